@@ -1,0 +1,77 @@
+//! [`RuntimeBundle`]: everything that sessions share.
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::Clock;
+use agcore_llm::{Hooks, LlmProvider};
+use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
+
+use crate::{
+    agent::Agent,
+    config::AgentConfig,
+    error::AgentError,
+    session::{AgentSession, SessionState},
+};
+
+/// Everything that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone; made by
+/// [`AgentBuilder`](crate::AgentBuilder).
+#[derive(Clone)]
+pub struct RuntimeBundle(Arc<Parts>);
+
+pub(crate) struct Parts {
+    pub(crate) provider: Arc<dyn LlmProvider>,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) policy: ToolPolicy,
+    pub(crate) audit: Option<Arc<dyn AuditSink>>,
+    pub(crate) extensions: Extensions,
+    pub(crate) hooks: Hooks,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) config: AgentConfig,
+}
+
+impl RuntimeBundle {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.0
+    }
+
+    /// A new session of an agent, under an id of the caller's.
+    pub fn session(&self, id: impl Into<Arc<str>>, agent: Arc<dyn Agent>) -> AgentSession {
+        AgentSession::new(self.clone(), id.into(), agent)
+    }
+
+    /// A session that goes on where it was saved.
+    ///
+    /// # Errors
+    /// [`AgentError::State`] for a state of another version or one that is damaged.
+    pub fn restore(&self, state: SessionState, agent: Arc<dyn Agent>) -> Result<AgentSession, AgentError> {
+        AgentSession::restore(self.clone(), state, agent)
+    }
+
+    /// The provider.
+    pub fn provider(&self) -> &Arc<dyn LlmProvider> {
+        &self.0.provider
+    }
+
+    /// The tools; changes reach all sessions with their next turn.
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.0.tools
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &AgentConfig {
+        &self.0.config
+    }
+}
+
+impl fmt::Debug for RuntimeBundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBundle")
+            .field("provider", &self.0.provider)
+            .field("config", &self.0.config)
+            .finish_non_exhaustive()
+    }
+}

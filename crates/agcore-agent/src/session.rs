@@ -1,0 +1,195 @@
+//! [`AgentSession`]: the durable conversation with an agent.
+
+mod occupancy;
+mod state;
+mod turn;
+
+pub use state::SessionState;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
+use agcore_llm::{
+    CycleSettings, LlmCycle, TurnInput, TurnOutcome, TurnStream,
+    cycle::machine::{Begin, Machine, Misuse},
+};
+use agcore_tools::ToolSession;
+use tokio_util::sync::CancellationToken;
+
+use self::occupancy::Occupancy;
+use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError};
+
+/// A turn that tells what happens while it runs. Read the events, then [`finish`](TurnStream::finish). It owns what it
+/// needs, so that it can be moved to a task; dropping it is cancelling the turn.
+pub type AgentTurn = TurnStream<'static, Result<TurnOutcome, AgentError>>;
+
+/// A conversation with an agent. Every clone is the same session; turns run one at a time.
+///
+/// A failed or cancelled turn leaves the session usable: its history is valid and keeps whole rounds.
+#[derive(Clone)]
+pub struct AgentSession(Arc<Shared>);
+
+struct Shared {
+    id: Arc<str>,
+    bundle: RuntimeBundle,
+    agent: Mutex<Arc<dyn Agent>>,
+    tools: ToolSession,
+    /// The clock's monotonic time when the session was made or restored, less the age it then had.
+    begun: Duration,
+    cycle: Occupancy<LlmCycle>,
+}
+
+impl AgentSession {
+    pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
+        let machine = Machine::new(bundle.config().limits.clone());
+        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), Duration::ZERO)
+    }
+
+    fn with_parts(
+        bundle: RuntimeBundle,
+        id: Arc<str>,
+        agent: Arc<dyn Agent>,
+        machine: Machine,
+        tools: ToolSession,
+        age: Duration,
+    ) -> Self {
+        let parts = bundle.parts();
+        let begun = parts.clock.monotonic().saturating_sub(age);
+        let settings = CycleSettings::new().with_limits(parts.config.limits.clone());
+        let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
+            .with_settings(settings)
+            .with_hooks(parts.hooks.clone());
+        let cycle = Occupancy::new(cycle, parts.config.busy);
+        Self(Arc::new(Shared { id, bundle, agent: Mutex::new(agent), tools, begun, cycle }))
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// Who answers.
+    pub fn agent(&self) -> Arc<dyn Agent> {
+        Arc::clone(&self.0.agent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The bundle it was made from.
+    pub fn bundle(&self) -> &RuntimeBundle {
+        &self.0.bundle
+    }
+
+    /// What the session's tools remember: grants for the session.
+    pub fn tools(&self) -> &ToolSession {
+        &self.0.tools
+    }
+
+    /// A turn, from the user's input to the answer or a suspension.
+    ///
+    /// Cancel safe: dropping the future cancels the turn; the session stays usable.
+    ///
+    /// # Errors
+    /// What the model, a tool, a hook or a limit says; [`AgentError::Busy`] while another turn runs.
+    pub async fn submit_turn(&self, input: impl Into<Message>) -> Result<TurnOutcome, AgentError> {
+        self.run(begin(input), CancellationToken::new()).await
+    }
+
+    /// The same turn, streamed. Nothing happens before the stream is polled.
+    pub fn submit_turn_stream(&self, input: impl Into<Message>) -> AgentTurn {
+        self.run_stream(begin(input), CancellationToken::new())
+    }
+
+    /// Goes on with a suspended turn: answers some or all of its questions. The same answer given again changes nothing.
+    ///
+    /// # Errors
+    /// As [`submit_turn`](Self::submit_turn); also when no turn is open, or an answer fits no question.
+    pub async fn resume(
+        &self,
+        answers: impl IntoIterator<Item = (QuestionId, Answer)>,
+    ) -> Result<TurnOutcome, AgentError> {
+        self.run(TurnInput::Resume(answers.into_iter().collect()), CancellationToken::new()).await
+    }
+
+    /// The rest of a suspended turn, streamed.
+    pub fn resume_stream(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
+        self.run_stream(TurnInput::Resume(answers.into_iter().collect()), CancellationToken::new())
+    }
+
+    /// A turn, or the rest of one, under a token that cancels it.
+    ///
+    /// # Errors
+    /// As [`submit_turn`](Self::submit_turn).
+    pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
+        turn::run(Arc::clone(&self.0), input, token, None).await
+    }
+
+    /// The same, streamed.
+    pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
+        let shared = Arc::clone(&self.0);
+        TurnStream::of(|observer| async move { turn::run(shared, input, token, Some(&observer)).await })
+    }
+
+    /// Cancels the turn that runs, if any.
+    pub fn cancel(&self) {
+        self.0.cycle.cancel();
+    }
+
+    /// Hands the conversation to another agent, from the next turn on; history is kept.
+    pub fn switch_agent(&self, agent: Arc<dyn Agent>) {
+        *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = agent;
+    }
+
+    /// The conversation so far; waits for a turn that runs.
+    pub async fn messages(&self) -> Vec<Arc<Message>> {
+        self.0.cycle.look(|cycle| cycle.messages().to_vec()).await
+    }
+
+    /// Tokens and calls of all turns, failed ones included; waits for a turn that runs.
+    pub async fn usage(&self) -> UsageTracker {
+        self.0.cycle.look(|cycle| cycle.usage().clone()).await
+    }
+
+    /// Replaces the conversation; waits for a turn that runs. A turn that was left open is given up.
+    ///
+    /// # Errors
+    /// [`Misuse`] when the messages may not be sent; the conversation stays as it was.
+    pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
+        self.0.cycle.change(|cycle| cycle.set_messages(messages)).await
+    }
+
+    /// All of the session, to be saved; waits for a turn that runs.
+    pub async fn export(&self) -> SessionState {
+        let machine = self.0.cycle.look(|cycle| cycle.machine().clone()).await;
+        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.age())
+    }
+
+    pub(crate) fn restore(
+        bundle: RuntimeBundle,
+        state: SessionState,
+        agent: Arc<dyn Agent>,
+    ) -> Result<Self, AgentError> {
+        let (id, machine, tools, age) = state.into_parts()?;
+        Ok(Self::with_parts(bundle, id, agent, machine, tools, age))
+    }
+}
+
+impl Shared {
+    /// How long ago the session was made.
+    fn age(&self) -> Duration {
+        self.bundle.parts().clock.monotonic().saturating_sub(self.begun)
+    }
+}
+
+impl fmt::Debug for AgentSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentSession").field("id", &self.0.id).finish_non_exhaustive()
+    }
+}
+
+fn begin(input: impl Into<Message>) -> TurnInput {
+    let message: Message = input.into();
+    Begin::new([message]).into()
+}

@@ -1,0 +1,329 @@
+//! How this crate reads and writes JSON objects: every member optional, `null` as good as absent, unknown members kept.
+//!
+//! serde's `flatten`, `tag` and `untagged` would buffer each object, lose the place of an error and fail on `null`;
+//! the [`object!`] macro writes the plain visitor instead.
+
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, MapAccess},
+    ser::SerializeMap,
+};
+use serde_json::{Map, Value};
+
+/// Members of a JSON object that have no field of their own, kept as they came, in their order.
+///
+/// Costs one word while it is empty.
+#[derive(Clone, Default, PartialEq)]
+pub struct Extra(Option<Box<Map<String, Value>>>);
+
+impl Extra {
+    /// No members.
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|members| members.is_empty())
+    }
+
+    /// The member of this name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.as_ref()?.get(name)
+    }
+
+    /// Sets a member and gives back the one it replaces.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        self.0.get_or_insert_default().insert(name.into(), value.into())
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let removed = self.0.as_mut()?.shift_remove(name);
+        // No members have one form only, so that equal values are equal.
+        self.0.take_if(|members| members.is_empty());
+        removed
+    }
+
+    /// All members in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.0.iter().flat_map(|members| members.iter())
+    }
+}
+
+impl fmt::Debug for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl From<Map<String, Value>> for Extra {
+    fn from(members: Map<String, Value>) -> Self {
+        Self((!members.is_empty()).then(|| Box::new(members)))
+    }
+}
+
+impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Extra {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
+        members.into_iter().map(|(name, value)| (name.into(), value.into())).collect::<Map<_, _>>().into()
+    }
+}
+
+impl Serialize for Extra {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Extra {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// Whether a field's value is left out of the written object.
+pub(crate) trait Member {
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl<T> Member for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Member for Vec<T> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T> Member for std::sync::Arc<[T]> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Member for Extra {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Member for String {}
+impl Member for Value {
+    fn is_absent(&self) -> bool {
+        self.is_null()
+    }
+}
+impl Member for bool {
+    fn is_absent(&self) -> bool {
+        !self
+    }
+}
+impl Member for u32 {}
+impl Member for u64 {}
+
+/// A member's name, borrowed from the input where it can be.
+pub(crate) struct Name<'de>(Cow<'de, str>);
+
+impl Name<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl<'de> de::Visitor<'de> for NameVisitor {
+            type Value = Name<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member's name")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+            fn visit_string<E: de::Error>(self, name: String) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name)))
+            }
+        }
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+/// Reads a member's value; `null` is the default.
+pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(map: &mut A) -> Result<T, A::Error> {
+    Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
+}
+
+/// Writes a member unless it is absent.
+pub(crate) fn entry<S: SerializeMap, T: Member + Serialize>(map: &mut S, name: &str, value: &T) -> Result<(), S::Error> {
+    if value.is_absent() { Ok(()) } else { map.serialize_entry(name, value) }
+}
+
+/// Writes the members that have no field.
+pub(crate) fn extra<S: SerializeMap>(map: &mut S, extra: &Extra) -> Result<(), S::Error> {
+    extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+}
+
+/// A plain object whose members can be read one after the other, also after a tag was read by somebody else.
+pub(crate) trait Object: Default {
+    /// Reads all remaining members.
+    fn read<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error>;
+    /// Writes all members.
+    fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
+}
+
+/// Reads a whole [`Object`].
+pub(crate) struct ObjectVisitor<T>(pub(crate) &'static str, pub(crate) PhantomData<T>);
+
+impl<'de, T: Object> de::Visitor<'de> for ObjectVisitor<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        T::read(&mut map)
+    }
+}
+
+/// An object whose shape a member (its tag) decides.
+pub(crate) trait Tagged: Sized {
+    /// The tag's name.
+    const TAG: &'static str;
+    /// What is expected, for errors.
+    const EXPECTED: &'static str;
+    /// Reads the remaining members of an object with this tag.
+    fn read<'de, A: MapAccess<'de>>(tag: &str, map: &mut A) -> Result<Self, A::Error>;
+    /// What an object without a tag is.
+    fn untagged<E: de::Error>(members: Map<String, Value>) -> Result<Self, E>;
+}
+
+/// Reads a whole [`Tagged`] object. A tag that comes first (as every known server writes it) costs nothing; one that
+/// comes later makes the members before it be read twice.
+pub(crate) struct TaggedVisitor<T>(pub(crate) PhantomData<T>);
+
+impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut before = Map::new();
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            if name.as_str() != T::TAG {
+                before.insert(name.into_owned(), map.next_value()?);
+                continue;
+            }
+            let tag: Name<'de> = map.next_value()?;
+            if before.is_empty() {
+                return T::read(tag.as_str(), &mut map);
+            }
+            while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                before.insert(name, value);
+            }
+            let mut members = de::value::MapDeserializer::new(before.into_iter());
+            return T::read(tag.as_str(), &mut members).map_err(de::Error::custom);
+        }
+        T::untagged(before)
+    }
+}
+
+/// Writes `Object`, `Serialize` and `Deserialize` for a struct of members. The struct needs `Default` and a field
+/// `extra: Extra`; a field marked `[always]` is written even when it is empty.
+macro_rules! object {
+    ($type:ident: $expected:literal { $($name:literal => $field:ident $([$always:ident])?),+ $(,)? }) => {
+        impl $crate::object::Object for $type {
+            fn read<'de, A: serde::de::MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error> {
+                let mut object = Self::default();
+                while let Some(name) = map.next_key::<$crate::object::Name<'de>>()? {
+                    match name.as_str() {
+                        $($name => object.$field = $crate::object::value(map)?,)+
+                        _ => {
+                            object.extra.insert(name.into_owned(), map.next_value::<serde_json::Value>()?);
+                        }
+                    }
+                }
+                Ok(object)
+            }
+
+            fn write<S: serde::ser::SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
+                $(object!(@write map $name self.$field $($always)?);)+
+                $crate::object::extra(map, &self.extra)
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                $crate::object::Object::write(self, &mut map)?;
+                serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_map($crate::object::ObjectVisitor($expected, std::marker::PhantomData))
+            }
+        }
+    };
+    (@write $map:ident $name:literal $self:ident.$field:ident) => {
+        $crate::object::entry($map, $name, &$self.$field)?
+    };
+    (@write $map:ident $name:literal $self:ident.$field:ident always) => {
+        serde::ser::SerializeMap::serialize_entry($map, $name, &$self.$field)?
+    };
+}
+
+/// Writes `Deserialize` for a [`Tagged`] enum.
+macro_rules! tagged {
+    ($type:ident) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))
+            }
+        }
+    };
+}
+
+/// Writes an object: a tag, then the members.
+pub(crate) fn write_tagged<S: serde::Serializer>(
+    serializer: S,
+    tag: &str,
+    value: &str,
+    object: &impl Object,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry(tag, value)?;
+    object.write(&mut map)?;
+    map.end()
+}
+
+/// An object as raw JSON, with its tag in front: for a known shape with members that its type has no place for.
+pub(crate) fn raw_tagged<E: de::Error>(tag: &str, value: &str, object: &impl Object) -> Result<Value, E> {
+    write_tagged(serde_json::value::Serializer, tag, value, object).map_err(E::custom)
+}
+
+/// Reads the remaining members of an object of unknown shape, the tag put back in front.
+pub(crate) fn read_raw<'de, A: MapAccess<'de>>(tag: &str, value: &str, map: &mut A) -> Result<Value, A::Error> {
+    let mut members = Map::new();
+    members.insert(tag.to_owned(), value.into());
+    while let Some((name, value)) = map.next_entry::<String, Value>()? {
+        members.insert(name, value);
+    }
+    Ok(Value::Object(members))
+}
+
+pub(crate) use {object, tagged};

@@ -1,0 +1,120 @@
+//! Events: their JSON by topic, as observers in other processes read it.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::{
+    AgentEvent, Answer, AnsweredBy, AssistantMessage, CompactionMethod, ContextEvent, EventKind, Extension, Fault,
+    FaultKind, Message, ModelEvent, PersonEvent, Progress, Question, QuestionKind, StreamEvent, TextEvent, ToolCall,
+    ToolEvent, TurnEvent, Usage, UsageTracker,
+};
+use serde_json::{Value, json};
+
+/// The events as JSON, after each came back equal.
+fn written(events: impl IntoIterator<Item = EventKind>) -> Value {
+    let event = |(seq, kind): (usize, EventKind)| {
+        let event = StreamEvent::new(seq as u64, Arc::from("helper"), 1, 2, kind);
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<StreamEvent>(&text).unwrap(), event);
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    events.into_iter().enumerate().map(event).collect()
+}
+
+fn fault() -> Fault {
+    Fault::new(FaultKind::Overloaded, "the server is overloaded; wait").with_retryable(true)
+}
+
+#[test]
+fn text() {
+    let message = AssistantMessage::new("Hi").with_call(ToolCall::function("a", "look", "{}"));
+    let events = [
+        TextEvent::Text("Hi".into()),
+        TextEvent::Reasoning("Hm".into()),
+        TextEvent::Refusal("No".into()),
+        TextEvent::ToolArguments { index: 0, call_id: "a".into(), name: "look".into(), arguments: "{\"ci".into() },
+        TextEvent::PartialObject(json!({"city": "Pa"})),
+        TextEvent::MessageComplete(Arc::new(message)),
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn tool() {
+    let events = [
+        ToolEvent::Started { call_id: "a".into(), name: "look".into(), input: "{}".into() },
+        ToolEvent::Progress { call_id: "a".into(), progress: Progress::message("half way") },
+        ToolEvent::Progress { call_id: "a".into(), progress: Progress::of(1.0, Some(2.0)) },
+        ToolEvent::Progress { call_id: "a".into(), progress: Progress::part(json!(["row"])) },
+        ToolEvent::Completed {
+            call_id: "a".into(),
+            name: "look".into(),
+            input: "{}".into(),
+            output: "sun".into(),
+            is_error: false,
+            duration: Duration::from_micros(1500),
+            display: Some(json!({"chart": 1})),
+        },
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn model() {
+    let events = [
+        ModelEvent::Usage(Usage::new(3, 4)),
+        ModelEvent::RetryScheduled { attempt: 2, delay: Duration::from_millis(1), fault: fault() },
+        ModelEvent::StreamRestarted { fault: fault() },
+        ModelEvent::AnsweredBy(AnsweredBy::new("openai", "gpt-5")),
+        ModelEvent::WaitingForLimit { delay: Duration::from_secs(2), limit: "tokens per minute".into() },
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn context() {
+    let compacted = |method| ContextEvent::Compacted { method, tokens_before: 9, tokens_after: 4 };
+    let events = [
+        compacted(CompactionMethod::Prune),
+        compacted(CompactionMethod::Summary),
+        ContextEvent::CompactionFailed { fault: fault() },
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn person() {
+    let question = Question::new("a", 1, QuestionKind::Approval, "May I?");
+    let events = [
+        PersonEvent::Asked(question.clone()),
+        PersonEvent::Answered { question: question.id.clone(), answer: Answer::approve() },
+        PersonEvent::Suspended(vec![question]),
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn agent() {
+    let events = [
+        AgentEvent::PlanStep { plan: "p".into(), index: 1, status: "completed".into(), description: "Look".into() },
+        AgentEvent::Handoff { from: "helper".into(), to: "billing".into() },
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn turn() {
+    let mut usage = UsageTracker::default();
+    usage.record(Some(&Usage::new(1, 2)));
+    let events = [
+        TurnEvent::Started(vec![Arc::new(Message::user("Hi"))]),
+        TurnEvent::BudgetReached { limit: "max_tool_turns".into() },
+        TurnEvent::Error(fault()),
+        TurnEvent::Complete { usage },
+    ];
+    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+}
+
+#[test]
+fn extension() {
+    insta::assert_json_snapshot!(written([Extension::new("flow.node_started", json!({"node": "a"})).into()]));
+}

@@ -1,0 +1,5 @@
+//! The commands, a file each.
+
+pub(crate) mod chat;
+pub(crate) mod demo;
+pub(crate) mod inspect;

@@ -1,0 +1,45 @@
+//! The commands inside a chat.
+
+use agcore::AgentSession;
+
+use super::interactive::print;
+use crate::{exit::Failure, render::usage_line};
+
+/// What happens after a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Go,
+    Leave,
+}
+
+const HELP: &str = "\
+/tools   the tools that the model may use
+/cost    tokens and calls of this chat
+/clear   forget the conversation
+/help    this list
+/exit    leave; Ctrl-D does, too
+";
+
+/// Runs a command line that begins with a slash.
+pub(super) async fn run(line: &str, session: &AgentSession) -> Result<Next, Failure> {
+    match line.split_whitespace().next().unwrap_or(line) {
+        "/exit" | "/quit" => return Ok(Next::Leave),
+        "/help" => print(HELP)?,
+        "/tools" => print(&tools(session))?,
+        "/cost" => print(&format!("{}\n", usage_line(&session.usage().await)))?,
+        "/clear" => match session.set_messages(Vec::new()).await {
+            Ok(()) => print("The conversation is forgotten.\n")?,
+            Err(error) => print(&format!("{error}\n"))?,
+        },
+        unknown => print(&format!("There is no command {unknown}; /help lists them.\n"))?,
+    }
+    Ok(Next::Go)
+}
+
+fn tools(session: &AgentSession) -> String {
+    let tools = session.bundle().tools().list();
+    if tools.is_empty() {
+        return "No tools are offered.\n".to_owned();
+    }
+    tools.iter().map(|tool| format!("{}: {}\n", tool.name(), tool.tool().description())).collect()
+}

@@ -1,0 +1,3 @@
+//! `agcore inspect case`.
+use crate::{args::CaseArgs, exit::Failure};
+pub(crate) fn cases(_: &CaseArgs) -> Result<(), Failure> { Ok(()) }

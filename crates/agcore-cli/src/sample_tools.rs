@@ -1,0 +1,154 @@
+//! The command line's own small tools: a clock, arithmetic, a notes file in the working folder.
+
+use std::{
+    io,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use agcore::{
+    chat::Clock,
+    llm::SystemClock,
+    tools::{
+        NoArguments, Permission, PermissionRules, Rule, RuleState, State, ToolError, ToolErrorKind, ToolRegistry, typed,
+    },
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::{fs, io::AsyncWriteExt};
+
+/// The file in the working folder that the notes tools use.
+const NOTES: &str = "agcore-notes.md";
+
+/// Where notes are kept; a value that the notes tools take.
+#[derive(Debug, Clone)]
+pub(crate) struct NotesFile(pub(crate) PathBuf);
+
+impl Default for NotesFile {
+    fn default() -> Self {
+        Self(PathBuf::from(NOTES))
+    }
+}
+
+/// The tools of a chat.
+///
+/// # Errors
+/// When two have one name.
+pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
+    let tools = ToolRegistry::new();
+    tools.register(typed("current_time", "The current date and time in UTC.", current_time).with_permissions([Permission::Read]))?;
+    tools.register(typed("arithmetic", "Computes with two numbers.", arithmetic).with_permissions([Permission::Read]))?;
+    let read = typed("read_notes", "Reads the user's notes.", read_notes);
+    tools.register(read.with_permissions([Permission::Read]))?;
+    let save = typed("save_note", "Adds a note to the user's notes.", save_note);
+    tools.register(save.with_permissions([Permission::Write]))?;
+    Ok(tools)
+}
+
+/// Reading is allowed; writing is asked about.
+pub(crate) fn rules() -> PermissionRules {
+    PermissionRules::default().with_rule(Rule::permission(RuleState::Ask, Permission::Write))
+}
+
+async fn current_time(_: NoArguments) -> Result<String, ToolError> {
+    Ok(utc(SystemClock::new().now()))
+}
+
+/// A moment as `2026-01-31T08:09:10Z`. Days to a date after Howard Hinnant's `civil_from_days`.
+fn utc(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Arithmetic {
+    /// What to compute.
+    operation: Operation,
+    /// The first number.
+    a: f64,
+    /// The second number.
+    b: f64,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Remainder,
+}
+
+async fn arithmetic(Arithmetic { operation, a, b }: Arithmetic) -> Result<f64, ToolError> {
+    let result = match operation {
+        Operation::Add => a + b,
+        Operation::Subtract => a - b,
+        Operation::Multiply => a * b,
+        Operation::Divide => a / b,
+        Operation::Power => a.powf(b),
+        Operation::Remainder => a % b,
+    };
+    if result.is_finite() {
+        Ok(result)
+    } else {
+        Err(ToolError::new(ToolErrorKind::ExecutionFailed, "the result is not a finite number"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema, Serialize)]
+struct Note {
+    /// The note, one line.
+    text: String,
+}
+
+async fn save_note(Note { text }: Note, State(file): State<NotesFile>) -> Result<String, ToolError> {
+    let line = format!("- {}\n", text.trim().replace('\n', " "));
+    let open = fs::OpenOptions::new().append(true).create(true).open(&file.0).await;
+    let written = match open {
+        Ok(mut notes) => match notes.write_all(line.as_bytes()).await {
+            Ok(()) => notes.flush().await,
+            failed => failed,
+        },
+        Err(error) => Err(error),
+    };
+    written.map_err(|error| io_error(&file, "written", &error))?;
+    Ok(format!("Saved to {}.", file.0.display()))
+}
+
+async fn read_notes(_: NoArguments, State(file): State<NotesFile>) -> Result<String, ToolError> {
+    match fs::read_to_string(&file.0).await {
+        Ok(notes) => Ok(notes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok("There are no notes yet.".to_owned()),
+        Err(error) => Err(io_error(&file, "read", &error)),
+    }
+}
+
+fn io_error(file: &NotesFile, what: &str, error: &io::Error) -> ToolError {
+    ToolError::new(ToolErrorKind::ExecutionFailed, format!("{} cannot be {what}: {error}", file.0.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        let check = |seconds, expected| assert_eq!(utc(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+        check(0, "1970-01-01T00:00:00Z");
+        check(951_782_399, "2000-02-28T23:59:59Z");
+        check(951_782_400, "2000-02-29T00:00:00Z");
+        check(4_107_542_400, "2100-03-01T00:00:00Z");
+        check(1_767_225_599, "2025-12-31T23:59:59Z");
+    }
+}

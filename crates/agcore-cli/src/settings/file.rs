@@ -1,0 +1,69 @@
+//! [`File`]: what may stand in `agcore.toml`.
+
+use std::path::Path;
+
+use agcore::llm::credential::Secret;
+use serde::Deserialize;
+
+use crate::exit::Failure;
+
+/// The settings file. An unknown member is an error.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    /// Whose API.
+    pub(crate) provider: Option<String>,
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// What stands before `/chat/completions`.
+    pub(crate) base_url: Option<String>,
+    /// The key. The environment is the better place for it.
+    pub(crate) api_key: Option<Secret>,
+    /// The agent's instructions.
+    pub(crate) system: Option<String>,
+}
+
+impl File {
+    /// Reads a settings file.
+    ///
+    /// # Errors
+    /// What is wrong, with line and column.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
+        toml::from_str(text).map_err(|error| {
+            let place = error.span().map(|span| place(text, span.start)).unwrap_or_default();
+            Failure::settings(format!("{}{place}: {}", path.display(), error.message()))
+        })
+    }
+}
+
+/// Line and column, from 1, of a byte: `:3:7`.
+fn place(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    format!(":{line}:{column}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let error = File::parse(Path::new("agcore.toml"), text).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+
+    #[test]
+    fn faults_have_a_place() {
+        check("provider = \"openai\"\nmodel = 3\n", "agcore.toml:2:9: invalid type: integer");
+        check("provider = \"openai\"\n  nodel = \"x\"\n", "agcore.toml:2:3: unknown field `nodel`");
+        check("model = \"x", "agcore.toml:1:");
+    }
+
+    #[test]
+    fn reads_what_is_there() {
+        let file = File::parse(Path::new("agcore.toml"), "model = \"m\"\napi_key = \"k\"").unwrap();
+        assert_eq!((file.model.as_deref(), file.provider), (Some("m"), None));
+        assert!(!format!("{:?}", file.api_key).contains('k'), "a key is never shown");
+    }
+}

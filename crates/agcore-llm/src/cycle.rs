@@ -1,0 +1,259 @@
+//! [`LlmCycle`]: one conversation's engine, a thin driver around the pure [`Machine`].
+
+mod driver;
+pub mod machine;
+mod observer;
+mod options;
+mod turn;
+mod turn_stream;
+
+pub use observer::Observer;
+pub use options::{CycleSettings, TurnInput, TurnOptions};
+pub use turn::{TurnOutcome, TurnReport};
+pub use turn_stream::TurnStream;
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::{Answer, Clock, Message, QuestionId, ToolExecutor, UsageTracker, validate_messages};
+
+use self::{
+    driver::Driver,
+    machine::{Begin, Cause, Machine, Misuse, Outcome},
+};
+use crate::{error::LlmError, hooks::Hooks, provider::LlmProvider};
+
+/// One conversation with a model: request, tools, request … until an answer, a question, a failure or a limit.
+///
+/// History is always valid, after success, error, cancellation and limits alike. Dropping a future or stream of a turn is
+/// cancelling it; the next turn tidies up.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{AssistantMessage, ChatResponse, Choice};
+/// use agcore_llm::{LlmCycle, SystemClock, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let provider = provider_fn(|call| async move {
+///     let heard = call.request.messages.len();
+///     let message = AssistantMessage::new(format!("I have heard {heard} messages."));
+///     Ok(ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() })
+/// });
+/// let mut cycle = LlmCycle::new(Arc::new(provider), Arc::new(SystemClock::new()));
+/// cycle.submit("Hello").await.unwrap();
+/// let outcome = cycle.submit("And now?").await.unwrap();
+/// assert_eq!(outcome.text(), "I have heard 3 messages.");
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct LlmCycle {
+    provider: Arc<dyn LlmProvider>,
+    clock: Arc<dyn Clock>,
+    hooks: Hooks,
+    settings: CycleSettings,
+    machine: Machine,
+}
+
+impl LlmCycle {
+    /// An engine without a history, with the default settings.
+    pub fn new(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>) -> Self {
+        let settings = CycleSettings::default();
+        let machine = Machine::new(settings.limits.clone());
+        Self { provider, clock, hooks: Hooks::default(), settings, machine }
+    }
+
+    /// An engine that goes on with a saved state.
+    pub fn from_machine(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>, machine: Machine) -> Self {
+        let settings = CycleSettings { limits: machine.limits().clone(), ..CycleSettings::default() };
+        Self { provider, clock, hooks: Hooks::default(), settings, machine }
+    }
+
+    /// Sets the settings.
+    pub fn with_settings(mut self, settings: CycleSettings) -> Self {
+        self.machine.set_limits(settings.limits.clone());
+        self.settings = settings;
+        self
+    }
+
+    /// Sets the hooks.
+    pub fn with_hooks(mut self, hooks: Hooks) -> Self {
+        self.hooks = hooks;
+        self
+    }
+
+    /// Begins with this history.
+    ///
+    /// # Errors
+    /// [`Misuse`] when it may not be sent.
+    pub fn with_messages(mut self, messages: Vec<Arc<Message>>) -> Result<Self, Misuse> {
+        self.machine.set_history(messages)?;
+        Ok(self)
+    }
+
+    /// Replaces the provider for the turns to come.
+    pub fn set_provider(&mut self, provider: Arc<dyn LlmProvider>) {
+        self.provider = provider;
+    }
+
+    /// The settings, to be changed for the turns to come.
+    pub fn settings_mut(&mut self) -> &mut CycleSettings {
+        &mut self.settings
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &CycleSettings {
+        &self.settings
+    }
+
+    /// The conversation so far.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        self.machine.history()
+    }
+
+    /// Replaces the history; a turn that was left open is given up.
+    ///
+    /// # Errors
+    /// [`Misuse`] when it may not be sent; the history stays as it was.
+    pub fn set_messages(&mut self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
+        if !messages.is_empty() {
+            validate_messages(&messages).map_err(Misuse::InvalidMessages)?;
+        }
+        if self.machine.is_open() {
+            self.machine.absorb(Outcome::Stop(Cause::abandoned()))?;
+        }
+        self.machine.set_history(messages)
+    }
+
+    /// Appends to the history, between turns.
+    ///
+    /// # Errors
+    /// [`Misuse`] while a turn is open, or when the result may not be sent; the history stays as it was.
+    pub fn extend_messages(&mut self, messages: impl IntoIterator<Item = Arc<Message>>) -> Result<(), Misuse> {
+        let history = self.machine.history().iter().cloned().chain(messages).collect();
+        self.machine.set_history(history)
+    }
+
+    /// Forgets the conversation, between turns.
+    ///
+    /// # Errors
+    /// [`Misuse::TurnOpen`] while a turn is open.
+    pub fn clear_messages(&mut self) -> Result<(), Misuse> {
+        self.machine.set_history(Vec::new())
+    }
+
+    /// Tokens and calls of all turns.
+    pub fn usage(&self) -> &UsageTracker {
+        self.machine.usage()
+    }
+
+    /// Counts from zero again.
+    pub fn reset_usage(&mut self) {
+        self.machine.reset_usage();
+    }
+
+    /// The state, to be saved.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// A turn without tools.
+    ///
+    /// # Errors
+    /// What the provider, a hook or a limit says. The history stays valid and keeps whole rounds.
+    pub async fn submit(&mut self, input: impl Into<Message>) -> Result<TurnOutcome, LlmError> {
+        self.run(begin(input), TurnOptions::default()).await
+    }
+
+    /// A turn that sends exactly these messages; with the reply they become the history.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit); no messages are an error.
+    pub async fn submit_messages(&mut self, messages: Vec<Arc<Message>>) -> Result<TurnOutcome, LlmError> {
+        self.run(Begin::replacing(messages), TurnOptions::default()).await
+    }
+
+    /// A turn with tools.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn submit_with_tools(
+        &mut self,
+        input: impl Into<Message>,
+        tools: Arc<dyn ToolExecutor>,
+    ) -> Result<TurnOutcome, LlmError> {
+        self.run(begin(input), TurnOptions::default().with_tools(tools)).await
+    }
+
+    /// A streamed turn without tools.
+    pub fn submit_stream(&mut self, input: impl Into<Message>) -> TurnStream<'_> {
+        self.run_stream(begin(input), TurnOptions::default())
+    }
+
+    /// A streamed turn with tools.
+    pub fn submit_stream_with_tools(
+        &mut self,
+        input: impl Into<Message>,
+        tools: Arc<dyn ToolExecutor>,
+    ) -> TurnStream<'_> {
+        self.run_stream(begin(input), TurnOptions::default().with_tools(tools))
+    }
+
+    /// Goes on with a suspended turn, or with one whose process died: answers some or all of its questions. An answer given
+    /// before is passed over when it is the same.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit); also when no turn is open, or an answer fits no question.
+    pub async fn resume(
+        &mut self,
+        answers: impl IntoIterator<Item = (QuestionId, Answer)>,
+        options: TurnOptions,
+    ) -> Result<TurnOutcome, LlmError> {
+        self.run(TurnInput::Resume(answers.into_iter().collect()), options).await
+    }
+
+    /// A turn, or the rest of one; all other forms are calls of this.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn run(&mut self, input: impl Into<TurnInput>, options: TurnOptions) -> Result<TurnOutcome, LlmError> {
+        self.driver(options, None).run(input.into()).await
+    }
+
+    /// The same turn, told of while it runs. Nothing happens before the stream is polled.
+    pub fn run_stream(&mut self, input: impl Into<TurnInput>, options: TurnOptions) -> TurnStream<'_> {
+        let input: TurnInput = input.into();
+        TurnStream::of(|observer| async move { self.run_observed(input, options, &observer).await })
+    }
+
+    /// The same turn, streamed, its events told to an observer that [`TurnStream::of`] made.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit).
+    pub async fn run_observed(
+        &mut self,
+        input: impl Into<TurnInput>,
+        options: TurnOptions,
+        observer: &Observer,
+    ) -> Result<TurnOutcome, LlmError> {
+        self.driver(options.with_stream(true), Some(observer)).run(input.into()).await
+    }
+
+    fn driver<'a>(&'a mut self, options: TurnOptions, observer: Option<&'a Observer>) -> Driver<'a> {
+        Driver::new(&*self.provider, &*self.clock, &self.hooks, &self.settings, &mut self.machine, options, observer)
+    }
+}
+
+impl fmt::Debug for LlmCycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmCycle")
+            .field("provider", &self.provider)
+            .field("settings", &self.settings)
+            .field("messages", &self.machine.history().len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn begin(input: impl Into<Message>) -> Begin {
+    let message: Message = input.into();
+    Begin::new([message])
+}

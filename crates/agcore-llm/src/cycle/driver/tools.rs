@@ -1,0 +1,109 @@
+//! Running tools: hooks, the executor's reports, results.
+
+use std::time::Duration;
+
+use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolWork};
+use futures_util::{StreamExt, stream::SelectAll};
+
+use super::Driver;
+use crate::{
+    cycle::machine::{Cause, Outcome},
+    error::LlmError,
+};
+
+/// The batches under way. Dropping it cancels what still runs.
+#[derive(Default)]
+pub(super) struct RunningTools(SelectAll<ToolReports>);
+
+impl Driver<'_> {
+    /// Starts a batch: told to the machine in one record before anything runs.
+    pub(super) async fn start_tools(
+        &mut self,
+        work: Vec<ToolWork>,
+        running: &mut RunningTools,
+    ) -> Result<(), LlmError> {
+        let calls = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+        self.absorb(Outcome::Started(calls)).await?;
+        // Whoever watches learns of the calls before a tool or an approver shows anything of its own.
+        if let Some(observer) = self.observer {
+            observer.drained().await;
+        }
+        let mut admitted = Vec::with_capacity(work.len());
+        for mut work in work {
+            match self.admit(&work.call).await {
+                Ok(call) => {
+                    work.call = call;
+                    admitted.push(work);
+                }
+                Err(refusal) => self.settle(work.call.id.into(), refusal, Duration::ZERO).await?,
+            }
+        }
+        if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
+            running.0.push(tools.execute(admitted));
+        }
+        Ok(())
+    }
+
+    /// The call as the hooks let it pass, or its result when it may not run.
+    async fn admit(&self, call: &ToolCall) -> Result<ToolCall, ToolOutcome> {
+        if self.options.tools.is_none() {
+            let message = format!("There is no tool named `{}`: no tools are available in this turn.", call.name);
+            return Err(ToolOutcome::error(message));
+        }
+        if self.hooks.is_empty() {
+            return Ok(call.clone());
+        }
+        self.hooks.pre_tool(&self.context(), call.clone()).await.map_err(ToolOutcome::error)
+    }
+
+    /// Waits for one report of those that run.
+    pub(super) async fn await_tool(&mut self, running: &mut RunningTools) -> Result<(), LlmError> {
+        let report = tokio::select! {
+            biased;
+            () = self.options.token.cancelled() => {
+                *running = RunningTools::default();
+                return self.absorb(Outcome::Stop(Cause::cancelled())).await;
+            }
+            report = running.0.next() => report,
+        };
+        match report {
+            Some(ToolReport::Progress { call_id, progress }) => {
+                self.tell(ToolEvent::Progress { call_id, progress }).await;
+                Ok(())
+            }
+            Some(ToolReport::Settled { call_id, outcome, duration }) => self.settled(call_id, outcome, duration).await,
+            Some(_) => Ok(()),
+            None => self.give_up_waiting().await,
+        }
+    }
+
+    /// A call has ended: hooks may replace a result's text before anybody sees it.
+    async fn settled(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
+        let outcome = match outcome {
+            ToolOutcome::Done(result) if !self.hooks.is_empty() => {
+                let known = self.machine.uncertain().find(|known| known.id == *call).cloned();
+                match known {
+                    Some(known) => ToolOutcome::Done(self.hooks.post_tool(&self.context(), &known, result).await),
+                    None => ToolOutcome::Done(result),
+                }
+            }
+            other => other,
+        };
+        self.settle(call, outcome, duration).await
+    }
+
+    async fn settle(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self.absorb(Outcome::Tool { call, outcome, duration_us }).await
+    }
+
+    /// The executor has ended and left calls without a result.
+    async fn give_up_waiting(&mut self) -> Result<(), LlmError> {
+        let left: Vec<Text> = self.machine.uncertain().map(|call| Text::from(call.id.as_str())).collect();
+        for call in left {
+            let outcome = ToolOutcome::error("The tool ended without a result.");
+            self.settle(call, outcome, Duration::ZERO).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Results that the machine itself gives a call: what cannot run, what did not run, what is too long.
+
+use agcore_chat::{
+    Answer, Content, ContentPart, FinishReason, Marks, Message, Origin, TextPart, ToolCall, ToolResult, UserMessage,
+};
+use serde_json::Value;
+
+use super::{
+    limits::{Limits, RoundLimit},
+    outcome::LimitKind,
+    step::Purpose,
+};
+
+/// The call never began.
+pub(super) const NOT_RUN: &str = "This call was not run: the turn ended before it began.";
+/// The call began and nobody knows how it ended.
+pub(super) const OUTCOME_UNKNOWN: &str =
+    "The outcome of this call is not known: it was interrupted while it ran. It may or may not have taken effect.";
+
+/// Why none of a reply's calls may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The reply was cut, and the calls with it.
+    Cut(&'static str),
+    /// There are no rounds left.
+    Limit(LimitKind),
+}
+
+impl Refusal {
+    /// For the model.
+    pub(super) fn message(&self) -> &'static str {
+        match self {
+            Self::Cut(message) => message,
+            Self::Limit(_) => "This call was not run: no rounds of tools are left.",
+        }
+    }
+}
+
+/// Whether none of a reply's calls may run.
+pub(super) fn refusal(
+    finish: Option<&FinishReason>,
+    purpose: Purpose,
+    round: u32,
+    limits: &Limits,
+) -> Option<Refusal> {
+    let fails = limits.at_round_limit == RoundLimit::Fail && round >= limits.max_tool_turns;
+    if fails || purpose == Purpose::WrapUp {
+        return Some(Refusal::Limit(LimitKind::ToolTurns));
+    }
+    match finish {
+        Some(FinishReason::Length) => Some(Refusal::Cut(
+            "This call was not run: the reply was cut at the token limit, so its arguments may be incomplete. Call again \
+             with shorter arguments.",
+        )),
+        Some(FinishReason::ContentFilter) => {
+            Some(Refusal::Cut("This call was not run: the reply was cut by a content filter."))
+        }
+        _ => None,
+    }
+}
+
+/// What the model is told of a call whose arguments are not JSON; such a call never reaches a tool.
+pub(super) fn unreadable(call: &ToolCall) -> Option<ToolResult> {
+    if matches!(call.input, agcore_chat::CallInput::Text(_)) {
+        return None;
+    }
+    call.arguments().err().map(|error| ToolResult::error(error.to_string()))
+}
+
+/// The result of a call whose fate is not known, together with what the person who was asked about it says.
+pub(super) fn told_unknown(answer: &Answer) -> ToolResult {
+    let words = match answer {
+        Answer::Deny { message } => message.clone(),
+        Answer::Value(Value::String(text)) => text.clone(),
+        Answer::Value(value) => value.to_string(),
+        _ => String::new(),
+    };
+    let lead = if words.is_empty() { "" } else { "\nThe person who was asked says: " };
+    ToolResult::error(format!("{OUTCOME_UNKNOWN}{lead}{words}"))
+}
+
+/// Cuts a result's text to `limit` bytes, note included, on a character boundary.
+pub(super) fn cut(mut result: ToolResult, limit: usize) -> ToolResult {
+    let size: usize = match &result.content {
+        Content::Text(text) => text.len(),
+        Content::Parts(parts) => parts.iter().filter_map(ContentPart::as_text).map(str::len).sum(),
+    };
+    if size <= limit {
+        return result;
+    }
+    let mut note = format!("\n[cut: this is the beginning of {size} bytes]");
+    note.truncate(limit);
+    let mut left = limit - note.len();
+    match &mut result.content {
+        Content::Text(text) => cut_text(text, &mut left),
+        Content::Parts(parts) => {
+            for part in parts.iter_mut() {
+                if let ContentPart::Text(TextPart { text, .. }) = part {
+                    cut_text(text, &mut left);
+                }
+            }
+            parts.retain(|part| part.as_text() != Some(""));
+        }
+    }
+    match &mut result.content {
+        Content::Text(text) => text.push_str(&note),
+        Content::Parts(parts) => parts.push(ContentPart::text(note)),
+    }
+    result
+}
+
+fn cut_text(text: &mut String, left: &mut usize) {
+    let mut end = text.len().min(*left);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    *left -= end;
+}
+
+/// What the model is told when it must answer now.
+pub(super) fn wrap_up_note() -> Message {
+    let text = "No more tools can be called in this turn. Answer now with what you have found so far, and say what is \
+                missing.";
+    Message::User(UserMessage {
+        content: text.into(),
+        marks: Marks::new().with_origin(Origin::Hint),
+        ..UserMessage::default()
+    })
+}

@@ -1,0 +1,54 @@
+//! [`Step`]: what is to be done.
+
+use std::sync::Arc;
+
+use agcore_chat::{Message, Question, ToolWork};
+use serde::{Deserialize, Serialize};
+
+use super::outcome::End;
+
+/// What is to be done.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step<'a> {
+    /// No turn has begun yet.
+    Idle,
+    /// Call the model. Answered by a reply, a failure or a stop.
+    Call(CallPlan<'a>),
+    /// Start these calls and wait for any that runs; without any, wait for those that run.
+    Run(Vec<ToolWork>),
+    /// Nothing can go on before one of these is answered: save the state, or ask now.
+    Wait(Vec<&'a Question>),
+    /// The turn is over.
+    End(&'a End),
+}
+
+/// One call of the model.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallPlan<'a> {
+    /// What for.
+    pub purpose: Purpose,
+    /// The conversation so far.
+    pub history: &'a [Arc<Message>],
+    /// What the turn adds to it, after the history.
+    pub pending: &'a [Arc<Message>],
+}
+
+impl CallPlan<'_> {
+    /// The messages to send.
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        self.history.iter().chain(self.pending).cloned().collect()
+    }
+}
+
+/// What a call of the model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Purpose {
+    /// The next reply, with tools.
+    Reply,
+    /// The last reply, without tools.
+    WrapUp,
+}

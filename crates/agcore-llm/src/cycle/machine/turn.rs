@@ -1,0 +1,207 @@
+//! The state of one turn: its phase, and a slot for each call of the newest reply.
+
+use std::{collections::HashSet, ops::Not, sync::Arc, time::Duration};
+
+use agcore_chat::{
+    Answer, AssistantMessage, Block, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent, ToolMessage,
+    ToolResult, ToolWork, UsageTracker,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    outcome::{Changes, End},
+    result::{self, Refusal},
+    step::Purpose,
+};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Turn {
+    /// Input or a note; enters the history with the next accepted reply.
+    pub(super) pending: Vec<Arc<Message>>,
+    /// Whether `pending` takes the place of the history.
+    pub(super) replaces: bool,
+    pub(super) phase: Phase,
+    /// Rounds that entered the history.
+    pub(super) round: u32,
+    pub(super) spent: UsageTracker,
+    /// How the turn ends when its calls are settled.
+    pub(super) closing: Option<End>,
+    pub(super) answered: Vec<(QuestionId, Answer)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Phase {
+    Calling(Purpose),
+    Acting { reply: Arc<AssistantMessage>, slots: Vec<Slot> },
+    Ended(End),
+}
+
+/// One call of the newest reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Slot {
+    pub(super) call: ToolCall,
+    pub(super) state: SlotState,
+    /// The newest question that was answered: the call goes on with it whenever it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resumed: Option<(Question, Answer)>,
+    /// Whether observers heard of the call; they hear once.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    told: bool,
+    /// Whether a run of it was interrupted, so that it may have taken effect.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    interrupted: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SlotState {
+    Ready,
+    Running,
+    Asking(Question),
+    Settled(ToolResult),
+}
+
+impl Turn {
+    pub(super) fn new(pending: Vec<Arc<Message>>, replaces: bool, purpose: Purpose) -> Self {
+        Self {
+            pending,
+            replaces,
+            phase: Phase::Calling(purpose),
+            round: 0,
+            spent: UsageTracker::default(),
+            closing: None,
+            answered: Vec::new(),
+        }
+    }
+}
+
+impl Slot {
+    /// A slot that may start, or is settled because the call cannot run.
+    pub(super) fn new(call: ToolCall, refused: Option<&Refusal>, changes: &mut Changes) -> Self {
+        let refusal = match refused {
+            Some(refusal) => Some(ToolResult::error(refusal.message())),
+            None => result::unreadable(&call),
+        };
+        let mut slot = Self { call, state: SlotState::Ready, resumed: None, told: false, interrupted: false };
+        if let Some(refusal) = refusal {
+            slot.settle(refusal, 0, changes);
+        }
+        slot
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.state, SlotState::Ready)
+    }
+
+    /// The call as work, when it may start.
+    pub(super) fn work(&self) -> Option<ToolWork> {
+        self.is_ready().then(|| match self.resumed.clone() {
+            None => ToolWork::new(self.call.clone()),
+            Some((question, answer)) => ToolWork::resumed(self.call.clone(), question, answer),
+        })
+    }
+
+    pub(super) fn start(&mut self, changes: &mut Changes) {
+        self.tell(changes);
+        self.state = SlotState::Running;
+    }
+
+    pub(super) fn ask(&mut self, question: Question) {
+        self.interrupted |= question.kind == QuestionKind::Uncertain;
+        self.state = SlotState::Asking(question);
+    }
+
+    /// An answer makes the slot ready, or is the result.
+    pub(super) fn answered(&mut self, answer: Answer) -> Option<ToolResult> {
+        let SlotState::Asking(question) = &self.state else { return None };
+        if question.kind != QuestionKind::Uncertain {
+            self.resumed = Some((question.clone(), answer));
+        } else if !matches!(answer, Answer::Approve { .. }) {
+            return Some(result::told_unknown(&answer));
+        }
+        self.state = SlotState::Ready;
+        None
+    }
+
+    /// The call was interrupted and runs again.
+    pub(super) fn redo(&mut self) {
+        self.interrupted = true;
+        self.state = SlotState::Ready;
+    }
+
+    pub(super) fn settle(&mut self, result: ToolResult, duration_us: u64, changes: &mut Changes) {
+        self.tell(changes);
+        changes.tell(self.completed(&result, duration_us));
+        self.state = SlotState::Settled(result);
+    }
+
+    /// Settles a call that has no result with one that says so.
+    pub(super) fn give_up(&mut self, changes: &mut Changes) {
+        let text = match self.state {
+            SlotState::Settled(_) => return,
+            SlotState::Running => result::OUTCOME_UNKNOWN,
+            _ if self.interrupted => result::OUTCOME_UNKNOWN,
+            SlotState::Ready | SlotState::Asking(_) => result::NOT_RUN,
+        };
+        self.settle(ToolResult::error(text), 0, changes);
+    }
+
+    fn tell(&mut self, changes: &mut Changes) {
+        if !std::mem::replace(&mut self.told, true) {
+            changes.tell(ToolEvent::Started {
+                call_id: self.call.id.as_str().into(),
+                name: self.call.name.as_str().into(),
+                input: self.call.raw_input().into(),
+            });
+        }
+    }
+
+    fn completed(&self, result: &ToolResult, duration_us: u64) -> ToolEvent {
+        ToolEvent::Completed {
+            call_id: self.call.id.as_str().into(),
+            name: self.call.name.as_str().into(),
+            input: self.call.raw_input().into(),
+            output: result.content.text().into(),
+            is_error: result.is_error,
+            duration: Duration::from_micros(duration_us),
+            display: result.display.clone(),
+        }
+    }
+
+    /// The tool message of a settled slot.
+    pub(super) fn into_message(self) -> Option<Message> {
+        let SlotState::Settled(result) = self.state else { return None };
+        Some(Message::Tool(ToolMessage {
+            tool_call_id: self.call.id,
+            content: result.content,
+            name: Some(self.call.name),
+            marks: Marks::new().with_error(result.is_error),
+            ..ToolMessage::default()
+        }))
+    }
+}
+
+/// Gives calls whose id the history has already (servers that count from zero in each reply) an id of their own, so that
+/// questions and journals name one call for good. A call without an id gets one.
+pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Message>]) {
+    if !message.has_tool_calls() {
+        return;
+    }
+    let before: HashSet<&str> = history
+        .iter()
+        .filter_map(|message| message.as_assistant())
+        .flat_map(AssistantMessage::tool_calls)
+        .map(|call| call.id.as_str())
+        .collect();
+    let mut own = HashSet::new();
+    for block in &mut message.blocks {
+        let Block::Call(call) = block else { continue };
+        let base = if call.id.is_empty() { "call".to_owned() } else { call.id.clone() };
+        let mut number = 2_u32;
+        while call.id.is_empty() || before.contains(call.id.as_str()) || !own.insert(call.id.clone()) {
+            call.id = format!("{base}_{number}");
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Gemini by its compatible endpoint. After Google's page on OpenAI compatibility and its reference of schemas.
+
+use super::rules::{
+    ContentRule, Dialect, Parameters, SchemaRule, StrictRule, ToolRule, compatible,
+};
+
+/// Gemini (compatible): refuses members it does not know, in the body and in schemas; calls carry a thought signature
+/// that must come back.
+pub fn gemini() -> Dialect {
+    let base = compatible("gemini");
+    Dialect {
+        aliases: &["google", "google-ai-studio", "gemini-compatible"],
+        base_url: Some("https://generativelanguage.googleapis.com/v1beta/openai"),
+        key_variable: Some("GEMINI_API_KEY"),
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "n",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "seed",
+            "response_format",
+            "reasoning_effort",
+            "modalities",
+            "audio",
+        ]),
+        content: ContentRule { files: false, names: false, ..base.content },
+        tools: ToolRule {
+            strict: StrictRule::Refused,
+            schema: SchemaRule::Gemini,
+            result_name: true,
+            ..base.tools
+        },
+        ..base
+    }
+}

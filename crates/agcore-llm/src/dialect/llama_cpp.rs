@@ -1,0 +1,34 @@
+//! llama.cpp. After the README of its server.
+
+use super::rules::{
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+};
+
+/// llama.cpp: `tool_choice` is a word, never one function; effort is an argument of the chat template.
+pub fn llama_cpp() -> Dialect {
+    let base = compatible("llama.cpp");
+    Dialect {
+        aliases: &["llamacpp", "llama-server"],
+        base_url: Some("http://localhost:8080/v1"),
+        key_variable: None,
+        parameters: Parameters::AllBut(&[
+            "verbosity",
+            "modalities",
+            "audio",
+            "prediction",
+            "web_search_options",
+            "service_tier",
+            "store",
+            "metadata",
+            "user",
+            "safety_identifier",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+        ]),
+        effort: EffortRule::TemplateArgument,
+        content: ContentRule { files: false, ..base.content },
+        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning_content"), required_with_calls: false },
+        tools: ToolRule { choice_named: false, strict: StrictRule::Refused, ..base.tools },
+        ..base
+    }
+}

@@ -1,0 +1,50 @@
+//! Mistral. After its API reference (chat completion); unknown members are answered with 422.
+
+use super::rules::{
+    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule, ToolRule,
+    compatible,
+};
+
+/// Mistral: ids of calls are nine letters or digits, thinking stands in parts of the content, usage comes unasked.
+pub fn mistral() -> Dialect {
+    let base = compatible("mistral");
+    Dialect {
+        aliases: &["mistral-ai", "la-plateforme"],
+        base_url: Some("https://api.mistral.ai/v1"),
+        key_variable: Some("MISTRAL_API_KEY"),
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "n",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "seed",
+            "response_format",
+            "prediction",
+            "metadata",
+            "reasoning_effort",
+            "parallel_tool_calls",
+        ]),
+        renamed: &[("seed", "random_seed")],
+        content: ContentRule {
+            arrays: true,
+            files: false,
+            names: false,
+            assistant_members: &["prefix"],
+            ..base.content
+        },
+        reasoning: ReasoningRule { field: ReasoningField::ThinkingParts, required_with_calls: false },
+        tools: ToolRule {
+            choice_required: Some("any"),
+            strict: StrictRule::Open,
+            needs_parameters: true,
+            result_name: true,
+            call_ids: CallIdRule::NineAlphanumeric,
+            parsed_arguments: false,
+            ..base.tools
+        },
+        streaming: StreamRule { usage_option: false, always: false },
+        ..base
+    }
+}

@@ -1,0 +1,37 @@
+//! Ollama by its compatible endpoint. After its page on OpenAI compatibility.
+
+use super::rules::{
+    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+};
+
+/// Ollama (compatible): knows no `tool_choice`; the window cannot be set here, only by the native API.
+pub fn ollama() -> Dialect {
+    let base = compatible("ollama");
+    Dialect {
+        aliases: &["ollama-compatible"],
+        base_url: Some("http://localhost:11434/v1"),
+        key_variable: None,
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "seed",
+            "logprobs",
+            "top_logprobs",
+            "response_format",
+            "reasoning_effort",
+        ]),
+        content: ContentRule { audio: false, files: false, names: false, ..base.content },
+        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning"), required_with_calls: false },
+        tools: ToolRule {
+            choice_none: false,
+            choice_required: None,
+            choice_named: false,
+            strict: StrictRule::Refused,
+            ..base.tools
+        },
+        ..base
+    }
+}

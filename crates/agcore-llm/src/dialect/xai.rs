@@ -1,0 +1,30 @@
+//! xAI. After its REST API reference (chat completions).
+
+use super::rules::{ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
+
+/// xAI: as OpenAI without the bias by token, sound and the storing of replies.
+pub fn xai() -> Dialect {
+    let base = compatible("xai");
+    Dialect {
+        aliases: &["x-ai", "grok"],
+        base_url: Some("https://api.x.ai/v1"),
+        key_variable: Some("XAI_API_KEY"),
+        parameters: Parameters::AllBut(&[
+            "logit_bias",
+            "verbosity",
+            "modalities",
+            "audio",
+            "prediction",
+            "service_tier",
+            "store",
+            "metadata",
+            "safety_identifier",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+        ]),
+        token_limit: TokenLimit::MaxCompletionTokens,
+        content: ContentRule { audio: false, files: false, ..base.content },
+        tools: ToolRule { parsed_arguments: false, ..base.tools },
+        ..base
+    }
+}

@@ -1,0 +1,68 @@
+//! Talking to models: providers, streaming, retry, hooks, and the cycle of requests and tool rounds.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agcore_chat::{AssistantMessage, ChatResponse, Choice};
+//! use agcore_llm::{LlmCycle, SystemClock, provider_fn};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! // Any function that answers is a provider; `model("openai:gpt-5-mini", key)` is one over HTTP.
+//! let provider = provider_fn(|call| async move {
+//!     let message = AssistantMessage::new(format!("{} messages", call.request.messages.len()));
+//!     Ok(ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() })
+//! });
+//! let mut cycle = LlmCycle::new(Arc::new(provider), Arc::new(SystemClock::new()));
+//! assert_eq!(cycle.submit("Hello").await?.text(), "1 messages");
+//! assert_eq!(cycle.submit("Again").await?.text(), "3 messages");
+//! # Ok::<(), agcore_llm::LlmError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! A provider is a [wire] (pure: requests to bytes, bytes to [deltas](delta)) on a [transport] (how bytes travel). [Layers](layer)
+//! wrap it, a [fold] makes whole replies of deltas, the [cycle] runs turns.
+//!
+//! | feature | what |
+//! |---|---|
+//! | `openai-chat` (default) | the OpenAI Chat Completions API with its dialects |
+//! | `http` (default) | the HTTP transport, by reqwest with rustls and ring |
+//! | `http2`, `gzip` | what they say, in that transport |
+
+pub mod error;
+pub mod delta;
+pub mod provider;
+pub mod sse;
+pub mod dialect;
+pub mod wire;
+mod near;
+pub mod credential;
+pub mod transport;
+pub mod wire_provider;
+#[cfg(all(feature = "http", feature = "openai-chat"))]
+pub mod config;
+#[cfg(all(feature = "http", feature = "openai-chat"))]
+mod model;
+pub mod registry;
+pub mod fold;
+pub mod wire_case;
+pub mod layer;
+pub mod clock;
+pub mod hooks;
+pub mod cycle;
+
+#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[doc(inline)]
+pub use {
+    config::{ProviderConfig, ProviderType},
+    model::model,
+};
+#[doc(inline)]
+pub use {
+    clock::{SystemClock, system_random},
+    cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
+    error::{LlmError, LlmErrorKind, TimeoutStage},
+    hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
+    layer::retry::{MidStream, Retry, RetryPolicy},
+    registry::ProviderRegistry,
+    provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, ReplyStream, provider_fn},
+};

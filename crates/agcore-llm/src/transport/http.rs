@@ -1,0 +1,228 @@
+//! [`HttpTransport`]: HTTP by reqwest, TLS by rustls with ring.
+//!
+//! ```no_run
+//! use agcore_llm::{credential::Credential, transport::http::{HttpOptions, HttpTransport}};
+//!
+//! let options = HttpOptions::new("https://api.openai.com/v1").with_credential(Credential::key("sk-…"));
+//! let transport = HttpTransport::new(options)?;
+//! # Ok::<(), agcore_llm::error::LlmError>(())
+//! ```
+//!
+//! Connections are kept and used again. Redirects are not followed, so that a credential never reaches a host that nobody
+//! named; the environment's proxies are not used unless asked.
+
+mod authorizer;
+mod base;
+mod body;
+mod error;
+mod options;
+mod proxy;
+mod timeouts;
+mod tls;
+
+pub use options::HttpOptions;
+pub use proxy::Proxy;
+pub use timeouts::Timeouts;
+
+use std::{fmt, future::Future, time::Duration};
+
+use async_trait::async_trait;
+use http::{HeaderMap, StatusCode, header};
+use reqwest::{Response, Url};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    credential::{Secret, SecretGuard},
+    error::{LlmError, LlmErrorKind, TimeoutStage},
+    transport::{Transport, TransportReply},
+    wire::{ReplyHead, WireRequest},
+};
+
+use self::{authorizer::Authorizer, base::BaseUrl, body::Body};
+
+/// How long an unused connection is kept. Below the 75 s after which common reverse proxies close theirs.
+const KEEP_UNUSED: Duration = Duration::from_secs(60);
+
+const USER_AGENT: &str = concat!("agcore/", env!("CARGO_PKG_VERSION"));
+
+/// HTTP by reqwest.
+pub struct HttpTransport {
+    client: reqwest::Client,
+    base: BaseUrl,
+    authorizer: Authorizer,
+    timeouts: Timeouts,
+    guard: SecretGuard,
+}
+
+impl HttpTransport {
+    /// A transport to one server. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a base URL, header or proxy that is none, `Authentication` for a key that cannot be one,
+    /// `Connect` when TLS is needed and cannot be set up.
+    pub fn new(options: HttpOptions) -> Result<Self, LlmError> {
+        let base = BaseUrl::parse(&options.base_url)?;
+        let guard = SecretGuard::new();
+        let authorizer = Authorizer::new(options.credential, options.key_header, guard.clone())?;
+        let headers =
+            options::read_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
+        let needs_tls = base.is_secure() || options.proxy.needs_tls();
+        let client = client(headers, &options.timeouts, &options.proxy, needs_tls)?;
+        Ok(Self {
+            client,
+            base,
+            authorizer,
+            timeouts: options.timeouts,
+            guard,
+        })
+    }
+
+    /// What takes this transport's keys out of errors.
+    pub fn guard(&self) -> &SecretGuard {
+        &self.guard
+    }
+
+    /// Sends the request; with a token that the server refuses, once more with a new one.
+    async fn answer(&self, request: WireRequest, url: Url) -> Result<Response, LlmError> {
+        let Some(token) = self.authorizer.token(None).await? else {
+            return self.attempt(request, url, None).await;
+        };
+        let response = self
+            .attempt(request.clone(), url.clone(), Some(&token))
+            .await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        drop(response);
+        let token = self.authorizer.token(Some(&token)).await?;
+        self.attempt(request, url, token.as_ref()).await
+    }
+
+    async fn attempt(
+        &self,
+        request: WireRequest,
+        url: Url,
+        token: Option<&Secret>,
+    ) -> Result<Response, LlmError> {
+        let request = self.authorizer.finish(request, url, token).await?;
+        let answer = self.client.execute(request);
+        let limit = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
+        let answer = within(limit, answer)
+            .await
+            .ok_or_else(|| self.expired(TimeoutStage::FirstByte))?;
+        answer.map_err(|error| error::unanswered(error, self.base.origin(), &self.timeouts))
+    }
+
+    fn expired(&self, stage: TimeoutStage) -> LlmError {
+        self.timeouts.expired(stage, self.base.origin())
+    }
+}
+
+#[async_trait]
+impl Transport for HttpTransport {
+    async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
+        let deadline = self
+            .timeouts
+            .total
+            .filter(|_| !stream)
+            .map(|limit| Instant::now() + limit);
+        let url = self.base.join(&request.path)?;
+        let answer = within(deadline, self.answer(request, url)).await;
+        let mut response = answer.ok_or_else(|| self.expired(TimeoutStage::Total))??;
+        let head = ReplyHead {
+            status: response.status(),
+            headers: std::mem::take(response.headers_mut()),
+        };
+        check_head(&head, self.base.origin())?;
+        let body = Body::new(
+            response,
+            self.timeouts,
+            deadline,
+            self.base.origin().clone(),
+        );
+        Ok(TransportReply {
+            head,
+            body: Box::pin(body),
+        })
+    }
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport")
+            .field("origin", self.base.origin())
+            .field("authorizer", &self.authorizer)
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
+    }
+}
+
+fn client(
+    headers: HeaderMap,
+    timeouts: &Timeouts,
+    proxy: &Proxy,
+    needs_tls: bool,
+) -> Result<reqwest::Client, LlmError> {
+    let mut client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls::client_config(needs_tls)?)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .user_agent(USER_AGENT)
+        .default_headers(headers)
+        .pool_idle_timeout(KEEP_UNUSED);
+    if let Some(limit) = timeouts.connect {
+        client = client.connect_timeout(limit);
+    }
+    proxy.apply(client)?.build().map_err(|error| {
+        LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up")
+            .with_source(error.without_url())
+    })
+}
+
+/// The future's output, or `None` when the time came first.
+async fn within<F: Future>(limit: Option<Instant>, future: F) -> Option<F::Output> {
+    match limit {
+        Some(limit) => timeout_at(limit, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+/// Refuses replies that no wire can read: redirects, and compression that nobody asked for.
+fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
+    if head.status.is_redirection() {
+        let message = format!(
+            "{origin} redirects to {}; redirects are not followed, so set the base URL to where the API is",
+            redirect_target(&head.headers, origin)
+                .as_deref()
+                .unwrap_or("nowhere")
+        );
+        return Err(
+            LlmError::new(LlmErrorKind::NotFound, message).with_status(head.status.as_u16())
+        );
+    }
+    let encoding = head
+        .headers
+        .get(header::CONTENT_ENCODING)
+        .filter(|encoding| *encoding != "identity");
+    if let Some(encoding) = encoding {
+        let message = format!(
+            "{origin} sent a compressed answer ({encoding:?}) that nobody asked for; \
+             switch its compression off, or build with the feature `gzip` where that is its kind"
+        );
+        return Err(
+            LlmError::new(LlmErrorKind::Malformed, message).with_status(head.status.as_u16())
+        );
+    }
+    Ok(())
+}
+
+/// Where a redirect leads, without user name, query and fragment, which may hold keys.
+fn redirect_target(headers: &HeaderMap, origin: &str) -> Option<String> {
+    let location = headers.get(header::LOCATION)?.to_str().ok()?;
+    let target = Url::parse(origin).ok()?.join(location).ok()?;
+    Some(format!(
+        "{}{}",
+        target.origin().ascii_serialization(),
+        target.path()
+    ))
+}

@@ -1,0 +1,117 @@
+//! [`Authorizer`]: puts the credential into requests.
+
+use http::{HeaderName, HeaderValue, header::Entry};
+use reqwest::{Request, Url};
+
+use crate::{
+    credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard},
+    error::{LlmError, LlmErrorKind},
+    wire::WireRequest,
+};
+
+/// Puts the credential into requests, and tells the guard what it put there.
+#[derive(Debug)]
+pub(super) struct Authorizer {
+    credential: Credential,
+    header: KeyHeader,
+    /// The header of a fixed key.
+    fixed: Option<HeaderValue>,
+    guard: SecretGuard,
+}
+
+impl Authorizer {
+    pub(super) fn new(
+        credential: Credential,
+        header: KeyHeader,
+        guard: SecretGuard,
+    ) -> Result<Self, LlmError> {
+        let fixed = match &credential {
+            Credential::Key(key) => {
+                guard.learn(key);
+                Some(header_value(&header, key)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            credential,
+            header,
+            fixed,
+            guard,
+        })
+    }
+
+    /// The name of the header that the credential needs for itself.
+    pub(super) fn header_name(&self) -> Option<HeaderName> {
+        matches!(self.credential, Credential::Key(_) | Credential::Token(_))
+            .then(|| self.header.name())
+    }
+
+    /// The token to send now, where tokens are used; a new one when the server refused one.
+    pub(super) async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, LlmError> {
+        let Credential::Token(source) = &self.credential else {
+            return Ok(None);
+        };
+        let token = match refused {
+            None => source.token().await?,
+            Some(refused) => source.refresh(refused).await?,
+        };
+        self.guard.learn(&token);
+        Ok(Some(token))
+    }
+
+    /// The request as it goes out. A header that the caller set stands.
+    pub(super) async fn finish(
+        &self,
+        mut request: WireRequest,
+        url: Url,
+        token: Option<&Secret>,
+    ) -> Result<Request, LlmError> {
+        let value = match token {
+            Some(token) => Some(header_value(&self.header, token)?),
+            None => self.fixed.clone(),
+        };
+        if let Some(value) = value
+            && let Entry::Vacant(entry) = request.headers.entry(self.header.name())
+        {
+            entry.insert(value);
+        }
+        if let Credential::Signer(signer) = &self.credential {
+            return signed(signer.as_ref(), request, &url).await;
+        }
+        let mut finished = Request::new(request.method, url);
+        *finished.headers_mut() = request.headers;
+        *finished.body_mut() = Some(request.body.into());
+        Ok(finished)
+    }
+}
+
+fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmError> {
+    key.header_value(match header {
+        KeyHeader::Bearer => "Bearer ",
+        KeyHeader::Named(_) => "",
+    })
+}
+
+async fn signed(
+    signer: &dyn RequestSigner,
+    request: WireRequest,
+    url: &Url,
+) -> Result<Request, LlmError> {
+    let mut plain = http::Request::new(request.body);
+    *plain.method_mut() = request.method;
+    *plain.headers_mut() = request.headers;
+    *plain.uri_mut() = url
+        .as_str()
+        .parse()
+        .map_err(|error: http::uri::InvalidUri| unsendable(error))?;
+    signer.sign(&mut plain).await?;
+    Request::try_from(plain).map_err(|error| unsendable(error.without_url()))
+}
+
+fn unsendable(error: impl std::error::Error + Send + Sync + 'static) -> LlmError {
+    LlmError::new(
+        LlmErrorKind::InvalidRequest,
+        "the request cannot be sent as it is",
+    )
+    .with_source(error)
+}

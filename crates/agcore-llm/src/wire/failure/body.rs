@@ -1,0 +1,204 @@
+//! [`ErrorBody`]: what a body says, whatever its shape: nested, flat, bare string, list of details, array, page, event.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::{duration, page};
+use crate::sse::{SseDecoder, SseTooLong};
+
+/// How deep errors are unwrapped: gateways put the body of the server behind them into their own.
+const DEEPEST: usize = 4;
+
+/// What a body tells of a failure.
+#[derive(Debug, Default)]
+pub(super) struct ErrorBody {
+    /// What it says to people.
+    pub(super) message: Option<String>,
+    /// More words, of a server further behind; they help to classify only.
+    more_words: Vec<String>,
+    /// Codes, types and reasons, in the order found.
+    pub(super) codes: Vec<String>,
+    /// A status that the body names.
+    pub(super) status: Option<u16>,
+    /// Ids of the quotas that are used up (google.rpc.QuotaFailure).
+    pub(super) quota_ids: Vec<String>,
+    /// The wait that the body asks for (google.rpc.RetryInfo).
+    pub(super) retry_delay: Option<Duration>,
+    /// The model's window, as llama.cpp tells it.
+    pub(super) window: Option<u64>,
+    /// The prompt's length, as llama.cpp tells it.
+    pub(super) prompt_tokens: Option<u64>,
+    /// Whether a moderation says that it flagged the input (OpenRouter).
+    pub(super) is_flagged: bool,
+    /// The server's id of the request.
+    pub(super) request_id: Option<String>,
+    /// Whether there is no body at all.
+    pub(super) is_blank: bool,
+}
+
+impl ErrorBody {
+    /// Reads a body of any shape.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let mut body = Self { is_blank: bytes.trim_ascii().is_empty(), ..Self::default() };
+        if let Some(value) = json(bytes).or_else(|| framed(bytes)) {
+            body.value(&value, DEEPEST);
+        } else {
+            body.message = page::words(&String::from_utf8_lossy(bytes));
+        }
+        body
+    }
+
+    /// All words, for the wording tables.
+    pub(super) fn all_words(&self) -> String {
+        let words = self.message.iter().chain(&self.more_words);
+        words.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
+    fn value(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::String(text) => self.text(text, depth),
+            Value::Array(items) => {
+                if let Some(item) = items.iter().find(|item| !item.is_null()) {
+                    self.value(item, depth);
+                }
+            }
+            Value::Object(members) => self.object(members, depth),
+            _ => {}
+        }
+    }
+
+    /// A text that may itself be the JSON of an error.
+    fn text(&mut self, text: &str, depth: usize) {
+        let inner = if text.trim_start().starts_with(['{', '[']) { json(text.as_bytes()) } else { None };
+        match inner {
+            Some(value) if depth > 0 => self.value(&value, depth - 1),
+            _ => self.say(text.trim()),
+        }
+    }
+
+    fn say(&mut self, words: &str) {
+        if words.is_empty() {
+        } else if self.message.is_none() {
+            self.message = Some(words.to_owned());
+        } else {
+            self.more_words.push(words.to_owned());
+        }
+    }
+
+    fn object(&mut self, members: &Map<String, Value>, depth: usize) {
+        for name in ["code", "type", "status", "error_code", "reason", "statusCode", "status_code", "http_code"] {
+            self.code(members.get(name));
+        }
+        self.numbers(members);
+        if let Some(inner @ (Value::Object(_) | Value::Array(_))) = members.get("error").filter(|_| depth > 0) {
+            self.value(inner, depth - 1);
+        }
+        if let Some(message) = members.get("message").or_else(|| members.get("msg")).or_else(|| members.get("detail")) {
+            self.words(message, depth);
+        }
+        // Beside a message it is only the status in words (NestJS); alone it is what there is.
+        if let Some(Value::String(text)) = members.get("error") {
+            self.text(text, depth);
+        }
+        for name in ["errors", "innererror", "details", "metadata"] {
+            self.aside(members.get(name), depth);
+        }
+    }
+
+    /// A message: mostly a string, but also a list or an object.
+    fn words(&mut self, message: &Value, depth: usize) {
+        match message {
+            Value::String(text) => self.text(text, depth),
+            Value::Array(items) => {
+                let lines: Vec<String> = items.iter().filter_map(line).collect();
+                self.say(&lines.join("; "));
+            }
+            Value::Object(members) if depth > 0 => self.object(members, depth - 1),
+            _ => {}
+        }
+    }
+
+    /// A code, type or status, as text or number. Three digits are a status.
+    fn code(&mut self, value: Option<&Value>) {
+        let code = match value {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => return,
+        };
+        match code.parse() {
+            Ok(status @ 100..=599) => self.status = self.status.or(Some(status)),
+            _ => self.codes.push(code),
+        }
+    }
+
+    fn numbers(&mut self, members: &Map<String, Value>) {
+        let number = |name| members.get(name).and_then(Value::as_u64);
+        self.window = self.window.or(number("n_ctx"));
+        self.prompt_tokens = self.prompt_tokens.or(number("n_prompt_tokens"));
+        if let Some(Value::String(id)) = members.get("request_id") {
+            self.request_id.get_or_insert_with(|| id.clone());
+        }
+    }
+
+    /// What stands beside the message: lists of details, inner errors, metadata of a router.
+    fn aside(&mut self, value: Option<&Value>, depth: usize) {
+        match value {
+            Some(Value::Array(items)) => items.iter().for_each(|item| self.aside(Some(item), depth)),
+            Some(Value::Object(members)) => {
+                for name in ["code", "error_code", "reason", "quotaId"] {
+                    self.detail(name, members.get(name));
+                }
+                self.is_flagged |= members.contains_key("flagged_input");
+                let delay = members.get("retryDelay").and_then(Value::as_str);
+                self.retry_delay = self.retry_delay.or_else(|| duration::whole(delay?));
+                self.aside(members.get("violations"), depth);
+                for name in ["raw", "message"] {
+                    if let Some(Value::String(text)) = members.get(name).filter(|_| depth > 0) {
+                        self.text(text, depth - 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn detail(&mut self, name: &str, value: Option<&Value>) {
+        match value {
+            Some(Value::String(id)) if name == "quotaId" => self.quota_ids.push(id.clone()),
+            Some(Value::String(code)) => self.codes.push(code.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// One item of a list of messages: a string, or `{loc, msg}` as FastAPI writes it.
+fn line(item: &Value) -> Option<String> {
+    let Value::Object(members) = item else { return item.as_str().map(str::to_owned) };
+    let text = members.get("msg").or_else(|| members.get("message"))?.as_str()?;
+    let place: Vec<String> = members
+        .get("loc")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
+        .collect();
+    Some(if place.is_empty() { text.to_owned() } else { format!("{}: {text}", place.join(".")) })
+}
+
+fn json(bytes: &[u8]) -> Option<Value> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    serde_json::from_slice(bytes).ok()
+}
+
+/// The first JSON of a body that is framed as an event stream.
+fn framed(bytes: &[u8]) -> Option<Value> {
+    let mut found = None;
+    let mut decoder = SseDecoder::new();
+    let mut on_event = |event: crate::sse::SseEvent<'_>| {
+        found = found.take().or_else(|| json(event.data));
+        Ok::<_, SseTooLong>(())
+    };
+    decoder.feed(bytes, &mut on_event).and_then(|()| decoder.finish(&mut on_event)).ok()?;
+    found
+}

@@ -1,0 +1,104 @@
+//! Codes and types with a precise meaning: they stand over the status.
+//!
+//! From the vendors' error references and recorded answers: OpenAI, Azure, Anthropic, Gemini (google.rpc.Code), Groq,
+//! Mistral, DashScope, Moonshot, z.ai (by numbers), llama.cpp, vLLM, LiteLLM, GitHub Copilot.
+
+use crate::error::{LlmErrorKind, TimeoutStage};
+
+/// What a code or type says by itself.
+pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
+    Some(match code.to_ascii_lowercase().as_str() {
+        "insufficient_quota"
+        | "billing_hard_limit_reached"
+        | "billing_error"
+        | "billing_not_active"
+        | "exceeded_current_quota_error"
+        | "enforced_spend_limit_reached"
+        | "insufficient_balance"
+        | "insufficient_user_quota"
+        | "arrearage"
+        | "payment_required"
+        | "allocationquota.freetieronly"
+        | "1113"
+        | "1304"
+        | "1308" => LlmErrorKind::QuotaExhausted,
+        "context_length_exceeded"
+        | "exceed_context_size_error"
+        | "model_max_prompt_tokens_exceeded"
+        | "context_window_exceeded"
+        | "model_context_window_exceeded"
+        | "1261"
+        | "request_too_large" => LlmErrorKind::ContextLength { limit: None, requested: None },
+        "content_filter"
+        | "content_policy_violation"
+        | "data_inspection_failed"
+        | "datainspectionfailed"
+        | "responsibleaipolicyviolation"
+        | "1301"
+        | "moderation_blocked" => LlmErrorKind::ContentFilter,
+        "tool_use_failed" => LlmErrorKind::InvalidToolCall,
+        "rate_limit_exceeded" | "rate_limit_error" | "rate_limited" | "rate_limit_reached_error" | "throttling_error"
+        | "throttlingexception" | "throttling" | "throttling.ratequota" | "throttling.allocationquota"
+        | "limit_requests" | "too_many_requests" | "slow_down" | "resource_exhausted" | "1302" | "1303" | "1305" => {
+            LlmErrorKind::RateLimit
+        }
+        "invalid_api_key"
+        | "authentication_error"
+        | "invalid_authentication_error"
+        | "incorrect_api_key"
+        | "incorrect_api_key_error"
+        | "invalidapikey"
+        | "api_key_invalid"
+        | "no_db_connection"
+        | "unauthenticated" => LlmErrorKind::Authentication,
+        "permission_error"
+        | "permission_denied"
+        | "permission_denied_error"
+        | "request_forbidden"
+        | "unsupported_country_region_territory" => LlmErrorKind::Permission,
+        "model_not_found"
+        | "not_found_error"
+        | "notfounderror"
+        | "deploymentnotfound"
+        | "not_found"
+        | "resource_not_found_error" => LlmErrorKind::NotFound,
+        "overloaded_error"
+        | "unavailable_error"
+        | "unavailable"
+        | "server_is_overloaded"
+        | "engine_overloaded_error"
+        | "model_overloaded"
+        | "capacity_exceeded"
+        | "service_unavailable"
+        | "service_unavailable_error" => LlmErrorKind::Overloaded,
+        "timeout" | "timeout_error" | "request_timeout" | "deadline_exceeded" => {
+            LlmErrorKind::Timeout(TimeoutStage::Total)
+        }
+        _ => return None,
+    })
+}
+
+/// What a type says when neither a precise code, nor a status, nor the wording says more.
+pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
+    Some(match code.to_ascii_lowercase().as_str() {
+        "server_error" | "internalservererror" | "internal_server_error" | "internal_error" | "internal" | "api_error" => {
+            LlmErrorKind::Server
+        }
+        "invalid_request_error" | "badrequesterror" | "bad_request_error" | "invalid_argument" | "failed_precondition" => {
+            LlmErrorKind::InvalidRequest
+        }
+        _ => return None,
+    })
+}
+
+/// Which of several precise meanings counts: money before limits, anything before "not ready".
+pub(super) fn rank(kind: &LlmErrorKind) -> u8 {
+    match kind {
+        LlmErrorKind::QuotaExhausted => 0,
+        LlmErrorKind::ContentFilter | LlmErrorKind::InvalidToolCall => 1,
+        LlmErrorKind::RateLimit => 2,
+        LlmErrorKind::ContextLength { .. } => 3,
+        LlmErrorKind::Authentication => 4,
+        _ => 5,
+    }
+}

@@ -1,0 +1,93 @@
+//! Durations as servers write them.
+
+use std::time::Duration;
+
+/// Longer waits are no hint but a mistake.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// A number of seconds. Zero, negative numbers and nonsense are none.
+pub(super) fn seconds(number: f64) -> Option<Duration> {
+    let wait = Duration::try_from_secs_f64(number).ok()?;
+    (wait > Duration::ZERO && wait <= LONGEST).then_some(wait)
+}
+
+/// `20`, `2.5`: a bare number of seconds.
+pub(super) fn bare(text: &str) -> Option<Duration> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    seconds(text.parse().ok().filter(|_| plain)?)
+}
+
+/// `6m0s`, `7.66s`, `250ms`, `1h30m`, and a bare number of seconds, as a whole.
+pub(super) fn whole(text: &str) -> Option<Duration> {
+    if let Some(wait) = bare(text) {
+        return Some(wait);
+    }
+    let (wait, rest) = leading(text)?;
+    rest.is_empty().then_some(wait)
+}
+
+/// The duration at the beginning of a text, and what follows: `1m30s. Upgrade`, `20 seconds`.
+pub(super) fn leading(text: &str) -> Option<(Duration, &str)> {
+    let (mut rest, mut total, mut parts) = (text, 0.0, 0);
+    while let Some((number, after)) = leading_number(rest) {
+        let Some((unit, after)) = leading_unit(after.trim_start()) else { break };
+        total += number * unit;
+        parts += 1;
+        rest = after;
+    }
+    (parts > 0).then_some((seconds(total)?, rest))
+}
+
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = text[..end].parse().ok()?;
+    Some((number, &text[end..]))
+}
+
+/// A unit of time in seconds.
+fn leading_unit(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let seconds = match text[..end].to_ascii_lowercase().as_str() {
+        "ms" | "millisecond" | "milliseconds" => 0.001,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86400.0,
+        _ => return None,
+    };
+    Some((seconds, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, millis: Option<u64>) {
+        assert_eq!(whole(text), millis.map(Duration::from_millis), "{text}");
+    }
+
+    #[test]
+    fn reads_what_servers_write() {
+        check("6m0s", Some(360_000));
+        check("7.66s", Some(7660));
+        check("2m59.56s", Some(179_560));
+        check("250ms", Some(250));
+        check("1h30m", Some(5_400_000));
+        check("24", Some(24_000));
+        check("34.4s", Some(34_400));
+    }
+
+    #[test]
+    fn passes_over_nonsense() {
+        for text in ["", "0", "-1", "later", "6m-s", "NaN", "inf", "1e9", "99999999999999999999s", ".", "5 apples"] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn finds_the_leading_one() {
+        assert_eq!(leading("1m30s. Upgrade"), Some((Duration::from_secs(90), ". Upgrade")));
+        assert_eq!(leading("20 seconds"), Some((Duration::from_secs(20), "")));
+        assert_eq!(leading("a while"), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! How long the server asks to wait.
+//!
+//! No clock is read: a date counts from the reply's own `Date` header, and without one it says nothing.
+
+use std::time::Duration;
+
+use time::{
+    OffsetDateTime, PrimitiveDateTime,
+    format_description::{BorrowedFormatItem, well_known::Rfc3339},
+    macros::format_description,
+};
+
+use super::{
+    body::ErrorBody,
+    duration,
+    headers::{COUNTERS, UsefulHeaders},
+};
+
+/// Words before a delay in a message, as OpenAI, Groq, Gemini and Azure write them.
+const BEFORE_DELAY: &[&str] = &["try again in ", "retry in ", "retry after ", "try again after ", "wait for ", "wait "];
+
+/// The wait that headers and body ask for: `retry-after-ms`, `retry-after`, the latest reset of the counters that are
+/// used up, then the body.
+pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<Duration> {
+    let millis = || duration::bare(headers.get("retry-after-ms")?).map(|seconds| seconds / 1000);
+    let after = || {
+        let value = headers.get("retry-after")?;
+        duration::bare(value).or_else(|| until(headers, http_date(value)?))
+    };
+    let resets = || COUNTERS.iter().filter_map(|counter| reset(headers, *counter)).max();
+    millis().or_else(after).or_else(resets).or(body.retry_delay).or_else(|| in_words(body.message.as_deref()?))
+}
+
+/// When a counter that is used up is filled again.
+fn reset(headers: &UsefulHeaders, (remaining, reset): (&str, &str)) -> Option<Duration> {
+    if headers.get(remaining)? != "0" {
+        return None;
+    }
+    let value = headers.get(reset)?;
+    // Some servers write seconds or milliseconds since 1970.
+    let epoch = value.parse::<i64>().ok().filter(|number| *number > 1_000_000_000);
+    if let Some(number) = epoch {
+        let seconds = if number > 100_000_000_000 { number / 1000 } else { number };
+        return until(headers, OffsetDateTime::from_unix_timestamp(seconds).ok()?);
+    }
+    let date = || until(headers, OffsetDateTime::parse(value, &Rfc3339).ok()?);
+    duration::whole(value).or_else(date)
+}
+
+/// From the moment of the reply until then.
+fn until(headers: &UsefulHeaders, moment: OffsetDateTime) -> Option<Duration> {
+    let now = http_date(headers.get("date")?)?;
+    duration::seconds((moment - now).as_seconds_f64())
+}
+
+/// A date as HTTP writes it (RFC 9110, IMF-fixdate).
+fn http_date(text: &str) -> Option<OffsetDateTime> {
+    const FIXDATE: &[BorrowedFormatItem<'_>] = format_description!(
+        "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
+    );
+    PrimitiveDateTime::parse(text, FIXDATE).ok().map(PrimitiveDateTime::assume_utc)
+}
+
+fn in_words(message: &str) -> Option<Duration> {
+    let message = message.to_ascii_lowercase();
+    BEFORE_DELAY.iter().find_map(|words| {
+        let at = message.find(words)? + words.len();
+        duration::leading(&message[at..]).map(|(wait, _)| wait)
+    })
+}

@@ -1,0 +1,67 @@
+//! Takes secrets out of what servers say: some repeat the key they refuse.
+
+use std::borrow::Cow;
+
+/// How keys begin: OpenAI and many others, Groq, xAI, Google, Hugging Face, GitHub, web tokens, and what stands behind
+/// `Bearer`.
+const BEGINNINGS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "AIza", "hf_", "ghp_", "gho_", "eyJ", "Bearer ", "bearer "];
+
+/// Shorter runs of letters are words, not keys.
+const SHORTEST_KEY: usize = 16;
+
+/// The text without keys; borrowed when there is none.
+pub(super) fn redact(text: &str) -> Cow<'_, str> {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some((at, end)) = next_key(rest) {
+        clean.push_str(&rest[..at]);
+        clean.push_str("[redacted]");
+        rest = &rest[end..];
+    }
+    if clean.is_empty() && rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    clean.push_str(rest);
+    Cow::Owned(clean)
+}
+
+/// Where the first key's secret part begins and ends.
+fn next_key(text: &str) -> Option<(usize, usize)> {
+    let starts = BEGINNINGS.iter().flat_map(|beginning| text.match_indices(beginning));
+    starts
+        .filter_map(|(at, beginning)| {
+            let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            let secret = at + beginning.len();
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
+            let end = text[secret..].find(|c| !is_part(c)).map_or(text.len(), |len| secret + len);
+            // "Bearer sk-…" is one secret: it begins where the shown word ends.
+            let begin = if beginning.ends_with(' ') { secret } else { at };
+            (!inside_word && end - secret >= SHORTEST_KEY).then_some((begin, end))
+        })
+        .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redact(text), expected);
+    }
+
+    #[test]
+    fn takes_keys_out() {
+        check("wrong key sk-proj-abcdefghijklmnopqrstuvwxyz0123 given", "wrong key [redacted] given");
+        check("Authorization: Bearer abcdefghijklmnop1234", "Authorization: Bearer [redacted]");
+        check("Bearer sk-abcdefghijklmnopqrst", "Bearer [redacted]");
+        check("keys gsk_0123456789abcdefghij, AIzaSyA0123456789abcdefgh", "keys [redacted], [redacted]");
+    }
+
+    #[test]
+    fn leaves_words_and_masked_keys() {
+        check("sk-proj-********************abcd", "sk-proj-********************abcd");
+        check("a risk-free-and-very-long-compound-word", "a risk-free-and-very-long-compound-word");
+        check("Bearer token is missing", "Bearer token is missing");
+        check("é sk-", "é sk-");
+    }
+}

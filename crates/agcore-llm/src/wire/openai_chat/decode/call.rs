@@ -1,0 +1,168 @@
+//! Fragments of tool calls.
+
+use std::fmt;
+
+use agcore_chat::{Text, VendorData};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeSeed, MapAccess, SeqAccess},
+};
+use serde_json::{Value, value::RawValue};
+
+use super::lenient::{LooseCount, LooseText, Name, filled, skip};
+use crate::delta::CallFragment;
+
+/// The member in which Gemini sends a call's thought signature, and wants it back.
+const EXTRA_CONTENT: &str = "extra_content";
+
+/// Reads `tool_calls`; `null` is none.
+pub(super) struct CallsSeed<'a> {
+    /// Who made vendor data.
+    pub(super) vendor: &'a str,
+    /// Whether the list is the whole message's, so that places in it count.
+    pub(super) whole: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for CallsSeed<'_> {
+    type Value = Vec<CallFragment>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for CallsSeed<'_> {
+    type Value = Vec<CallFragment>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tool calls")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut calls = Vec::new();
+        while let Some(call) = seq.next_element_seed(CallSeed { vendor: self.vendor })? {
+            calls.push(call);
+        }
+        place(&mut calls, self.whole);
+        Ok(calls)
+    }
+}
+
+/// Sets places where they alone tell calls apart: always in a whole message (some servers number those wrongly), in a
+/// delta when it holds several calls with neither index nor id.
+fn place(calls: &mut [CallFragment], whole: bool) {
+    let is_bare = |call: &CallFragment| call.index.is_none() && call.id.is_none();
+    if whole || (calls.len() > 1 && calls.iter().all(is_bare)) {
+        for (at, call) in (0..).zip(calls) {
+            call.index = Some(at);
+        }
+    }
+}
+
+/// Reads one call.
+struct CallSeed<'a> {
+    vendor: &'a str,
+}
+
+impl<'de> DeserializeSeed<'de> for CallSeed<'_> {
+    type Value = CallFragment;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<CallFragment, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for CallSeed<'_> {
+    type Value = CallFragment;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a tool call")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CallFragment, A::Error> {
+        let mut call = CallFragment::default();
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            match name.as_str() {
+                // A huge index is a name, not a length: what counts is that it stays the same.
+                "index" => call.index = map.next_value::<LooseCount>()?.0.map(|index| (index ^ (index >> 32)) as u32),
+                "id" => call.id = filled(map.next_value::<LooseText>()?.0),
+                "type" => call.custom |= map.next_value::<LooseText>()?.0 == "custom",
+                "function" => map.next_value::<Option<FunctionPart>>()?.unwrap_or_default().into(&mut call),
+                "custom" => {
+                    call.custom = true;
+                    map.next_value::<Option<FunctionPart>>()?.unwrap_or_default().into(&mut call);
+                }
+                EXTRA_CONTENT => call.vendor = vendor_data(self.vendor, map.next_value()?),
+                _ => skip(&mut map)?,
+            }
+        }
+        Ok(call)
+    }
+}
+
+fn vendor_data(vendor: &str, content: Value) -> Option<VendorData> {
+    if content.is_null() {
+        return None;
+    }
+    let members = serde_json::Map::from_iter([(EXTRA_CONTENT.to_owned(), content)]);
+    Some(VendorData::new(vendor, members))
+}
+
+/// A call's inner object: the name, and the arguments or the free text.
+#[derive(Default)]
+pub(super) struct FunctionPart {
+    name: Option<Text>,
+    input: Option<Text>,
+    whole_input: bool,
+}
+
+impl FunctionPart {
+    fn into(self, call: &mut CallFragment) {
+        (call.name, call.input, call.whole_input) = (self.name, self.input, self.whole_input);
+    }
+
+    /// The call that a legacy `function_call` is.
+    pub(super) fn legacy(self) -> CallFragment {
+        let mut call = CallFragment { index: Some(0), ..CallFragment::default() };
+        self.into(&mut call);
+        call
+    }
+}
+
+impl<'de> Deserialize<'de> for FunctionPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PartVisitor;
+        impl<'de> de::Visitor<'de> for PartVisitor {
+            type Value = FunctionPart;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a function's name and arguments")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FunctionPart, A::Error> {
+                let mut part = FunctionPart::default();
+                while let Some(name) = map.next_key::<Name<'de>>()? {
+                    match name.as_str() {
+                        "name" => part.name = filled(map.next_value::<LooseText>()?.0),
+                        "arguments" | "input" => {
+                            let raw = map.next_value::<&'de RawValue>()?.get();
+                            (part.input, part.whole_input) = input(raw).map_err(de::Error::custom)?;
+                        }
+                        _ => skip(&mut map)?,
+                    }
+                }
+                Ok(part)
+            }
+        }
+        deserializer.deserialize_map(PartVisitor)
+    }
+}
+
+/// Input is a piece of text; some servers send the whole arguments as an object instead, which is kept as its text.
+fn input(raw: &str) -> serde_json::Result<(Option<Text>, bool)> {
+    match raw.as_bytes().first() {
+        Some(b'"') => Ok((filled(serde_json::from_str(raw)?), false)),
+        Some(b'{' | b'[') => Ok((Some(raw.into()), true)),
+        _ => Ok((None, false)),
+    }
+}

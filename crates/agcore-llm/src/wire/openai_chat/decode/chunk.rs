@@ -1,0 +1,205 @@
+//! Chunks of a stream and whole replies: one visitor for both that tells deltas as it reads.
+
+use std::fmt;
+
+use serde::{
+    Deserializer,
+    de::{self, DeserializeSeed, MapAccess, SeqAccess},
+};
+use serde_json::Value;
+
+use super::{
+    lenient::{LooseCount, LooseText, Name, filled, skip},
+    message::{Said, SaidSeed},
+    state::{State, says_nothing},
+    usage::{GroqMember, RawUsage},
+};
+use crate::delta::{Place, ReplyDelta};
+
+/// What a chunk says beside its deltas.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    /// Whether it has a list of choices with something in it.
+    pub(super) has_choices: bool,
+    /// The error in it or in one of its choices.
+    pub(super) error: Option<Value>,
+    /// Whether a choice finished with the word `error`.
+    pub(super) finished_with_error: bool,
+    /// Whether it is itself an error, without an `error` member: flat, as vLLM wrote it until 0.10.1.
+    pub(super) is_flat_error: bool,
+}
+
+/// Reads a chunk and tells its deltas. After an error in it the deltas told for it are void.
+pub(super) fn read(data: &[u8], state: &mut State, out: &mut Vec<ReplyDelta>) -> serde_json::Result<Summary> {
+    let mut deserializer = serde_json::Deserializer::from_slice(data);
+    let summary = ChunkSeed { state, out }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(summary)
+}
+
+struct ChunkSeed<'a> {
+    state: &'a mut State,
+    out: &'a mut Vec<ReplyDelta>,
+}
+
+impl<'de> DeserializeSeed<'de> for ChunkSeed<'_> {
+    type Value = Summary;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Summary, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
+    type Value = Summary;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a chat completion or a chunk of one")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Summary, A::Error> {
+        let Self { state, out } = self;
+        let (mut summary, mut has_message, mut has_choices) = (Summary::default(), false, false);
+        let (begin, mut has_news) = (out.len(), false);
+        let (mut usage, mut groq) = (RawUsage::default(), RawUsage::default());
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            match name.as_str() {
+                "choices" => {
+                    has_choices = true;
+                    map.next_value_seed(ChoicesSeed { state, out, summary: &mut summary })?;
+                }
+                "id" => has_news |= known(&mut map, &mut state.start.id)?,
+                "model" => has_news |= known(&mut map, &mut state.start.model)?,
+                "system_fingerprint" => has_news |= known(&mut map, &mut state.start.system_fingerprint)?,
+                "service_tier" => has_news |= known(&mut map, &mut state.start.service_tier)?,
+                "created" if state.start.created.is_none() => {
+                    state.start.created = map.next_value::<LooseCount>()?.0;
+                    has_news |= state.start.created.is_some();
+                }
+                "created" | "obfuscation" => skip(&mut map)?,
+                "object" => summary.is_flat_error |= map.next_value::<LooseText>()?.0 == "error",
+                "usage" => usage = map.next_value()?,
+                "x_groq" => groq = map.next_value::<GroqMember>()?.usage,
+                "error" => note_error(&mut summary, map.next_value()?),
+                "message" | "detail" => {
+                    has_message = true;
+                    skip(&mut map)?;
+                }
+                other => {
+                    let place = Place::Response;
+                    let member = state.member(place, other, &mut map)?;
+                    out.extend(member.map(|(name, value)| ReplyDelta::Member { place, name, value }));
+                }
+            }
+        }
+        summary.is_flat_error |= has_message && !has_choices;
+        if summary.has_choices || has_news {
+            state.tell_start(has_news, begin, out);
+        }
+        tell_usage(state, usage, groq, out);
+        Ok(summary)
+    }
+}
+
+/// Reads a member of the start, if it is not known yet; says whether it is new.
+fn known<'de, A: MapAccess<'de>>(map: &mut A, place: &mut Option<String>) -> Result<bool, A::Error> {
+    if place.is_some() {
+        return skip(map).map(|()| false);
+    }
+    *place = filled(map.next_value::<LooseText>()?.0).map(|text| text.to_string());
+    Ok(place.is_some())
+}
+
+/// The last usage with anything in it counts; Groq's copy only where there is no other.
+fn tell_usage(state: &mut State, usage: RawUsage, groq: RawUsage, out: &mut Vec<ReplyDelta>) {
+    let top = usage.normalised();
+    state.has_usage |= top.is_some();
+    let usage = top.or_else(|| groq.normalised().filter(|_| !state.has_usage));
+    out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
+}
+
+fn note_error(summary: &mut Summary, error: Value) {
+    if !says_nothing(&error) {
+        summary.error.get_or_insert(error);
+    }
+}
+
+struct ChoicesSeed<'a> {
+    state: &'a mut State,
+    out: &'a mut Vec<ReplyDelta>,
+    summary: &'a mut Summary,
+}
+
+impl<'de> DeserializeSeed<'de> for ChoicesSeed<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for ChoicesSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of choices")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Self { state, out, summary } = self;
+        while seq.next_element_seed(ChoiceSeed { state, out, summary })?.is_some() {
+            summary.has_choices = true;
+        }
+        Ok(())
+    }
+}
+
+struct ChoiceSeed<'a> {
+    state: &'a mut State,
+    out: &'a mut Vec<ReplyDelta>,
+    summary: &'a mut Summary,
+}
+
+impl<'de> DeserializeSeed<'de> for ChoiceSeed<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a choice")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { state, out, summary } = self;
+        let (mut index, mut said, mut finish, mut members) = (0, Said::default(), None, Vec::new());
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            match name.as_str() {
+                "index" => {
+                    let count = map.next_value::<LooseCount>()?.0;
+                    index = count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
+                }
+                "delta" | "message" => said = map.next_value_seed(SaidSeed { state, choice: index })?,
+                "finish_reason" => finish = filled(map.next_value::<LooseText>()?.0),
+                "error" => note_error(summary, map.next_value()?),
+                other => members.extend(state.member(Place::Choice(index), other, &mut map)?),
+            }
+        }
+        state.say(index, said, out);
+        let place = Place::Choice(index);
+        out.extend(members.into_iter().map(|(name, value)| ReplyDelta::Member { place, name, value }));
+        match finish {
+            // The kind of failure is told by an error object, if there is one.
+            Some(word) if word == "error" => summary.finished_with_error = true,
+            Some(word) => state.finish(index, &word, out),
+            None => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! [`State`]: what a decoder must remember from one chunk to the next.
+
+use std::borrow::Cow;
+
+use agcore_chat::{Text, VendorData};
+use serde::de::MapAccess;
+use serde_json::{Map, Value};
+
+use super::{
+    content::{Content, Part},
+    details::{self, REASONING_DETAILS},
+    finish,
+    lenient::skip,
+    message::Said,
+};
+use crate::delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock};
+
+/// Members of chunks that come over and over in pieces; of all others the first occurrence is kept.
+const IN_PIECES: &[&str] = &["logprobs", "annotations"];
+
+/// More members than any server sends; a bound on what is remembered.
+const MOST_MEMBERS: usize = 64;
+
+/// What was seen of a reply so far.
+#[derive(Debug)]
+pub(super) struct State {
+    vendor: Cow<'static, str>,
+    whole: bool,
+    pub(super) start: ReplyStart,
+    is_started: bool,
+    choices: Vec<ChoiceState>,
+    members: Vec<(Place, Box<str>)>,
+    /// Whether usage stood at the top level: then Groq's copy does not count.
+    pub(super) has_usage: bool,
+}
+
+#[derive(Debug, Default)]
+struct ChoiceState {
+    index: u32,
+    is_finished: bool,
+    has_calls: bool,
+    /// Whether readable reasoning came in a member of its own.
+    has_plain_reasoning: bool,
+    details: Vec<Value>,
+    audio: Map<String, Value>,
+}
+
+impl State {
+    pub(super) fn new(vendor: Cow<'static, str>, whole: bool) -> Self {
+        Self {
+            vendor,
+            whole,
+            start: ReplyStart::default(),
+            is_started: false,
+            choices: Vec::new(),
+            members: Vec::new(),
+            has_usage: false,
+        }
+    }
+
+    /// Under which name data that the vendor wants back is kept.
+    pub(super) fn vendor(&self) -> &str {
+        &self.vendor
+    }
+
+    /// Whether a whole reply is read, and no stream.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Puts a start before the deltas from `at` on, when there is none yet or more is known now.
+    pub(super) fn tell_start(&mut self, has_news: bool, at: usize, out: &mut Vec<ReplyDelta>) {
+        if has_news || !self.is_started {
+            self.is_started = true;
+            out.insert(at, ReplyDelta::Start(Box::new(self.start.clone())));
+        }
+    }
+
+    /// Reads a member that has no place of its own, if it is to be kept.
+    pub(super) fn member<'de, A: MapAccess<'de>>(
+        &mut self,
+        place: Place,
+        name: &str,
+        map: &mut A,
+    ) -> Result<Option<(Box<str>, Value)>, A::Error> {
+        let in_pieces = IN_PIECES.contains(&name);
+        let is_seen = || self.members.iter().any(|(seen, known)| *seen == place && **known == *name);
+        if !in_pieces && (self.members.len() >= MOST_MEMBERS || is_seen()) {
+            return skip(map).map(|()| None);
+        }
+        let value: Value = map.next_value()?;
+        if says_nothing(&value) {
+            return Ok(None);
+        }
+        if !in_pieces {
+            self.members.push((place, name.into()));
+        }
+        Ok(Some((name.into(), value)))
+    }
+
+    /// Tells what a delta or message says.
+    pub(super) fn say(&mut self, index: u32, said: Said, out: &mut Vec<ReplyDelta>) {
+        let choice = ChoiceState::of(&mut self.choices, index);
+        choice.reason(said.reasoning_content.or(said.reasoning), said.details, out);
+        choice.content(&self.vendor, said.content, out);
+        if let Some(text) = said.refusal {
+            out.push(ReplyDelta::Refusal { choice: index, text });
+        }
+        choice.calls(&self.vendor, said.calls, said.function_call, out);
+        choice.hear(said.audio);
+        let place = Place::Message(index);
+        out.extend(said.members.into_iter().map(|(name, value)| ReplyDelta::Member { place, name, value }));
+    }
+
+    /// A choice ends.
+    pub(super) fn finish(&mut self, index: u32, word: &str, out: &mut Vec<ReplyDelta>) {
+        let choice = ChoiceState::of(&mut self.choices, index);
+        choice.flush(&self.vendor, out);
+        choice.is_finished = true;
+        let reason = finish::reason(word);
+        if reason.as_str() != word {
+            // OpenRouter's name for a vendor's own word.
+            let (place, name) = (Place::Choice(index), "native_finish_reason".into());
+            out.push(ReplyDelta::Member { place, name, value: word.into() });
+        }
+        out.push(ReplyDelta::Finish { choice: index, reason });
+    }
+
+    /// Ends every choice that is still open: a whole reply has stopped, a stream with a terminal marker has ended for a
+    /// reason that nobody told.
+    pub(super) fn finish_all(&mut self, out: &mut Vec<ReplyDelta>) {
+        if self.choices.is_empty() {
+            ChoiceState::of(&mut self.choices, 0);
+        }
+        for choice in self.choices.iter_mut().filter(|choice| !choice.is_finished) {
+            choice.flush(&self.vendor, out);
+            choice.is_finished = true;
+            let reason = if self.whole { agcore_chat::FinishReason::Stop } else { finish::unknown() };
+            out.push(ReplyDelta::Finish { choice: choice.index, reason });
+        }
+    }
+
+    /// Tells what was held back, when the reply ends in the middle.
+    pub(super) fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
+        self.choices.iter_mut().for_each(|choice| choice.flush(&self.vendor, out));
+    }
+
+    /// Whether the answer has ended: the first choice, where there is one of that number. Of another one that has not, the
+    /// missing finish reason tells.
+    pub(super) fn is_finished(&self) -> bool {
+        match self.choices.iter().find(|choice| choice.index == 0) {
+            Some(first) => first.is_finished,
+            None => !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished),
+        }
+    }
+}
+
+/// `null`, `""`, `[]` and `{}` mean that there is nothing new.
+pub(super) fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+impl ChoiceState {
+    fn of(choices: &mut Vec<Self>, index: u32) -> &mut Self {
+        let at = choices.iter().position(|choice| choice.index == index).unwrap_or_else(|| {
+            choices.push(Self { index, ..Self::default() });
+            choices.len() - 1
+        });
+        &mut choices[at]
+    }
+
+    /// The plain member counts, under either name and once; the text in details only where there is no plain one.
+    fn reason(&mut self, plain: Option<Text>, pieces: Vec<Value>, out: &mut Vec<ReplyDelta>) {
+        let choice = self.index;
+        self.has_plain_reasoning |= plain.is_some();
+        if let Some(text) = plain {
+            out.push(ReplyDelta::Reasoning { choice, text });
+        } else if !self.has_plain_reasoning {
+            let texts = pieces.iter().filter_map(details::text).filter(|text| !text.is_empty());
+            out.extend(texts.map(|text| ReplyDelta::Reasoning { choice, text: text.into() }));
+        }
+        details::append(&mut self.details, pieces);
+    }
+
+    fn content(&mut self, vendor: &str, content: Content, out: &mut Vec<ReplyDelta>) {
+        match content {
+            Content::None => {}
+            Content::Text(text) => self.text(vendor, text, out),
+            Content::Parts(parts) => parts.into_iter().for_each(|part| self.part(vendor, part, out)),
+        }
+    }
+
+    fn part(&mut self, vendor: &str, part: Part, out: &mut Vec<ReplyDelta>) {
+        let choice = self.index;
+        match part {
+            Part::Text(text) => self.text(vendor, text, out),
+            Part::Reasoning(text) if text.is_empty() => {}
+            Part::Reasoning(text) => out.push(ReplyDelta::Reasoning { choice, text }),
+            Part::Refusal(text) => out.push(ReplyDelta::Refusal { choice, text }),
+            Part::Other(raw) => {
+                out.push(ReplyDelta::Block { choice, block: Box::new(agcore_chat::Block::Other(raw)) });
+            }
+        }
+    }
+
+    fn text(&mut self, vendor: &str, text: Text, out: &mut Vec<ReplyDelta>) {
+        if !text.is_empty() {
+            self.seal(vendor, out);
+            out.push(ReplyDelta::Text { choice: self.index, text });
+        }
+    }
+
+    /// Calls; the legacy form counts only where no calls came.
+    fn calls(
+        &mut self,
+        vendor: &str,
+        calls: Vec<CallFragment>,
+        legacy: Option<CallFragment>,
+        out: &mut Vec<ReplyDelta>,
+    ) {
+        self.has_calls |= !calls.is_empty();
+        let legacy = legacy.filter(|_| !self.has_calls);
+        for fragment in calls.into_iter().chain(legacy) {
+            self.seal(vendor, out);
+            out.push(ReplyDelta::Call { choice: self.index, fragment: Box::new(fragment) });
+        }
+    }
+
+    /// A spoken answer comes in pieces: sound and transcript append, the rest is set.
+    fn hear(&mut self, audio: Option<Value>) {
+        let Some(Value::Object(pieces)) = audio else { return };
+        for (name, value) in pieces {
+            match (self.audio.get_mut(&name), value) {
+                (Some(Value::String(text)), Value::String(more)) if name == "data" || name == "transcript" => {
+                    text.push_str(&more);
+                }
+                (_, value) => {
+                    self.audio.insert(name, value);
+                }
+            }
+        }
+    }
+
+    /// Closes the reasoning with its details.
+    fn seal(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
+        if self.details.is_empty() {
+            return;
+        }
+        let details = Value::Array(std::mem::take(&mut self.details));
+        let data = Map::from_iter([(REASONING_DETAILS.to_owned(), details)]);
+        let vendor = Box::new(VendorData::new(vendor, data));
+        out.push(ReplyDelta::Seal { choice: self.index, block: SealedBlock::Reasoning, vendor });
+    }
+
+    fn flush(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
+        self.seal(vendor, out);
+        if !self.audio.is_empty() {
+            let value = Value::Object(std::mem::take(&mut self.audio));
+            out.push(ReplyDelta::Member { place: Place::Message(self.index), name: "audio".into(), value });
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A request to the bytes of one dialect.
+//!
+//! The body is written in one pass straight into its buffer, in a fixed order, so that the same request is the same
+//! bytes. What a dialect cannot express is translated without loss or refused by name, never left out.
+
+mod assistant;
+mod body;
+mod call_ids;
+mod content;
+mod context;
+mod headers;
+mod message;
+mod parameters;
+mod schema;
+mod tools;
+
+use agcore_chat::ChatRequest;
+
+use self::{body::Body, context::Context};
+use crate::{
+    dialect::Dialect,
+    error::{LlmError, LlmErrorKind},
+    wire::{EncodeOptions, WireRequest},
+};
+
+/// A guess at a body's size, so that short ones grow once or never.
+const USUAL_SIZE: usize = 2048;
+
+/// Writes a request for a path below the base URL.
+pub(super) fn encode(
+    dialect: &Dialect,
+    path: &str,
+    request: &ChatRequest,
+    options: &EncodeOptions<'_>,
+) -> Result<WireRequest, LlmError> {
+    let refused = |message: String| LlmError::new(LlmErrorKind::InvalidRequest, message);
+    let model = if request.model.is_empty() { options.model } else { &request.model };
+    if model.is_empty() {
+        return Err(refused("no model is named: set one on the request or on the provider".into()));
+    }
+    if let Some(name) = request.extra_body_clash() {
+        let why = format!("extra_body must not hold `{name}`: set the request's field of that name instead");
+        return Err(refused(why));
+    }
+    let context = Context::new(dialect, request, model);
+    let body = Body { context: &context, request, model, stream: options.stream || dialect.streaming.always };
+    let mut bytes = Vec::with_capacity(USUAL_SIZE);
+    serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
+    let mut wire = WireRequest::post(path, bytes);
+    headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;
+    Ok(wire)
+}

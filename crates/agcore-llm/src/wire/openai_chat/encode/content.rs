@@ -1,0 +1,173 @@
+//! Content: a string for plain text, parts only where there are several or others.
+
+use agcore_chat::{CacheMark, Content, ContentPart, Extra, Marks, TextPart};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::context::Context;
+
+/// Whose content it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The user's: parts of any kind.
+    User,
+    /// Instructions.
+    Instruction,
+    /// A tool's.
+    Tool,
+}
+
+impl Owner {
+    fn name(self) -> &'static str {
+        match self {
+            Self::User => "a user message",
+            Self::Instruction => "instructions",
+            Self::Tool => "the result of a tool",
+        }
+    }
+}
+
+/// Content as it is written.
+pub(super) struct WrittenContent<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) content: &'a Content,
+    /// The message's own marks.
+    pub(super) marks: &'a Marks,
+    pub(super) owner: Owner,
+}
+
+impl Serialize for WrittenContent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cache = self.marks.cache.as_ref().filter(|_| self.context.dialect.content.cache_marks);
+        match (self.content, cache) {
+            (Content::Text(text), None) => serializer.serialize_str(text),
+            (Content::Text(text), Some(cache)) => {
+                serializer.collect_seq([WrittenText { text, extra: &Extra::new(), cache: Some(cache) }])
+            }
+            (Content::Parts(parts), cache) => self.parts(parts, cache, serializer),
+        }
+    }
+}
+
+impl WrittenContent<'_> {
+    fn parts<S: Serializer>(
+        &self,
+        parts: &[ContentPart],
+        cache: Option<&CacheMark>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let is_bare = |part: &TextPart| part.extra.is_empty() && self.cache_of(&part.marks).is_none();
+        if let (None, [ContentPart::Text(part)]) = (cache, parts) {
+            if is_bare(part) {
+                return serializer.serialize_str(&part.text);
+            }
+        }
+        let is_text = |part: &ContentPart| matches!(part, ContentPart::Text(_));
+        if self.owner != Owner::User && !parts.iter().all(is_text) {
+            let what = format!("other parts than text in {}", self.owner.name());
+            return Err(self.context.refuse(&what, "send them in a user message"));
+        }
+        if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
+            return serializer.serialize_str(&self.content.text());
+        }
+        let last = parts.len().saturating_sub(1);
+        let written = |(at, part)| WrittenPart {
+            context: self.context,
+            part,
+            // A mark on the message is a mark on its end.
+            cache: cache.filter(|_| at == last),
+        };
+        serializer.collect_seq(parts.iter().enumerate().map(written))
+    }
+
+    fn has_marks(&self, parts: &[ContentPart], cache: Option<&CacheMark>) -> bool {
+        cache.is_some() || parts.iter().filter_map(ContentPart::marks).any(|marks| self.cache_of(marks).is_some())
+    }
+
+    fn cache_of<'a>(&self, marks: &'a Marks) -> Option<&'a CacheMark> {
+        marks.cache.as_ref().filter(|_| self.context.dialect.content.cache_marks)
+    }
+}
+
+/// A part as it is written.
+struct WrittenPart<'a> {
+    context: &'a Context<'a>,
+    part: &'a ContentPart,
+    cache: Option<&'a CacheMark>,
+}
+
+impl Serialize for WrittenPart<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rule = self.context.dialect.content;
+        let own = self.part.marks().and_then(|marks| marks.cache.as_ref()).filter(|_| rule.cache_marks);
+        let cache = own.or(self.cache);
+        match self.part {
+            ContentPart::Text(part) => {
+                WrittenText { text: &part.text, extra: &part.extra, cache }.serialize(serializer)
+            }
+            ContentPart::ImageUrl(part) => {
+                self.media(rule.images, "image_url", &part.image_url, &part.extra, cache, serializer)
+            }
+            ContentPart::InputAudio(part) => {
+                self.media(rule.audio, "input_audio", &part.input_audio, &part.extra, cache, serializer)
+            }
+            ContentPart::File(part) => self.media(rule.files, "file", &part.file, &part.extra, cache, serializer),
+            // Parts that nobody here knows go as they are.
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+impl WrittenPart<'_> {
+    fn media<S: Serializer>(
+        &self,
+        is_taken: bool,
+        kind: &str,
+        value: &impl Serialize,
+        extra: &Extra,
+        cache: Option<&CacheMark>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        if !is_taken {
+            let what = format!("parts of the type `{kind}`");
+            return Err(self.context.refuse(&what, "leave it out, or ask a vendor that takes it"));
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", kind)?;
+        map.serialize_entry(kind, value)?;
+        write_cache(cache, &mut map)?;
+        extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.end()
+    }
+}
+
+/// A text part as it is written.
+pub(super) struct WrittenText<'a> {
+    pub(super) text: &'a str,
+    pub(super) extra: &'a Extra,
+    pub(super) cache: Option<&'a CacheMark>,
+}
+
+impl Serialize for WrittenText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "text")?;
+        map.serialize_entry("text", self.text)?;
+        write_cache(self.cache, &mut map)?;
+        self.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.end()
+    }
+}
+
+/// `cache_control`, as OpenRouter and Model Studio have taken it over from Anthropic.
+fn write_cache<S: SerializeMap>(cache: Option<&CacheMark>, map: &mut S) -> Result<(), S::Error> {
+    #[derive(Serialize)]
+    struct CacheControl<'a> {
+        r#type: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ttl: Option<&'a str>,
+    }
+    let control = |cache: &'_ CacheMark| -> Result<(), S::Error> {
+        map.serialize_entry("cache_control", &CacheControl { r#type: "ephemeral", ttl: cache.ttl.as_deref() })
+    };
+    cache.map_or(Ok(()), control)
+}

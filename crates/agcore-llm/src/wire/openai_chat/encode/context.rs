@@ -1,0 +1,37 @@
+//! [`Context`]: what every part of the writer needs to know.
+
+use agcore_chat::{ChatRequest, Message};
+use serde::ser::Error;
+use serde_json::Value;
+
+use super::call_ids::CallIds;
+use crate::dialect::Dialect;
+
+/// The dialect, and what is worked out once for the whole request.
+pub(super) struct Context<'a> {
+    pub(super) dialect: &'a Dialect,
+    pub(super) call_ids: CallIds<'a>,
+    /// Whether the model thinks in this conversation, as far as the request shows it.
+    pub(super) is_thinking: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(dialect: &'a Dialect, request: &'a ChatRequest, model: &str) -> Self {
+        let is_thinking = dialect.reasoning.required_with_calls && thinks(request, model);
+        Self { dialect, call_ids: CallIds::new(dialect.tools.call_ids, &request.messages), is_thinking }
+    }
+
+    /// Refuses something by name.
+    pub(super) fn refuse<E: Error>(&self, what: &str, advice: &str) -> E {
+        E::custom(format_args!("{} does not take {what}: {advice}", self.dialect.name))
+    }
+}
+
+/// Whether a DeepSeek model thinks: it always does, it was told to, or it did before.
+fn thinks(request: &ChatRequest, model: &str) -> bool {
+    let switch = request.extra_body.get("thinking").and_then(|thinking| thinking.get("type"));
+    let has_thought = |message: &Message| message.as_assistant().is_some_and(|said| !said.reasoning().is_empty());
+    model.contains("reasoner")
+        || switch.and_then(Value::as_str) == Some("enabled")
+        || request.messages.iter().any(|message| has_thought(message))
+}

@@ -1,0 +1,33 @@
+//! [`Fault`]: where a schema cannot be adapted, and why.
+
+use std::fmt;
+
+/// What stands in the way, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// Steps from the root.
+    steps: Vec<String>,
+    why: String,
+}
+
+impl Fault {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self { steps: Vec::new(), why: why.into() }
+    }
+
+    /// Says that the fault is below this member.
+    pub(super) fn below(mut self, step: &str) -> Self {
+        self.steps.push(step.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("at $")?;
+        for step in self.steps.iter().rev() {
+            write!(f, ".{step}")?;
+        }
+        write!(f, ", {}", self.why)
+    }
+}

@@ -1,0 +1,151 @@
+//! [`Exchange`]: one request and its reply, as a stream of what the wire reads.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+
+use crate::{
+    error::LlmError,
+    transport::Transport,
+    wire::{Decoder, Operation, ReplyHead, WireRequest},
+};
+
+use super::{
+    draining::Draining,
+    interrupt::Interrupt,
+    reading::{Outcome, Reading},
+};
+
+/// What comes out of an exchange.
+#[derive(Debug)]
+pub(super) enum Step<T> {
+    /// Something was read.
+    Item(T),
+    /// The end, once.
+    End(Result<(), LlmError>),
+}
+
+/// One request and its reply. Nothing is sent before the first poll; dropping it closes the connection.
+pub(super) struct Exchange<O: Operation> {
+    state: State<O>,
+    /// Read and not yet handed out, the next one last.
+    items: Vec<O::Item>,
+    interrupt: Interrupt,
+}
+
+type Opening<O> = Pin<Box<dyn Future<Output = Result<Reading<O>, LlmError>> + Send>>;
+
+enum State<O: Operation> {
+    /// On its way to the head of the reply.
+    Opening(Opening<O>),
+    /// In the body.
+    Reading(Reading<O>),
+    /// The wire has read everything; what is left of the body is let through.
+    Draining(Draining),
+    /// All is known; items may still be waiting.
+    Ending(Result<(), LlmError>),
+    Ended,
+}
+
+impl<O: Operation> Exchange<O> {
+    /// Sends what `encode` gives and reads the reply with what `decoder` makes for its head.
+    pub(super) fn new(
+        encode: impl FnOnce() -> Result<WireRequest, LlmError> + Send + 'static,
+        decoder: impl FnOnce(&ReplyHead) -> Box<dyn Decoder<O>> + Send + 'static,
+        transport: Arc<dyn Transport>,
+        stream: bool,
+        interrupt: Interrupt,
+    ) -> Self {
+        let opening = async move {
+            let reply = transport.send(encode()?, stream).await?;
+            let decoder = decoder(&reply.head);
+            Ok(Reading::new(reply, decoder))
+        };
+        Self {
+            state: State::Opening(Box::pin(opening)),
+            items: Vec::new(),
+            interrupt,
+        }
+    }
+
+    /// Goes one step further.
+    fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(error) = self.poll_interrupt(cx) {
+            self.state = State::Ending(Err(error));
+            return Poll::Ready(());
+        }
+        match &mut self.state {
+            State::Opening(opening) => {
+                self.state = match ready!(opening.as_mut().poll(cx)) {
+                    Ok(reading) => State::Reading(reading),
+                    Err(error) => State::Ending(Err(error)),
+                };
+            }
+            State::Reading(reading) => {
+                let outcome = ready!(reading.poll(cx, &mut self.items));
+                self.items.reverse();
+                match outcome {
+                    Outcome::More => {}
+                    Outcome::Whole(end) => self.drain(end),
+                    Outcome::Over(end) => self.state = State::Ending(end),
+                }
+            }
+            State::Draining(draining) => {
+                let end = ready!(draining.poll(cx));
+                self.state = State::Ending(end);
+            }
+            State::Ending(_) | State::Ended => {}
+        }
+        Poll::Ready(())
+    }
+
+    /// The error that ends the exchange from our side; a reply that is whole is not interrupted any more.
+    fn poll_interrupt(&mut self, cx: &mut Context<'_>) -> Option<LlmError> {
+        let reading = match &self.state {
+            State::Opening(_) => None,
+            State::Reading(reading) => Some(reading),
+            State::Draining(_) | State::Ending(_) | State::Ended => return None,
+        };
+        match self.interrupt.as_mut().poll(cx) {
+            Poll::Ready(error) => Some(match reading {
+                Some(reading) => reading.placed(error),
+                None => error,
+            }),
+            Poll::Pending => None,
+        }
+    }
+
+    fn drain(&mut self, end: Result<(), LlmError>) {
+        if let State::Reading(reading) = std::mem::replace(&mut self.state, State::Ended) {
+            self.state = State::Draining(Draining::new(reading.into_body(), end));
+        }
+    }
+}
+
+impl<O: Operation> Stream for Exchange<O> {
+    type Item = Step<O::Item>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(item) = self.items.pop() {
+                return Poll::Ready(Some(Step::Item(item)));
+            }
+            if matches!(self.state, State::Ending(_) | State::Ended) {
+                let last = std::mem::replace(&mut self.state, State::Ended);
+                return Poll::Ready(match last {
+                    State::Ending(end) => Some(Step::End(end)),
+                    _ => None,
+                });
+            }
+            ready!(self.poll_state(cx));
+        }
+    }
+}
+
+// Nothing is pinned in place: what needs it is boxed.
+impl<O: Operation> Unpin for Exchange<O> {}

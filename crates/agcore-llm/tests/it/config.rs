@@ -1,0 +1,385 @@
+//! From settings to an answer, against the mock server; and settings that are wrong.
+
+use agcore_chat::{ChatRequest, Message};
+use agcore_llm::{
+    LlmErrorKind, LlmProvider, LlmProviderExt,
+    config::{ProviderConfig, ProviderType, build, list_models},
+    credential::Credential,
+    error::LlmError,
+    provider::{Call, ReplyItem},
+    registry::ProviderRegistry,
+    transport::http::{Proxy, Timeouts},
+};
+use agcore_testkit::mock_server::{
+    ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script,
+};
+use futures_util::StreamExt;
+
+const KEY: &str = "sk-test-0123456789";
+
+fn provider_type(name: &str) -> ProviderType {
+    name.parse().unwrap()
+}
+
+fn config(server: &MockServer) -> ProviderConfig {
+    ProviderConfig::new(provider_type("openai"), "small")
+        .with_base_url(server.base_url())
+        .with_api_key(KEY)
+}
+
+fn hello() -> ChatRequest {
+    ChatRequest::new([Message::user("Hello")])
+}
+
+fn settings(json: &str) -> Result<ProviderConfig, serde_json::Error> {
+    serde_json::from_str(json)
+}
+
+fn build_error(config: &ProviderConfig) -> LlmError {
+    let error = build(config).unwrap_err();
+    assert_eq!(error.provider(), Some(config.name()));
+    assert!(!error.is_retryable());
+    error
+}
+
+#[tokio::test]
+async fn a_provider_from_settings_answers_whole_and_streamed() {
+    let options = MockOptions::new().with_key(KEY);
+    let server = MockServer::start_with(
+        options,
+        Script::new([Reply::text("Good day."), Reply::text("Good night.")]),
+    );
+    let server = server.await.unwrap();
+    let json = format!(
+        r#"{{"type": "openai", "base_url": "{}/", "api_key": "{KEY}", "model": "small"}}"#,
+        server.base_url()
+    );
+    let provider = build(&settings(&json).unwrap()).unwrap();
+    assert_eq!(
+        (provider.model(), &*provider.info().name),
+        ("small", "openai")
+    );
+
+    let response = provider.chat(hello()).await.unwrap();
+    assert_eq!(response.text(), "Good day.");
+    assert!(response.usage.is_some());
+
+    let response = provider
+        .chat_call(Call::new(hello()).with_stream(true))
+        .await
+        .unwrap();
+    assert_eq!(response.text(), "Good night.");
+    server.assert_done();
+    assert_eq!(server.requests()[0].path(), "/v1/chat/completions");
+    assert_eq!(server.requests()[1].json()["model"], "small");
+}
+
+#[tokio::test]
+async fn an_answer_comes_piece_by_piece_and_ends_once() {
+    let server = MockServer::start(Script::new([Reply::text("one two three four")]))
+        .await
+        .unwrap();
+    let items: Vec<ReplyItem> = build(&config(&server))
+        .unwrap()
+        .chat_stream(hello())
+        .collect()
+        .await;
+    let deltas = items
+        .iter()
+        .filter(|item| matches!(item, ReplyItem::Delta(_)))
+        .count();
+    assert!(deltas > 4, "{items:?}");
+    assert_eq!(deltas + 1, items.len());
+    assert!(matches!(items.last(), Some(ReplyItem::End(Ok(())))));
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_told_and_quoted_nowhere() {
+    let refuse = |request: &RecordedRequest| {
+        let key = request.header("authorization").unwrap().to_owned();
+        Reply::error(ApiError::new(401).with_message(format!("Incorrect API key provided: {key}")))
+    };
+    let server = MockServer::start(refuse).await.unwrap();
+    // Unlike a vendor's key, so that only knowing it helps.
+    let key = "open sesame 1234";
+    let config = config(&server).with_api_key(key);
+    for stream in [false, true] {
+        let provider = build(&config).unwrap();
+        let error = provider
+            .chat_call(Call::new(hello()).with_stream(stream))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.kind(), error.status()),
+            (&LlmErrorKind::Authentication, Some(401))
+        );
+        assert_eq!(
+            (error.provider(), error.model()),
+            (Some("openai"), Some("small"))
+        );
+        let all = format!(
+            "{error:#?} {} {:?} {:?}",
+            error.chain(),
+            error.body_excerpt(),
+            error.headers()
+        );
+        assert!(
+            all.contains("Incorrect API key provided") && !all.contains(key),
+            "{all}"
+        );
+    }
+    assert!(!format!("{config:#?}").contains(key));
+}
+
+#[tokio::test]
+async fn a_page_instead_of_an_api_is_named() {
+    let page =
+        "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body></body></html>";
+    for stream in [false, true] {
+        let server = MockServer::start(Script::new([Reply::html(200, page)]))
+            .await
+            .unwrap();
+        let provider = build(&config(&server)).unwrap();
+        let error = provider
+            .chat_call(Call::new(hello()).with_stream(stream))
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{error:?}");
+        assert!(error.to_string().contains("Welcome to nginx!"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn models_are_listed() {
+    let options = MockOptions::new()
+        .with_key(KEY)
+        .with_models(["small", "large"]);
+    let server = MockServer::start_with(options, Script::new([]))
+        .await
+        .unwrap();
+    let ids: Vec<_> = list_models(&config(&server))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|model| model.id)
+        .collect();
+    assert_eq!(ids, ["small", "large"]);
+
+    let error = list_models(&config(&server).with_api_key("sk-another-key-12345"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.provider()),
+        (&LlmErrorKind::Authentication, Some("openai"))
+    );
+}
+
+#[tokio::test]
+async fn a_dialect_says_where_the_key_goes() {
+    let server = MockServer::start_with(
+        MockOptions::new().with_key(KEY),
+        Script::new([Reply::text("Yes.")]),
+    );
+    let server = server.await.unwrap();
+    let config = ProviderConfig::new(provider_type("azure"), "small")
+        .with_base_url(server.base_url())
+        .with_api_key(KEY);
+    assert_eq!(
+        build(&config).unwrap().chat(hello()).await.unwrap().text(),
+        "Yes."
+    );
+    assert_eq!(server.requests()[0].header("api-key"), Some(KEY));
+    assert_eq!(server.requests()[0].header("authorization"), None);
+}
+
+#[tokio::test]
+async fn a_query_of_the_base_url_goes_with_every_request() {
+    let server = MockServer::start(Script::new([Reply::text("Yes.")]))
+        .await
+        .unwrap();
+    let url = format!(
+        "{}/chat/completions?api-version=2024-10-21",
+        server.base_url()
+    );
+    let provider = build(&config(&server).with_base_url(url)).unwrap();
+    provider.chat(hello()).await.unwrap();
+    let request = &server.requests()[0];
+    assert_eq!(
+        (request.path(), request.query()),
+        ("/v1/chat/completions", Some("api-version=2024-10-21"))
+    );
+}
+
+#[tokio::test]
+async fn a_server_of_ones_own_needs_no_key() {
+    let server = MockServer::start(Script::new([Reply::text("Yes.")]))
+        .await
+        .unwrap();
+    for name in ["vllm", "compatible", "openai"] {
+        let config =
+            ProviderConfig::new(provider_type(name), "small").with_base_url(server.base_url());
+        build(&config).unwrap();
+    }
+    let config =
+        ProviderConfig::new(provider_type("vllm"), "small").with_base_url(server.base_url());
+    assert_eq!(
+        build(&config).unwrap().chat(hello()).await.unwrap().text(),
+        "Yes."
+    );
+    assert_eq!(server.requests()[0].header("authorization"), None);
+}
+
+#[test]
+fn settings_are_read() {
+    let config = settings(
+        r#"{"type": "Kimi", "name": "mine", "base_url": "http://localhost:1/v1", "api_key": "sk-1", "model": "m",
+            "timeouts": {"connect": 1, "total": 0}, "headers": {"x-a": "b"}, "proxy": "environment",
+            "context_window": 1000, "max_output_tokens": 100}"#,
+    )
+    .unwrap();
+    assert_eq!(
+        (config.provider_type.name(), config.name()),
+        ("moonshot", "mine")
+    );
+    assert!(matches!(&config.credential, Credential::Key(key) if key.expose() == "sk-1"));
+    assert_eq!(
+        config.timeouts.connect,
+        Some(std::time::Duration::from_secs(1))
+    );
+    assert_eq!(
+        (config.timeouts.total, config.timeouts.idle),
+        (None, Timeouts::new().idle)
+    );
+    assert_eq!(
+        (config.headers["x-a"].expose(), &config.proxy),
+        ("b", &Proxy::Environment)
+    );
+    let provider = build(&config).unwrap();
+    let capabilities = provider.capabilities();
+    assert_eq!(
+        (capabilities.context_window, capabilities.max_output_tokens),
+        (Some(1000), Some(100))
+    );
+
+    let config = settings(r#"{"type": "ollama", "api_key": null}"#).unwrap();
+    assert!(config.credential.is_none() && config.model.is_empty() && config.name() == "ollama");
+}
+
+#[test]
+fn wrong_settings_are_told_with_their_place() {
+    let check = |json: &str, place: &str, part: &str| {
+        let error = settings(json).unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains(place), "{error}");
+        assert!(!error.contains("sk-secret"), "{error}");
+    };
+    check(
+        "{\n\"model\": \"m\"}",
+        "line 2 column 13",
+        "missing field `type`",
+    );
+    check(
+        "{\"type\": \"openai\",\n  \"modle\": \"m\"}",
+        "line 2 column 9",
+        "unknown field `modle`, expected one of `type`",
+    );
+    check(
+        "{\n\"type\": \"opnai\"}",
+        "line 2 column 15",
+        "did you mean `openai`?",
+    );
+    check(
+        "{\"type\": 7}",
+        "line 1 column 10",
+        "the name of a provider type",
+    );
+    check(
+        "{\"type\": \"openai\", \"api_key\": \"\"}",
+        "line 1 column 32",
+        "the key is empty",
+    );
+    check(
+        "{\"type\": \"openai\", \"api_key\": [\"sk-secret\"]}",
+        "line 1 column 30",
+        "a key as a string",
+    );
+    check(
+        "{\"type\": \"openai\", \"timeouts\": {\"idle\": -1}}",
+        "line 1 column 43",
+        "number of seconds",
+    );
+    check(
+        "{\"type\": \"openai\", \"proxy\": \"sk-secret\"}",
+        "line 1 column 39",
+        "a proxy is",
+    );
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_anything_is_sent() {
+    let check = |config: ProviderConfig, kind: LlmErrorKind, part: &str| {
+        let error = build_error(&config);
+        assert_eq!(error.kind(), &kind);
+        assert!(error.to_string().contains(part), "{error}");
+        assert!(
+            !format!("{error:?} {}", error.chain()).contains("hunter2"),
+            "{error:?}"
+        );
+    };
+    let openai = || ProviderConfig::new(provider_type("openai"), "m").with_api_key("sk-1");
+    let invalid = LlmErrorKind::InvalidRequest;
+    let without_key = ProviderConfig::new(provider_type("openai"), "m");
+    check(
+        without_key,
+        LlmErrorKind::Authentication,
+        "set `api_key` (its usual place is the variable OPENAI_API_KEY)",
+    );
+    check(
+        openai().with_api_key("sk-1\nx: hunter2"),
+        LlmErrorKind::Authentication,
+        "line end",
+    );
+    check(
+        openai().with_base_url("not a url"),
+        invalid.clone(),
+        "the base URL is no URL",
+    );
+    check(
+        openai().with_base_url("localhost:1/v1"),
+        invalid.clone(),
+        "must begin with http",
+    );
+    check(
+        openai().with_base_url("http://me:hunter2@h/v1"),
+        invalid.clone(),
+        "user name or password",
+    );
+    check(
+        openai().with_header("x-a", "b\r\nx-admin: hunter2"),
+        invalid.clone(),
+        "\"x-a\" has a value with a line end",
+    );
+    check(
+        openai().with_header("Authorization", "Bearer hunter2"),
+        invalid.clone(),
+        "the credential's",
+    );
+    check(
+        ProviderConfig::new(provider_type("azure"), "m").with_api_key("k"),
+        invalid,
+        "set `base_url`",
+    );
+}
+
+#[test]
+fn a_registry_builds_from_settings() {
+    let registry = ProviderRegistry::new();
+    let local = settings(r#"{"type": "ollama", "model": "llama3.2"}"#).unwrap();
+    assert!(registry.register_config(&local).unwrap().is_none());
+    assert_eq!(registry.get("ollama").unwrap().model(), "llama3.2");
+    assert!(
+        registry
+            .register_config(&ProviderConfig::new(provider_type("openai"), "m"))
+            .is_err()
+    );
+    assert_eq!(registry.names(), ["ollama"]);
+}

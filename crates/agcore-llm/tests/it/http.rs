@@ -1,0 +1,74 @@
+//! The HTTP transport and the provider on it, against servers that are told every byte.
+
+mod body;
+mod connect;
+mod credential;
+mod interrupt;
+mod line_wire;
+mod many;
+mod proxy;
+mod raw_server;
+mod reuse;
+mod timeout;
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::{ChatRequest, Message};
+use agcore_llm::{
+    delta::ReplyDelta,
+    error::LlmError,
+    provider::{Call, LlmProvider, ProviderInfo, ReplyItem, ReplyStream},
+    transport::http::{HttpOptions, HttpTransport, Timeouts},
+    wire_provider::WireProvider,
+};
+use futures_util::StreamExt;
+
+use self::line_wire::LineWire;
+
+/// Short enough to wait for, long enough for what must come first.
+const SHORT: Duration = Duration::from_millis(300);
+
+fn provider(options: HttpOptions) -> WireProvider {
+    let transport = HttpTransport::new(options).unwrap();
+    let guard = transport.guard().clone();
+    WireProvider::with_guard(
+        ProviderInfo::new("lines", "line-1"),
+        Arc::new(LineWire),
+        Arc::new(transport),
+        guard,
+    )
+}
+
+/// A provider without any limit, so that nothing but what a test sets can end a call.
+fn unlimited(url: &str) -> WireProvider {
+    provider(HttpOptions::new(url).with_timeouts(Timeouts::unlimited()))
+}
+
+fn limited(url: &str, timeouts: Timeouts) -> WireProvider {
+    provider(HttpOptions::new(url).with_timeouts(timeouts))
+}
+
+fn hello() -> Call {
+    Call::new(ChatRequest::new([Message::user("Hello")]))
+}
+
+/// The text that came, and how the reply ended.
+async fn read(mut items: ReplyStream) -> (String, Result<(), LlmError>) {
+    let mut text = String::new();
+    while let Some(item) = items.next().await {
+        match item {
+            ReplyItem::Delta(ReplyDelta::Text { text: more, .. }) => text.push_str(&more),
+            ReplyItem::End(end) => {
+                assert!(items.next().await.is_none(), "nothing follows the end");
+                return (text, end);
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+    panic!("the stream ended without an end after {text:?}")
+}
+
+async fn fails(provider: &WireProvider, call: Call) -> LlmError {
+    let (text, end) = read(provider.open(call)).await;
+    end.expect_err(&text)
+}

@@ -1,0 +1,76 @@
+//! Servers that cannot be reached.
+
+use agcore_llm::error::LlmErrorKind;
+use tokio::net::TcpListener;
+
+use super::{raw_server::RawServer, *};
+
+#[tokio::test]
+async fn a_refused_port_asks_whether_the_server_runs() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let error = fails(&unlimited(&format!("{origin}/v1?key=hunter2")), hello()).await;
+    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(
+        error.to_string(),
+        format!("lines: connection refused; is the server running at {origin}?")
+    );
+    assert!(error.is_retryable());
+    let all = format!("{error:?} {}", error.chain());
+    assert!(
+        all.contains("onnection refused (os error") && !all.contains("hunter2"),
+        "{all}"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_host_is_named() {
+    let error = fails(&unlimited("http://no-such-host.invalid/v1"), hello()).await;
+    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert!(
+        error
+            .to_string()
+            .contains("the host of http://no-such-host.invalid is not known"),
+        "{error}"
+    );
+    assert!(error.is_retryable());
+}
+
+#[tokio::test]
+async fn a_connection_that_closes_without_a_word_may_be_tried_again() {
+    let server = RawServer::start(|mut connection| async move {
+        connection.request().await;
+    })
+    .await;
+    let error = fails(&unlimited(&server.url()), hello()).await;
+    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert!(error.is_retryable());
+    assert!(
+        error.to_string().contains("before the answer began"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_from_a_bad_certificate() {
+    let server = RawServer::start(|mut connection| async move {
+        connection
+            .send("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+            .await;
+        connection.closed().await;
+    })
+    .await;
+    let error = fails(
+        &unlimited(&server.url().replace("http:", "https:")),
+        hello(),
+    )
+    .await;
+    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert!(
+        error.to_string().contains("does not speak TLS"),
+        "{error}: {}",
+        error.chain()
+    );
+    assert!(!error.is_retryable());
+}

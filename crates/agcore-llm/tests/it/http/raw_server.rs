@@ -1,0 +1,165 @@
+//! A server on loopback that is told every byte: what no well-behaved server can be made to do.
+
+use std::{
+    future::Future,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+
+/// A listener whose connections are served by a function. Ends when dropped.
+pub(crate) struct RawServer {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl RawServer {
+    pub(crate) async fn start<F, R>(serve: F) -> Self
+    where
+        F: Fn(Connection) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
+        let task = tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                tokio::spawn(serve(Connection { stream, number }));
+            }
+        });
+        Self {
+            address,
+            connections,
+            task,
+        }
+    }
+
+    /// Every request of every connection gets these bytes.
+    pub(crate) async fn answering(reply: impl Into<Vec<u8>>) -> Self {
+        let reply = Arc::new(reply.into());
+        Self::start(move |mut connection| {
+            let reply = Arc::clone(&reply);
+            async move {
+                while connection.request().await.is_some() {
+                    connection.send(reply.as_slice()).await;
+                }
+            }
+        })
+        .await
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// How many connections were made.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for RawServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(crate) struct Connection {
+    stream: TcpStream,
+    /// How many connections were made before.
+    pub(crate) number: usize,
+}
+
+/// A request as it came.
+pub(crate) struct Request {
+    /// Lower-cased head.
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Request {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+impl Connection {
+    /// The next request; `None` when the peer closed.
+    pub(crate) async fn request(&mut self) -> Option<Request> {
+        let mut bytes = Vec::new();
+        let end = loop {
+            if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+                break end + 4;
+            }
+            if self.stream.read_buf(&mut bytes).await.ok()? == 0 {
+                return None;
+            }
+        };
+        let body = bytes.split_off(end);
+        let mut request = Request {
+            head: String::from_utf8(bytes).unwrap().to_lowercase(),
+            body,
+        };
+        let length = request
+            .header("content-length")
+            .map_or(0, |length| length.parse().unwrap());
+        while request.body.len() < length {
+            assert_ne!(self.stream.read_buf(&mut request.body).await.ok()?, 0);
+        }
+        Some(request)
+    }
+
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        // The peer may be gone already; what it saw is the test's concern.
+        let _ = self.stream.write_all(bytes.as_ref()).await;
+    }
+
+    /// Waits until the peer closes.
+    pub(crate) async fn closed(&mut self) {
+        let mut rest = [0; 1024];
+        while self.stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+    }
+
+    /// Resets the connection instead of ending it.
+    pub(crate) fn reset(self) {
+        self.stream.set_zero_linger().unwrap();
+    }
+}
+
+/// A whole reply with its length.
+pub(crate) fn whole(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nx-request-id: req-7\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The head of a reply whose body comes in chunks.
+pub(crate) const CHUNKED: &str =
+    "HTTP/1.1 200 OK\r\nx-request-id: req-7\r\ntransfer-encoding: chunked\r\n\r\n";
+
+/// The end of a body that came in chunks.
+pub(crate) const LAST_CHUNK: &str = "0\r\n\r\n";
+
+pub(crate) fn chunk(data: &str) -> String {
+    format!("{:x}\r\n{data}\r\n", data.len())
+}

@@ -1,0 +1,176 @@
+//! Each of the four limits, and the deadline of a call, by a server that stalls.
+
+use std::net::TcpStream;
+
+use agcore_llm::error::{LlmErrorKind, TimeoutStage};
+use tokio::net::TcpSocket;
+
+use super::{
+    raw_server::{CHUNKED, Connection, RawServer, chunk},
+    *,
+};
+
+fn check(error: &LlmError, stage: TimeoutStage, setting: &str) {
+    assert_eq!(error.kind(), &LlmErrorKind::Timeout(stage), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("0.3 s") && text.contains(setting), "{text}");
+    assert!(error.is_retryable());
+    assert_eq!(
+        (error.provider(), error.model()),
+        (Some("lines"), Some("line-1"))
+    );
+}
+
+async fn silent(mut connection: Connection) {
+    connection.request().await;
+    connection.closed().await;
+}
+
+async fn silent_after_a_piece(mut connection: Connection) {
+    connection.request().await;
+    connection
+        .send([CHUNKED, &chunk("one two ")].concat())
+        .await;
+    connection.closed().await;
+}
+
+/// A listener that takes no more connections: the kernel lets further ones wait.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn connect() {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(connection) = TcpStream::connect_timeout(&address, SHORT) {
+        waiting.push(connection);
+    }
+    let provider = limited(
+        &format!("http://{address}"),
+        Timeouts::unlimited().with_connect(SHORT),
+    );
+    check(
+        &fails(&provider, hello()).await,
+        TimeoutStage::Connect,
+        "`connect`",
+    );
+}
+
+#[tokio::test]
+async fn first_byte() {
+    let server = RawServer::start(silent).await;
+    let provider = limited(&server.url(), Timeouts::unlimited().with_first_byte(SHORT));
+    for stream in [false, true] {
+        let error = fails(&provider, hello().with_stream(stream)).await;
+        check(&error, TimeoutStage::FirstByte, "`first_byte`");
+    }
+}
+
+#[tokio::test]
+async fn idle_keeps_what_came_before() {
+    let server = RawServer::start(silent_after_a_piece).await;
+    let provider = limited(&server.url(), Timeouts::unlimited().with_idle(SHORT));
+    for stream in [false, true] {
+        let (text, end) = read(provider.open(hello().with_stream(stream))).await;
+        assert_eq!(text, "one two ");
+        let error = end.unwrap_err();
+        check(&error, TimeoutStage::Idle, "`idle`");
+        assert_eq!(error.request_id(), Some("req-7"));
+    }
+}
+
+#[tokio::test]
+async fn total_ends_whole_replies_at_each_point() {
+    let timeouts = Timeouts::unlimited().with_total(SHORT);
+    for server in [
+        RawServer::start(silent).await,
+        RawServer::start(silent_after_a_piece).await,
+    ] {
+        let provider = limited(&server.url(), timeouts);
+        check(
+            &fails(&provider, hello()).await,
+            TimeoutStage::Total,
+            "`total`",
+        );
+    }
+}
+
+/// Pieces come all the time, so that nothing is ever idle: only the total limit can end the reply.
+#[tokio::test]
+async fn total_ends_a_reply_that_never_pauses() {
+    let server = RawServer::start(|mut connection| async move {
+        connection.request().await;
+        connection.send(CHUNKED).await;
+        let piece = chunk("x ");
+        loop {
+            tokio::select! {
+                () = connection.closed() => return,
+                () = tokio::time::sleep(SHORT / 10) => {}
+            }
+            connection.send(&piece).await;
+        }
+    })
+    .await;
+    let provider = limited(
+        &server.url(),
+        Timeouts::unlimited()
+            .with_idle(SHORT * 100)
+            .with_total(SHORT),
+    );
+    check(
+        &fails(&provider, hello()).await,
+        TimeoutStage::Total,
+        "`total`",
+    );
+
+    let endless = provider.open(hello().with_stream(true));
+    let pieces = endless.take(30).count().await;
+    assert_eq!(pieces, 30, "the total limit does not apply to streams");
+}
+
+/// Altogether the reply takes longer than any pause may.
+#[tokio::test]
+async fn every_piece_is_a_sign_of_life() {
+    let pause = Duration::from_millis(250);
+    let server = RawServer::start(move |mut connection| async move {
+        connection.request().await;
+        connection.send(CHUNKED).await;
+        for piece in ["1 ", "2 ", "3 ", "4 ", "5 ", "END"] {
+            tokio::time::sleep(pause).await;
+            connection.send(chunk(piece)).await;
+        }
+    })
+    .await;
+    let provider = limited(&server.url(), Timeouts::unlimited().with_idle(pause * 4));
+    let (text, end) = read(provider.open(hello().with_stream(true))).await;
+    end.unwrap();
+    assert_eq!(text, "1 2 3 4 5 END");
+}
+
+#[tokio::test]
+async fn the_deadline_of_a_call_ends_it_at_each_point() {
+    for server in [
+        RawServer::start(silent).await,
+        RawServer::start(silent_after_a_piece).await,
+    ] {
+        let error = fails(
+            &unlimited(&server.url()),
+            hello().with_stream(true).with_deadline(SHORT),
+        )
+        .await;
+        check(&error, TimeoutStage::Total, "deadline");
+    }
+}
+
+#[tokio::test]
+async fn a_deadline_that_passed_sends_nothing() {
+    let server = RawServer::start(silent).await;
+    let error = fails(
+        &unlimited(&server.url()),
+        hello().with_deadline(Duration::ZERO),
+    )
+    .await;
+    assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
+    assert_eq!(server.connections(), 0);
+}

@@ -1,0 +1,69 @@
+//! Random scripts: replies, cuts, faults, parallel tools, questions, handoffs, stops and deaths, played against a model of
+//! the machine that is kept apart from it. What must hold is checked at every step.
+
+mod chance;
+mod counts;
+mod misuse;
+mod model;
+mod script;
+mod told;
+
+use std::{
+    ops::Range,
+    panic::catch_unwind,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use self::{counts::Counts, script::Script};
+
+/// Scripts in every run of the tests.
+const SCRIPTS: u64 = 10_000;
+/// Scripts when `AGCORE_SOAK` is set.
+const SOAK: u64 = 200_000;
+
+#[test]
+fn random_scripts_keep_every_promise() {
+    if let Some(seed) = setting("AGCORE_SEED") {
+        let seed = seed.parse().expect("AGCORE_SEED is a number");
+        Script::new(seed).aloud().play();
+        return;
+    }
+    let scripts = if setting("AGCORE_SOAK").is_some() { SOAK } else { SCRIPTS };
+    let workers = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let failed = AtomicBool::new(false);
+    let counts = thread::scope(|scope| {
+        let share = |worker: u64| scripts * worker / workers..scripts * (worker + 1) / workers;
+        let spawn = |worker| scope.spawn({
+            let failed = &failed;
+            move || play_all(share(worker), failed)
+        });
+        let workers: Vec<_> = (0..workers).map(spawn).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).fold(Counts::default(), Counts::merge)
+    });
+    println!("{scripts} scripts: {counts}");
+    counts.assert_all_occurred();
+}
+
+/// Plays the scripts of these seeds until one fails anywhere.
+fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
+    let mut counts = Counts::default();
+    for seed in seeds {
+        if failed.load(Ordering::Relaxed) {
+            break;
+        }
+        match catch_unwind(|| Script::new(seed).play()) {
+            Ok(more) => counts = counts.merge(more),
+            Err(_) => {
+                failed.store(true, Ordering::Relaxed);
+                panic!("the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes");
+            }
+        }
+    }
+    counts
+}
+
+fn setting(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "how long and which scripts to play is said from outside")]
+    std::env::var(name).ok()
+}

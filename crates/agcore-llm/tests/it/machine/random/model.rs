@@ -1,0 +1,259 @@
+//! [`Model`]: what the player expects of the machine, told by the rules and not by the machine's code.
+
+use std::collections::HashSet;
+
+use agcore_chat::{Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult};
+use agcore_llm::cycle::machine::{Limits, Machine, Purpose, RoundLimit, Step};
+use serde_json::Value;
+
+/// Where the turn is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Idle,
+    Calling(Purpose),
+    Acting,
+    Ended(&'static str),
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub(super) enum Settled {
+    /// Its own result.
+    As(ToolResult),
+    /// A failure whose text holds this.
+    Failed(&'static str),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    Ready,
+    Running,
+    Asking(Question),
+    Settled(Settled),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) state: State,
+    pub(super) resumed: Option<(Question, Answer)>,
+    /// A run of it was interrupted.
+    pub(super) interrupted: bool,
+}
+
+impl Call {
+    /// No result will come; the text must not claim what is not known.
+    fn give_up(&mut self) {
+        if !matches!(self.state, State::Settled(_)) {
+            let unknown = self.interrupted || matches!(self.state, State::Running);
+            self.state = State::Settled(Settled::Failed(if unknown { "is not known" } else { "was not run" }));
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) limits: Limits,
+    pub(super) phase: Phase,
+    pub(super) calls: Vec<Call>,
+    pub(super) rounds: u32,
+    pub(super) diverted: bool,
+    /// Questions of this turn that were answered.
+    pub(super) answered: Vec<Question>,
+    /// Calls of the conversation that have their result: none of them runs ever again.
+    pub(super) settled: HashSet<String>,
+}
+
+impl Model {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            phase: Phase::Idle,
+            calls: Vec::new(),
+            rounds: 0,
+            diverted: false,
+            answered: Vec::new(),
+            settled: HashSet::new(),
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Calling(_) | Phase::Acting)
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.phase = Phase::Calling(self.next_purpose(0));
+        (self.rounds, self.diverted) = (0, false);
+        self.answered.clear();
+    }
+
+    fn next_purpose(&self, rounds: u32) -> Purpose {
+        let over = rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp;
+        if over { Purpose::WrapUp } else { Purpose::Reply }
+    }
+
+    /// A reply with its final ids was accepted.
+    pub(super) fn reply(&mut self, message: &AssistantMessage, finish: Option<&FinishReason>) {
+        let Phase::Calling(purpose) = self.phase else { panic!("no reply was due") };
+        let limit = purpose == Purpose::WrapUp
+            || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
+        let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
+        let state = |call: &ToolCall| {
+            if limit || cut {
+                State::Settled(Settled::Failed("was not run"))
+            } else if runs(call) {
+                State::Ready
+            } else {
+                State::Settled(Settled::Failed("the arguments of look are"))
+            }
+        };
+        self.calls = message
+            .tool_calls()
+            .map(|call| Call { id: call.id.clone(), state: state(call), resumed: None, interrupted: false })
+            .collect();
+        self.phase = if self.calls.is_empty() { Phase::Ended("answered") } else { Phase::Acting };
+        if limit && self.phase == Phase::Acting {
+            self.end("limit");
+        }
+    }
+
+    /// The turn ends; what has no result gets one.
+    pub(super) fn end(&mut self, how: &'static str) {
+        self.give_up(|_| true);
+        self.phase = Phase::Ended(how);
+    }
+
+    /// A handoff: what has not begun does not begin.
+    pub(super) fn divert(&mut self) {
+        self.diverted = true;
+        self.give_up(|state| !matches!(state, State::Running));
+    }
+
+    fn give_up(&mut self, which: impl Fn(&State) -> bool) {
+        self.calls.iter_mut().filter(|call| which(&call.state)).for_each(Call::give_up);
+    }
+
+    pub(super) fn call(&mut self, id: &str) -> &mut Call {
+        self.calls.iter_mut().find(|call| call.id == id).expect("a call of this round")
+    }
+
+    pub(super) fn ask(&mut self, id: &str, question: Question) {
+        let diverted = self.diverted;
+        let call = self.call(id);
+        call.interrupted |= question.kind == QuestionKind::Uncertain;
+        call.state = State::Asking(question);
+        if diverted {
+            call.give_up();
+        }
+    }
+
+    pub(super) fn answer(&mut self, id: &str, answer: Answer) {
+        let call = self.calls.iter_mut().find(|call| call.id == id).expect("a call of this round");
+        let State::Asking(question) = call.state.clone() else { panic!("{id} asks nothing") };
+        call.state = State::Ready;
+        if question.kind != QuestionKind::Uncertain {
+            call.resumed = Some((question.clone(), answer));
+        } else if !matches!(answer, Answer::Approve { .. }) {
+            call.state = State::Settled(Settled::Failed("is not known"));
+        }
+        self.answered.push(question);
+    }
+
+    /// When all calls are settled, their round: it must be the end of the history.
+    pub(super) fn close_round(&mut self) -> Option<Vec<Call>> {
+        if self.calls.is_empty() || !self.calls.iter().all(|call| matches!(call.state, State::Settled(_))) {
+            return None;
+        }
+        self.rounds += 1;
+        let calls = std::mem::take(&mut self.calls);
+        self.settled.extend(calls.iter().map(|call| call.id.clone()));
+        if self.phase == Phase::Acting {
+            let next = Phase::Calling(self.next_purpose(self.rounds));
+            self.phase = if self.diverted { Phase::Ended("diverted") } else { next };
+        }
+        Some(calls)
+    }
+
+    pub(super) fn ids(&self, which: impl Fn(&State) -> bool) -> Vec<String> {
+        self.calls.iter().filter(|call| which(&call.state)).map(|call| call.id.clone()).collect()
+    }
+
+    pub(super) fn ready(&self) -> Vec<String> {
+        self.ids(|state| matches!(state, State::Ready))
+    }
+
+    pub(super) fn running(&self) -> Vec<String> {
+        self.ids(|state| matches!(state, State::Running))
+    }
+
+    pub(super) fn asking(&self) -> Vec<String> {
+        self.ids(|state| matches!(state, State::Asking(_)))
+    }
+
+    /// Whether the machine says what the rules say.
+    pub(super) fn agree(&self, machine: &Machine) {
+        let ids = |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
+        assert_eq!(machine.is_open(), self.is_open());
+        assert_eq!(machine.round(), self.rounds);
+        assert_eq!(ids(machine.uncertain().collect()), self.running());
+        match machine.next() {
+            Step::Idle => assert_eq!(self.phase, Phase::Idle),
+            Step::Call(plan) => {
+                assert_eq!(Phase::Calling(plan.purpose), self.phase);
+                let messages = plan.messages();
+                agcore_chat::validate_messages(&messages).expect("what is sent is valid");
+                assert!(!matches!(**messages.last().unwrap(), Message::Assistant(_)), "there is something to answer");
+            }
+            Step::Run(work) => {
+                assert_eq!(self.phase, Phase::Acting);
+                assert_eq!(ids(work.iter().map(|work| &work.call).collect()), self.ready());
+                assert!(!work.is_empty() || !self.running().is_empty(), "nothing runs and nothing may start");
+                for work in &work {
+                    let call = self.calls.iter().find(|call| call.id == work.call.id).unwrap();
+                    assert_eq!(work.resumed, call.resumed);
+                    assert!(!self.settled.contains(&call.id), "{} has its result", call.id);
+                }
+            }
+            Step::Wait(questions) => {
+                assert!(self.phase == Phase::Acting && self.ready().is_empty() && self.running().is_empty());
+                let asking: Vec<_> = questions.iter().map(|question| question.call_id.to_string()).collect();
+                assert_eq!(asking, self.asking());
+                assert!(!asking.is_empty());
+            }
+            Step::End(end) => {
+                let json = serde_json::to_value(end).unwrap();
+                let how = json.as_str().or_else(|| json.as_object()?.keys().next().map(String::as_str));
+                assert_eq!(Phase::Ended(LABELS.iter().find(|label| Some(**label) == how).unwrap()), self.phase);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// How turns end.
+const LABELS: [&str; 5] = ["answered", "diverted", "failed", "stopped", "limit"];
+
+/// Whether a call's input is fit for a tool.
+pub(super) fn runs(call: &ToolCall) -> bool {
+    match &call.input {
+        CallInput::Arguments(raw) => {
+            raw.is_empty() || matches!(serde_json::from_str(raw), Ok(Value::Object(_) | Value::Null))
+        }
+        _ => true,
+    }
+}
+
+/// Whether a tool message says what the call came to.
+pub(super) fn says(message: &Message, settled: &Settled, limit: usize) -> bool {
+    let Message::Tool(result) = message else { return false };
+    let text = message.text();
+    match settled {
+        // What a person said of an uncertain call is cut like any result.
+        Settled::Failed(why) => result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit)),
+        Settled::As(expected) => {
+            let whole = expected.content.text();
+            let fits = if whole.len() <= limit { result.content == expected.content } else { text.len() <= limit };
+            fits && result.marks.is_error == expected.is_error
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Integration tests, a module for each topic.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests may fail loudly")]
+
+mod config;
+mod cycle;
+mod errors;
+mod http;
+mod openai_chat_decode;
+mod registry;
+mod retry;
+mod sse;
+mod support;
+mod wire_cases;

@@ -1,0 +1,94 @@
+//! The registry, shared between threads.
+
+use std::{sync::Arc, thread};
+
+use agcore_chat::ChatResponse;
+use agcore_llm::{LlmProvider, error::LlmErrorKind, provider_fn, registry::ProviderRegistry};
+
+fn provider() -> impl LlmProvider + 'static {
+    provider_fn(|_| async { Ok(ChatResponse::default()) })
+}
+
+#[test]
+fn a_name_gives_what_was_registered_under_it() {
+    let registry = ProviderRegistry::new();
+    let first: Arc<dyn LlmProvider> = Arc::new(provider());
+    assert!(registry.register("a", Arc::clone(&first)).is_none());
+    assert!(
+        registry.register("a", provider()).is_some(),
+        "the one before comes back"
+    );
+    registry.register("b", provider());
+    assert_eq!(registry.names(), ["a", "b"]);
+    assert!(registry.remove("b").is_some());
+    assert!(registry.remove("b").is_none());
+    assert_eq!(registry.names(), ["a"]);
+}
+
+#[test]
+fn an_unknown_name_is_an_error_that_helps() {
+    let registry = ProviderRegistry::new();
+    let message = |name: &str| {
+        let error = registry.get(name).unwrap_err();
+        assert_eq!(error.kind(), &LlmErrorKind::NotFound);
+        error.to_string()
+    };
+    assert_eq!(message("a"), "there is no provider `a`; none is registered");
+    registry.register("fast", provider());
+    registry.register("good", provider());
+    assert_eq!(
+        message("godo"),
+        "there is no provider `godo`; did you mean `good`? known are: fast, good"
+    );
+}
+
+#[test]
+fn the_only_one_is_the_default() {
+    let registry = ProviderRegistry::new();
+    let fails = || registry.default_provider().unwrap_err().to_string();
+    assert_eq!(
+        fails(),
+        "no provider was said to be the default; none is registered"
+    );
+    registry.register("a", provider());
+    assert!(registry.default_provider().is_ok());
+    registry.register("b", provider());
+    assert_eq!(
+        fails(),
+        "no provider was said to be the default; known are: a, b"
+    );
+}
+
+#[test]
+fn an_unknown_default_is_an_error_and_changes_nothing() {
+    let registry = ProviderRegistry::new();
+    registry.register("a", provider());
+    registry.register("b", provider());
+    registry.set_default("b").unwrap();
+    let error = registry.set_default("c").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no provider `c`; known are: a, b"
+    );
+    assert_eq!(registry.default_name().as_deref(), Some("b"));
+    assert!(registry.default_provider().is_ok());
+    registry.remove("b");
+    assert_eq!(registry.default_name(), None);
+}
+
+#[test]
+fn clones_are_handles_to_the_same_registry() {
+    let registry = ProviderRegistry::new();
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let registry = registry.clone();
+            scope.spawn(move || {
+                for number in 0..100 {
+                    registry.register(format!("{writer}-{number}"), provider());
+                    assert!(registry.get(&format!("{writer}-{number}")).is_ok());
+                }
+            });
+        }
+    });
+    assert_eq!(registry.names().len(), 400);
+}

@@ -1,0 +1,93 @@
+//! [`PromptError`]: everything that can go wrong with a prompt.
+
+mod kind;
+mod location;
+mod near;
+
+pub use kind::PromptErrorKind;
+pub use location::Location;
+pub(crate) use near::near_names;
+
+use std::{error::Error, fmt, sync::Arc};
+
+/// Everything that can go wrong with a prompt: what, where, and why.
+///
+/// One word large and cheap to clone, so that a template compiled at first use can tell its fault each time. None of
+/// these is worth a retry: the template, the context or the options have to change. Neither the message nor the kind
+/// holds values of the context; only names and pieces of the template.
+///
+/// ```
+/// use agcore_prompt::{PromptErrorKind, PromptTemplate};
+///
+/// let error = PromptTemplate::compile("Hi {{name}}!\n{{#if x}}").unwrap_err();
+/// assert_eq!(error.to_string(), "line 2, column 1: expected {{/if}} to close {{#if}}, found the end of the template (near `{{#if x}}`)");
+/// assert!(matches!(error.kind(), PromptErrorKind::Syntax { .. }));
+/// assert_eq!(error.location().unwrap().line, 2);
+/// ```
+#[derive(Clone)]
+pub struct PromptError(Arc<Inner>);
+
+struct Inner {
+    kind: PromptErrorKind,
+    location: Option<Location>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl PromptError {
+    /// What went wrong.
+    pub fn kind(&self) -> &PromptErrorKind {
+        &self.0.kind
+    }
+
+    /// Where in which template, if it was in a template.
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
+    }
+
+    #[cold]
+    pub(crate) fn new(kind: PromptErrorKind) -> Self {
+        Self(Arc::new(Inner { kind, location: None, source: None }))
+    }
+
+    #[cold]
+    pub(crate) fn at(kind: PromptErrorKind, location: Location) -> Self {
+        Self(Arc::new(Inner { kind, location: Some(location), source: None }))
+    }
+
+    #[cold]
+    pub(crate) fn caused(kind: PromptErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(Arc::new(Inner { kind, location: None, source: Some(source.into()) }))
+    }
+}
+
+impl fmt::Display for PromptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.location() {
+            None => self.kind().fmt(f),
+            Some(location) if location.excerpt.is_empty() => write!(f, "{location}: {}", self.kind()),
+            Some(location) => write!(f, "{location}: {} (near `{}`)", self.kind(), location.excerpt),
+        }
+    }
+}
+
+impl fmt::Debug for PromptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptError")
+            .field("kind", self.kind())
+            .field("location", &self.0.location)
+            .field("source", &self.0.source)
+            .finish()
+    }
+}
+
+impl Error for PromptError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<PromptErrorKind> for PromptError {
+    fn from(kind: PromptErrorKind) -> Self {
+        Self::new(kind)
+    }
+}

@@ -1,0 +1,104 @@
+//! How values look in a prompt: text and numbers plainly, nothing for null, arrays and objects as JSON.
+
+use std::fmt;
+
+use super::{
+    data::{Data, View},
+    tree::Value,
+};
+
+/// Where printed text goes.
+pub(crate) trait TextSink {
+    /// Why text is refused.
+    type Error;
+
+    /// Takes a piece of text.
+    fn text(&mut self, text: &str) -> Result<(), Self::Error>;
+}
+
+/// Prints a value as a template does.
+#[inline]
+pub(crate) fn print<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
+    match view {
+        View::Text(text) => out.text(text),
+        View::Null => Ok(()),
+        View::Float(number) if !number.is_finite() => Ok(()),
+        other => json(other, out),
+    }
+}
+
+/// Prints a value as compact JSON.
+fn json<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
+    match view {
+        View::Null => out.text("null"),
+        View::Bool(flag) => out.text(if flag { "true" } else { "false" }),
+        View::Integer(number) => out.text(itoa::Buffer::new().format(number)),
+        View::Unsigned(number) => out.text(itoa::Buffer::new().format(number)),
+        View::Float(number) if number.is_finite() => out.text(zmij::Buffer::new().format_finite(number)),
+        // JSON has no word for these.
+        View::Float(_) => out.text("null"),
+        View::Text(text) => quoted(text, out),
+        View::Array(array) => container(array.parts(), ["[", "]"], out),
+        View::Object(object) => container(object.parts(), ["{", "}"], out),
+    }
+}
+
+fn container<'v, D: Data<'v>, S: TextSink>(
+    parts: impl Iterator<Item = (Option<&'v str>, D)>,
+    [open, close]: [&str; 2],
+    out: &mut S,
+) -> Result<(), S::Error> {
+    out.text(open)?;
+    for (at, (name, part)) in parts.enumerate() {
+        if at > 0 {
+            out.text(",")?;
+        }
+        if let Some(name) = name {
+            quoted(name, out)?;
+            out.text(":")?;
+        }
+        json(part.view(), out)?;
+    }
+    out.text(close)
+}
+
+fn quoted<S: TextSink>(text: &str, out: &mut S) -> Result<(), S::Error> {
+    out.text("\"")?;
+    let mut plain = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0x08 => "\\b",
+            0x0C => "\\f",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.text(&text[plain..at])?;
+        plain = at + 1;
+        match escape {
+            "" => out.text(&format!("\\u{byte:04x}"))?,
+            short => out.text(short)?,
+        }
+    }
+    out.text(&text[plain..])?;
+    out.text("\"")
+}
+
+impl TextSink for fmt::Formatter<'_> {
+    type Error = fmt::Error;
+
+    fn text(&mut self, text: &str) -> fmt::Result {
+        self.write_str(text)
+    }
+}
+
+/// As a template prints the value.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(self.view(), f)
+    }
+}

@@ -1,0 +1,163 @@
+//! [`Snapshot`]: a serializable value laid flat, so that taking it costs two growing buffers instead of a tree.
+//!
+//! Cells stand in the order in which serde tells them. A container's cell says where the container ends, so its parts
+//! can be walked without a look inside; a field is a cell for the name followed by its value.
+
+use super::{
+    data::{Data, Segment, View},
+    tree::{Object, Value},
+};
+
+/// One scalar, the head of a container, or the name of a field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cell {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Unsigned(u64),
+    Float(f64),
+    /// Text, or a field's name, that lies in the text buffer.
+    Text {
+        start: u32,
+        len: u32,
+    },
+    /// A field's name that the program's text holds, as those of structs do.
+    Name(&'static str),
+    Array(Extent),
+    Object(Extent),
+}
+
+/// How many parts a container has, and the cell behind its last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    pub(super) parts: u32,
+    pub(super) end: u32,
+}
+
+/// Cells and bytes of text that are made room for at once; enough for most contexts without a long list.
+const ROOM: (usize, usize) = (64, 1024);
+
+/// A serializable value laid flat.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(super) cells: Vec<Cell>,
+    pub(super) text: String,
+}
+
+/// One value inside a [`Snapshot`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SnapshotRef<'v> {
+    snapshot: &'v Snapshot,
+    at: usize,
+}
+
+impl Snapshot {
+    pub(super) fn new() -> Self {
+        Self { cells: Vec::with_capacity(ROOM.0), text: String::with_capacity(ROOM.1) }
+    }
+
+    /// The whole value.
+    pub(crate) fn root(&self) -> SnapshotRef<'_> {
+        SnapshotRef { snapshot: self, at: 0 }
+    }
+
+    /// The name of the field whose name's cell this is.
+    pub(super) fn name(&self, at: usize) -> &str {
+        match self.cells.get(at) {
+            Some(Cell::Name(name)) => name,
+            Some(&Cell::Text { start, len }) => self.slice(start, len),
+            _ => "",
+        }
+    }
+
+    fn slice(&self, start: u32, len: u32) -> &str {
+        let start = start as usize;
+        self.text.get(start..start + len as usize).unwrap_or_default()
+    }
+}
+
+impl SnapshotRef<'_> {
+    /// The same value as a tree.
+    pub(crate) fn to_value(self) -> Value {
+        match self.view() {
+            View::Null => Value::Null,
+            View::Bool(flag) => Value::Bool(flag),
+            View::Integer(number) => Value::Integer(number),
+            View::Unsigned(number) => Value::Unsigned(number),
+            View::Float(number) => Value::Float(number),
+            View::Text(text) => Value::String(text.to_owned()),
+            View::Array(array) => array.parts().map(|(_, part)| part.to_value()).collect(),
+            View::Object(object) => {
+                let fields = object.parts().map(|(name, part)| (name.unwrap_or_default(), part.to_value()));
+                Value::Object(fields.collect::<Object>())
+            }
+        }
+    }
+
+    fn cell(self) -> Cell {
+        self.snapshot.cells.get(self.at).copied().unwrap_or(Cell::Null)
+    }
+
+    fn at(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+
+    /// The cell behind this value.
+    fn end(self) -> usize {
+        match self.cell() {
+            Cell::Array(extent) | Cell::Object(extent) => extent.end as usize,
+            _ => self.at + 1,
+        }
+    }
+}
+
+impl<'v> Data<'v> for SnapshotRef<'v> {
+    #[inline]
+    fn view(self) -> View<'v, Self> {
+        match self.cell() {
+            Cell::Null => View::Null,
+            Cell::Bool(flag) => View::Bool(flag),
+            Cell::Integer(number) => View::Integer(number),
+            Cell::Unsigned(number) => View::Unsigned(number),
+            Cell::Float(number) => View::Float(number),
+            Cell::Text { start, len } => View::Text(self.snapshot.slice(start, len)),
+            Cell::Name(name) => View::Text(name),
+            Cell::Array(_) => View::Array(self),
+            Cell::Object(_) => View::Object(self),
+        }
+    }
+
+    #[inline]
+    fn part(self, segment: &Segment) -> Option<Self> {
+        match self.cell() {
+            Cell::Object(_) => {
+                let mut fields = self.parts();
+                fields.find(|(name, _)| *name == Some(segment.name())).map(|(_, part)| part)
+            },
+            Cell::Array(_) => self.parts().nth(segment.index()?).map(|(_, part)| part),
+            _ => None,
+        }
+    }
+
+    fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)> {
+        let (named, parts) = match self.cell() {
+            Cell::Object(extent) => (true, extent.parts),
+            Cell::Array(extent) => (false, extent.parts),
+            _ => (false, 0),
+        };
+        let mut next = self.at + 1;
+        (0..parts).map(move |_| {
+            let name = named.then(|| self.snapshot.name(next));
+            let part = self.at(next + usize::from(named));
+            next = part.end();
+            (name, part)
+        })
+    }
+
+    fn len(self) -> usize {
+        match self.cell() {
+            Cell::Array(extent) | Cell::Object(extent) => extent.parts as usize,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Behaviour of templates, the registry and data blocks.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests say what they expect by panicking"
+)]
+
+mod differential;
+mod faults;
+mod hostile;
+mod partials;
+mod registry;
+mod serialize;
+mod support;
+mod template;
+mod variables;
+mod whitespace;

@@ -1,0 +1,135 @@
+//! An error rendered in a shape.
+
+use serde_json::{Map, Value, json};
+
+use super::api_error::{ApiError, Parts};
+use super::error_shape::ErrorShape;
+
+/// The body of `error` in `shape`; `request_id` stands where the shape has a place for it.
+pub(crate) fn error_body(error: &ApiError, shape: ErrorShape, request_id: &str) -> String {
+    match shape {
+        ErrorShape::Html => html(error.parts()),
+        ErrorShape::PlainText => error.parts().message.clone(),
+        ErrorShape::Empty => String::new(),
+        ErrorShape::OpenAi
+        | ErrorShape::Anthropic
+        | ErrorShape::Ollama
+        | ErrorShape::VllmFlat
+        | ErrorShape::LiteLlm
+        | ErrorShape::GeminiArray
+        | ErrorShape::FastApiDetail
+        | ErrorShape::CodeAndError
+        | ErrorShape::BareString => error_json(error, shape, request_id).to_string(),
+    }
+}
+
+/// The same as JSON, for shapes that are JSON; `Null` for the others.
+pub(crate) fn error_json(error: &ApiError, shape: ErrorShape, request_id: &str) -> Value {
+    let error = error.parts();
+    let message = &error.message;
+    match shape {
+        ErrorShape::OpenAi => json!({ "error": openai(error, json!(error.code)) }),
+        ErrorShape::LiteLlm => json!({ "error": openai(error, json!(error.status.to_string())) }),
+        ErrorShape::Anthropic => json!({
+            "type": "error",
+            "error": { "type": kind_or(error, anthropic_kind), "message": message },
+            "request_id": request_id,
+        }),
+        ErrorShape::Ollama => json!({ "error": message }),
+        ErrorShape::VllmFlat => json!({
+            "object": "error", "message": message, "type": kind_or(error, vllm_kind), "param": error.param,
+            "code": error.status,
+        }),
+        ErrorShape::GeminiArray => json!([{ "error": gemini(error) }]),
+        ErrorShape::FastApiDetail => json!({
+            "detail": [{
+                "loc": ["body", error.param.as_deref().unwrap_or("messages")], "msg": message,
+                "type": error.kind.as_deref().unwrap_or("value_error"),
+            }]
+        }),
+        ErrorShape::CodeAndError => {
+            json!({ "code": error.code.as_deref().unwrap_or(message), "error": message })
+        }
+        ErrorShape::BareString => json!(message),
+        ErrorShape::Html | ErrorShape::PlainText | ErrorShape::Empty => Value::Null,
+    }
+}
+
+fn openai(error: &Parts, code: Value) -> Value {
+    json!({
+        "message": error.message, "type": kind_or(error, openai_kind), "param": error.param, "code": code,
+    })
+}
+
+/// Google's `google.rpc.Status` under `error`, with a `RetryInfo` when there is a delay.
+fn gemini(error: &Parts) -> Value {
+    let mut status = Map::new();
+    status.insert("code".into(), json!(error.status));
+    status.insert("message".into(), json!(error.message));
+    status.insert("status".into(), json!(kind_or(error, google_status)));
+    if let Some(delay) = &error.retry_delay {
+        let info =
+            json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
+        status.insert("details".into(), json!([info]));
+    }
+    Value::Object(status)
+}
+
+fn html(error: &Parts) -> String {
+    let (status, message) = (error.status, &error.message);
+    format!(
+        "<html>\r\n<head><title>{status}</title></head>\r\n<body><center><h1>{status}</h1></center>\
+         <p>{message}</p></body>\r\n</html>\r\n"
+    )
+}
+
+fn kind_or(error: &Parts, usual: fn(u16) -> &'static str) -> &str {
+    error.kind.as_deref().unwrap_or_else(|| usual(error.status))
+}
+
+fn openai_kind(status: u16) -> &'static str {
+    match status {
+        429 => "requests",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// The types of Anthropic's error page (docs.anthropic.com, "Errors").
+fn anthropic_kind(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+fn vllm_kind(status: u16) -> &'static str {
+    match status {
+        404 => "NotFoundError",
+        500.. => "InternalServerError",
+        _ => "BadRequestError",
+    }
+}
+
+/// The canonical names of `google.rpc.Code` for HTTP statuses.
+fn google_status(status: u16) -> &'static str {
+    match status {
+        400 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "FAILED_PRECONDITION",
+    }
+}

@@ -1,0 +1,28 @@
+//! The list of models, in each vendor's shape.
+
+use serde_json::{Value, json};
+
+use super::api::Api;
+
+pub(crate) fn listing(api: Api, models: &[String]) -> Value {
+    let each = |of: fn(&String) -> Value| models.iter().map(of).collect::<Vec<_>>();
+    match api {
+        Api::OpenAiChat | Api::OpenAiResponses => json!({ "object": "list", "data": each(openai) }),
+        Api::Anthropic => json!({
+            "data": each(anthropic), "has_more": false, "first_id": models.first(), "last_id": models.last(),
+        }),
+        Api::Ollama => json!({ "models": each(ollama) }),
+    }
+}
+
+fn openai(model: &String) -> Value {
+    json!({ "id": model, "object": "model", "created": 1_704_067_200, "owned_by": "agcore-mock" })
+}
+
+fn anthropic(model: &String) -> Value {
+    json!({ "type": "model", "id": model, "display_name": model, "created_at": "2024-01-01T00:00:00Z" })
+}
+
+fn ollama(model: &String) -> Value {
+    json!({ "name": model, "model": model, "modified_at": "2024-01-01T00:00:00Z", "size": 0, "details": {} })
+}

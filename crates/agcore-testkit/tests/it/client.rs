@@ -1,0 +1,153 @@
+//! A client that hides nothing: every read of the body is kept, and so is the way it ended.
+
+use agcore_testkit::mock_server::{Api, MockServer, Reply};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper::{HeaderMap, Request};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+/// A reply as it came in.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    /// What each read of the body gave: with an untold length, one HTTP chunk each.
+    pub(crate) reads: Vec<Bytes>,
+    /// Whether the HTTP message ended properly.
+    pub(crate) whole: bool,
+}
+
+impl Received {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.reads.concat()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.reads.concat()).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The `data:` payloads (or lines) of a stream.
+    pub(crate) fn payloads(&self) -> Vec<String> {
+        let text = self.text();
+        let lines = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with("event:"));
+        lines
+            .map(|line| line.strip_prefix("data: ").unwrap_or(line).to_owned())
+            .collect()
+    }
+}
+
+/// Sends a request on a connection of its own and reads the reply to its end.
+pub(crate) async fn send(server: &MockServer, request: Request<Full<Bytes>>) -> Received {
+    let stream = TcpStream::connect(server.address()).await.unwrap();
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+    let driver = tokio::spawn(connection);
+    let response = sender.send_request(request).await.unwrap();
+    let (head, mut body) = response.into_parts();
+    let mut reads = Vec::new();
+    let whole = loop {
+        match body.frame().await {
+            Some(Ok(frame)) => reads.push(frame.into_data().unwrap()),
+            Some(Err(_)) => break false,
+            None => break true,
+        }
+    };
+    driver.abort();
+    Received {
+        status: head.status.as_u16(),
+        headers: head.headers,
+        reads,
+        whole,
+    }
+}
+
+pub(crate) fn request(method: &str, path: &str, body: &str) -> Request<Full<Bytes>> {
+    let builder = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "mock");
+    builder
+        .body(Full::new(Bytes::from(body.to_owned())))
+        .unwrap()
+}
+
+pub(crate) async fn post(server: &MockServer, path: &str, body: &Value) -> Received {
+    send(server, request("POST", path, &body.to_string())).await
+}
+
+pub(crate) async fn get(server: &MockServer, path: &str) -> Received {
+    send(server, request("GET", path, "")).await
+}
+
+/// A server that replies this to everything.
+pub(crate) async fn serving(reply: Reply) -> MockServer {
+    MockServer::start(move |_: &_| reply.clone()).await.unwrap()
+}
+
+/// The smallest chat request.
+pub(crate) fn chat(stream: bool) -> Value {
+    json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }], "stream": stream })
+}
+
+/// The smallest request of an API.
+pub(crate) fn smallest(api: Api, stream: bool) -> Value {
+    match api {
+        Api::OpenAiResponses => json!({ "model": "m", "input": "Hi", "stream": stream }),
+        Api::Anthropic => {
+            let mut body = chat(stream);
+            body["max_tokens"] = json!(100);
+            body
+        }
+        _ => chat(stream),
+    }
+}
+
+/// The reply to the smallest chat request.
+pub(crate) async fn ask(reply: Reply, stream: bool) -> Received {
+    post(&serving(reply).await, CHAT, &chat(stream)).await
+}
+
+/// The reply to the smallest request of an API.
+pub(crate) async fn ask_api(api: Api, reply: Reply, stream: bool) -> Received {
+    post(
+        &serving(reply).await,
+        &api.path("/v1"),
+        &smallest(api, stream),
+    )
+    .await
+}
+
+/// A connection over which a chat request was written by hand.
+pub(crate) async fn raw_chat(server: &MockServer, stream: bool) -> TcpStream {
+    let body = chat(stream).to_string();
+    let mut socket = TcpStream::connect(server.address()).await.unwrap();
+    let head = format!(
+        "POST {CHAT} HTTP/1.1\r\nhost: mock\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    socket.write_all((head + &body).as_bytes()).await.unwrap();
+    socket
+}
+
+/// All bytes until the connection ends, and the error it ended with.
+pub(crate) async fn drain(mut socket: TcpStream) -> (String, Option<std::io::ErrorKind>) {
+    let mut bytes = Vec::new();
+    let end = socket.read_to_end(&mut bytes).await;
+    (
+        String::from_utf8(bytes).unwrap(),
+        end.err().map(|error| error.kind()),
+    )
+}

@@ -1,0 +1,519 @@
+//! What the server keeps of a request, and which requests it refuses.
+
+use agcore_testkit::mock_server::{
+    Api, MockOptions, MockServer, Operation, RecordedRequest, Reply,
+};
+use hyper::header::{AUTHORIZATION, HeaderValue};
+use serde_json::{Value, json};
+
+use super::client::{CHAT, chat, get, post, request, send, serving, smallest};
+
+async fn server(options: MockOptions) -> MockServer {
+    MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn requests_are_kept_in_order() {
+    let server = serving(Reply::text("ok")).await;
+    let mut first = request(
+        "POST",
+        "/v1/chat/completions?api-version=1",
+        &chat(false).to_string(),
+    );
+    first
+        .headers_mut()
+        .insert(AUTHORIZATION, HeaderValue::from_static("Bearer sk-secret"));
+    send(&server, first).await;
+    send(&server, request("POST", CHAT, "not json")).await;
+
+    let kept = server.wait_for_requests(2).await;
+    assert_eq!(kept[0].number(), 0);
+    assert_eq!((kept[0].method(), kept[0].path()), ("POST", CHAT));
+    assert_eq!(kept[0].query(), Some("api-version=1"));
+    assert_eq!(kept[0].header("authorization"), Some("Bearer sk-secret"));
+    assert_eq!(kept[0].json(), &chat(false));
+    assert_eq!(
+        (kept[0].api(), kept[0].operation()),
+        (Api::OpenAiChat, Operation::Generate)
+    );
+    assert_eq!(kept[1].body().as_ref(), b"not json");
+    assert_eq!(kept[1].json(), &Value::Null);
+
+    let debug = format!("{:?}", kept[0]);
+    assert!(
+        debug.contains("authorization: ***") && !debug.contains("sk-secret"),
+        "{debug}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_can_keep_nothing() {
+    let server = server(MockOptions::new().without_recording()).await;
+    for number in 0..2 {
+        let received = post(&server, CHAT, &chat(false)).await;
+        assert_eq!(received.header("x-request-id"), format!("req_mock{number}"));
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_can_be_required() {
+    let server = server(MockOptions::new().with_key("right")).await;
+    let with = async |name: &'static str, value: &'static str| {
+        let mut request = request("POST", CHAT, &chat(false).to_string());
+        request
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+        send(&server, request).await
+    };
+    for (name, value) in [
+        ("authorization", "Bearer right"),
+        ("x-api-key", "right"),
+        ("api-key", "right"),
+    ] {
+        assert_eq!(with(name, value).await.status, 200, "{name}");
+    }
+    let wrong = with("authorization", "Bearer wrong").await;
+    assert_eq!(wrong.status, 401);
+    assert_eq!(
+        wrong.json(),
+        json!({ "error": {
+            "message": "Incorrect API key provided.", "type": "invalid_request_error", "param": null,
+            "code": "invalid_api_key",
+        } })
+    );
+    let none = post(&server, CHAT, &chat(false)).await;
+    assert_eq!(
+        (none.status, &none.json()["error"]["code"]),
+        (401, &Value::Null)
+    );
+    assert_eq!(get(&server, "/v1/models").await.status, 401);
+    assert_eq!(
+        post(&server, "/v1/nowhere", &json!({})).await.status,
+        404,
+        "the path comes first"
+    );
+}
+
+#[tokio::test]
+async fn models_can_be_limited() {
+    let server = server(MockOptions::new().with_models(["m"])).await;
+    for api in Api::ALL {
+        let mut body = smallest(api, false);
+        assert_eq!(
+            post(&server, &api.path("/v1"), &body).await.status,
+            200,
+            "{api:?}"
+        );
+        body["model"] = json!("other");
+        assert_eq!(
+            post(&server, &api.path("/v1"), &body).await.status,
+            404,
+            "{api:?}"
+        );
+    }
+    let mut body = chat(false);
+    body["model"] = json!("other");
+    assert_eq!(
+        post(&server, CHAT, &body).await.json()["error"]["code"],
+        "model_not_found"
+    );
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_refused() {
+    let server = server(MockOptions::new().with_prefix("/compatible-mode/v1")).await;
+    let lost = post(&server, "/chat/completions", &chat(false)).await;
+    assert_eq!(lost.status, 404);
+    assert_eq!(
+        lost.json()["error"]["message"],
+        "Unknown request URL: POST /chat/completions."
+    );
+    assert_eq!(
+        post(&server, "/api/generate", &json!({})).await.json(),
+        json!({ "error": "Unknown request URL: POST /api/generate." })
+    );
+    let got = get(&server, CHAT).await;
+    assert_eq!((got.status, got.header("allow")), (405, "POST"));
+    assert_eq!(
+        post(
+            &server,
+            "/compatible-mode/v1/chat/completions",
+            &chat(false)
+        )
+        .await
+        .status,
+        200
+    );
+    assert_eq!(
+        post(&server, "/openai/v1/chat/completions", &chat(false))
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_object_are_refused() {
+    let server = serving(Reply::text("ok")).await;
+    for body in ["", "[]", "{", "\"x\""] {
+        let received = send(&server, request("POST", CHAT, body)).await;
+        assert_eq!(received.status, 400, "{body}");
+    }
+}
+
+/// The parameter that the server complains of, or "" when it takes the request.
+async fn complaint(options: MockOptions, api: Api, body: &Value) -> String {
+    let received = post(&server(options).await, &api.path("/v1"), body).await;
+    if received.status == 200 {
+        return String::new();
+    }
+    assert_eq!(received.status, 400);
+    let error = &received.json()["error"];
+    let words = [&error["param"], &error["message"], error]
+        .into_iter()
+        .find_map(Value::as_str);
+    words.unwrap().to_owned()
+}
+
+/// The smallest request of the API with these members must be refused because of `expected` (or taken, if it is ""),
+/// and taken by a lenient server in any case.
+async fn check(api: Api, members: Value, expected: &str) {
+    let mut body = smallest(api, false);
+    for (name, value) in members.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let why = complaint(MockOptions::new(), api, &body).await;
+    assert!(
+        if expected.is_empty() {
+            why.is_empty()
+        } else {
+            why.contains(expected)
+        },
+        "{members}: {why}"
+    );
+    assert_eq!(
+        complaint(MockOptions::new().without_judging(), api, &body).await,
+        ""
+    );
+}
+
+fn call(id: &str) -> Value {
+    json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } })
+}
+
+#[tokio::test]
+async fn the_chat_wire_is_judged() {
+    let user = json!({ "role": "user", "content": "Hi" });
+    let tools = json!([{ "type": "function", "function": { "name": "f", "parameters": {} } }]);
+    let assistant =
+        |calls: Value| json!({ "role": "assistant", "content": null, "tool_calls": calls });
+    let tool = |id: &str| json!({ "role": "tool", "tool_call_id": id, "content": "r" });
+    for (members, expected) in [
+        (json!({ "model": "" }), "model"),
+        (json!({ "messages": [] }), "messages"),
+        (json!({ "tools": [] }), "tools"),
+        (json!({ "tools": tools, "tool_choice": "auto" }), ""),
+        (json!({ "tool_choice": "auto" }), "tool_choice"),
+        (
+            json!({ "parallel_tool_calls": false }),
+            "parallel_tool_calls",
+        ),
+        (json!({ "tools": [{ "type": "web" }] }), "tools[0].type"),
+        (
+            json!({ "tools": [{ "type": "function", "function": {} }] }),
+            "tools[0]",
+        ),
+        (
+            json!({ "tools": [{ "type": "custom", "custom": { "name": "c" } }] }),
+            "",
+        ),
+        (
+            json!({ "stream_options": { "include_usage": true } }),
+            "stream_options",
+        ),
+        (
+            json!({ "messages": [{ "role": "bot", "content": "x" }] }),
+            "messages[0].role",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": null }] }),
+            "messages[0].content",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": [{ "type": "text", "text": "x" }] }] }),
+            "",
+        ),
+        (
+            json!({ "messages": [user, { "role": "assistant" }] }),
+            "messages[1].content",
+        ),
+        (
+            json!({ "messages": [user, { "role": "assistant", "refusal": "No." }] }),
+            "",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([]))] }),
+            "messages[1]",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")])), tool("a")] }),
+            "",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a"), call("b")])), tool("b"), tool("a"), user] }),
+            "",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("")])), tool("")] }),
+            "tool_calls[0].id",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")]))] }),
+            "turn 2:",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")])), user] }),
+            "turn 2:",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")])), tool("b")] }),
+            "turn 2:",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([call("a")])), tool("a"), tool("a")] }),
+            "turn 3:",
+        ),
+        (json!({ "messages": [user, tool("a")] }), "turn 1:"),
+        (
+            json!({ "messages": [user, assistant(json!([
+                { "id": "a", "type": "function", "function": { "name": "f", "arguments": {} } }
+            ])), tool("a")] }),
+            "function.arguments",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([
+                { "id": "a", "type": "function", "function": { "name": "", "arguments": "{}" } }
+            ])), tool("a")] }),
+            "function.name",
+        ),
+    ] {
+        check(Api::OpenAiChat, members, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn the_anthropic_wire_is_judged() {
+    let user = json!({ "role": "user", "content": "Hi" });
+    let assistant = |blocks: Value| json!({ "role": "assistant", "content": blocks });
+    let used = json!({ "type": "tool_use", "id": "a", "name": "f", "input": {} });
+    let result = json!({ "type": "tool_result", "tool_use_id": "a", "content": "r" });
+    let thought = json!({ "type": "thinking", "thinking": "", "signature": "s" });
+    for (members, expected) in [
+        (json!({ "max_tokens": null }), "max_tokens"),
+        (json!({ "tool_choice": { "type": "auto" } }), "tool_choice"),
+        (json!({ "tools": [{ "name": "f" }] }), "input_schema"),
+        (
+            json!({ "tools": [{ "name": "f", "input_schema": { "type": "object" } }] }),
+            "",
+        ),
+        (
+            json!({ "tools": [{ "type": "web_search_20250305", "name": "web_search" }] }),
+            "",
+        ),
+        (
+            json!({ "messages": [{ "role": "system", "content": "x" }] }),
+            "role",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": "" }] }),
+            "non-empty",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": [{ "type": "text", "text": "" }] }] }),
+            "non-empty",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([used])), { "role": "user", "content": [result] }] }),
+            "",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([used])), user] }),
+            "have none: a",
+        ),
+        (
+            json!({ "messages": [
+                user, assistant(json!([used])),
+                { "role": "user", "content": [{ "type": "text", "text": "x" }, result] },
+            ] }),
+            "must come first",
+        ),
+        (
+            json!({ "messages": [user, { "role": "user", "content": [result] }] }),
+            "does not answer",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([thought]))] }),
+            "thinking",
+        ),
+        (
+            json!({ "messages": [user, assistant(json!([thought, { "type": "text", "text": "x" }]))] }),
+            "",
+        ),
+        (
+            json!({ "messages": [
+                user, assistant(json!([{ "type": "tool_use", "id": "a", "name": "f", "input": "{}" }])),
+                { "role": "user", "content": [result] },
+            ] }),
+            "dictionary",
+        ),
+    ] {
+        check(Api::Anthropic, members, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn the_responses_wire_is_judged() {
+    let called = json!({ "type": "function_call", "call_id": "a", "name": "f", "arguments": "{}" });
+    let output = json!({ "type": "function_call_output", "call_id": "a", "output": "r" });
+    let part = |role: &str, kind: &str| json!([{ "role": role, "content": [{ "type": kind, "text": "x" }] }]);
+    for (members, expected) in [
+        (json!({ "input": "" }), "input"),
+        (json!({ "input": [] }), "input"),
+        (
+            json!({ "tools": [{ "type": "function" }] }),
+            "tools[0].name",
+        ),
+        (json!({ "tools": [{ "type": "web_search" }] }), ""),
+        (json!({ "input": part("user", "input_text") }), ""),
+        (json!({ "input": part("user", "text") }), "content[0].type"),
+        (json!({ "input": part("assistant", "output_text") }), ""),
+        (
+            json!({ "input": part("assistant", "input_text") }),
+            "content[0].type",
+        ),
+        (json!({ "input": [called, output] }), ""),
+        (json!({ "input": [called] }), "turn 1:"),
+        (json!({ "input": [output] }), "turn 0:"),
+        (
+            json!({ "input": [{ "type": "function_call", "name": "f", "arguments": "" }, output] }),
+            "call_id",
+        ),
+    ] {
+        check(Api::OpenAiResponses, members, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn the_ollama_wire_is_judged() {
+    let user = json!({ "role": "user", "content": "Hi" });
+    let call = |arguments: Value| json!([{ "function": { "name": "f", "arguments": arguments } }]);
+    for (members, expected) in [
+        (json!({ "model": "" }), "model is required"),
+        (
+            json!({ "messages": [
+                user, { "role": "assistant", "content": "", "tool_calls": call(json!({})) },
+                { "role": "tool", "tool_name": "f", "content": "r" },
+            ] }),
+            "",
+        ),
+        (
+            json!({ "messages": [
+                user, { "role": "assistant", "content": "", "tool_calls": call(json!("{}")) },
+                { "role": "tool", "tool_name": "f", "content": "r" },
+            ] }),
+            "want an object",
+        ),
+    ] {
+        check(Api::Ollama, members, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_reads_the_same_from_every_wire() {
+    let schema = json!({ "type": "object" });
+    let function = json!([{ "type": "function", "function": { "name": "f", "description": "d", "parameters": schema } }]);
+    for (api, body) in [
+        (
+            Api::OpenAiChat,
+            json!({
+                "model": "m", "tools": function, "messages": [
+                    { "role": "system", "content": "S" }, { "role": "user", "content": [{ "type": "text", "text": "U" }] },
+                    { "role": "assistant", "content": "A", "tool_calls": [
+                        { "id": "1", "type": "function", "function": { "name": "f", "arguments": "{\"x\":1}" } },
+                    ] },
+                    { "role": "tool", "tool_call_id": "1", "content": "R" },
+                ],
+            }),
+        ),
+        (
+            Api::Anthropic,
+            json!({
+                "model": "m", "max_tokens": 9, "system": [{ "type": "text", "text": "S" }],
+                "tools": [{ "name": "f", "description": "d", "input_schema": schema }], "messages": [
+                    { "role": "user", "content": "U" },
+                    { "role": "assistant", "content": [
+                        { "type": "thinking", "thinking": "T", "signature": "" }, { "type": "text", "text": "A" },
+                        { "type": "tool_use", "id": "1", "name": "f", "input": { "x": 1 } },
+                    ] },
+                    { "role": "user", "content": [
+                        { "type": "tool_result", "tool_use_id": "1", "content": [{ "type": "text", "text": "R" }] },
+                    ] },
+                ],
+            }),
+        ),
+        (
+            Api::OpenAiResponses,
+            json!({
+                "model": "m", "instructions": "S",
+                "tools": [{ "type": "function", "name": "f", "description": "d", "parameters": schema }], "input": [
+                    { "role": "user", "content": "U" }, { "type": "reasoning", "id": "r", "summary": [] },
+                    { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "A" }] },
+                    { "type": "function_call", "call_id": "1", "name": "f", "arguments": "{\"x\":1}" },
+                    { "type": "function_call_output", "call_id": "1", "output": "R" },
+                ],
+            }),
+        ),
+        (
+            Api::Ollama,
+            json!({
+                "model": "m", "stream": false, "tools": function, "messages": [
+                    { "role": "system", "content": "S" }, { "role": "user", "content": "U" },
+                    { "role": "assistant", "content": "A", "tool_calls": [
+                        { "function": { "name": "f", "arguments": { "x": 1 } } },
+                    ] },
+                    { "role": "tool", "tool_name": "f", "content": "R" },
+                ],
+            }),
+        ),
+    ] {
+        let server = serving(Reply::text("ok")).await;
+        assert_eq!(
+            post(&server, &api.path("/v1"), &body).await.status,
+            200,
+            "{api:?}"
+        );
+        let prompt = server.requests()[0].prompt();
+        let texts: Vec<&str> = prompt.turns.iter().map(|turn| turn.text.as_str()).collect();
+        assert_eq!(texts, ["S", "U", "A", "R"], "{api:?}");
+        assert_eq!(
+            (prompt.model.as_str(), prompt.last_user(), prompt.stream),
+            ("m", "U", false)
+        );
+        let (call, result) = prompt.results()[0];
+        assert_eq!(
+            (call.name.as_str(), call.json(), result),
+            ("f", json!({ "x": 1 }), "R")
+        );
+        assert!(prompt.offers("f") && !prompt.offers("g"));
+        assert_eq!(
+            (
+                prompt.tools[0].description.as_str(),
+                &prompt.tools[0].parameters
+            ),
+            ("d", &schema)
+        );
+    }
+}

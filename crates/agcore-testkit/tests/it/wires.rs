@@ -1,0 +1,353 @@
+//! The other three wires: whole bodies and streams.
+
+use agcore_testkit::mock_server::{
+    Answer, Api, Chunking, Fault, Finish, Reply, TokenUsage, ToolCall,
+};
+use serde_json::{Value, json};
+
+use super::client::ask_api;
+
+/// An answer with everything in it.
+fn rich() -> Answer {
+    Answer::new()
+        .with_sealed_reasoning("Hm.", "seal")
+        .with_text("Let me see.")
+        .with_call(ToolCall::new("weather", &json!({ "city": "Rome" })).with_id("c1"))
+        .with_call(ToolCall::new("time", &json!({})).with_id("c2"))
+        .with_usage(
+            TokenUsage::new(100, 20)
+                .with_cached(30)
+                .with_cache_write(10)
+                .with_reasoning(5),
+        )
+}
+
+async fn whole(api: Api, answer: Answer) -> Value {
+    ask_api(api, Reply::answer(answer), false).await.json()
+}
+
+async fn events(api: Api, reply: Reply) -> Vec<Value> {
+    let payloads = ask_api(api, reply.with_chunking(Chunking::Whole), true)
+        .await
+        .payloads();
+    payloads
+        .iter()
+        .map(|payload| serde_json::from_str(payload).unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn anthropic_in_one_body() {
+    assert_eq!(
+        whole(Api::Anthropic, rich()).await,
+        json!({
+            "id": "msg_mock0", "type": "message", "role": "assistant", "model": "m",
+            "content": [
+                { "type": "thinking", "thinking": "Hm.", "signature": "seal" },
+                { "type": "text", "text": "Let me see." },
+                { "type": "tool_use", "id": "c1", "name": "weather", "input": { "city": "Rome" } },
+                { "type": "tool_use", "id": "c2", "name": "time", "input": {} },
+            ],
+            "stop_reason": "tool_use", "stop_sequence": null,
+            "usage": {
+                "input_tokens": 60, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 30,
+                "output_tokens": 20,
+            },
+        })
+    );
+}
+
+#[tokio::test]
+async fn anthropic_as_a_stream() {
+    let received = ask_api(Api::Anthropic, Reply::text("Good day."), true).await;
+    assert_eq!(
+        received.header("content-type"),
+        "text/event-stream; charset=utf-8"
+    );
+    assert_eq!(
+        received.text(),
+        concat!(
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_mock0\",",
+            "\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"stop_reason\":null,",
+            "\"stop_sequence\":null,\"usage\":{\"input_tokens\":1,\"cache_creation_input_tokens\":0,",
+            "\"cache_read_input_tokens\":0,\"output_tokens\":1}}}\n\n",
+            "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+            "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,",
+            "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,",
+            "\"delta\":{\"type\":\"text_delta\",\"text\":\"Good \"}}\n\n",
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,",
+            "\"delta\":{\"type\":\"text_delta\",\"text\":\"day.\"}}\n\n",
+            "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+            "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",",
+            "\"stop_sequence\":null},\"usage\":{\"output_tokens\":3}}\n\n",
+            "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+        )
+    );
+}
+
+#[tokio::test]
+async fn anthropic_blocks_in_a_stream() {
+    let answer = rich().with_redacted_reasoning("sealed");
+    let events = events(Api::Anthropic, Reply::answer(answer)).await;
+    let of = |index: u64, kind: &str| -> Vec<Value> {
+        let mine = events
+            .iter()
+            .filter(|event| event["index"] == index && event["type"] == kind);
+        mine.map(|event| {
+            [&event["delta"], &event["content_block"]]
+                .into_iter()
+                .find(|v| !v.is_null())
+                .unwrap()
+                .clone()
+        })
+        .collect()
+    };
+    assert_eq!(
+        of(0, "content_block_delta"),
+        [
+            json!({ "type": "thinking_delta", "thinking": "Hm." }),
+            json!({ "type": "signature_delta", "signature": "seal" }),
+        ]
+    );
+    assert_eq!(
+        of(2, "content_block_start"),
+        [json!({ "type": "tool_use", "id": "c1", "name": "weather", "input": {} })]
+    );
+    assert_eq!(
+        of(2, "content_block_delta"),
+        [
+            json!({ "type": "input_json_delta", "partial_json": "" }),
+            json!({ "type": "input_json_delta", "partial_json": "{\"city\":\"Rome\"}" }),
+        ]
+    );
+    assert_eq!(
+        of(4, "content_block_start"),
+        [json!({ "type": "redacted_thinking", "data": "sealed" })]
+    );
+    assert_eq!(events.last().unwrap()["type"], "message_stop");
+}
+
+#[tokio::test]
+async fn responses_in_one_body() {
+    let body = whole(Api::OpenAiResponses, rich()).await;
+    assert_eq!(
+        (&body["id"], &body["object"], &body["status"]),
+        (
+            &json!("resp_mock0"),
+            &json!("response"),
+            &json!("completed")
+        )
+    );
+    assert_eq!(
+        body["output"],
+        json!([
+            {
+                "id": "rs_mock0_0", "type": "reasoning", "summary": [{ "type": "summary_text", "text": "Hm." }],
+                "encrypted_content": "seal",
+            },
+            {
+                "id": "msg_mock0_1", "type": "message", "status": "completed", "role": "assistant",
+                "content": [{ "type": "output_text", "annotations": [], "text": "Let me see." }],
+            },
+            {
+                "id": "fc_mock0_2", "type": "function_call", "status": "completed", "call_id": "c1", "name": "weather",
+                "arguments": "{\"city\":\"Rome\"}",
+            },
+            {
+                "id": "fc_mock0_3", "type": "function_call", "status": "completed", "call_id": "c2", "name": "time",
+                "arguments": "{}",
+            },
+        ])
+    );
+    assert_eq!(
+        body["usage"],
+        json!({
+            "input_tokens": 100, "input_tokens_details": { "cached_tokens": 30 },
+            "output_tokens": 20, "output_tokens_details": { "reasoning_tokens": 5 }, "total_tokens": 120,
+        })
+    );
+}
+
+#[tokio::test]
+async fn responses_as_a_stream() {
+    let events = events(Api::OpenAiResponses, Reply::answer(rich())).await;
+    let names: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "response.created",
+            "response.in_progress",
+            "response.output_item.added",
+            "response.reasoning_summary_part.added",
+            "response.reasoning_summary_text.delta",
+            "response.reasoning_summary_text.done",
+            "response.reasoning_summary_part.done",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.output_text.delta",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+            "response.completed",
+        ]
+    );
+    assert!(
+        events
+            .iter()
+            .enumerate()
+            .all(|(number, event)| event["sequence_number"] == number)
+    );
+    assert_eq!(
+        events[10],
+        json!({
+            "type": "response.output_text.delta", "sequence_number": 10, "item_id": "msg_mock0_1",
+            "output_index": 1, "content_index": 0, "delta": "Let me see.",
+        })
+    );
+    assert_eq!(events[0]["response"]["status"], "in_progress");
+    assert_eq!(
+        events[22]["response"],
+        whole(Api::OpenAiResponses, rich()).await
+    );
+}
+
+#[tokio::test]
+async fn responses_end_incomplete_when_they_are_cut() {
+    for (finish, reason) in [
+        (Finish::Length, "max_output_tokens"),
+        (Finish::ContentFilter, "content_filter"),
+    ] {
+        let answer = Answer::new().with_text("x").with_finish(finish);
+        let body = whole(Api::OpenAiResponses, answer.clone()).await;
+        assert_eq!(
+            (&body["status"], &body["incomplete_details"]["reason"]),
+            (&json!("incomplete"), &json!(reason))
+        );
+        let events = events(Api::OpenAiResponses, Reply::answer(answer)).await;
+        assert_eq!(events.last().unwrap()["type"], "response.incomplete");
+    }
+    let refusal = Answer::new().with_refusal("No.");
+    let events = events(Api::OpenAiResponses, Reply::answer(refusal)).await;
+    assert_eq!(
+        (&events[4]["type"], &events[4]["delta"]),
+        (&json!("response.refusal.delta"), &json!("No."))
+    );
+}
+
+#[tokio::test]
+async fn ollama_in_one_body() {
+    assert_eq!(
+        whole(Api::Ollama, rich()).await,
+        json!({
+            "model": "m", "created_at": "2024-01-01T00:00:00Z",
+            "message": {
+                "role": "assistant", "content": "Let me see.", "thinking": "Hm.",
+                "tool_calls": [
+                    { "function": { "index": 0, "name": "weather", "arguments": { "city": "Rome" } } },
+                    { "function": { "index": 1, "name": "time", "arguments": {} } },
+                ],
+            },
+            "done": true, "done_reason": "stop", "total_duration": 0, "load_duration": 0,
+            "prompt_eval_count": 100, "prompt_eval_duration": 0, "eval_count": 20, "eval_duration": 0,
+        })
+    );
+}
+
+#[tokio::test]
+async fn ollama_as_lines() {
+    let received = ask_api(Api::Ollama, Reply::text("Good day."), true).await;
+    assert_eq!(received.header("content-type"), "application/x-ndjson");
+    let line = |content: &str, rest: &str| {
+        format!(
+            "{{\"model\":\"m\",\"created_at\":\"2024-01-01T00:00:00Z\",\
+             \"message\":{{\"role\":\"assistant\",\"content\":\"{content}\"}},{rest}}}\n"
+        )
+    };
+    let counts = "\"done\":true,\"done_reason\":\"stop\",\"total_duration\":0,\"load_duration\":0,\
+                  \"prompt_eval_count\":1,\"prompt_eval_duration\":0,\"eval_count\":3,\"eval_duration\":0";
+    let expected = [
+        line("Good ", "\"done\":false"),
+        line("day.", "\"done\":false"),
+        line("", counts),
+    ];
+    assert_eq!(received.text(), expected.concat());
+
+    let lines = events(Api::Ollama, Reply::answer(rich())).await;
+    assert_eq!(lines[0]["message"]["thinking"], "Hm.");
+    assert_eq!(
+        lines[2]["message"]["tool_calls"][0]["function"]["arguments"],
+        json!({ "city": "Rome" })
+    );
+    assert_eq!(lines[3]["message"]["tool_calls"][0]["function"]["index"], 1);
+}
+
+#[tokio::test]
+async fn streams_can_lack_their_end_on_every_wire() {
+    for (api, finish, done) in [
+        (Api::OpenAiChat, "\"finish_reason\":\"stop\"", "[DONE]"),
+        (
+            Api::OpenAiResponses,
+            "response.completed",
+            "response.completed",
+        ),
+        (
+            Api::Anthropic,
+            "\"stop_reason\":\"end_turn\"",
+            "message_stop",
+        ),
+        (Api::Ollama, "\"done\":true", "\"done\":true"),
+    ] {
+        let text = async |fault: Option<Fault>| {
+            let reply = fault.into_iter().fold(Reply::text("x"), Reply::with_fault);
+            ask_api(api, reply, true).await.text()
+        };
+        let sound = text(None).await;
+        assert!(sound.contains(finish) && sound.contains(done), "{api:?}");
+        assert!(
+            !text(Some(Fault::MissingFinish)).await.contains(finish),
+            "{api:?}"
+        );
+        let has_marker = done != finish;
+        assert_eq!(
+            text(Some(Fault::MissingDone)).await.contains(done),
+            !has_marker,
+            "{api:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn finish_reasons_have_the_words_of_each_api() {
+    for (finish, anthropic, ollama) in [
+        (Finish::Stop, "end_turn", "stop"),
+        (Finish::Length, "max_tokens", "length"),
+        (Finish::ToolCalls, "tool_use", "stop"),
+        (Finish::ContentFilter, "refusal", "stop"),
+        (Finish::Refusal, "refusal", "stop"),
+        (
+            Finish::Other("pause_turn".into()),
+            "pause_turn",
+            "pause_turn",
+        ),
+    ] {
+        let answer = Answer::new().with_text("x").with_finish(finish);
+        assert_eq!(
+            whole(Api::Anthropic, answer.clone()).await["stop_reason"],
+            anthropic
+        );
+        assert_eq!(whole(Api::Ollama, answer).await["done_reason"], ollama);
+    }
+}

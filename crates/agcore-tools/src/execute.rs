@@ -1,0 +1,17 @@
+//! How calls run: one by one, or many side by side.
+
+mod lanes;
+mod told;
+mod resume;
+mod gate;
+mod engine;
+mod batch;
+mod invocation;
+
+pub use self::invocation::{InvokeOptions, ToolInvocation};
+pub(crate) use self::{
+    batch::{Batch, BatchItem},
+    engine::{End, Engine, Settlement, input_question},
+    gate::Gate,
+    invocation::{AT_A_TIME, TIMEOUT},
+};

@@ -1,0 +1,15 @@
+//! [`ToolRegistry`]: the tools of an application, and what its agents see of them.
+
+mod stats;
+mod entry;
+mod snapshot;
+mod handle;
+mod view;
+
+pub use self::{
+    entry::{RegisteredTool, Registration},
+    handle::{RegistryChange, ToolRegistry},
+    snapshot::ToolSnapshot,
+    stats::ToolStatistics,
+    view::ToolView,
+};

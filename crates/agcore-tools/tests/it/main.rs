@@ -1,0 +1,29 @@
+//! Behaviour of the crate from outside, a module per topic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests fail by panicking, and one reads AGCORE_SOAK"
+)]
+
+mod support;
+
+mod approval;
+mod audit;
+mod bad_input;
+mod batch;
+mod context;
+mod errors;
+mod grants;
+mod layers;
+mod matrix;
+mod outputs;
+mod permission_model;
+mod registry;
+mod resume;
+#[cfg(feature = "schema")]
+mod schema;
+mod timeouts;
+mod typed;

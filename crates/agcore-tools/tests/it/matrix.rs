@@ -1,0 +1,171 @@
+//! The table of `docs/permissions.md`, row by row: rules × three states × what the approver answers.
+
+use agcore_chat::ToolOutcome;
+use agcore_tools::{
+    Approval, Arguments, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
+    permission::{ArgumentTest, ToolFacts, Verdict, decide},
+};
+use serde_json::{Value, json};
+
+use crate::support::{Echo, Scripted, error_text, executor_of, settle};
+
+use Permission::{Delete, Network, Read, Shell, Write};
+use RuleState::{Allow, Ask, Deny};
+
+fn arguments(value: &Value) -> Arguments {
+    Arguments::from(value.as_object().cloned().unwrap())
+}
+
+fn verdict(rules: &PermissionRules, permissions: &[Permission]) -> Verdict {
+    decide(rules, ToolFacts::new("fs.write", permissions), &arguments(&json!({"path": "/notes/a"}))).verdict
+}
+
+#[test]
+fn static_rules_in_their_order() {
+    let listed = PermissionConfig::new();
+    let unlisted = PermissionConfig::new().with_allowed([]);
+    let strict = |config: &PermissionConfig| config.clone().with_allow_unspecified(false);
+    for (config, permissions, expected) in [
+        (listed.clone(), vec![Delete], Verdict::Deny),
+        (listed.clone(), vec![Read, Shell], Verdict::Deny),
+        (listed.clone(), vec![], Verdict::Allow),
+        (strict(&listed), vec![], Verdict::NotAllowed),
+        (unlisted.clone(), vec![Write], Verdict::Allow),
+        (strict(&unlisted), vec![Write], Verdict::NotAllowed),
+        (unlisted, vec![Shell], Verdict::Deny),
+        (listed.clone(), vec![Read, Network], Verdict::Allow),
+        (listed.clone(), vec![Read, Write], Verdict::NotAllowed),
+        (strict(&listed), vec![Read], Verdict::Allow),
+        (listed.with_denied([Read]), vec![Read], Verdict::Deny),
+    ] {
+        assert_eq!(verdict(&config.clone().into(), &permissions), expected, "{config:?} {permissions:?}");
+    }
+}
+
+/// One rule of each state and level, over each of the three static answers.
+#[test]
+fn one_rule_over_each_static_answer() {
+    let argument = |state| Rule::argument(state, "fs.*", "$.path", ArgumentTest::Within("/notes".into())).unwrap();
+    type Level<'a> = (&'a str, &'a dyn Fn(RuleState) -> Rule);
+    let by_tool = |state| Rule::tool(state, "fs.*");
+    let by_permission = |state| Rule::permission(state, Write);
+    let levels: [Level<'_>; 3] = [("permission", &by_permission), ("tool", &by_tool), ("argument", &argument)];
+    for (level, rule) in levels {
+        let lifts = level != "permission";
+        for (state, allowed, not_allowed) in [
+            (Allow, Verdict::Allow, if lifts { Verdict::Allow } else { Verdict::NotAllowed }),
+            (Ask, Verdict::Ask, if lifts { Verdict::Ask } else { Verdict::NotAllowed }),
+            (Deny, Verdict::Deny, Verdict::Deny),
+        ] {
+            let over = |config: PermissionConfig| verdict(&PermissionRules::new(config).with_rule(rule(state)), &[Write]);
+            assert_eq!(over(PermissionConfig::new().with_allowed([Write])), allowed, "{level} {state} over allow");
+            assert_eq!(over(PermissionConfig::new()), not_allowed, "{level} {state} over not allowed");
+            assert_eq!(over(PermissionConfig::new().with_denied([Write])), Verdict::Deny, "{level} {state} over deny");
+        }
+    }
+}
+
+#[test]
+fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
+    let config = || PermissionConfig::new().with_allowed([Write]);
+    let tool = |state| Rule::tool(state, "fs.write");
+    let permission = |state| Rule::permission(state, Write);
+    for (rules, expected) in [
+        (vec![tool(Allow), permission(Deny)], Verdict::Deny),
+        (vec![permission(Deny), tool(Allow)], Verdict::Deny),
+        (vec![tool(Allow), permission(Ask)], Verdict::Ask),
+        (vec![permission(Allow), tool(Ask)], Verdict::Ask),
+        (vec![tool(Ask), permission(Deny), tool(Allow)], Verdict::Deny),
+    ] {
+        let rules = PermissionRules::new(config()).with_rules(rules);
+        assert_eq!(verdict(&rules, &[Write]), expected, "{rules:?}");
+    }
+    // An allow rule that names the tool lifts; the ask rule, by permission only, then asks.
+    let lifted = PermissionRules::default().with_rules([tool(Allow), permission(Ask)]);
+    assert_eq!(verdict(&lifted, &[Write]), Verdict::Ask);
+}
+
+#[test]
+fn allow_needs_every_argument_and_deny_any() {
+    let files = |state| Rule::argument(state, "*", "$.files[*]", ArgumentTest::Within("/notes".into())).unwrap();
+    let holds = |state, value: Value| files(state).holds("any", &[], &arguments(&value));
+    let mixed = json!({"files": ["/notes/a", "/etc/passwd"]});
+    let escape = json!({"files": ["/notes/../etc/passwd"]});
+    assert!(!holds(Allow, mixed.clone()));
+    assert!(holds(Deny, mixed.clone()) && holds(Ask, mixed));
+    assert!(!holds(Allow, escape.clone()));
+    assert!(holds(Deny, escape.clone()) && holds(Ask, escape));
+    for state in [Allow, Ask, Deny] {
+        assert!(!holds(state, json!({"files": []})), "{state}");
+        assert!(!holds(state, json!({})), "{state}");
+        assert!(!holds(state, json!({"files": [7]})), "{state}");
+    }
+}
+
+/// What becomes of ask and not allowed, by who can be asked and what they answer.
+#[tokio::test]
+async fn who_is_asked_and_what_follows() {
+    let asking = || PermissionRules::new(PermissionConfig::new()).with_rule(Rule::tool(Ask, "t"));
+    let not_allowed = PermissionRules::default;
+    for (name, rules) in [("ask", asking as fn() -> _), ("not allowed", not_allowed as fn() -> _)] {
+        for (answer, runs) in [
+            (None, false),
+            (Some(Approval::once()), true),
+            (Some(Approval::session()), true),
+            (Some(Approval::always()), true),
+            (Some(Approval::edited(arguments(&json!({"x": 2})))), true),
+            (Some(Approval::deny("not today")), false),
+            (Some(Approval::Suspend), false),
+        ] {
+            let echo = Echo::new("t").needs([Write]);
+            let mut policy = ToolPolicy::new(rules());
+            if let Some(answer) = &answer {
+                policy = policy.with_approver(Scripted::new([answer.clone()]));
+            }
+            let executor = executor_of([echo.clone()]).policy(policy).build().unwrap();
+            let outcome = settle(&executor, "t", json!({"x": 1})).await;
+            assert_eq!(echo.count() == 1, runs, "{name} {answer:?}");
+            match answer {
+                None => assert!(error_text(&outcome).contains("permission denied"), "{outcome:?}"),
+                Some(Approval::Deny { .. }) => assert!(error_text(&outcome).contains("not today"), "{outcome:?}"),
+                Some(Approval::Suspend) => assert!(matches!(outcome, ToolOutcome::Ask(_)), "{outcome:?}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_as_json() {
+    let json = r#"{
+        "permissions": {"allowed": ["read", "write"], "denied": ["shell"], "allow_unspecified": false},
+        "rules": [
+            {"state": "deny", "permission": "acme:refund"},
+            {"name": "nulls", "state": "ask", "tool": "db.*", "argument": "$.id", "equals": null},
+            {"state": "allow", "argument": "$.url", "matches": "https://example.org/*"}
+        ]
+    }"#;
+    let rules: PermissionRules = serde_json::from_str(json).unwrap();
+    assert_eq!(rules.rules[1].to_string(), "nulls: ask db.* with $.id equal to null");
+    assert_eq!(rules.rules[2].to_string(), "allow * with $.url matching https://example.org/*");
+    let back: PermissionRules = serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
+    assert_eq!(back, rules);
+}
+
+#[test]
+fn rules_that_do_not_say_what_was_meant_are_refused() {
+    for (json, why) in [
+        (r#"{"rule": []}"#, "unknown field `rule`"),
+        (r#"{"permissions": {"deny": ["shell"]}}"#, "unknown field `deny`"),
+        (r#"{"rules": [{"state": "deny"}]}"#, "needs a `permission`, a `tool` or an `argument`"),
+        (r#"{"rules": [{"state": "forbid", "tool": "x"}]}"#, "unknown variant `forbid`"),
+        (r#"{"rules": [{"state": "deny", "tool": "x", "within": "/"}]}"#, "needs the path of an `argument`"),
+        (r#"{"rules": [{"state": "deny", "tool": "x", "permission": "read"}]}"#, "has no other conditions"),
+        (r#"{"rules": [{"state": "deny", "argument": "$.a", "equals": 1, "within": "/"}]}"#, "more than one of"),
+        (r#"{"rules": [{"state": "deny", "argument": "path"}]}"#, "must begin with $"),
+        (r#"{"rules": [{"state": "deny", "permission": "everything"}]}"#, "is no permission"),
+    ] {
+        let error = serde_json::from_str::<PermissionRules>(json).expect_err(json).to_string();
+        assert!(error.contains(why), "{json}: {error}");
+    }
+}

@@ -1,0 +1,243 @@
+//! The registry: names, order, changes at run time, views.
+
+use std::sync::Arc;
+
+use agcore_chat::{Tool, ToolExecutor};
+use agcore_tools::{BaseTool, Registration, ToolErrorKind, ToolRegistry};
+use serde_json::json;
+
+use crate::support::{Echo, context, error_text, registry, settle, text};
+
+fn names(tools: &[agcore_tools::RegisteredTool]) -> Vec<&str> {
+    tools.iter().map(|tool| tool.name().as_str()).collect()
+}
+
+#[test]
+fn sorted_and_stable() {
+    let tools = registry([Echo::new("b"), Echo::new("a"), Echo::new("c.d/e")]);
+    assert_eq!(names(&tools.list()), ["a", "b", "c.d/e"]);
+    let definitions = tools.definitions();
+    assert_eq!(definitions.iter().map(Tool::name).collect::<Vec<_>>(), ["a", "b", "c.d/e"]);
+    assert!(Arc::ptr_eq(&definitions, &tools.definitions()), "made once for a snapshot");
+    let executor = tools.executor(context()).build().unwrap();
+    assert!(Arc::ptr_eq(&definitions, &executor.definitions()));
+}
+
+#[test]
+fn a_taken_name_is_an_error_of_its_own() {
+    let tools = registry([Echo::new("a")]);
+    let error = tools.register(Echo::new("a")).unwrap_err();
+    assert_eq!(error.kind(), ToolErrorKind::Duplicate);
+    tools.register(Registration::new(Echo::new("a")).with_prefix("other_")).unwrap();
+    assert_eq!(names(&tools.list()), ["a", "other_a"]);
+}
+
+#[test]
+fn all_or_nothing() {
+    let tools = registry([Echo::new("a")]);
+    let before = tools.snapshot().revision();
+    let error = tools.register_all([Echo::new("b"), Echo::new("c"), Echo::new("b")]).unwrap_err();
+    assert_eq!(error.kind(), ToolErrorKind::Duplicate);
+    assert_eq!(names(&tools.list()), ["a"]);
+    assert_eq!(tools.snapshot().revision(), before);
+}
+
+#[test]
+fn names_that_are_of_no_use() {
+    let tools = ToolRegistry::new();
+    for name in ["", "two words", "line\nbreak", "nul\0", &"x".repeat(129)] {
+        let error = tools.register(Echo::new(name)).expect_err(name);
+        assert_eq!(error.kind(), ToolErrorKind::Config, "{error}");
+    }
+    tools.register(Echo::new("ünï_🙂")).unwrap();
+}
+
+struct NoObject;
+
+#[async_trait::async_trait]
+impl BaseTool for NoObject {
+    fn name(&self) -> &str {
+        "no_object"
+    }
+
+    fn description(&self) -> &str {
+        "Takes a number, which no model can send."
+    }
+
+    fn parameters(&self) -> &serde_json::Value {
+        static SCHEMA: std::sync::LazyLock<serde_json::Value> = std::sync::LazyLock::new(|| json!({"type": "integer"}));
+        &SCHEMA
+    }
+
+    async fn execute(
+        &self,
+        _: &agcore_tools::Arguments,
+        _: &agcore_tools::ToolContext,
+    ) -> Result<agcore_tools::ToolOutput, agcore_tools::ToolError> {
+        Ok("".into())
+    }
+}
+
+#[test]
+fn arguments_must_be_an_object() {
+    let error = ToolRegistry::new().register(NoObject).unwrap_err();
+    assert!(error.message().starts_with("no_object cannot be registered: the JSON Schema cannot be used"), "{error}");
+}
+
+#[test]
+fn all_handles_see_the_same_registry() {
+    let tools = ToolRegistry::new();
+    let other = tools.clone();
+    tools.register(Echo::new("a")).unwrap();
+    assert!(other.get("a").is_some());
+    assert_eq!(&**other.unregister("a").unwrap().name(), "a");
+    assert!(tools.get("a").is_none() && tools.unregister("a").is_none());
+}
+
+#[tokio::test]
+async fn a_turn_sees_one_snapshot() {
+    let (old, new) = (Echo::new("a"), Echo::new("a"));
+    let tools = registry([old.clone()]);
+    let turn = tools.executor(context()).build().unwrap();
+    tools
+        .change(|change| {
+            assert!(change.replace(new.clone())?.is_some());
+            change.add(Echo::new("b"))
+        })
+        .unwrap();
+    text(&settle(&turn, "a", json!({})).await);
+    error_text(&settle(&turn, "b", json!({})).await);
+    assert_eq!((old.count(), new.count(), turn.definitions().len()), (1, 0, 1));
+    let next = tools.executor(context()).build().unwrap();
+    text(&settle(&next, "a", json!({})).await);
+    text(&settle(&next, "b", json!({})).await);
+    assert_eq!((old.count(), new.count()), (1, 1));
+}
+
+#[test]
+fn a_failed_change_changes_nothing() {
+    let tools = registry([Echo::new("a")]);
+    let failed = tools.change(|change| {
+        change.retain(|_| false);
+        assert!(change.get("a").is_none() && change.remove("a").is_none());
+        change.add(Echo::new(""))
+    });
+    assert!(failed.is_err());
+    assert_eq!(names(&tools.list()), ["a"]);
+    tools.change(|change| Ok(assert!(change.remove("nobody").is_none()))).unwrap();
+    assert_eq!(tools.snapshot().revision(), 1, "nothing changed, so nobody is told");
+}
+
+#[tokio::test]
+async fn changes_are_told() {
+    let tools = ToolRegistry::new();
+    assert_eq!(tools.snapshot().revision(), 0);
+    let waiting = tokio::spawn({
+        let tools = tools.clone();
+        async move { tools.changed_since(0).await }
+    });
+    tokio::task::yield_now().await;
+    tools.register(Echo::new("a")).unwrap();
+    assert_eq!(waiting.await.unwrap(), 1);
+    assert_eq!(tools.changed_since(0).await, 1, "also when it was before");
+}
+
+#[test]
+fn tags_categories_groups() {
+    let tools = ToolRegistry::new();
+    let of = |name| Registration::new(Echo::new(name));
+    tools
+        .register_all([
+            of("read").with_category("files").with_tag("safe").with_version("1.2"),
+            of("write").with_category("files"),
+            of("add").with_tag("safe").with_tag("math"),
+        ])
+        .unwrap();
+    assert_eq!(names(&tools.find_by_tag("safe")), ["add", "read"]);
+    assert_eq!(names(&tools.find_by_category("files")), ["read", "write"]);
+    assert_eq!(tools.find_by_tag("nothing").len(), 0);
+    let groups = tools.groups();
+    assert_eq!(groups.keys().collect::<Vec<_>>(), ["", "files"]);
+    assert_eq!(names(&groups[""]), ["add"]);
+    let read = tools.get("read").unwrap();
+    assert_eq!((read.version(), read.category(), read.has_tag("safe")), (Some("1.2"), Some("files"), true));
+    assert_eq!(tools.get("add").unwrap().tags().collect::<Vec<_>>(), ["math", "safe"]);
+}
+
+#[tokio::test]
+async fn what_a_view_does_not_show_cannot_be_called() {
+    let tools = registry([Echo::new("fs.read"), Echo::new("fs.write"), Echo::new("mail")]);
+    let view = tools.subset(|tool| tool.name().starts_with("fs.")).subset(|tool| !tool.name().ends_with("write"));
+    assert_eq!(names(&view.list()), ["fs.read"]);
+    let executor = view.executor(context()).build().unwrap();
+    assert_eq!(executor.definitions().len(), 1);
+    text(&settle(&executor, "fs.read", json!({})).await);
+    for hidden in ["fs.write", "mail"] {
+        let told = error_text(&settle(&executor, hidden, json!({})).await);
+        assert!(told.contains("there is no tool named") && !told.contains("or fs.write"), "{told}");
+    }
+    // It follows the registry, and shares its snapshot between turns.
+    assert!(Arc::ptr_eq(&view.snapshot(), &view.snapshot()));
+    tools.register(Echo::new("fs.list")).unwrap();
+    assert_eq!(names(&view.list()), ["fs.list", "fs.read"]);
+    assert!(view.get("mail").is_none());
+}
+
+#[test]
+fn ten_thousand_tools() {
+    let tools = ToolRegistry::new();
+    for number in 0..100 {
+        let many = (0..100).map(|step| Echo::new(&format!("tool_{number}_{step}")));
+        tools.register_all(many).unwrap();
+    }
+    tools.register(Echo::new("single")).unwrap();
+    assert_eq!((tools.list().len(), tools.definitions().len()), (10_001, 10_001));
+    assert!(tools.get("tool_77_77").is_some());
+    let error = tools.snapshot().find("tool_77_7x").unwrap_err();
+    assert_eq!(error.near_names().len(), 3);
+}
+
+#[tokio::test]
+async fn statistics_count_calls_and_failures() {
+    let fails = agcore_tools::typed("fails", "Fails.", |_: agcore_tools::NoArguments| async move {
+        Err::<u8, _>(agcore_tools::ToolError::failed("no"))
+    });
+    let tools = ToolRegistry::new();
+    tools.register(fails).unwrap();
+    tools.register(Echo::new("t")).unwrap();
+    let executor = tools.executor(context()).build().unwrap();
+    for _ in 0..3 {
+        settle(&executor, "t", json!({})).await;
+        settle(&executor, "fails", json!({})).await;
+    }
+    let of = |name: &str| tools.get(name).unwrap().statistics();
+    assert_eq!((of("t").calls, of("t").failures), (3, 0));
+    assert_eq!((of("fails").calls, of("fails").failures), (3, 3));
+    assert!(of("t").p50 <= of("t").p95 && of("t").p50.is_some());
+}
+
+/// Readers get whole snapshots while others write.
+#[test]
+fn readers_and_writers_at_once() {
+    let tools = registry([Echo::new("pair_a"), Echo::new("pair_b")]);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for _ in 0..2_000 {
+                tools
+                    .change(|change| {
+                        change.remove("pair_a");
+                        change.remove("pair_b");
+                        Ok(())
+                    })
+                    .unwrap();
+                tools.register_all([Echo::new("pair_a"), Echo::new("pair_b")]).unwrap();
+            }
+        });
+        let mut reads = 0;
+        while !writer.is_finished() || reads == 0 {
+            let count = tools.list().len();
+            assert!(count == 0 || count == 2, "half a change: {count}");
+            reads += 1;
+        }
+    });
+}

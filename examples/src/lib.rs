@@ -1,0 +1,1 @@
+//! Runnable examples; each file in this package runs offline.

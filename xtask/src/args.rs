@@ -1,0 +1,194 @@
+//! The command line.
+
+use std::ffi::OsString;
+
+use lexopt::{Arg, Parser};
+
+use crate::stage::Stage;
+use crate::{graph, tidy};
+
+/// What `cargo xtask` prints when nothing is asked of it.
+pub(crate) const HELP: &str = "\
+The workspace's own tasks.
+
+Usage: cargo xtask <command>
+
+Checks, each counted; they end with a line `N passed, N failed`:
+  ci                        all of the below, in this order
+  fmt                       every file is as rustfmt writes it
+  clippy                    no warning of the compiler or of clippy
+  docs                      no warning of rustdoc
+  test                      unit, integration and doc tests; every example runs
+  graph [--check] [NAME…]   floors, doors, module circles, budgets; draws docs/graph.md
+                            (--check compares it instead)
+  tidy [NAME…]              module docs, READMEs, no printing, no stubs, and the like
+  deny                      licences, bans and sources of dependencies, by cargo-deny
+  features                  each library builds with each of its features
+
+Longer runs:
+  bench [NAME]              the benches, or those of one bench or package
+  soak [FILTER]             the tests with their long counts (AGCORE_SOAK=1)
+
+  help                      this text
+
+Exit status: 0 when all went well, 1 when something failed, 2 for a wrong command line.";
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Ci,
+    Stage(Stage),
+    Bench { name: Option<String> },
+    Soak { filter: Option<String> },
+}
+
+/// Reads the arguments after the program's name.
+pub(crate) fn parse<I>(arguments: I) -> Result<Command, lexopt::Error>
+where
+    I: IntoIterator<Item = OsString>,
+{
+    let mut rest = Rest::default();
+    let mut parser = Parser::from_args(arguments);
+    let mut command = None;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
+            Arg::Long("check") => rest.check = true,
+            Arg::Value(value) if command.is_none() => command = Some(value.into_string()?),
+            Arg::Value(value) => rest.words.push(value.into_string()?),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    match command {
+        Some(command) => named(&command, rest),
+        None => rest.none().map(|()| Command::Help),
+    }
+}
+
+/// What stands after the command.
+#[derive(Debug, Default)]
+struct Rest {
+    check: bool,
+    words: Vec<String>,
+}
+
+impl Rest {
+    /// Complains of `--check`, which only `graph` knows.
+    fn no_check(self) -> Result<Vec<String>, lexopt::Error> {
+        if self.check {
+            return Err("only `graph` knows --check".into());
+        }
+        Ok(self.words)
+    }
+
+    fn none(self) -> Result<(), lexopt::Error> {
+        self.at_most_one().and_then(|word| match word {
+            Some(word) => Err(format!("unexpected argument `{word}`").into()),
+            None => Ok(()),
+        })
+    }
+
+    fn at_most_one(self) -> Result<Option<String>, lexopt::Error> {
+        let mut words = self.no_check()?.into_iter();
+        let first = words.next();
+        match words.next() {
+            Some(word) => Err(format!("unexpected argument `{word}`").into()),
+            None => Ok(first),
+        }
+    }
+}
+
+fn named(command: &str, rest: Rest) -> Result<Command, lexopt::Error> {
+    let stage = match command {
+        "graph" => {
+            let frozen = rest.check;
+            let only = known(rest.words, &graph::names())?;
+            return Ok(Command::Stage(Stage::Graph { frozen, only }));
+        }
+        "tidy" => {
+            let only = known(rest.no_check()?, &tidy::names())?;
+            return Ok(Command::Stage(Stage::Tidy { only }));
+        }
+        "bench" => return rest.at_most_one().map(|name| Command::Bench { name }),
+        "soak" => return rest.at_most_one().map(|filter| Command::Soak { filter }),
+        "help" => return rest.none().map(|()| Command::Help),
+        "ci" => return rest.none().map(|()| Command::Ci),
+        "fmt" => Stage::Fmt,
+        "clippy" => Stage::Clippy,
+        "docs" => Stage::Docs,
+        "test" => Stage::Test,
+        "deny" => Stage::Deny,
+        "features" => Stage::Features,
+        other => return Err(format!("there is no command `{other}`").into()),
+    };
+    rest.none().map(|()| Command::Stage(stage))
+}
+
+fn known(words: Vec<String>, names: &[&str]) -> Result<Vec<String>, lexopt::Error> {
+    match words.iter().find(|word| !names.contains(&word.as_str())) {
+        Some(word) => Err(format!(
+            "there is no check `{word}`; there are: {}",
+            names.join(", ")
+        )
+        .into()),
+        None => Ok(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Result<Command, String> {
+        let words = line.split_whitespace().map(OsString::from);
+        parse(words).map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn check(line: &str, expected: Command) {
+        assert_eq!(parse_line(line), Ok(expected));
+    }
+
+    #[track_caller]
+    fn check_error(line: &str, expected: &str) {
+        assert_eq!(parse_line(line), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn commands_are_known_by_name() {
+        check("", Command::Help);
+        check("help", Command::Help);
+        check("ci --help", Command::Help);
+        check("ci", Command::Ci);
+        check("deny", Command::Stage(Stage::Deny));
+        check("bench", Command::Bench { name: None });
+        let filter = Some("machine".to_owned());
+        check("soak machine", Command::Soak { filter });
+    }
+
+    #[test]
+    fn graph_and_tidy_take_names_of_checks() {
+        let only = vec!["doors".to_owned()];
+        check(
+            "graph doors --check",
+            Command::Stage(Stage::Graph { frozen: true, only }),
+        );
+        let only = vec!["stubs".to_owned()];
+        check("tidy stubs", Command::Stage(Stage::Tidy { only }));
+        assert!(
+            parse_line("graph door")
+                .unwrap_err()
+                .starts_with("there is no check `door`; there are: floors")
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_an_error() {
+        check_error("cli", "there is no command `cli`");
+        check_error("ci now", "unexpected argument `now`");
+        check_error("bench a b", "unexpected argument `b`");
+        check_error("tidy --check", "only `graph` knows --check");
+        check_error("fmt --fix", "invalid option '--fix'");
+    }
+}

@@ -1,0 +1,86 @@
+//! Feature sets of a package: what a choice of features really turns on.
+
+use std::collections::BTreeSet;
+
+use crate::workspace::Package;
+
+/// The feature that cargo turns on by itself.
+pub(crate) const DEFAULT: &str = "default";
+
+/// Everything that the chosen features turn on: features, optional
+/// dependencies (`dep:x`) and features of dependencies (`x/y`).
+///
+/// `default` itself is left out: on its own it stands for nothing else than
+/// what it lists.
+pub(crate) fn enabled<I>(package: &Package, chosen: I) -> BTreeSet<String>
+where
+    I: IntoIterator<Item: AsRef<str>>,
+{
+    let chosen = chosen.into_iter();
+    let mut waiting: Vec<String> = chosen.map(|name| name.as_ref().to_owned()).collect();
+    let mut enabled = BTreeSet::new();
+    while let Some(feature) = waiting.pop() {
+        if !enabled.insert(feature.clone()) {
+            continue;
+        }
+        if let Some(implied) = package.features.get(&feature) {
+            waiting.extend(implied.iter().cloned());
+        }
+    }
+    enabled.remove(DEFAULT);
+    enabled
+}
+
+/// The features of a package, each by name, without `default`.
+pub(crate) fn names(package: &Package) -> impl Iterator<Item = &str> {
+    let names = package.features.keys().map(String::as_str);
+    names.filter(|name| *name != DEFAULT)
+}
+
+/// The features that do not turn on `unwanted`, alone or by what they imply.
+pub(crate) fn all_without<'a>(package: &'a Package, unwanted: &str) -> Vec<&'a str> {
+    names(package)
+        .filter(|name| !enabled(package, [*name]).contains(unwanted))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package() -> Package {
+        let features = [
+            ("default", vec!["chat"]),
+            ("chat", vec![]),
+            ("http", vec!["dep:reqwest"]),
+            ("gzip", vec!["http", "reqwest?/gzip"]),
+            ("full", vec!["chat", "gzip"]),
+        ];
+        let owned = |(name, implied): (&str, Vec<&str>)| {
+            let implied = implied.into_iter().map(str::to_owned).collect();
+            (name.to_owned(), implied)
+        };
+        Package {
+            features: features.into_iter().map(owned).collect(),
+            ..Package::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(chosen: &[&str], expected: &[&str]) {
+        let enabled = enabled(&package(), chosen);
+        assert_eq!(enabled.iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn implied_features_are_followed() {
+        check(&[], &[]);
+        check(&["default"], &["chat"]);
+        check(&["gzip"], &["dep:reqwest", "gzip", "http", "reqwest?/gzip"]);
+    }
+
+    #[test]
+    fn features_that_imply_the_unwanted_one_are_left_out() {
+        assert_eq!(all_without(&package(), "http"), ["chat"]);
+    }
+}

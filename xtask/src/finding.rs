@@ -1,0 +1,33 @@
+//! A finding: one thing that is wrong, where, and what to do about it.
+
+use std::fmt;
+
+/// One thing that a check found wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    place: String,
+    problem: String,
+    remedy: String,
+}
+
+impl Finding {
+    /// `place` is a file (with its line where known), a crate, or a command.
+    pub(crate) fn new(
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            place: place.into(),
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.place, self.problem)?;
+        write!(f, "    do: {}", self.remedy)
+    }
+}

@@ -1,0 +1,143 @@
+//! Budgets: how many crates one layer may bring along, its own included.
+
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::tree::{Features, Query, Tree};
+use crate::workspace::{Package, Workspace};
+
+/// A limit for one crate with one choice of features.
+#[derive(Debug)]
+struct Budget {
+    package: &'static str,
+    /// `None` means what a plain dependency gets.
+    features: Option<&'static [&'static str]>,
+    limit: usize,
+}
+
+const BUDGETS: &[Budget] = &[
+    Budget {
+        package: "agcore-chat",
+        features: None,
+        limit: 20,
+    },
+    Budget {
+        package: "agcore-prompt",
+        features: None,
+        limit: 25,
+    },
+    Budget {
+        package: "agcore-tools",
+        features: Some(&[]),
+        limit: 46,
+    },
+    Budget {
+        package: "agcore-tools",
+        features: Some(&["schema"]),
+        limit: 92,
+    },
+    Budget {
+        package: "agcore-llm",
+        features: Some(&["openai-chat"]),
+        limit: 52,
+    },
+    Budget {
+        package: "agcore-llm",
+        features: Some(&["openai-chat", "http"]),
+        limit: 116,
+    },
+];
+
+/// Counts each tree on the host.
+pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+    BUDGETS
+        .iter()
+        .map(|budget| check_one(workspace, budget))
+        .collect()
+}
+
+fn check_one(workspace: &Workspace, budget: &Budget) -> Check {
+    let name = budget.to_string();
+    if let Some(missing) = missing(workspace.member(budget.package), budget) {
+        return Check::skipped(name, missing);
+    }
+    let query = Query {
+        package: budget.package,
+        features: match budget.features {
+            None => Features::Default,
+            Some(features) => Features::Only(features.to_vec()),
+        },
+        edges: "normal",
+        target: None,
+    };
+    match Tree::ask(&workspace.cargo, &query) {
+        Ok(tree) => {
+            let count = tree.len();
+            Check::new(
+                format!("{name}: {count}"),
+                over(budget, count).into_iter().collect(),
+            )
+        }
+        Err(error) => Check::from_result(name, Err(error)),
+    }
+}
+
+/// Why the budget cannot be counted yet.
+fn missing(package: Option<&Package>, budget: &Budget) -> Option<String> {
+    let Some(package) = package else {
+        return Some(format!("{} does not exist yet", budget.package));
+    };
+    let features = budget.features.unwrap_or_default();
+    let absent = features
+        .iter()
+        .find(|feature| !package.features.contains_key(**feature));
+    absent.map(|feature| format!("{} has no feature `{feature}` yet", budget.package))
+}
+
+fn over(budget: &Budget, count: usize) -> Option<Finding> {
+    let Budget { package, limit, .. } = budget;
+    (count > *limit).then(|| {
+        Finding::new(
+            format!("crates/{package}/Cargo.toml"),
+            format!("{count} crates in its tree, {limit} are allowed"),
+            format!(
+                "see `cargo tree --package {package} --edges normal`; drop a dependency or a feature of one"
+            ),
+        )
+    })
+}
+
+impl std::fmt::Display for Budget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "budget of {}", self.package)?;
+        match self.features {
+            None => {}
+            Some([]) => write!(f, " without features")?,
+            Some(features) => write!(f, " with {}", features.join(", "))?,
+        }
+        write!(f, " ≤ {}", self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_itself_is_allowed() {
+        assert_eq!(over(&BUDGETS[0], 20), None);
+        let finding = over(&BUDGETS[0], 21).unwrap().to_string();
+        assert!(
+            finding.contains("21 crates in its tree, 20 are allowed"),
+            "{finding}"
+        );
+    }
+
+    #[test]
+    fn what_does_not_exist_is_said() {
+        let budget = &BUDGETS[3];
+        let reason = missing(None, budget).unwrap();
+        assert_eq!(reason, "agcore-tools does not exist yet");
+        let reason = missing(Some(&Package::default()), budget).unwrap();
+        assert_eq!(reason, "agcore-tools has no feature `schema` yet");
+    }
+}

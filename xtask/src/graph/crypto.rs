@@ -1,0 +1,104 @@
+//! One provider of TLS cryptography in the whole lock file: two would double
+//! the build and leave it open which one is used.
+
+use std::fs;
+
+use anyhow::Context as _;
+use toml::Table;
+
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::workspace::Workspace;
+
+/// The provider of this workspace.
+const CHOSEN: &str = "ring";
+
+/// The others. What is not listed is no provider.
+const OTHERS: &[&str] = &[
+    "aws-lc-rs",
+    "aws-lc-sys",
+    "boring",
+    "boring-sys",
+    "graviola",
+    "mbedtls",
+    "native-tls",
+    "openssl",
+    "openssl-sys",
+    "rustls-rustcrypto",
+    "wolfssl",
+];
+
+/// Reads the lock file.
+pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+    let lock = fs::read_to_string(workspace.root.join("Cargo.lock"));
+    let found = lock
+        .context("cannot read Cargo.lock")
+        .and_then(|lock| findings(&lock));
+    vec![Check::from_result("crypto", found)]
+}
+
+fn findings(lock: &str) -> anyhow::Result<Vec<Finding>> {
+    let names = names(lock)?;
+    let foreign = names.iter().filter(|name| OTHERS.contains(&name.as_str()));
+    let mut findings: Vec<Finding> = foreign
+        .map(|name| finding(name, format!("{name} is a second provider beside {CHOSEN}")))
+        .collect();
+    let chosen = names.iter().filter(|name| *name == CHOSEN).count();
+    if chosen > 1 {
+        findings.push(finding(
+            CHOSEN,
+            format!("{CHOSEN} is there in {chosen} versions"),
+        ));
+    }
+    Ok(findings)
+}
+
+fn names(lock: &str) -> anyhow::Result<Vec<String>> {
+    let lock: Table = lock.parse().context("Cargo.lock is no TOML")?;
+    let packages = lock.get("package").and_then(|packages| packages.as_array());
+    let names = packages
+        .into_iter()
+        .flatten()
+        .filter_map(|package| package.get("name")?.as_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+fn finding(name: &str, problem: String) -> Finding {
+    Finding::new(
+        "Cargo.lock",
+        problem,
+        format!(
+            "`cargo tree --workspace --all-features --target all --invert {name}` shows who brings it; turn that feature off"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(names: &[&str], expected: &[&str]) {
+        let package =
+            |name: &&str| format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n");
+        let lock: String = names.iter().map(package).collect();
+        let found = findings(&lock).unwrap();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (finding, expected) in found.iter().zip(expected) {
+            assert!(finding.to_string().contains(expected), "{finding}");
+        }
+    }
+
+    #[test]
+    fn one_provider_is_allowed() {
+        check(&["serde", "ring", "rustls"], &[]);
+        check(&["serde"], &[]);
+    }
+
+    #[test]
+    fn a_second_provider_is_found() {
+        check(&["ring", "aws-lc-rs"], &["aws-lc-rs is a second provider"]);
+        check(&["openssl-sys"], &["openssl-sys is a second provider"]);
+        check(&["ring", "ring"], &["ring is there in 2 versions"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Nobody but the facade turns on the default features of another crate of
+//! ours: who takes one layer pays for that layer.
+
+use crate::check::Check;
+use crate::feature_set::DEFAULT;
+use crate::finding::Finding;
+use crate::workspace::{Package, Workspace};
+
+const FACADE: &str = "agcore";
+
+/// Checks dependencies and features of every member.
+pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+    let others = workspace
+        .members
+        .iter()
+        .filter(|member| member.name != FACADE);
+    let findings = others.flat_map(|member| {
+        let is_ours = |name: &str| workspace.member(name).is_some();
+        by_dependency(member, &is_ours)
+            .chain(by_feature(member, &is_ours))
+            .map(|problem| finding(member, problem))
+            .collect::<Vec<_>>()
+    });
+    vec![Check::new("defaults", findings.collect())]
+}
+
+fn by_dependency(
+    member: &Package,
+    is_ours: &impl Fn(&str) -> bool,
+) -> impl Iterator<Item = String> {
+    member
+        .dependencies
+        .iter()
+        .filter(|dependency| is_ours(&dependency.name))
+        .filter(|dependency| {
+            dependency.default_features || dependency.features.iter().any(|name| name == DEFAULT)
+        })
+        .map(|dependency| format!("takes the default features of {}", dependency.name))
+}
+
+/// A feature can turn on `other/default`, too.
+fn by_feature(member: &Package, is_ours: &impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
+    member.features.iter().flat_map(move |(feature, implied)| {
+        let defaults = implied.iter().filter(move |entry| {
+            entry.split_once('/').is_some_and(|(used, chosen)| {
+                chosen == DEFAULT && is_ours(used.trim_end_matches('?'))
+            })
+        });
+        defaults.map(move |entry| format!("its feature `{feature}` turns on `{entry}`"))
+    })
+}
+
+fn finding(member: &Package, problem: String) -> Finding {
+    Finding::new(
+        &member.manifest,
+        format!("{}: {problem}", member.name),
+        "write `default-features = false` and name the features that are needed",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_that_turns_on_defaults_is_found() {
+        let implied = ["agcore-llm?/default", "serde/default", "agcore-llm/http"];
+        let member = Package {
+            features: [("full".to_owned(), implied.map(str::to_owned).to_vec())].into(),
+            ..Package::default()
+        };
+        let found: Vec<_> = by_feature(&member, &|name| name == "agcore-llm").collect();
+        assert_eq!(found, ["its feature `full` turns on `agcore-llm?/default`"]);
+    }
+}

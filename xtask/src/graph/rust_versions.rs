@@ -1,0 +1,122 @@
+//! Rust versions: no dependency of a crate asks for a newer compiler than the
+//! crate itself promises.
+
+use cargo_metadata::semver::Version;
+
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::tree::{Features, Query, Tree};
+use crate::workspace::{Package, Workspace};
+
+/// A dependency that states a newer version than it needs.
+#[derive(Debug)]
+struct Exception {
+    dependency: &'static str,
+    /// How we know that it builds all the same.
+    reason: &'static str,
+}
+
+const EXCEPTIONS: &[Exception] = &[];
+
+/// Checks the tree of every member, with all features and for every target.
+pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+    let found = findings_of_all(workspace).map(|mut findings| {
+        findings.extend(unexplained(EXCEPTIONS));
+        findings
+    });
+    vec![Check::from_result("rust-versions", found)]
+}
+
+fn findings_of_all(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
+    let mut all = Vec::new();
+    for member in &workspace.members {
+        let Some(promised) = &member.rust_version else {
+            all.push(Finding::new(
+                &member.manifest,
+                format!("{} promises no rust-version", member.name),
+                "write `rust-version.workspace = true`",
+            ));
+            continue;
+        };
+        let query = Query {
+            package: &member.name,
+            features: Features::All,
+            edges: "normal,build",
+            target: Some("all"),
+        };
+        let tree = Tree::ask(&workspace.cargo, &query)?;
+        all.extend(findings(workspace, member, promised, &tree));
+    }
+    Ok(all)
+}
+
+fn findings(
+    workspace: &Workspace,
+    member: &Package,
+    promised: &Version,
+    tree: &Tree,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, version) in tree.crates() {
+        let key = (name.to_owned(), version.to_owned());
+        let Some(stated) = workspace.rust_versions.get(&key) else {
+            continue;
+        };
+        let is_excepted = EXCEPTIONS
+            .iter()
+            .any(|exception| exception.dependency == name);
+        if stated > promised && !is_excepted {
+            findings.push(Finding::new(
+                &member.manifest,
+                format!(
+                    "{} promises Rust {promised}, but {name} {version} asks for {stated}",
+                    member.name
+                ),
+                format!(
+                    "`cargo update --package {name} --precise <older version>`; or, when it builds all the same, \
+                     an exception with its reason in xtask/src/graph/rust_versions.rs"
+                ),
+            ));
+        }
+    }
+    findings
+}
+
+fn unexplained(exceptions: &[Exception]) -> impl Iterator<Item = Finding> {
+    exceptions
+        .iter()
+        .filter(|exception| exception.reason.trim().is_empty())
+        .map(|exception| {
+            Finding::new(
+                "xtask/src/graph/rust_versions.rs",
+                format!("the exception for {} has no reason", exception.dependency),
+                "say how we know that it builds with the older compiler",
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exception_needs_a_reason() {
+        let exceptions = [
+            Exception {
+                dependency: "a",
+                reason: " ",
+            },
+            Exception {
+                dependency: "b",
+                reason: "its CI builds with 1.80",
+            },
+        ];
+        let found: Vec<_> = unexplained(&exceptions).collect();
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0]
+                .to_string()
+                .contains("the exception for a has no reason")
+        );
+    }
+}

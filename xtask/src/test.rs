@@ -1,0 +1,14 @@
+//! `test`: unit and integration tests, doc tests, and the examples.
+
+mod example;
+mod runner;
+
+use crate::report::Report;
+use crate::workspace::Workspace;
+
+/// Runs all three.
+pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
+    runner::unit_and_integration(workspace, report);
+    runner::doc_tests(workspace, report);
+    example::run_all(workspace, report);
+}

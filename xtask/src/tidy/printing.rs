@@ -1,0 +1,133 @@
+//! Libraries do not print: what there is to say is returned, told by events,
+//! or traced.
+
+use syn::visit::{self, Visit};
+use syn::{ImplItem, Item, Macro};
+
+use crate::finding::Finding;
+use crate::rust_source;
+use crate::sources::{SourceFile, Sources};
+
+const PRINTING: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
+
+/// The crate whose work it is to print.
+const COMMAND_LINE: &str = "crates/agcore-cli/";
+
+/// Looks at library code; programs and tests may print.
+pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
+    let libraries = sources.iter().filter(|file| is_library(file));
+    libraries
+        .flat_map(|file| {
+            printed(&file.text)
+                .into_iter()
+                .map(|call| finding(file, &call))
+        })
+        .collect()
+}
+
+fn is_library(file: &SourceFile) -> bool {
+    let is_program = file.path.ends_with("/src/main.rs") || file.path.contains("/src/bin/");
+    let is_test = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
+    file.is_crate_source() && !file.path.starts_with(COMMAND_LINE) && !is_program && !is_test
+}
+
+fn finding(file: &SourceFile, (name, line): &(String, usize)) -> Finding {
+    Finding::new(
+        format!("{}:{line}", file.path),
+        format!("a library calls {name}!"),
+        "return it, tell it by an event, or use tracing",
+    )
+}
+
+/// Name and line of each call. A file that does not parse is told of elsewhere.
+fn printed(text: &str) -> Vec<(String, usize)> {
+    let mut collector = Collector::default();
+    if let Ok(file) = syn::parse_file(text) {
+        collector.visit_file(&file);
+    }
+    collector.calls
+}
+
+#[derive(Default)]
+struct Collector {
+    calls: Vec<(String, usize)>,
+}
+
+impl<'ast> Visit<'ast> for Collector {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !rust_source::is_test_only(rust_source::item_attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        if !rust_source::is_test_only(rust_source::impl_item_attributes(item)) {
+            visit::visit_impl_item(self, item);
+        }
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        let own = call
+            .path
+            .segments
+            .last()
+            .map(|part| (part.ident.to_string(), part.ident.span().start().line));
+        let inside = rust_source::macro_calls(call.tokens.clone());
+        let all = own.into_iter().chain(inside);
+        self.calls
+            .extend(all.filter(|(name, _)| PRINTING.contains(&name.as_str())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "crates/agcore-llm/src/sse.rs";
+
+    #[track_caller]
+    fn check(path: &str, text: &str, expected: &[&str]) {
+        let found = findings(&Sources::from([(path, text)]));
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (finding, expected) in found.iter().zip(expected) {
+            assert!(finding.to_string().contains(expected), "{finding}");
+        }
+    }
+
+    #[test]
+    fn printing_is_found_wherever_it_stands() {
+        check(
+            PATH,
+            "fn f() {\n println!(\"a\");\n let b = vec![dbg!(1)];\n std::eprint!(\"c\"); }",
+            &[
+                "sse.rs:2: a library calls println!",
+                "sse.rs:3: a library calls dbg!",
+                "sse.rs:4: a library calls eprint!",
+            ],
+        );
+        check(
+            PATH,
+            "macro_rules! m { () => { eprintln!(\"x\") } }",
+            &["eprintln!"],
+        );
+    }
+
+    #[test]
+    fn programs_tests_and_docs_may_print() {
+        let text = "fn f() { println!(\"a\"); }";
+        check("crates/agcore-cli/src/render.rs", text, &[]);
+        check("crates/agcore-testkit/src/bin/mock.rs", text, &[]);
+        check("crates/agcore-llm/tests/it/main.rs", text, &[]);
+        check("crates/agcore-llm/src/sse/tests.rs", text, &[]);
+        check(
+            PATH,
+            "#[cfg(test)] mod tests { fn f() { println!(\"a\"); } }",
+            &[],
+        );
+        check(
+            PATH,
+            "//! ```\n//! println!(\"a\");\n//! ```\n/// `dbg!(x)`\nfn f() { g(\"print!()\") }",
+            &[],
+        );
+    }
+}
