@@ -53,7 +53,11 @@ fn is_default(parameters: &Parameters) -> bool {
 impl AgentSpec {
     /// An agent with a name and a system prompt, that exposes all tools.
     pub fn new(name: impl Into<String>, system_prompt: impl Into<String>) -> Self {
-        Self { name: name.into(), system_prompt: system_prompt.into(), ..Self::default() }
+        Self {
+            name: name.into(),
+            system_prompt: system_prompt.into(),
+            ..Self::default()
+        }
     }
 
     /// Sets the tools it exposes.
@@ -85,7 +89,9 @@ impl Agent for AgentSpec {
     }
 
     fn exposes(&self, tool: &RegisteredTool) -> bool {
-        self.tools.as_ref().is_none_or(|names| names.iter().any(|name| *name == **tool.name()))
+        self.tools
+            .as_ref()
+            .is_none_or(|names| names.iter().any(|name| *name == **tool.name()))
     }
 
     fn request(&self) -> ChatRequest {

@@ -97,15 +97,29 @@ impl AgentBuilder {
     /// # Errors
     /// [`AgentError::Config`] naming the field that is missing or wrong.
     pub fn build(self) -> Result<RuntimeBundle, AgentError> {
-        let missing = |field, problem: &str| AgentError::Config { field, problem: problem.to_owned() };
-        let provider = self
-            .provider
-            .ok_or_else(|| missing("provider", "is missing: call `with_provider`, or take `agcore::model`"))?;
+        let missing = |field, problem: &str| AgentError::Config {
+            field,
+            problem: problem.to_owned(),
+        };
+        let provider = self.provider.ok_or_else(|| {
+            missing(
+                "provider",
+                "is missing: call `with_provider`, or take `agcore::model`",
+            )
+        })?;
         if self.config.max_turns == Some(0) {
-            return Err(missing("max_turns", "is 0, so that no turn could ever run: set at least 1, or none"));
+            return Err(missing(
+                "max_turns",
+                "is 0, so that no turn could ever run: set at least 1, or none",
+            ));
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let retry = Retry::new(provider, self.config.retry.clone(), Arc::clone(&clock), system_random());
+        let retry = Retry::new(
+            provider,
+            self.config.retry.clone(),
+            Arc::clone(&clock),
+            system_random(),
+        );
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(retry),
             tools: self.tools.unwrap_or_default(),

@@ -6,12 +6,7 @@ use agcore_chat::Clock;
 use agcore_llm::{Hooks, LlmProvider};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
-use crate::{
-    agent::Agent,
-    config::AgentConfig,
-    error::AgentError,
-    session::{AgentSession, SessionState},
-};
+use crate::config::AgentConfig;
 
 /// Everything that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone; made by
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -36,19 +31,6 @@ impl RuntimeBundle {
 
     pub(crate) fn parts(&self) -> &Parts {
         &self.0
-    }
-
-    /// A new session of an agent, under an id of the caller's.
-    pub fn session(&self, id: impl Into<Arc<str>>, agent: Arc<dyn Agent>) -> AgentSession {
-        AgentSession::new(self.clone(), id.into(), agent)
-    }
-
-    /// A session that goes on where it was saved.
-    ///
-    /// # Errors
-    /// [`AgentError::State`] for a state of another version or one that is damaged.
-    pub fn restore(&self, state: SessionState, agent: Arc<dyn Agent>) -> Result<AgentSession, AgentError> {
-        AgentSession::restore(self.clone(), state, agent)
     }
 
     /// The provider.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use agcore_llm::{RetryPolicy, cycle::machine::Limits};
 
-use crate::prompt_layers::Environment;
+use crate::environment::Environment;
 
 /// What holds for all sessions of a bundle. All of it takes effect.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct AgentConfig {
     /// Limits of every turn: rounds of tools (10), the length of tool results.
@@ -26,21 +26,6 @@ pub struct AgentConfig {
     pub profile_block: Option<String>,
     /// The last layer: where and when the agent works.
     pub environment: Option<Environment>,
-}
-
-impl Default for AgentConfig {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            max_turns: None,
-            session_ttl: None,
-            busy: BusyPolicy::default(),
-            retry: RetryPolicy::default(),
-            base_prompt: None,
-            profile_block: None,
-            environment: None,
-        }
-    }
 }
 
 impl AgentConfig {

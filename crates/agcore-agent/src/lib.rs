@@ -19,9 +19,10 @@
 //! ```
 
 pub mod error;
+pub mod environment;
 pub mod config;
-pub mod prompt_layers;
 pub mod agent;
+mod prompt_layers;
 pub mod bundle;
 pub mod builder;
 pub mod session;
@@ -32,7 +33,7 @@ pub use {
     builder::AgentBuilder,
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy},
+    environment::Environment,
     error::AgentError,
-    prompt_layers::Environment,
     session::{AgentSession, AgentTurn, SessionState},
 };

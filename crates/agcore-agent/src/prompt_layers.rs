@@ -2,77 +2,28 @@
 
 use std::time::SystemTime;
 
-use time::{OffsetDateTime, UtcOffset, macros::format_description};
-
 use crate::{agent::Agent, config::AgentConfig};
 
-/// Where and when the agent works: the last layer of the system prompt.
-///
-/// It names the day and not the time, so that it changes once a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Environment {
-    /// The time zone's name, as the model shall read it.
-    pub time_zone: String,
-    /// Its offset from UTC, in seconds, by which the day is found.
-    pub utc_offset_seconds: i32,
-    /// The user's locale (`en-GB`).
-    pub locale: Option<String>,
-    /// Notes on tools and the place of work, a line each.
-    pub notes: Vec<String>,
-}
-
-impl Environment {
-    /// The environment in UTC.
-    pub fn new() -> Self {
-        Self { time_zone: "UTC".to_owned(), utc_offset_seconds: 0, locale: None, notes: Vec::new() }
-    }
-
-    /// Sets the time zone: its name, and its offset from UTC in seconds.
-    pub fn with_time_zone(mut self, name: impl Into<String>, utc_offset_seconds: i32) -> Self {
-        self.time_zone = name.into();
-        self.utc_offset_seconds = utc_offset_seconds;
-        self
-    }
-
-    /// Sets the locale.
-    pub fn with_locale(mut self, locale: impl Into<String>) -> Self {
-        self.locale = Some(locale.into());
-        self
-    }
-
-    /// Adds a note.
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
-    }
-
-    fn text(&self, now: SystemTime) -> String {
-        let offset = UtcOffset::from_whole_seconds(self.utc_offset_seconds).unwrap_or(UtcOffset::UTC);
-        let today = OffsetDateTime::from(now).to_offset(offset).date();
-        let day = today.format(format_description!("[year]-[month]-[day]")).unwrap_or_default();
-        let mut lines = vec![format!("Date: {day} ({})", self.time_zone)];
-        lines.extend(self.locale.as_ref().map(|locale| format!("Locale: {locale}")));
-        lines.extend(self.notes.iter().cloned());
-        lines.join("\n")
-    }
-}
-
-impl Default for Environment {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The system prompt of a turn: base, profile, agent, environment, with an empty line between; `None` when all are empty.
-pub(crate) fn system_prompt(config: &AgentConfig, agent: &dyn Agent, now: SystemTime) -> Option<String> {
+pub(crate) fn system_prompt(
+    config: &AgentConfig,
+    agent: &dyn Agent,
+    now: SystemTime,
+) -> Option<String> {
     let layers = [
         config.base_prompt.clone(),
         config.profile_block.clone(),
         Some(agent.system_prompt()),
-        config.environment.as_ref().map(|environment| environment.text(now)),
+        config
+            .environment
+            .as_ref()
+            .map(|environment| environment.text(now)),
     ];
-    let layers: Vec<String> = layers.into_iter().flatten().filter(|layer| !layer.trim().is_empty()).collect();
+    let layers: Vec<String> = layers
+        .into_iter()
+        .flatten()
+        .filter(|layer| !layer.trim().is_empty())
+        .collect();
     (!layers.is_empty()).then(|| layers.join("\n\n"))
 }
 
@@ -81,17 +32,26 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::AgentSpec;
+    use crate::{AgentSpec, Environment};
 
     #[test]
     fn layers_stand_in_order_and_empty_ones_leave_no_trace() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600 - 3600);
-        let environment = Environment::new().with_time_zone("Asia/Shanghai", 8 * 3600).with_locale("zh-CN");
-        let config = AgentConfig::new().with_base_prompt("Base.").with_environment(environment);
-        let prompt = |config: &AgentConfig, agent: &str| system_prompt(config, &AgentSpec::new("a", agent), now);
+        let environment = Environment::new()
+            .with_time_zone("Asia/Shanghai", 8 * 3600)
+            .with_locale("zh-CN");
+        let config = AgentConfig::new()
+            .with_base_prompt("Base.")
+            .with_environment(environment);
+        let prompt = |config: &AgentConfig, agent: &str| {
+            system_prompt(config, &AgentSpec::new("a", agent), now)
+        };
         let expected = "Base.\n\nAgent.\n\nDate: 2026-01-01 (Asia/Shanghai)\nLocale: zh-CN";
         assert_eq!(prompt(&config, "Agent.").as_deref(), Some(expected));
-        assert_eq!(prompt(&AgentConfig::new().with_profile_block("P"), "A").as_deref(), Some("P\n\nA"));
+        assert_eq!(
+            prompt(&AgentConfig::new().with_profile_block("P"), "A").as_deref(),
+            Some("P\n\nA")
+        );
         assert_eq!(prompt(&AgentConfig::new(), "  "), None);
     }
 }

@@ -1,6 +1,7 @@
 //! [`AgentSession`]: the durable conversation with an agent.
 
 mod occupancy;
+mod shared;
 mod state;
 mod turn;
 
@@ -20,7 +21,7 @@ use agcore_llm::{
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
-use self::occupancy::Occupancy;
+use self::{occupancy::Occupancy, shared::Shared};
 use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError};
 
 /// A turn that tells what happens while it runs. Read the events, then [`finish`](TurnStream::finish). It owns what it
@@ -33,20 +34,36 @@ pub type AgentTurn = TurnStream<'static, Result<TurnOutcome, AgentError>>;
 #[derive(Clone)]
 pub struct AgentSession(Arc<Shared>);
 
-struct Shared {
-    id: Arc<str>,
-    bundle: RuntimeBundle,
-    agent: Mutex<Arc<dyn Agent>>,
-    tools: ToolSession,
-    /// The clock's monotonic time when the session was made or restored, less the age it then had.
-    begun: Duration,
-    cycle: Occupancy<LlmCycle>,
+impl RuntimeBundle {
+    /// A new session of an agent, under an id of the caller's.
+    pub fn session(&self, id: impl Into<Arc<str>>, agent: Arc<dyn Agent>) -> AgentSession {
+        AgentSession::new(self.clone(), id.into(), agent)
+    }
+
+    /// A session that goes on where it was saved.
+    ///
+    /// # Errors
+    /// [`AgentError::State`] for a state of another version or one that is damaged.
+    pub fn restore(
+        &self,
+        state: SessionState,
+        agent: Arc<dyn Agent>,
+    ) -> Result<AgentSession, AgentError> {
+        AgentSession::restore(self.clone(), state, agent)
+    }
 }
 
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
         let machine = Machine::new(bundle.config().limits.clone());
-        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), Duration::ZERO)
+        Self::with_parts(
+            bundle,
+            id,
+            agent,
+            machine,
+            ToolSession::new(),
+            Duration::ZERO,
+        )
     }
 
     fn with_parts(
@@ -60,11 +77,22 @@ impl AgentSession {
         let parts = bundle.parts();
         let begun = parts.clock.monotonic().saturating_sub(age);
         let settings = CycleSettings::new().with_limits(parts.config.limits.clone());
-        let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
-            .with_settings(settings)
-            .with_hooks(parts.hooks.clone());
+        let cycle = LlmCycle::from_machine(
+            Arc::clone(&parts.provider),
+            Arc::clone(&parts.clock),
+            machine,
+        )
+        .with_settings(settings)
+        .with_hooks(parts.hooks.clone());
         let cycle = Occupancy::new(cycle, parts.config.busy);
-        Self(Arc::new(Shared { id, bundle, agent: Mutex::new(agent), tools, begun, cycle }))
+        Self(Arc::new(Shared {
+            id,
+            bundle,
+            agent: Mutex::new(agent),
+            tools,
+            begun,
+            cycle,
+        }))
     }
 
     /// The session's id.
@@ -74,7 +102,7 @@ impl AgentSession {
 
     /// Who answers.
     pub fn agent(&self) -> Arc<dyn Agent> {
-        Arc::clone(&self.0.agent.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.agent()
     }
 
     /// The bundle it was made from.
@@ -110,26 +138,42 @@ impl AgentSession {
         &self,
         answers: impl IntoIterator<Item = (QuestionId, Answer)>,
     ) -> Result<TurnOutcome, AgentError> {
-        self.run(TurnInput::Resume(answers.into_iter().collect()), CancellationToken::new()).await
+        self.run(
+            TurnInput::Resume(answers.into_iter().collect()),
+            CancellationToken::new(),
+        )
+        .await
     }
 
     /// The rest of a suspended turn, streamed.
-    pub fn resume_stream(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
-        self.run_stream(TurnInput::Resume(answers.into_iter().collect()), CancellationToken::new())
+    pub fn resume_stream(
+        &self,
+        answers: impl IntoIterator<Item = (QuestionId, Answer)>,
+    ) -> AgentTurn {
+        self.run_stream(
+            TurnInput::Resume(answers.into_iter().collect()),
+            CancellationToken::new(),
+        )
     }
 
     /// A turn, or the rest of one, under a token that cancels it.
     ///
     /// # Errors
     /// As [`submit_turn`](Self::submit_turn).
-    pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
+    pub async fn run(
+        &self,
+        input: TurnInput,
+        token: CancellationToken,
+    ) -> Result<TurnOutcome, AgentError> {
         turn::run(Arc::clone(&self.0), input, token, None).await
     }
 
     /// The same, streamed.
     pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
         let shared = Arc::clone(&self.0);
-        TurnStream::of(|observer| async move { turn::run(shared, input, token, Some(&observer)).await })
+        TurnStream::of(
+            |observer| async move { turn::run(shared, input, token, Some(&observer)).await },
+        )
     }
 
     /// Cancels the turn that runs, if any.
@@ -157,13 +201,21 @@ impl AgentSession {
     /// # Errors
     /// [`Misuse`] when the messages may not be sent; the conversation stays as it was.
     pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
-        self.0.cycle.change(|cycle| cycle.set_messages(messages)).await
+        self.0
+            .cycle
+            .change(|cycle| cycle.set_messages(messages))
+            .await
     }
 
     /// All of the session, to be saved; waits for a turn that runs.
     pub async fn export(&self) -> SessionState {
         let machine = self.0.cycle.look(|cycle| cycle.machine().clone()).await;
-        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.age())
+        SessionState::new(
+            Arc::clone(&self.0.id),
+            machine,
+            self.0.tools.export(),
+            self.0.age(),
+        )
     }
 
     pub(crate) fn restore(
@@ -176,16 +228,11 @@ impl AgentSession {
     }
 }
 
-impl Shared {
-    /// How long ago the session was made.
-    fn age(&self) -> Duration {
-        self.bundle.parts().clock.monotonic().saturating_sub(self.begun)
-    }
-}
-
 impl fmt::Debug for AgentSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentSession").field("id", &self.0.id).finish_non_exhaustive()
+        f.debug_struct("AgentSession")
+            .field("id", &self.0.id)
+            .finish_non_exhaustive()
     }
 }
 

@@ -80,7 +80,10 @@ pub struct Reasoning {
 impl Reasoning {
     /// Reasoning that is only text.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), vendor: None }
+        Self {
+            text: text.into(),
+            vendor: None,
+        }
     }
 
     /// Adds what the vendor wants back.
@@ -105,7 +108,10 @@ object!(FunctionCall: "a legacy function call" { "name" => name [always], "argum
 impl Block {
     /// A block of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextBlock { text: text.into(), ..TextBlock::default() })
+        Self::Text(TextBlock {
+            text: text.into(),
+            ..TextBlock::default()
+        })
     }
 
     /// A block of reasoning text.
@@ -124,13 +130,23 @@ impl AssistantMessage {
     /// A message of one text block; none when the text is empty.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        let blocks = if text.is_empty() { Vec::new() } else { vec![Block::text(text)] };
-        Self { blocks, ..Self::default() }
+        let blocks = if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![Block::text(text)]
+        };
+        Self {
+            blocks,
+            ..Self::default()
+        }
     }
 
     /// A message of these blocks.
     pub fn from_blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
-        Self { blocks: blocks.into_iter().collect(), ..Self::default() }
+        Self {
+            blocks: blocks.into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// Adds a call.
@@ -197,7 +213,9 @@ impl AssistantMessage {
 
 /// Texts joined; a single one is borrowed.
 fn joined<'a>(mut texts: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
-    let Some(first) = texts.next() else { return Cow::Borrowed("") };
+    let Some(first) = texts.next() else {
+        return Cow::Borrowed("");
+    };
     match texts.next() {
         None => Cow::Borrowed(first),
         Some(second) => Cow::Owned([first, second].into_iter().chain(texts).collect()),

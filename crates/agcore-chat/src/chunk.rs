@@ -118,4 +118,3 @@ pub struct CustomDelta {
     pub extra: Extra,
 }
 object!(CustomDelta: "a piece of a custom call" { "name" => name, "input" => input });
-

@@ -142,32 +142,60 @@ pub enum ContentPart {
 impl ContentPart {
     /// A text part.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextPart { text: text.into(), ..TextPart::default() })
+        Self::Text(TextPart {
+            text: text.into(),
+            ..TextPart::default()
+        })
     }
 
     /// A picture by `http:`, `https:` or `data:` URL.
     pub fn image_url(url: impl Into<String>) -> Self {
-        let image_url = ImageUrl { url: url.into(), ..ImageUrl::default() };
-        Self::ImageUrl(ImagePart { image_url, ..ImagePart::default() })
+        let image_url = ImageUrl {
+            url: url.into(),
+            ..ImageUrl::default()
+        };
+        Self::ImageUrl(ImagePart {
+            image_url,
+            ..ImagePart::default()
+        })
     }
 
     /// Sound: base64 data and its format (`wav`, `mp3`).
     pub fn input_audio(data: impl Into<String>, format: impl Into<String>) -> Self {
-        let input_audio = InputAudio { data: data.into(), format: format.into(), ..InputAudio::default() };
-        Self::InputAudio(AudioPart { input_audio, ..AudioPart::default() })
+        let input_audio = InputAudio {
+            data: data.into(),
+            format: format.into(),
+            ..InputAudio::default()
+        };
+        Self::InputAudio(AudioPart {
+            input_audio,
+            ..AudioPart::default()
+        })
     }
 
     /// A file handed over as a `data:` URL or base64 text.
     pub fn file_data(filename: impl Into<String>, data: impl Into<String>) -> Self {
-        let file =
-            FileRef { file_data: Some(data.into()), filename: Some(filename.into()), ..FileRef::default() };
-        Self::File(FilePart { file, ..FilePart::default() })
+        let file = FileRef {
+            file_data: Some(data.into()),
+            filename: Some(filename.into()),
+            ..FileRef::default()
+        };
+        Self::File(FilePart {
+            file,
+            ..FilePart::default()
+        })
     }
 
     /// A file that the vendor already holds.
     pub fn file_id(id: impl Into<String>) -> Self {
-        let file = FileRef { file_id: Some(id.into()), ..FileRef::default() };
-        Self::File(FilePart { file, ..FilePart::default() })
+        let file = FileRef {
+            file_id: Some(id.into()),
+            ..FileRef::default()
+        };
+        Self::File(FilePart {
+            file,
+            ..FilePart::default()
+        })
     }
 
     /// The text, when this is a text part.

@@ -36,8 +36,20 @@ pub struct StreamEvent {
 
 impl StreamEvent {
     /// An event of an agent's turn and round.
-    pub fn new(seq: u64, agent: Arc<str>, turn: u32, round: u32, kind: impl Into<EventKind>) -> Self {
-        Self { seq, agent, turn, round, kind: kind.into() }
+    pub fn new(
+        seq: u64,
+        agent: Arc<str>,
+        turn: u32,
+        round: u32,
+        kind: impl Into<EventKind>,
+    ) -> Self {
+        Self {
+            seq,
+            agent,
+            turn,
+            round,
+            kind: kind.into(),
+        }
     }
 }
 
@@ -74,8 +86,14 @@ macro_rules! topics {
     )+};
 }
 topics!(
-    Text(TextEvent), Tool(ToolEvent), Model(ModelEvent), Context(ContextEvent), Person(PersonEvent),
-    Agent(AgentEvent), Turn(TurnEvent), Extension(Extension)
+    Text(TextEvent),
+    Tool(ToolEvent),
+    Model(ModelEvent),
+    Context(ContextEvent),
+    Person(PersonEvent),
+    Agent(AgentEvent),
+    Turn(TurnEvent),
+    Extension(Extension)
 );
 
 /// The model writes.
@@ -291,7 +309,10 @@ pub struct Extension {
 impl Extension {
     /// An event of a floor above.
     pub fn new(name: impl Into<Text>, data: Value) -> Self {
-        Self { name: name.into(), data }
+        Self {
+            name: name.into(),
+            data,
+        }
     }
 }
 
@@ -301,11 +322,18 @@ mod micros {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).serialize(serializer)
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        u64::try_from(duration.as_micros())
+            .unwrap_or(u64::MAX)
+            .serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         u64::deserialize(deserializer).map(Duration::from_micros)
     }
 }

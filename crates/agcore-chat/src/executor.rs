@@ -38,12 +38,18 @@ pub struct ToolWork {
 impl ToolWork {
     /// A call that runs for the first time.
     pub fn new(call: ToolCall) -> Self {
-        Self { call, resumed: None }
+        Self {
+            call,
+            resumed: None,
+        }
     }
 
     /// A call that goes on after its question was answered.
     pub fn resumed(call: ToolCall, question: Question, answer: Answer) -> Self {
-        Self { call, resumed: Some((question, answer)) }
+        Self {
+            call,
+            resumed: Some((question, answer)),
+        }
     }
 }
 
@@ -90,17 +96,27 @@ pub struct Progress {
 impl Progress {
     /// Progress in words.
     pub fn message(message: impl Into<Text>) -> Self {
-        Self { message: Some(message.into()), ..Self::default() }
+        Self {
+            message: Some(message.into()),
+            ..Self::default()
+        }
     }
 
     /// Progress in numbers.
     pub fn of(done: f64, total: Option<f64>) -> Self {
-        Self { done: Some(done), total, ..Self::default() }
+        Self {
+            done: Some(done),
+            total,
+            ..Self::default()
+        }
     }
 
     /// A part of the output.
     pub fn part(part: Value) -> Self {
-        Self { part: Some(part), ..Self::default() }
+        Self {
+            part: Some(part),
+            ..Self::default()
+        }
     }
 }
 
@@ -153,12 +169,20 @@ pub struct ToolResult {
 impl ToolResult {
     /// A good result.
     pub fn new(content: impl Into<Content>) -> Self {
-        Self { content: content.into(), is_error: false, display: None }
+        Self {
+            content: content.into(),
+            is_error: false,
+            display: None,
+        }
     }
 
     /// A bad result, told to the model.
     pub fn error(content: impl Into<Content>) -> Self {
-        Self { content: content.into(), is_error: true, display: None }
+        Self {
+            content: content.into(),
+            is_error: true,
+            display: None,
+        }
     }
 
     /// Adds something for observers only.
@@ -207,7 +231,12 @@ pub struct Question {
 
 impl Question {
     /// A question of a call. Its id is the call's id and a number that is new for each question of that call.
-    pub fn new(call_id: impl Into<Text>, number: u32, kind: QuestionKind, prompt: impl Into<String>) -> Self {
+    pub fn new(
+        call_id: impl Into<Text>,
+        number: u32,
+        kind: QuestionKind,
+        prompt: impl Into<String>,
+    ) -> Self {
         let call_id = call_id.into();
         Self {
             id: QuestionId(format!("{call_id}?{number}").into()),
@@ -271,12 +300,17 @@ pub enum Answer {
 impl Answer {
     /// Yes, this once.
     pub fn approve() -> Self {
-        Self::Approve { arguments: None, scope: ApprovalScope::Once }
+        Self::Approve {
+            arguments: None,
+            scope: ApprovalScope::Once,
+        }
     }
 
     /// No, and why.
     pub fn deny(message: impl Into<String>) -> Self {
-        Self::Deny { message: message.into() }
+        Self::Deny {
+            message: message.into(),
+        }
     }
 }
 
@@ -293,4 +327,3 @@ pub enum ApprovalScope {
     /// For good.
     Always,
 }
-

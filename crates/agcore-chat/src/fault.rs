@@ -16,7 +16,12 @@ pub struct Fault {
     /// Whether the same attempt may succeed later.
     pub retryable: bool,
     /// How long to wait before that, when it is known.
-    #[serde(default, rename = "retry_after_ms", with = "millis", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "retry_after_ms",
+        with = "millis",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub retry_after: Option<Duration>,
     /// HTTP status, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +34,14 @@ pub struct Fault {
 impl Fault {
     /// A fault that is not worth a retry.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retryable: false, retry_after: None, status: None, request_id: None }
+        Self {
+            kind,
+            message: message.into(),
+            retryable: false,
+            retry_after: None,
+            status: None,
+            request_id: None,
+        }
     }
 
     /// Says whether the same attempt may succeed later.
@@ -40,7 +52,8 @@ impl Fault {
 
     /// Says how long to wait before a retry, rounded up to the milliseconds that its JSON form keeps.
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
-        let millis = |wait: Duration| u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        let millis =
+            |wait: Duration| u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         self.retry_after = wait.map(|wait| Duration::from_millis(millis(wait)));
         self
     }
@@ -156,11 +169,17 @@ mod millis {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-        wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)).serialize(serializer)
+    pub(super) fn serialize<S: Serializer>(
+        wait: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+            .serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
     }
 }

@@ -41,6 +41,8 @@ pub mod schema;
 pub mod executor;
 pub mod event;
 pub mod sequence;
+pub mod tokens;
+pub mod window;
 
 #[doc(inline)]
 pub use {
@@ -48,16 +50,17 @@ pub use {
     chunk::{ChatChunk, ChunkChoice, CustomDelta, Delta, FunctionDelta, ToolCallDelta},
     clock::Clock,
     content::{
-        AudioPart, Content, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart,
+        AudioPart, Content, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio,
+        RefusalPart, TextPart,
     },
     embed::{Embedder, Embeddings},
     event::{
-        AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent, StreamEvent,
-        TextEvent, ToolEvent, TurnEvent,
+        AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent,
+        StreamEvent, TextEvent, ToolEvent, TurnEvent,
     },
     executor::{
-        Answer, ApprovalScope, Progress, Question, QuestionId, QuestionKind, ToolExecutor, ToolOutcome, ToolReport,
-        ToolReports, ToolResult, ToolWork,
+        Answer, ApprovalScope, Progress, Question, QuestionId, QuestionKind, ToolExecutor,
+        ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
     },
     fault::{Fault, FaultKind},
     finish::FinishReason,
@@ -69,9 +72,11 @@ pub use {
     response::{AnsweredBy, ChatResponse, Choice},
     schema::{SchemaCheck, SchemaViolation},
     sequence::{SequenceError, SequenceErrorKind, validate_messages},
-    text::Text,
+    text::{Text, floor_boundary},
+    tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
     tool::{CustomTool, Tool, ToolDefinition},
     tool_call::{ArgumentsError, CallInput, ToolCall, VendorData},
     tool_choice::{AllowedMode, AllowedTool, ToolChoice},
     usage::{CompletionTokensDetails, PromptTokensDetails, Usage, UsageTracker},
+    window::{CompactionBreaker, Pruned, WindowSettings, prune_tool_results, safe_cut},
 };

@@ -77,17 +77,26 @@ impl fmt::Display for Role {
 impl Message {
     /// Instructions with the role `system`.
     pub fn system(content: impl Into<Content>) -> Self {
-        Self::System(InstructionMessage { content: content.into(), ..InstructionMessage::default() })
+        Self::System(InstructionMessage {
+            content: content.into(),
+            ..InstructionMessage::default()
+        })
     }
 
     /// Instructions with the role `developer`.
     pub fn developer(content: impl Into<Content>) -> Self {
-        Self::Developer(InstructionMessage { content: content.into(), ..InstructionMessage::default() })
+        Self::Developer(InstructionMessage {
+            content: content.into(),
+            ..InstructionMessage::default()
+        })
     }
 
     /// What the user says.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self::User(UserMessage { content: content.into(), ..UserMessage::default() })
+        Self::User(UserMessage {
+            content: content.into(),
+            ..UserMessage::default()
+        })
     }
 
     /// What the model said, as one text.
@@ -97,7 +106,11 @@ impl Message {
 
     /// The result of the call with this id.
     pub fn tool(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
-        Self::Tool(ToolMessage { tool_call_id: call_id.into(), content: content.into(), ..ToolMessage::default() })
+        Self::Tool(ToolMessage {
+            tool_call_id: call_id.into(),
+            content: content.into(),
+            ..ToolMessage::default()
+        })
     }
 
     /// Who speaks.
@@ -182,7 +195,14 @@ impl Tagged for Message {
             "tool" => Self::Tool(Object::read(map)?),
             "function" => Self::Function(Object::read(map)?),
             _ => {
-                const ROLES: &[&str] = &["developer", "system", "user", "assistant", "tool", "function"];
+                const ROLES: &[&str] = &[
+                    "developer",
+                    "system",
+                    "user",
+                    "assistant",
+                    "tool",
+                    "function",
+                ];
                 return Err(de::Error::unknown_variant(tag, ROLES));
             }
         })
@@ -199,7 +219,9 @@ impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let role = self.role().as_str();
         match self {
-            Self::Developer(message) | Self::System(message) => write_tagged(serializer, "role", role, message),
+            Self::Developer(message) | Self::System(message) => {
+                write_tagged(serializer, "role", role, message)
+            }
             Self::User(message) => write_tagged(serializer, "role", role, message),
             Self::Assistant(message) => write_tagged(serializer, "role", role, message),
             Self::Tool(message) => write_tagged(serializer, "role", role, message),

@@ -36,7 +36,9 @@ impl Extra {
 
     /// Sets a member and gives back the one it replaces.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        self.0.get_or_insert_default().insert(name.into(), value.into())
+        self.0
+            .get_or_insert_default()
+            .insert(name.into(), value.into())
     }
 
     /// Takes a member out.
@@ -67,7 +69,11 @@ impl From<Map<String, Value>> for Extra {
 
 impl<N: Into<String>, V: Into<Value>> FromIterator<(N, V)> for Extra {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
-        members.into_iter().map(|(name, value)| (name.into(), value.into())).collect::<Map<_, _>>().into()
+        members
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect::<Map<_, _>>()
+            .into()
     }
 }
 
@@ -164,18 +170,30 @@ impl<'de> Deserialize<'de> for Name<'de> {
 }
 
 /// Reads a member's value; `null` is the default.
-pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(map: &mut A) -> Result<T, A::Error> {
+pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(
+    map: &mut A,
+) -> Result<T, A::Error> {
     Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
 }
 
 /// Writes a member unless it is absent.
-pub(crate) fn entry<S: SerializeMap, T: Member + Serialize>(map: &mut S, name: &str, value: &T) -> Result<(), S::Error> {
-    if value.is_absent() { Ok(()) } else { map.serialize_entry(name, value) }
+pub(crate) fn entry<S: SerializeMap, T: Member + Serialize>(
+    map: &mut S,
+    name: &str,
+    value: &T,
+) -> Result<(), S::Error> {
+    if value.is_absent() {
+        Ok(())
+    } else {
+        map.serialize_entry(name, value)
+    }
 }
 
 /// Writes the members that have no field.
 pub(crate) fn extra<S: SerializeMap>(map: &mut S, extra: &Extra) -> Result<(), S::Error> {
-    extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+    extra
+        .iter()
+        .try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
 /// A plain object whose members can be read one after the other, also after a tag was read by somebody else.
@@ -292,7 +310,8 @@ macro_rules! tagged {
     ($type:ident) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))
+                deserializer
+                    .deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))
             }
         }
     };
@@ -312,12 +331,20 @@ pub(crate) fn write_tagged<S: serde::Serializer>(
 }
 
 /// An object as raw JSON, with its tag in front: for a known shape with members that its type has no place for.
-pub(crate) fn raw_tagged<E: de::Error>(tag: &str, value: &str, object: &impl Object) -> Result<Value, E> {
+pub(crate) fn raw_tagged<E: de::Error>(
+    tag: &str,
+    value: &str,
+    object: &impl Object,
+) -> Result<Value, E> {
     write_tagged(serde_json::value::Serializer, tag, value, object).map_err(E::custom)
 }
 
 /// Reads the remaining members of an object of unknown shape, the tag put back in front.
-pub(crate) fn read_raw<'de, A: MapAccess<'de>>(tag: &str, value: &str, map: &mut A) -> Result<Value, A::Error> {
+pub(crate) fn read_raw<'de, A: MapAccess<'de>>(
+    tag: &str,
+    value: &str,
+    map: &mut A,
+) -> Result<Value, A::Error> {
     let mut members = Map::new();
     members.insert(tag.to_owned(), value.into());
     while let Some((name, value)) = map.next_entry::<String, Value>()? {

@@ -19,15 +19,27 @@ pub struct Money {
 impl Money {
     /// So many millionths of a currency's unit.
     pub fn from_micros(micros: i64, currency: impl Into<Arc<str>>) -> Self {
-        Self { micros, currency: currency.into() }
+        Self {
+            micros,
+            currency: currency.into(),
+        }
     }
 }
 
 impl fmt::Display for Money {
     /// Six decimals and the currency: `0.001250 USD`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, micros) = (if self.micros < 0 { "-" } else { "" }, self.micros.unsigned_abs());
-        write!(f, "{sign}{}.{:06} {}", micros / 1_000_000, micros % 1_000_000, self.currency)
+        let (sign, micros) = (
+            if self.micros < 0 { "-" } else { "" },
+            self.micros.unsigned_abs(),
+        );
+        write!(
+            f,
+            "{sign}{}.{:06} {}",
+            micros / 1_000_000,
+            micros % 1_000_000,
+            self.currency
+        )
     }
 }
 
@@ -40,7 +52,11 @@ mod tests {
 
     #[test]
     fn prints_six_decimals() {
-        for (micros, expected) in [(0, "0.000000 USD"), (1250, "0.001250 USD"), (-12_345_678, "-12.345678 USD")] {
+        for (micros, expected) in [
+            (0, "0.000000 USD"),
+            (1250, "0.001250 USD"),
+            (-12_345_678, "-12.345678 USD"),
+        ] {
             assert_eq!(Money::from_micros(micros, "USD").to_string(), expected);
         }
     }

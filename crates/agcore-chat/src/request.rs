@@ -136,7 +136,10 @@ request! {
 impl ChatRequest {
     /// A request with these messages for the provider's configured model.
     pub fn new<M: Into<Arc<Message>>>(messages: impl IntoIterator<Item = M>) -> Self {
-        Self { messages: messages.into_iter().map(Into::into).collect(), ..Self::default() }
+        Self {
+            messages: messages.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
     }
 
     /// Sets the model.
@@ -195,7 +198,10 @@ impl ChatRequest {
 
     /// The first member of `extra_body` that has a field of its own, and so cannot be written.
     pub fn extra_body_clash(&self) -> Option<&str> {
-        self.extra_body.iter().map(|(name, _)| name.as_str()).find(|name| FIELDS.contains(name))
+        self.extra_body
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .find(|name| FIELDS.contains(name))
     }
 }
 
@@ -240,7 +246,9 @@ impl<'de> Deserialize<'de> for ChatRequest {
                         "messages" => request.messages = object::value(&mut map)?,
                         "tools" => request.tools = object::value::<_, Vec<Tool>>(&mut map)?.into(),
                         "tool_choice" => request.tool_choice = object::value(&mut map)?,
-                        "parallel_tool_calls" => request.parallel_tool_calls = object::value(&mut map)?,
+                        "parallel_tool_calls" => {
+                            request.parallel_tool_calls = object::value(&mut map)?;
+                        }
                         _ => request.read_parameter(name, &mut map)?,
                     }
                 }

@@ -27,7 +27,10 @@ pub struct SchemaViolation {
 impl SchemaViolation {
     /// A violation at a JSON path.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
     }
 }
 

@@ -54,7 +54,10 @@ pub enum SequenceErrorKind {
 /// The first fault, with its index.
 pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), SequenceError> {
     if messages.is_empty() {
-        return Err(SequenceError { index: 0, kind: SequenceErrorKind::Empty });
+        return Err(SequenceError {
+            index: 0,
+            kind: SequenceErrorKind::Empty,
+        });
     }
     let mut open = OpenCalls::default();
     let mut last = None;
@@ -70,7 +73,8 @@ pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), Seque
                 return Err(fault(SequenceErrorKind::Repeated(role)));
             }
             if let Message::Assistant(reply) = message {
-                open = OpenCalls::of(index, reply.tool_calls().map(|call| call.id.as_str())).map_err(fault)?;
+                open = OpenCalls::of(index, reply.tool_calls().map(|call| call.id.as_str()))
+                    .map_err(fault)?;
             }
         }
         last = Some(message.role());
@@ -87,7 +91,10 @@ struct OpenCalls<'a> {
 
 impl<'a> OpenCalls<'a> {
     fn of(index: usize, ids: impl Iterator<Item = &'a str>) -> Result<Self, SequenceErrorKind> {
-        let mut open = Self { index, calls: Vec::new() };
+        let mut open = Self {
+            index,
+            calls: Vec::new(),
+        };
         for id in ids {
             if open.calls.iter().any(|(other, _)| *other == id) {
                 return Err(SequenceErrorKind::DuplicateCall(id.to_owned()));
@@ -112,9 +119,10 @@ impl<'a> OpenCalls<'a> {
         let calls = std::mem::take(&mut self.calls);
         match calls.into_iter().find(|(_, answered)| !answered) {
             None => Ok(()),
-            Some((id, _)) => {
-                Err(SequenceError { index: self.index, kind: SequenceErrorKind::Unanswered(id.to_owned()) })
-            }
+            Some((id, _)) => Err(SequenceError {
+                index: self.index,
+                kind: SequenceErrorKind::Unanswered(id.to_owned()),
+            }),
         }
     }
 }

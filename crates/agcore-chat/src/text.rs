@@ -7,6 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// Longest text, in bytes, that is kept without an allocation. Most deltas of a streamed reply are shorter.
 const INLINE: usize = 30;
 
+/// The largest char boundary of `text` that is not above `at`: where text can be cut. (`str` has it since Rust 1.91.)
+pub fn floor_boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
 /// An immutable piece of text that is cheap to clone: short text lives inside the value, long text is shared.
 ///
 /// Its form is opaque on purpose; use it as a `&str`.
@@ -27,13 +36,18 @@ enum Repr {
 
 impl Text {
     /// The empty text.
-    pub const EMPTY: Self = Self(Repr::Inline { len: 0, bytes: [0; INLINE] });
+    pub const EMPTY: Self = Self(Repr::Inline {
+        len: 0,
+        bytes: [0; INLINE],
+    });
 
     /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             // Only whole `str`s are ever stored, so the check never fails; it costs less than an allocation.
-            Repr::Inline { len, bytes } => std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
+            Repr::Inline { len, bytes } => {
+                std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default()
+            }
             Repr::Shared(text) => text,
         }
     }
@@ -42,7 +56,10 @@ impl Text {
         let len = text.len();
         let mut bytes = [0; INLINE];
         bytes.get_mut(..len)?.copy_from_slice(text.as_bytes());
-        Some(Self(Repr::Inline { len: u8::try_from(len).ok()?, bytes }))
+        Some(Self(Repr::Inline {
+            len: u8::try_from(len).ok()?,
+            bytes,
+        }))
     }
 }
 

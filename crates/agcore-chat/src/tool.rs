@@ -32,7 +32,11 @@ impl Tool {
         match self {
             Self::Function(tool) => &tool.name,
             Self::Custom(tool) => &tool.name,
-            Self::Hosted(raw) => raw.get("name").or_else(|| raw.get("type")).and_then(Value::as_str).unwrap_or(""),
+            Self::Hosted(raw) => raw
+                .get("name")
+                .or_else(|| raw.get("type"))
+                .and_then(Value::as_str)
+                .unwrap_or(""),
         }
     }
 }
@@ -102,7 +106,11 @@ object!(FunctionEnvelope: "a function tool" { "function" => function [always], "
 
 impl FunctionEnvelope {
     fn into_definition(self) -> ToolDefinition {
-        ToolDefinition { marks: self.marks, outer: self.extra, ..self.function }
+        ToolDefinition {
+            marks: self.marks,
+            outer: self.extra,
+            ..self.function
+        }
     }
 }
 
@@ -116,7 +124,11 @@ object!(CustomEnvelope: "a custom tool" { "custom" => custom [always], "agcore" 
 
 impl CustomEnvelope {
     fn into_tool(self) -> CustomTool {
-        CustomTool { marks: self.marks, outer: self.extra, ..self.custom }
+        CustomTool {
+            marks: self.marks,
+            outer: self.extra,
+            ..self.custom
+        }
     }
 }
 
@@ -185,4 +197,3 @@ pub struct CustomTool {
 object!(CustomTool: "a custom tool's definition" {
     "name" => name [always], "description" => description, "format" => format,
 });
-

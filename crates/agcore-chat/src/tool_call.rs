@@ -2,10 +2,14 @@
 //!
 //! Shapes after the Chat Completions API reference.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, MapAccess},
+    ser::SerializeMap,
+};
 use serde_json::{Map, Value};
 
-use crate::object::{Extra, Member, object};
+use crate::object::{Extra, Member, Object, object};
 
 /// Data that only the vendor who made it understands and wants back unchanged: signatures, encrypted reasoning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +23,10 @@ pub struct VendorData {
 impl VendorData {
     /// Data of a vendor.
     pub fn new(vendor: impl Into<String>, data: impl Into<Value>) -> Self {
-        Self { vendor: vendor.into(), data: data.into() }
+        Self {
+            vendor: vendor.into(),
+            data: data.into(),
+        }
     }
 }
 
@@ -86,7 +93,11 @@ pub enum ArgumentsError {
 
 impl ToolCall {
     /// A function call with its arguments as JSON text.
-    pub fn function(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+    pub fn function(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
         Self {
             id: id.into(),
             name: name.into(),
@@ -97,7 +108,12 @@ impl ToolCall {
 
     /// A call of a custom tool with free text.
     pub fn custom(id: impl Into<String>, name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { id: id.into(), name: name.into(), input: CallInput::Text(text.into()), ..Self::default() }
+        Self {
+            id: id.into(),
+            name: name.into(),
+            input: CallInput::Text(text.into()),
+            ..Self::default()
+        }
     }
 
     /// Adds what the vendor wants back with this call.
@@ -119,7 +135,9 @@ impl ToolCall {
     /// When they are not JSON, not an object, or the call is of a custom tool. Nothing is ever repaired or guessed.
     pub fn arguments(&self) -> Result<Map<String, Value>, ArgumentsError> {
         let CallInput::Arguments(raw) = &self.input else {
-            return Err(ArgumentsError::FreeText { name: self.name.clone() });
+            return Err(ArgumentsError::FreeText {
+                name: self.name.clone(),
+            });
         };
         if raw.trim().is_empty() {
             return Ok(Map::new());
@@ -132,10 +150,16 @@ impl ToolCall {
             Ok(Value::Number(_)) => "a number",
             Ok(Value::Bool(_)) => "a boolean",
             Err(error) => {
-                return Err(ArgumentsError::NotJson { name: self.name.clone(), why: error.to_string() });
+                return Err(ArgumentsError::NotJson {
+                    name: self.name.clone(),
+                    why: error.to_string(),
+                });
             }
         };
-        Err(ArgumentsError::NotAnObject { name: self.name.clone(), found })
+        Err(ArgumentsError::NotAnObject {
+            name: self.name.clone(),
+            found,
+        })
     }
 }
 
@@ -184,16 +208,15 @@ object!(CallEnvelope: "a tool call" {
     "id" => id [always], "type" => kind, "function" => function, "custom" => custom, "agcore" => vendor,
 });
 
-impl<'de> Deserialize<'de> for ToolCall {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let envelope = CallEnvelope::deserialize(deserializer)?;
-        let (mut body, is_custom) = match (envelope.function, envelope.custom) {
+impl CallEnvelope {
+    fn into_call<E: de::Error>(self) -> Result<ToolCall, E> {
+        let (mut body, is_custom) = match (self.function, self.custom) {
             (Some(body), _) => (body, false),
             (None, Some(body)) => (body, true),
-            (None, None) => return Err(de::Error::missing_field("function")),
+            (None, None) => return Err(E::missing_field("function")),
         };
+        // The other kind's member means nothing here, but nothing that came may be lost.
         let input = if is_custom {
-            // The other kind's member means nothing here, but nothing that came may be lost.
             if !body.arguments.0.is_empty() {
                 body.extra.insert("arguments", body.arguments.0);
             }
@@ -204,7 +227,30 @@ impl<'de> Deserialize<'de> for ToolCall {
             }
             CallInput::Arguments(body.arguments.0)
         };
-        Ok(Self { id: envelope.id, name: body.name, input, vendor: envelope.vendor, extra: envelope.extra, inner: body.extra })
+        Ok(ToolCall {
+            id: self.id,
+            name: body.name,
+            input,
+            vendor: self.vendor,
+            extra: self.extra,
+            inner: body.extra,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CallVisitor;
+        impl<'de> de::Visitor<'de> for CallVisitor {
+            type Value = ToolCall;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a tool call")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolCall, A::Error> {
+                CallEnvelope::read(&mut map)?.into_call()
+            }
+        }
+        deserializer.deserialize_map(CallVisitor)
     }
 }
 
@@ -223,7 +269,6 @@ impl Serialize for ToolCall {
         map.end()
     }
 }
-
 
 /// The inner object of a written call.
 struct WrittenBody<'a> {

@@ -118,7 +118,9 @@ impl AllowedChoice {
 impl Serialize for AllowedTool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Function(name) => write_tagged(serializer, "type", "function", &function_choice(name)),
+            Self::Function(name) => {
+                write_tagged(serializer, "type", "function", &function_choice(name))
+            }
             Self::Custom(name) => write_tagged(serializer, "type", "custom", &custom_choice(name)),
             Self::Hosted(raw) => raw.serialize(serializer),
         }
@@ -126,11 +128,23 @@ impl Serialize for AllowedTool {
 }
 
 fn function_choice(name: &str) -> FunctionChoice {
-    FunctionChoice { function: NamedTool { name: name.to_owned(), ..NamedTool::default() }, extra: Extra::new() }
+    FunctionChoice {
+        function: NamedTool {
+            name: name.to_owned(),
+            ..NamedTool::default()
+        },
+        extra: Extra::new(),
+    }
 }
 
 fn custom_choice(name: &str) -> CustomChoice {
-    CustomChoice { custom: NamedTool { name: name.to_owned(), ..NamedTool::default() }, extra: Extra::new() }
+    CustomChoice {
+        custom: NamedTool {
+            name: name.to_owned(),
+            ..NamedTool::default()
+        },
+        extra: Extra::new(),
+    }
 }
 
 impl Tagged for AllowedTool {
@@ -164,11 +178,20 @@ impl Serialize for ToolChoice {
             Self::None => serializer.serialize_str("none"),
             Self::Auto => serializer.serialize_str("auto"),
             Self::Required => serializer.serialize_str("required"),
-            Self::Function(name) => write_tagged(serializer, "type", "function", &function_choice(name)),
+            Self::Function(name) => {
+                write_tagged(serializer, "type", "function", &function_choice(name))
+            }
             Self::Custom(name) => write_tagged(serializer, "type", "custom", &custom_choice(name)),
             Self::Allowed { mode, tools } => {
-                let body = AllowedBody { mode: Some(*mode), tools: tools.clone(), extra: Extra::new() };
-                let choice = AllowedChoice { allowed_tools: body, extra: Extra::new() };
+                let body = AllowedBody {
+                    mode: Some(*mode),
+                    tools: tools.clone(),
+                    extra: Extra::new(),
+                };
+                let choice = AllowedChoice {
+                    allowed_tools: body,
+                    extra: Extra::new(),
+                };
                 write_tagged(serializer, "type", "allowed_tools", &choice)
             }
             Self::Other(raw) => raw.serialize(serializer),
@@ -193,7 +216,10 @@ impl Tagged for ToolChoice {
             "allowed_tools" => match AllowedChoice::read(map)? {
                 choice if choice.is_plain() => {
                     let AllowedBody { mode, tools, .. } = choice.allowed_tools;
-                    Self::Allowed { mode: mode.unwrap_or(AllowedMode::Auto), tools }
+                    Self::Allowed {
+                        mode: mode.unwrap_or(AllowedMode::Auto),
+                        tools,
+                    }
                 }
                 choice => Self::Other(raw_tagged(Self::TAG, tag, &choice)?),
             },
@@ -224,8 +250,11 @@ impl<'de> Deserialize<'de> for ToolChoice {
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ToolChoice, A::Error> {
-                MapAccessDeserializer::new(map)
-                    .deserialize_map(crate::object::TaggedVisitor::<ToolChoice>(std::marker::PhantomData))
+                MapAccessDeserializer::new(map).deserialize_map(crate::object::TaggedVisitor::<
+                    ToolChoice,
+                >(
+                    std::marker::PhantomData
+                ))
             }
         }
         deserializer.deserialize_any(ChoiceVisitor)

@@ -54,7 +54,8 @@ impl Usage {
 
     /// The total: the server's own, else the sum of both sides where both are known.
     pub fn total(&self) -> Option<u64> {
-        self.total_tokens.or_else(|| Some(self.prompt_tokens?.saturating_add(self.completion_tokens?)))
+        self.total_tokens
+            .or_else(|| Some(self.prompt_tokens?.saturating_add(self.completion_tokens?)))
     }
 
     /// Adds the counters of `other`, saturating; unknown plus known is the known one. Other members are not summed.
@@ -62,15 +63,27 @@ impl Usage {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
         add(&mut self.total_tokens, other.total());
-        let (to, from) = (&mut self.prompt_tokens_details, &other.prompt_tokens_details);
+        let (to, from) = (
+            &mut self.prompt_tokens_details,
+            &other.prompt_tokens_details,
+        );
         add(&mut to.cached_tokens, from.cached_tokens);
         add(&mut to.cache_write_tokens, from.cache_write_tokens);
         add(&mut to.audio_tokens, from.audio_tokens);
-        let (to, from) = (&mut self.completion_tokens_details, &other.completion_tokens_details);
+        let (to, from) = (
+            &mut self.completion_tokens_details,
+            &other.completion_tokens_details,
+        );
         add(&mut to.reasoning_tokens, from.reasoning_tokens);
         add(&mut to.audio_tokens, from.audio_tokens);
-        add(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
-        add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
+        add(
+            &mut to.accepted_prediction_tokens,
+            from.accepted_prediction_tokens,
+        );
+        add(
+            &mut to.rejected_prediction_tokens,
+            from.rejected_prediction_tokens,
+        );
     }
 }
 

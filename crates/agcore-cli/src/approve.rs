@@ -1,79 +1,64 @@
-//! Who is asked about tools: [`AskAtTerminal`], [`AllowAll`]; without a terminal nobody.
-
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex, PoisonError},
-};
+//! Who is asked about tools: [`AskPerson`], [`AllowAll`]; without a person nobody, which is a no.
 
 use agcore::tools::{Approval, ApprovalRequest, Approver};
 use async_trait::async_trait;
-use rustyline::{DefaultEditor, error::ReadlineError};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::render::Palette;
+use crate::render::harmless_line;
 
-/// The terminal's line editor, shared by the prompt and by questions.
-pub(crate) type SharedEditor = Arc<Mutex<DefaultEditor>>;
+/// The longest arguments that are shown whole, in characters. A person has to see what they say yes to.
+const ARGUMENTS: usize = 2_000;
 
-/// Reads a line on a thread of its own.
-///
-/// # Errors
-/// Ctrl-C, Ctrl-D, or a terminal that fails.
-pub(crate) async fn read_line(editor: &SharedEditor, prompt: String) -> Result<String, ReadlineError> {
-    let editor = Arc::clone(editor);
-    let read = move || editor.lock().unwrap_or_else(PoisonError::into_inner).readline(&prompt);
-    tokio::task::spawn_blocking(read).await.unwrap_or(Err(ReadlineError::Eof))
+/// A question on its way to the person.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// What is asked.
+    pub(crate) text: String,
+    answer: oneshot::Sender<Approval>,
 }
 
-/// Asks the person at the terminal.
-pub(crate) struct AskAtTerminal {
-    editor: SharedEditor,
-    palette: Palette,
-    /// The token of the turn that runs: Ctrl-C at a question cancels it.
-    turn: Arc<Mutex<CancellationToken>>,
+impl Question {
+    /// Answers. Nobody may wait for it any more: the turn was cancelled.
+    pub(crate) fn answer(self, approval: Approval) {
+        let _ = self.answer.send(approval);
+    }
 }
 
-impl AskAtTerminal {
-    pub(crate) fn new(editor: SharedEditor, palette: Palette, turn: Arc<Mutex<CancellationToken>>) -> Self {
-        Self { editor, palette, turn }
+/// Hands questions to whoever holds the screen, so that they are asked one at a time and in their place in the output.
+#[derive(Debug)]
+pub(crate) struct AskPerson(mpsc::UnboundedSender<Question>);
+
+impl AskPerson {
+    /// An approver, and its questions.
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Question>) {
+        let (sender, questions) = mpsc::unbounded_channel();
+        (Self(sender), questions)
     }
 }
 
 #[async_trait]
-impl Approver for AskAtTerminal {
+impl Approver for AskPerson {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let style = self.palette.question;
-        let text = question(request);
-        // The question itself is output, the editor's prompt only its last line: editors measure prompts.
-        let mut output = io::stdout();
-        if writeln!(output, "{style}{text}{style:#}").and_then(|()| output.flush()).is_err() {
-            return Approval::deny("The user cannot be asked: the terminal is closed.");
-        }
-        loop {
-            match read_line(&self.editor, "  [y]es, yes for this [s]ession, [n]o: ".to_owned()).await {
-                Ok(line) => match line.trim().to_lowercase().as_str() {
-                    "y" | "yes" => return Approval::once(),
-                    "s" | "session" => return Approval::session(),
-                    "n" | "no" => return Approval::deny("The user said no."),
-                    _ => {}
-                },
-                Err(ReadlineError::Interrupted) => {
-                    self.turn.lock().unwrap_or_else(PoisonError::into_inner).cancel();
-                    return Approval::deny("The user cancelled the turn.");
-                }
-                Err(_) => return Approval::deny("The user did not answer."),
-            }
-        }
+        let (answer, answered) = oneshot::channel();
+        // Without a screen the question is dropped, and so is the way of its answer.
+        let _ = self.0.send(Question { text: question(request), answer });
+        answered.await.unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
     }
 }
 
 /// What a person is asked.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
-    let arguments = crate::render::shortened(&request.arguments.as_value().to_string());
-    format!("? {} wants to run with {arguments}", request.tool)
+    let arguments = request.arguments.as_value().to_string();
+    let shown: String = arguments.chars().take(ARGUMENTS).collect();
+    let mut text = format!("? {} wants to run with {}", request.tool, harmless_line(&shown));
+    if shown.len() < arguments.len() {
+        text += &format!(" … and {} bytes more, not shown", arguments.len() - shown.len());
+    }
+    text
 }
 
 /// Says yes to everything, as the person asked for with `--yes`.
+#[derive(Debug)]
 pub(crate) struct AllowAll;
 
 #[async_trait]

@@ -1,8 +1,14 @@
 //! [`Failure`]: what a person is told when a command fails, and the exit code.
 
-use std::{fmt, process::ExitCode};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use agcore::{AgentError, LlmError, llm::LlmErrorKind};
+
+use crate::vendor::key_variable;
 
 /// A command failed.
 #[derive(Debug)]
@@ -14,43 +20,74 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FailureKind {
     /// The task, the model or a tool failed.
-    Turn,
-    /// Wrong arguments or settings.
-    Settings,
+    Task,
+    /// Wrong arguments, input or settings.
+    Usage,
     /// No key, a wrong one, or one that may not do this.
     Key,
     /// The server cannot be reached, or did not answer in time.
     Unreachable,
-    /// Cancelled.
+    /// Ended by Ctrl-C.
     Cancelled,
+    /// Whoever read the output has gone.
+    OutputClosed,
 }
 
 impl Failure {
     /// The task failed.
-    pub(crate) fn turn(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Turn, message: message.into() }
+    pub(crate) fn task(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Task, message: message.into() }
     }
 
-    /// Wrong arguments or settings.
-    pub(crate) fn settings(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Settings, message: message.into() }
+    /// Wrong arguments, input or settings.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Usage, message: message.into() }
     }
 
-    /// Whether it was cancelled by Ctrl-C.
+    /// Ended by Ctrl-C.
+    pub(crate) fn cancelled() -> Self {
+        Self { kind: FailureKind::Cancelled, message: "cancelled".to_owned() }
+    }
+
+    /// The output cannot be written. That its reader has gone, as `head` does, is no fault that has to be told.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::BrokenPipe => FailureKind::OutputClosed,
+            _ => FailureKind::Task,
+        };
+        Self { kind, message: format!("the output cannot be written: {error}") }
+    }
+
+    /// A provider that cannot be set up: what is wrong stands in the settings.
+    pub(crate) fn setup(error: LlmError) -> Self {
+        let is_wrong = *error.kind() == LlmErrorKind::InvalidRequest;
+        let failure = Self::from(error);
+        if is_wrong { Self { kind: FailureKind::Usage, ..failure } } else { failure }
+    }
+
+    /// Whether it was ended by Ctrl-C.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.kind == FailureKind::Cancelled
     }
 
+    /// Whether the output is of no use any more.
+    pub(crate) fn is_output_closed(&self) -> bool {
+        self.kind == FailureKind::OutputClosed
+    }
+
     /// Tells the person, and gives the exit code.
-    #[expect(clippy::print_stderr, reason = "this is where a failed command tells why")]
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("error: {self}");
+        if !self.is_output_closed() {
+            // Where not even this can be written, the exit code has to do.
+            let _ = writeln!(io::stderr(), "error: {self}");
+        }
         ExitCode::from(match self.kind {
-            FailureKind::Turn => 1,
-            FailureKind::Settings => 2,
+            FailureKind::Task => 1,
+            FailureKind::Usage => 2,
             FailureKind::Key => 3,
             FailureKind::Unreachable => 4,
             FailureKind::Cancelled => 130,
+            FailureKind::OutputClosed => 141,
         })
     }
 }
@@ -66,11 +103,11 @@ impl From<LlmError> for Failure {
         let kind = match error.kind() {
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
-            LlmErrorKind::Cancelled => FailureKind::Cancelled,
-            _ => FailureKind::Turn,
+            LlmErrorKind::Cancelled => return Self::cancelled(),
+            _ => FailureKind::Task,
         };
         let mut message = error.chain();
-        if let Some(advice) = advice(error.kind()) {
+        if let Some(advice) = advice(&error) {
             message = format!("{message}\n{advice}");
         }
         Self { kind, message }
@@ -81,25 +118,35 @@ impl From<AgentError> for Failure {
     fn from(error: AgentError) -> Self {
         match error {
             AgentError::Llm(error) => error.into(),
-            AgentError::Config { .. } => Self::settings(error.to_string()),
-            other => Self::turn(other.to_string()),
+            AgentError::Config { .. } => Self::usage(error.to_string()),
+            other => Self::task(other.to_string()),
         }
     }
 }
 
 /// The next step, where the command line knows more than the error.
-fn advice(kind: &LlmErrorKind) -> Option<&'static str> {
-    Some(match kind {
-        LlmErrorKind::Authentication => {
-            "Set OPENAI_API_KEY (or AGCORE_API_KEY for another vendor) in the environment or in .env."
-        }
+fn advice(error: &LlmError) -> Option<String> {
+    let advice = match error.kind() {
+        LlmErrorKind::Authentication => return Some(key_advice(error)),
         LlmErrorKind::NotFound => "Check the model's name (--model) and the base URL (--base-url).",
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
         LlmErrorKind::Malformed => {
-            "The URL answers, but not as a model server; --base-url must be what stands before /chat/completions."
+            "Check the base URL (--base-url): it is what stands before /chat/completions."
         }
         LlmErrorKind::QuotaExhausted => "The account has no money or allowance left; waiting does not help soon.",
-        LlmErrorKind::ContextLength { .. } => "The conversation is too long for the model; begin a new one with /clear.",
+        LlmErrorKind::ContextLength { .. } => {
+            "The conversation is too long for the model; shorten it, or forget it with /clear."
+        }
         _ => return None,
-    })
+    };
+    Some(advice.to_owned())
+}
+
+fn key_advice(error: &LlmError) -> String {
+    let own = error.provider().and_then(|name| name.parse().ok()).map(|provider| key_variable(&provider));
+    let names = own.map_or_else(|| "AGCORE_API_KEY".to_owned(), |own| format!("{own} or AGCORE_API_KEY"));
+    match error.status() {
+        Some(_) => format!("The server refuses the key, or got none: check {names} in the environment or in .env."),
+        None => format!("Set {names} in the environment or in .env."),
+    }
 }

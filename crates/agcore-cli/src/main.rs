@@ -1,22 +1,30 @@
 //! The agcore command line.
 
-mod approve;
 mod args;
-mod command;
 mod exit;
-mod render;
-mod sample_tools;
+mod interrupt;
+mod vendor;
 mod settings;
+mod render;
+mod console;
+mod approve;
+mod sample_tools;
 mod turn;
+mod command;
 
-use std::process::ExitCode;
+use std::{panic, process::ExitCode, time::Duration};
 
 use clap::Parser;
+use tokio::{runtime, task::JoinError, time::timeout};
 
 use crate::{
     args::{Args, Command, InspectCommand},
     exit::Failure,
+    interrupt::Interrupts,
 };
+
+/// How long a command may take to put things in order after it was told to end.
+const GRACE: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -27,16 +35,43 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::turn(format!("the runtime could not be started: {error}")))?;
-    let done = match args.command {
-        Command::Demo => runtime.block_on(command::demo::run()),
-        Command::Chat(chat) => runtime.block_on(command::chat::run(&chat)),
-        Command::Inspect { command: InspectCommand::Case(case) } => command::inspect::cases(&case),
-    };
+        .map_err(|error| Failure::task(format!("the runtime could not be started: {error}")))?;
+    let done = runtime.block_on(until_interrupted(args));
     // A thread that waits for a line of the terminal must not keep the program from ending.
     runtime.shutdown_background();
     done
+}
+
+/// Runs the command on a task of its own, so that Ctrl-C ends the program even when its output is stuck in a full pipe.
+async fn until_interrupted(args: Args) -> Result<(), Failure> {
+    let interrupts = Interrupts::listen();
+    let mut task = tokio::spawn(command(args, interrupts.clone()));
+    tokio::select! {
+        done = &mut task => done.unwrap_or_else(|error| torn(error)),
+        () = interrupts.to_leave() => {
+            task.abort();
+            // What is dropped now puts the terminal in order; a task that is stuck is left behind.
+            let _ = timeout(GRACE, task).await;
+            Err(Failure::cancelled())
+        }
+    }
+}
+
+async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
+    match args.command {
+        Command::Demo => command::demo::run(&interrupts).await,
+        Command::Chat(chat) => command::chat::run(&chat, &interrupts).await,
+        Command::Inspect { command: InspectCommand::Case(case) } => command::inspect::cases(&case),
+    }
+}
+
+/// A panic of the task goes on as a panic of the program.
+fn torn(error: JoinError) -> Result<(), Failure> {
+    match error.try_into_panic() {
+        Ok(panic) => panic::resume_unwind(panic),
+        Err(_) => Err(Failure::cancelled()),
+    }
 }

@@ -2,11 +2,15 @@
 
 mod json_lines;
 mod style;
+mod text;
+mod usage;
 mod terminal;
 
 pub(crate) use json_lines::JsonLines;
 pub(crate) use style::Palette;
-pub(crate) use terminal::{Terminal, shortened, usage_line};
+pub(crate) use terminal::Terminal;
+pub(crate) use text::harmless_line;
+pub(crate) use usage::usage_line;
 
 use std::io;
 

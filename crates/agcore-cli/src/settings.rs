@@ -40,7 +40,7 @@ impl Settings {
             .or_else(|| from_environment(&["AGCORE_PROVIDER"]))
             .or_else(|| file.provider.clone())
             .unwrap_or_else(|| PROVIDER.to_owned());
-        let provider: ProviderType = provider.parse().map_err(|error| Failure::settings(format!("{error}")))?;
+        let provider: ProviderType = provider.parse().map_err(|error| Failure::usage(format!("{error}")))?;
         let is_openai = provider.name() == PROVIDER;
         // Variables of OpenAI's own are for its API only: the key must not go to another vendor.
         let variables = |own: &'static str, openai: &'static str| if is_openai { vec![own, openai] } else { vec![own] };
@@ -74,7 +74,7 @@ impl Settings {
 }
 
 fn no_model(provider: &ProviderType) -> Failure {
-    Failure::settings(format!(
+    Failure::usage(format!(
         "no model is set for {provider}: pass --model NAME, set AGCORE_MODEL, or write `model = \"NAME\"` in agcore.toml"
     ))
 }

@@ -6,7 +6,7 @@ pub use kind::{LlmErrorKind, TimeoutStage};
 
 use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault};
+use agcore_chat::{ChatResponse, Fault, floor_boundary};
 
 /// A failed call of a model. Small: everything is behind one pointer.
 ///
@@ -172,7 +172,7 @@ impl LlmError {
 
     /// Adds the beginning of a body, cut to 500 bytes.
     pub fn with_body(mut self, body: &str) -> Self {
-        let end = body.floor_char_boundary(EXCERPT);
+        let end = floor_boundary(body, EXCERPT);
         self.0.body_excerpt = Some(body[..end].to_owned());
         self
     }

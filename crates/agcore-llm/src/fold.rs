@@ -12,7 +12,7 @@ use self::calls::Calls;
 use crate::{
     delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
     error::{LlmError, LlmErrorKind},
-    provider::{Notice, ReplyItem},
+    reply::{Notice, ReplyItem},
 };
 
 /// Gathers the deltas of a reply.

@@ -30,6 +30,8 @@
 
 pub mod error;
 pub mod delta;
+pub mod reply;
+pub mod fold;
 pub mod provider;
 pub mod sse;
 pub mod dialect;
@@ -43,7 +45,6 @@ pub mod config;
 #[cfg(all(feature = "http", feature = "openai-chat"))]
 mod model;
 pub mod registry;
-pub mod fold;
 pub mod wire_case;
 pub mod layer;
 pub mod clock;
@@ -64,5 +65,6 @@ pub use {
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
     layer::retry::{MidStream, Retry, RetryPolicy},
     registry::ProviderRegistry,
-    provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, ReplyStream, provider_fn},
+    provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
+    reply::{Notice, ReplyItem, ReplyStream},
 };

@@ -1,10 +1,8 @@
 //! [`LlmProvider`]: something that answers a chat request.
 
 mod info;
-mod stream;
 
 pub use info::{Capabilities, ProviderInfo};
-pub use stream::{Notice, ReplyItem, ReplyStream};
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -13,7 +11,12 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream as items};
 use tokio_util::sync::CancellationToken;
 
-use crate::{delta::deltas_of, error::LlmError, fold::Fold};
+use crate::{
+    delta::deltas_of,
+    error::LlmError,
+    fold::Fold,
+    reply::{ReplyItem, ReplyStream},
+};
 
 /// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
 ///

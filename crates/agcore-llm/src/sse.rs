@@ -28,7 +28,11 @@ pub struct SseTooLong {
 
 impl fmt::Display for SseTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an event of the stream is larger than the limit of {} bytes", self.limit)
+        write!(
+            f,
+            "an event of the stream is larger than the limit of {} bytes",
+            self.limit
+        )
     }
 }
 
@@ -108,11 +112,12 @@ impl SseDecoder {
         bytes: &[u8],
         mut on_event: impl FnMut(SseEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut rest = bytes;
-        if std::mem::take(&mut self.after_cr) && !rest.is_empty() {
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
-        } else if bytes.is_empty() {
+        if bytes.is_empty() {
             return Ok(());
+        }
+        let mut rest = bytes;
+        if std::mem::take(&mut self.after_cr) {
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
         // The first data line of the open event, as long as it can stay where it is.
         let mut borrowed: Option<&[u8]> = None;
@@ -200,7 +205,11 @@ impl SseDecoder {
     /// The line that is read counts, whatever it is, so that the limit does not depend on where reads end.
     fn check_size<E: From<SseTooLong>>(&self, more: usize) -> Result<(), E> {
         let size = self.open.data.len().saturating_add(more);
-        if size > self.limit { Err(SseTooLong { limit: self.limit }.into()) } else { Ok(()) }
+        if size > self.limit {
+            Err(SseTooLong { limit: self.limit }.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -230,7 +239,11 @@ impl OpenEvent {
     ) -> Result<(), E> {
         let told = if self.has_data {
             let data = borrowed.unwrap_or(&self.data);
-            on_event(SseEvent { name: &self.name, data, unterminated })
+            on_event(SseEvent {
+                name: &self.name,
+                data,
+                unterminated,
+            })
         } else {
             Ok(())
         };
@@ -262,10 +275,17 @@ mod tests {
     /// The data of a stream's events, read in one piece, in two at every place, and byte by byte.
     fn check(stream: &str, expected: &[&str]) {
         let bytes = stream.as_bytes();
-        let mut slicings: Vec<Vec<&[u8]>> = (0..=bytes.len()).map(|at| vec![&bytes[..at], &bytes[at..]]).collect();
+        let mut slicings: Vec<Vec<&[u8]>> = (0..=bytes.len())
+            .map(|at| vec![&bytes[..at], &bytes[at..]])
+            .collect();
         slicings.push(bytes.chunks(1).collect());
+        // Reads without a byte change nothing.
+        slicings.push(bytes.chunks(1).flat_map(|byte| [byte, &[]]).collect());
         for reads in slicings {
-            let data: Vec<String> = events(&reads).into_iter().map(|(_, data, _)| data).collect();
+            let data: Vec<String> = events(&reads)
+                .into_iter()
+                .map(|(_, data, _)| data)
+                .collect();
             assert_eq!(data, expected, "{stream:?} read as {reads:?}");
         }
     }
@@ -299,20 +319,32 @@ mod tests {
 
     #[test]
     fn passes_over_comments_and_other_fields() {
-        check(": hi\nid: 1\nretry: 5\nwhat: ever\nnothing\ndata: a\n: more\n\n", &["a"]);
+        check(
+            ": hi\nid: 1\nretry: 5\nwhat: ever\nnothing\ndata: a\n: more\n\n",
+            &["a"],
+        );
         check(":\n\n:\n\nevent: ping\n\ndata: a\n\n", &["a"]);
     }
 
     #[test]
     fn takes_a_byte_order_mark_only_at_the_start() {
-        check("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n", &["a", "c"]);
+        check(
+            "\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n",
+            &["a", "c"],
+        );
     }
 
     #[test]
     fn flushes_the_last_event() {
         check("data: a\n\ndata: b\n", &["a", "b"]);
         check("data: a\n\ndata: b", &["a", "b"]);
-        assert_eq!(events(&[b"data: a\n\ndata: b"]).iter().map(|event| event.2).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(
+            events(&[b"data: a\n\ndata: b"])
+                .iter()
+                .map(|event| event.2)
+                .collect::<Vec<_>>(),
+            [false, true]
+        );
         check("data: a\n\ndat", &["a"]);
     }
 
@@ -322,12 +354,18 @@ mod tests {
         assert!(error("event: error\ndata: x\n\n"));
         assert!(error("data: x\nevent: error\n\n"));
         assert!(error("error: x\n\n"));
-        assert!(!error("event: error\n\ndata: x\n\n"), "a name does not outlive its event");
+        assert!(
+            !error("event: error\n\ndata: x\n\n"),
+            "a name does not outlive its event"
+        );
     }
 
     #[test]
     fn keeps_unicode_line_separators() {
-        check("data: a\u{2028}b\u{2029}c\u{85}d\n\n", &["a\u{2028}b\u{2029}c\u{85}d"]);
+        check(
+            "data: a\u{2028}b\u{2029}c\u{85}d\n\n",
+            &["a\u{2028}b\u{2029}c\u{85}d"],
+        );
     }
 
     #[test]
@@ -335,7 +373,9 @@ mod tests {
         let stream = b"data: 0123456789\ndata: 0123456789\n\n";
         for step in 1..=stream.len() {
             let mut decoder = SseDecoder::new().with_limit(15);
-            let fed = stream.chunks(step).try_for_each(|read| decoder.feed(read, |_| Ok::<_, SseTooLong>(())));
+            let fed = stream
+                .chunks(step)
+                .try_for_each(|read| decoder.feed(read, |_| Ok::<_, SseTooLong>(())));
             assert_eq!(fed, Err(SseTooLong { limit: 15 }), "in steps of {step}");
         }
     }

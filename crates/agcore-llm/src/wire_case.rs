@@ -119,10 +119,14 @@ pub enum CaseError {
     #[error("the case's head is no HTTP head: {0}")]
     Head(String),
     /// No wire of this build speaks its dialect.
-    #[error("no wire of this build speaks the dialect `{0}`; it is openai-chat, with the feature of that name")]
+    #[error(
+        "no wire of this build speaks the dialect `{0}`; it is openai-chat, with the feature of that name"
+    )]
     UnknownDialect(String),
     /// The file's size is not what the case says.
-    #[error("the body has {found} bytes, the case says {expected}: the file was changed, perhaps its line ends")]
+    #[error(
+        "the body has {found} bytes, the case says {expected}: the file was changed, perhaps its line ends"
+    )]
     Size {
         /// What the case says.
         expected: u64,
@@ -146,11 +150,14 @@ impl WireCase {
     }
 
     fn head(&self) -> Result<ReplyHead, CaseError> {
-        let status = StatusCode::from_u16(self.http.status).map_err(|error| CaseError::Head(error.to_string()))?;
+        let status = StatusCode::from_u16(self.http.status)
+            .map_err(|error| CaseError::Head(error.to_string()))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.http.headers {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| CaseError::Head(error.to_string()))?;
-            let value = HeaderValue::from_str(value).map_err(|error| CaseError::Head(error.to_string()))?;
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|error| CaseError::Head(error.to_string()))?;
+            let value =
+                HeaderValue::from_str(value).map_err(|error| CaseError::Head(error.to_string()))?;
             headers.append(name, value);
         }
         Ok(ReplyHead { status, headers })
@@ -171,13 +178,21 @@ impl WireCase {
     /// The reads of a body.
     fn reads<'a>(&self, body: &'a [u8], mode: ReadMode) -> Vec<&'a [u8]> {
         let ends: Vec<usize> = match mode {
-            ReadMode::Splits => self.splits.iter().copied().filter(|end| *end < body.len()).collect(),
+            ReadMode::Splits => self
+                .splits
+                .iter()
+                .copied()
+                .filter(|end| *end < body.len())
+                .collect(),
             ReadMode::Whole => Vec::new(),
             ReadMode::Bytes => (1..body.len()).collect(),
         };
         let begins = std::iter::once(0).chain(ends.iter().copied());
         let ends = ends.iter().copied().chain(std::iter::once(body.len()));
-        begins.zip(ends).filter_map(|(begin, end)| body.get(begin..end)).collect()
+        begins
+            .zip(ends)
+            .filter_map(|(begin, end)| body.get(begin..end))
+            .collect()
     }
 }
 
@@ -187,7 +202,10 @@ impl WireCase {
 /// When the case cannot be run; what goes wrong *in* the case is part of the result.
 pub fn run(case: &WireCase, body: &[u8], mode: ReadMode) -> Result<NeutralResult, CaseError> {
     if let Some(expected) = case.bytes.filter(|bytes| *bytes != body.len() as u64) {
-        return Err(CaseError::Size { expected, found: body.len() as u64 });
+        return Err(CaseError::Size {
+            expected,
+            found: body.len() as u64,
+        });
     }
     let mut decoder = case.decoder()?;
     let close = match case.close {
@@ -199,7 +217,11 @@ pub fn run(case: &WireCase, body: &[u8], mode: ReadMode) -> Result<NeutralResult
 }
 
 /// Reads to the end, the terminal marker or the first error.
-fn fold(decoder: &mut dyn Decoder<Chat>, reads: &[&[u8]], close: Close) -> (Result<(), LlmError>, ChatResponse) {
+fn fold(
+    decoder: &mut dyn Decoder<Chat>,
+    reads: &[&[u8]],
+    close: Close,
+) -> (Result<(), LlmError>, ChatResponse) {
     let (mut fold, mut deltas) = (Fold::new(), Vec::<ReplyDelta>::new());
     let mut take = |deltas: &mut Vec<ReplyDelta>| {
         for delta in deltas.drain(..) {

@@ -13,7 +13,8 @@ use futures_util::StreamExt;
 use crate::{
     credential::SecretGuard,
     error::LlmError,
-    provider::{Call, LlmProvider, ProviderInfo, ReplyItem, ReplyStream},
+    provider::{Call, LlmProvider, ProviderInfo},
+    reply::{ReplyItem, ReplyStream},
     transport::Transport,
     wire::{Chat, EncodeOptions, Operation, Wire},
 };

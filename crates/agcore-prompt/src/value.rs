@@ -12,6 +12,6 @@ mod writer;
 
 pub(crate) use data::{Data, Segment, View};
 pub use map::Map;
-pub(crate) use print::{TextSink, print};
+pub(crate) use print::{TextSink, print, print_json};
 pub(crate) use serialize::snapshot;
 pub use tree::{Object, Value};

@@ -108,7 +108,7 @@ impl Clock for ManualClock {
         let mut elapsed = self.elapsed.subscribe();
         if elapsed.wait_for(|elapsed| *elapsed >= until).await.is_err() {
             // The sender lives as long as `self`, so this cannot be; never waking up is the safe answer.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use agcore_chat::{ChatRequest, Clock};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyStream, provider::ReplyItem,
+    Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, reply::{ReplyItem, ReplyStream},
 };
 use futures_util::stream::{self, StreamExt};
 
@@ -91,12 +91,9 @@ impl ScriptedProvider {
     /// # Panics
     /// When some were not.
     #[track_caller]
-    #[expect(clippy::panic, reason = "an assertion for tests")]
     pub fn assert_done(&self) {
         let unused = self.unused();
-        if unused > 0 {
-            panic!("{unused} steps of the script were not played");
-        }
+        assert!(unused == 0, "{unused} steps of the script were not played");
     }
 
     /// Takes the next step for a call.

@@ -1,14 +1,19 @@
 //! What a call costs beyond the tool itself, in time: validation, permission rules, audit and statistics on.
 //!
 //! `cargo bench -p agcore-tools --features schema`. Aim: at most 5 µs for a small argument object.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench prints")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a bench prints"
+)]
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 
 use agcore_chat::{ToolCall, ToolWork};
 use agcore_tools::{
-    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, Rule, RuleState, TokioClock, ToolContext,
-    ToolPolicy, ToolRegistry,
+    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, Rule, RuleState,
+    TokioClock, ToolContext, ToolPolicy, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -33,15 +38,30 @@ const ROUNDS: usize = 15;
 
 fn main() {
     let tools = ToolRegistry::new();
-    let add = typed("add", "Adds.", |args: Add| async move { Ok(args.a + args.b) });
-    tools.register(add.with_permissions([Permission::Read])).unwrap();
+    let add = typed(
+        "add",
+        "Adds.",
+        |args: Add| async move { Ok(args.a + args.b) },
+    );
+    tools
+        .register(add.with_permissions([Permission::Read]))
+        .unwrap();
     let rules = PermissionRules::new(PermissionConfig::new())
         .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
         .with_rule(Rule::tool(RuleState::Deny, "shell.*"));
-    let context = ToolContext::builder(Arc::new(TokioClock::new())).session_id("s").build();
-    let executor =
-        tools.executor(context).policy(ToolPolicy::new(rules)).audit(Arc::new(Silent)).build().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let context = ToolContext::builder(Arc::new(TokioClock::new()))
+        .session_id("s")
+        .build();
+    let executor = tools
+        .executor(context)
+        .policy(ToolPolicy::new(rules))
+        .audit(Arc::new(Silent))
+        .build()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let mut rounds: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let work: Vec<_> = (0..CALLS)
@@ -57,5 +77,9 @@ fn main() {
         })
         .collect();
     rounds.sort_by(f64::total_cmp);
-    println!("invoke: {:.2} µs best, {:.2} µs median of {ROUNDS} rounds (aim ≤ 5)", rounds[0], rounds[ROUNDS / 2]);
+    println!(
+        "invoke: {:.2} µs best, {:.2} µs median of {ROUNDS} rounds (aim ≤ 5)",
+        rounds[0],
+        rounds[ROUNDS / 2]
+    );
 }

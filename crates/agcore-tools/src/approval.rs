@@ -3,15 +3,19 @@
 use agcore_chat::{ApprovalScope, Text};
 use async_trait::async_trait;
 
-use crate::{
-    arguments::Arguments, grants::Grant, permission::Permission, tool::ToolAnnotations,
-};
+use crate::{arguments::Arguments, grants::Grant, permission::Permission, tool::ToolAnnotations};
 
 /// Asks a person, or whoever stands for one, whether a call may run.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Asks. The wait counts in no timeout; the future is dropped when the run is cancelled. A panic counts as no.
     async fn approve(&self, request: &ApprovalRequest) -> Approval;
+
+    /// Whether it is asked about one call after another, so that what was allowed meanwhile is not asked again. An
+    /// approver that shows all open questions at once says no here.
+    fn one_at_a_time(&self) -> bool {
+        true
+    }
 }
 
 /// The call that waits for an answer.
@@ -64,27 +68,45 @@ pub enum Approval {
 impl Approval {
     /// Yes, this once.
     pub fn once() -> Self {
-        Self::Allow { scope: ApprovalScope::Once, arguments: None, grant: None }
+        Self::Allow {
+            scope: ApprovalScope::Once,
+            arguments: None,
+            grant: None,
+        }
     }
 
     /// Yes, for the session.
     pub fn session() -> Self {
-        Self::Allow { scope: ApprovalScope::Session, arguments: None, grant: None }
+        Self::Allow {
+            scope: ApprovalScope::Session,
+            arguments: None,
+            grant: None,
+        }
     }
 
     /// Yes, for good.
     pub fn always() -> Self {
-        Self::Allow { scope: ApprovalScope::Always, arguments: None, grant: None }
+        Self::Allow {
+            scope: ApprovalScope::Always,
+            arguments: None,
+            grant: None,
+        }
     }
 
     /// Yes, this once, with other arguments.
     pub fn edited(arguments: impl Into<Arguments>) -> Self {
-        Self::Allow { scope: ApprovalScope::Once, arguments: Some(arguments.into()), grant: None }
+        Self::Allow {
+            scope: ApprovalScope::Once,
+            arguments: Some(arguments.into()),
+            grant: None,
+        }
     }
 
     /// No, and why.
     pub fn deny(message: impl Into<String>) -> Self {
-        Self::Deny { message: message.into() }
+        Self::Deny {
+            message: message.into(),
+        }
     }
 }
 
@@ -95,6 +117,10 @@ pub struct SuspendingApprover;
 
 #[async_trait]
 impl Approver for SuspendingApprover {
+    fn one_at_a_time(&self) -> bool {
+        false
+    }
+
     async fn approve(&self, _: &ApprovalRequest) -> Approval {
         Approval::Suspend
     }

@@ -6,7 +6,7 @@ use agcore_chat::{SchemaViolation, ToolCall};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::error::{ToolError, clip};
+use crate::{clip::clip, error::ToolError};
 
 /// How much of a message about a value is shown, in bytes: it may quote the value.
 pub(crate) const MESSAGE_BYTES: usize = 300;
@@ -33,7 +33,10 @@ impl Arguments {
     /// [`InvalidArguments`](crate::ToolErrorKind::InvalidArguments) when they are not one JSON object.
     pub fn of(call: &ToolCall) -> Result<Self, ToolError> {
         call.arguments().map(Self::from).map_err(|error| {
-            ToolError::invalid_arguments(&clip(&call.name, 128), vec![SchemaViolation::new("$", error.to_string())])
+            ToolError::invalid_arguments(
+                &clip(&call.name, 128),
+                vec![SchemaViolation::new("$", error.to_string())],
+            )
         })
     }
 
@@ -130,22 +133,34 @@ mod tests {
 
     #[track_caller]
     fn check(arguments: Value, expected: &str) {
-        let Value::Object(map) = arguments else { panic!("an object") };
-        let violation = Arguments::from(map).read::<Trip>().expect_err("does not fit");
+        let Value::Object(map) = arguments else {
+            panic!("an object")
+        };
+        let violation = Arguments::from(map)
+            .read::<Trip>()
+            .expect_err("does not fit");
         assert_eq!(violation.to_string(), expected);
     }
 
     #[test]
     fn names_the_place_and_what_was_expected() {
         check(json!({}), "$: missing field `days`");
-        check(json!({"days": [{"city": "A"}, {"city": 7}]}), "$.days[1].city: invalid type: integer `7`, expected a string");
-        check(json!({"days": 1}), "$.days: invalid type: integer `1`, expected a sequence");
+        check(
+            json!({"days": [{"city": "A"}, {"city": 7}]}),
+            "$.days[1].city: invalid type: integer `7`, expected a string",
+        );
+        check(
+            json!({"days": 1}),
+            "$.days: invalid type: integer `1`, expected a sequence",
+        );
     }
 
     #[test]
     fn a_quoted_value_does_not_fill_the_message() {
         let map = json!({"days": "x".repeat(10_000)});
-        let violation = Arguments::from(map.as_object().cloned().unwrap_or_default()).read::<Trip>().unwrap_err();
+        let violation = Arguments::from(map.as_object().cloned().unwrap_or_default())
+            .read::<Trip>()
+            .unwrap_err();
         assert!(violation.message.len() < MESSAGE_BYTES + 4);
     }
 }

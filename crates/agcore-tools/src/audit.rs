@@ -4,7 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Serialize, Serializer};
 
-use crate::{arguments::Arguments, context::ToolContext, error::ToolErrorKind, permission::{Reason, Verdict}};
+use crate::{
+    arguments::Arguments,
+    context::ToolContext,
+    error::ToolErrorKind,
+    permission::{Reason, Verdict},
+};
 
 /// Keeps audit records.
 pub trait AuditSink: Send + Sync {
@@ -97,7 +102,12 @@ pub enum Decider {
 
 impl<'a> AuditRecord<'a> {
     /// A record of a call.
-    pub(crate) fn new(context: &'a ToolContext, tool: &'a str, arguments: &'a Arguments, event: AuditEvent<'a>) -> Self {
+    pub(crate) fn new(
+        context: &'a ToolContext,
+        tool: &'a str,
+        arguments: &'a Arguments,
+        event: AuditEvent<'a>,
+    ) -> Self {
         Self {
             at: context.clock().now(),
             session_id: context.session_id(),
@@ -112,7 +122,9 @@ impl<'a> AuditRecord<'a> {
 }
 
 fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
-    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = at
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
@@ -120,6 +132,9 @@ fn micros<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
 }
 
-fn kind_name<S: Serializer>(kind: &Option<ToolErrorKind>, serializer: S) -> Result<S::Ok, S::Error> {
+fn kind_name<S: Serializer>(
+    kind: &Option<ToolErrorKind>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     kind.map(ToolErrorKind::as_str).serialize(serializer)
 }

@@ -17,7 +17,9 @@ pub struct TokioClock {
 impl TokioClock {
     /// A clock whose monotonic time begins now.
     pub fn new() -> Self {
-        Self { start: Instant::now() }
+        Self {
+            start: Instant::now(),
+        }
     }
 }
 
@@ -29,7 +31,10 @@ impl Default for TokioClock {
 
 #[async_trait]
 impl Clock for TokioClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that the application hands in")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock that the application hands in"
+    )]
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }

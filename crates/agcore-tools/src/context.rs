@@ -109,11 +109,13 @@ impl ToolContext {
     /// Ends the call: cancelled with the run, when the call is given up, and when the call is over. A tool that starts
     /// tasks hands it to them.
     pub fn cancellation(&self) -> &CancellationToken {
-        self.call.as_ref().map_or(&self.run.cancellation, |call| &call.cancellation)
+        self.call
+            .as_ref()
+            .map_or(&self.run.cancellation, |call| &call.cancellation)
     }
 
     /// What the steps of the run share.
-    pub fn state(&self) -> &RunState {
+    pub fn run_state(&self) -> &RunState {
         &self.run.state
     }
 
@@ -149,10 +151,15 @@ impl ToolContext {
     ///
     /// Cancel safe when `wait` is.
     pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
-        let Some(call) = &self.call else { return wait.await };
+        let Some(call) = &self.call else {
+            return wait.await;
+        };
         let clock = self.clock();
         call.pause.begin(clock.monotonic());
-        let _end = EndOfWait { pause: &call.pause, clock };
+        let _end = EndOfWait {
+            pause: &call.pause,
+            clock,
+        };
         wait.await
     }
 
@@ -169,7 +176,12 @@ impl ToolContext {
     }
 
     /// The context of one call of this run.
-    pub(crate) fn for_call(&self, id: Text, progress: Option<ProgressSender>, answer: Option<InputAnswer>) -> Self {
+    pub(crate) fn for_call(
+        &self,
+        id: Text,
+        progress: Option<ProgressSender>,
+        answer: Option<InputAnswer>,
+    ) -> Self {
         let call = CallScope {
             id,
             cancellation: self.run.cancellation.child_token(),
@@ -177,13 +189,19 @@ impl ToolContext {
             answer,
             pause: Pause::default(),
         };
-        Self { run: Arc::clone(&self.run), call: Some(Arc::new(call)) }
+        Self {
+            run: Arc::clone(&self.run),
+            call: Some(Arc::new(call)),
+        }
     }
 
     /// How long the call has worked since its start, waiting for a person not counted.
     pub(crate) fn worked_since(&self, start: Duration) -> Duration {
         let now = self.clock().monotonic();
-        let paused = self.call.as_ref().map_or(Duration::ZERO, |call| call.pause.total(now));
+        let paused = self
+            .call
+            .as_ref()
+            .map_or(Duration::ZERO, |call| call.pause.total(now));
         now.saturating_sub(start).saturating_sub(paused)
     }
 
@@ -284,7 +302,10 @@ impl ToolContextBuilder {
 
     /// The context.
     pub fn build(self) -> ToolContext {
-        ToolContext { run: Arc::new(self.0), call: None }
+        ToolContext {
+            run: Arc::new(self.0),
+            call: None,
+        }
     }
 }
 

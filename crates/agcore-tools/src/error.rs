@@ -4,6 +4,8 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Fault, FaultKind, SchemaViolation};
 
+use crate::clip::clip;
+
 /// Text handed to a model is cut here, in bytes, so that a hostile message cannot fill the window.
 const MODEL_TEXT_BYTES: usize = 4096;
 
@@ -98,7 +100,13 @@ impl fmt::Display for ToolErrorKind {
 impl ToolError {
     /// An error with a text that serves the operator and the model alike.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, message: message.into(), for_model: None, detail: Detail::None, source: None }))
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            for_model: None,
+            detail: Detail::None,
+            source: None,
+        }))
     }
 
     /// The tool ran and failed; the text is for the model, too.
@@ -119,15 +127,20 @@ impl ToolError {
             [] => "use only the tools that were given".to_owned(),
             names => format!("did you mean {}?", names.join(" or ")),
         };
-        Self::new(ToolErrorKind::NotFound, format!("there is no tool named {name:?}; {hint}"))
-            .with_detail(Detail::Near(near))
+        Self::new(
+            ToolErrorKind::NotFound,
+            format!("there is no tool named {name:?}; {hint}"),
+        )
+        .with_detail(Detail::Near(near))
     }
 
     /// A tool of that name is there already.
     pub fn duplicate(name: &str) -> Self {
         Self::new(
             ToolErrorKind::Duplicate,
-            format!("a tool named {name:?} is registered already; unregister it first, or register with a prefix"),
+            format!(
+                "a tool named {name:?} is registered already; unregister it first, or register with a prefix"
+            ),
         )
     }
 
@@ -152,16 +165,25 @@ impl ToolError {
 
     /// A person said no, with these words for the model.
     pub fn denied_by_person(tool: &str, message: &str) -> Self {
-        let said = if message.trim().is_empty() { "no reason was given" } else { message };
-        Self::new(ToolErrorKind::PermissionDenied, format!("{tool} was denied by a person: {said}"))
-            .with_detail(Detail::ByPerson)
+        let said = if message.trim().is_empty() {
+            "no reason was given"
+        } else {
+            message
+        };
+        Self::new(
+            ToolErrorKind::PermissionDenied,
+            format!("{tool} was denied by a person: {said}"),
+        )
+        .with_detail(Detail::ByPerson)
     }
 
     /// The call did not end in time.
     pub fn timeout(tool: &str, limit: Duration) -> Self {
         Self::new(
             ToolErrorKind::Timeout,
-            format!("{tool} did not end within {limit:?} and was stopped; its effects, if any, are unknown"),
+            format!(
+                "{tool} did not end within {limit:?} and was stopped; its effects, if any, are unknown"
+            ),
         )
     }
 
@@ -216,7 +238,10 @@ impl ToolError {
     /// invalid arguments, timeout of a single call, other.
     pub fn is_recoverable(&self) -> bool {
         use ToolErrorKind as Kind;
-        matches!(self.0.kind, Kind::ExecutionFailed | Kind::InvalidArguments | Kind::Timeout | Kind::Other)
+        matches!(
+            self.0.kind,
+            Kind::ExecutionFailed | Kind::InvalidArguments | Kind::Timeout | Kind::Other
+        )
     }
 
     /// Names that the caller may have meant, when the tool was not found.
@@ -264,7 +289,9 @@ impl fmt::Display for ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("ToolError");
-        debug.field("kind", &self.0.kind).field("message", &self.0.message);
+        debug
+            .field("kind", &self.0.kind)
+            .field("message", &self.0.message);
         if let Some(text) = &self.0.for_model {
             debug.field("for_model", text);
         }
@@ -277,7 +304,10 @@ impl fmt::Debug for ToolError {
 
 impl Error for ToolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+        self.0
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
     }
 }
 
@@ -292,7 +322,11 @@ impl From<std::io::Error> for ToolError {
 /// The tool met JSON it could not read or write.
 impl From<serde_json::Error> for ToolError {
     fn from(error: serde_json::Error) -> Self {
-        Self::caused(ToolErrorKind::ExecutionFailed, "the tool met JSON of another form than it expected", error)
+        Self::caused(
+            ToolErrorKind::ExecutionFailed,
+            "the tool met JSON of another form than it expected",
+            error,
+        )
     }
 }
 
@@ -310,23 +344,6 @@ impl From<&str> for ToolError {
     }
 }
 
-/// The text up to a limit in bytes, cut on a character boundary.
-pub(crate) fn clip(text: &str, bytes: usize) -> Cow<'_, str> {
-    if text.len() <= bytes {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("{}…", head(text, bytes)))
-}
-
-/// The longest beginning of a text that has at most so many bytes and only whole characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,7 +352,10 @@ mod tests {
     fn causes_stay_with_the_operator() {
         let error = ToolError::other("password is hunter2");
         assert_eq!(error.model_text(), "the tool failed");
-        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("password is hunter2"));
+        assert_eq!(
+            error.source().map(ToString::to_string).as_deref(),
+            Some("password is hunter2")
+        );
         assert_eq!(error.clone().kind(), ToolErrorKind::Other);
     }
 
@@ -349,8 +369,20 @@ mod tests {
     #[test]
     fn recoverable_is_what_a_model_can_do_better() {
         use ToolErrorKind as Kind;
-        let kinds = [Kind::NotFound, Kind::Duplicate, Kind::Config, Kind::ExecutionFailed, Kind::InvalidArguments];
-        let more = [Kind::PermissionDenied, Kind::Timeout, Kind::Cancelled, Kind::Transport, Kind::Protocol];
+        let kinds = [
+            Kind::NotFound,
+            Kind::Duplicate,
+            Kind::Config,
+            Kind::ExecutionFailed,
+            Kind::InvalidArguments,
+        ];
+        let more = [
+            Kind::PermissionDenied,
+            Kind::Timeout,
+            Kind::Cancelled,
+            Kind::Transport,
+            Kind::Protocol,
+        ];
         let rest = [Kind::NotConnected, Kind::Io, Kind::Other];
         let recoverable: Vec<_> = kinds
             .into_iter()
@@ -358,6 +390,14 @@ mod tests {
             .chain(rest)
             .filter(|kind| ToolError::new(*kind, "x").is_recoverable())
             .collect();
-        assert_eq!(recoverable, [Kind::ExecutionFailed, Kind::InvalidArguments, Kind::Timeout, Kind::Other]);
+        assert_eq!(
+            recoverable,
+            [
+                Kind::ExecutionFailed,
+                Kind::InvalidArguments,
+                Kind::Timeout,
+                Kind::Other
+            ]
+        );
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
+use agcore_chat::{
+    Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
+};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
@@ -10,10 +12,12 @@ use crate::{
     audit::AuditSink,
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
-    execute::{AT_A_TIME, Batch, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, input_question},
+    execute::{
+        AT_A_TIME, Batch, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, input_question,
+    },
     layer::{
-        AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run, StatisticsLayer,
-        TimeoutLayer,
+        AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run,
+        StatisticsLayer, TimeoutLayer,
     },
     output::{OutputBody, ToolOutput, text_of},
     policy::ToolPolicy,
@@ -71,13 +75,21 @@ impl ToolExecutor for RegistryExecutor {
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
         let session = self.session.clone();
         let batch = session.next_batch();
-        Box::pin(Batch::new(Arc::clone(&self.engine), work).map(move |item| match item {
-            BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
-            BatchItem::Settled { settlement, .. } => {
-                let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
-                ToolReport::Settled { call_id, outcome: outcome(&session, batch, *settlement), duration }
-            }
-        }))
+        Box::pin(
+            Batch::new(Arc::clone(&self.engine), work).map(move |item| match item {
+                BatchItem::Progress { call_id, progress } => {
+                    ToolReport::Progress { call_id, progress }
+                }
+                BatchItem::Settled { settlement, .. } => {
+                    let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
+                    ToolReport::Settled {
+                        call_id,
+                        outcome: outcome(&session, batch, *settlement),
+                        duration,
+                    }
+                }
+            }),
+        )
     }
 }
 
@@ -92,27 +104,41 @@ impl fmt::Debug for RegistryExecutor {
 
 /// What a settled call means for the turn.
 fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOutcome {
-    let Settlement { call_id, name, arguments, end, .. } = settlement;
+    let Settlement {
+        call_id,
+        name,
+        arguments,
+        end,
+        ..
+    } = settlement;
     match end {
         End::Asked(question) => ToolOutcome::Ask(question),
         End::Failed(error) => {
             let refusal = match error.kind() {
                 ToolErrorKind::NotFound => Some(Refusal::NotFound(&name)),
-                ToolErrorKind::PermissionDenied if error.is_denied_by_person() => return told(&error),
+                ToolErrorKind::PermissionDenied if error.is_denied_by_person() => {
+                    return told(&error);
+                }
                 ToolErrorKind::PermissionDenied => Some(Refusal::Denied(&name, &arguments)),
                 _ => None,
             };
             match refusal {
-                Some(refusal) if session.told_before(refusal, batch) => ToolOutcome::Fatal(told_twice(&error)),
+                Some(refusal) if session.told_before(refusal, batch) => {
+                    ToolOutcome::Fatal(told_twice(&error))
+                }
                 Some(_) => told(&error),
                 None if error.is_recoverable() => told(&error),
                 None => ToolOutcome::Fatal(error.fault()),
             }
         }
-        End::Output { output, approved, number } => match output.body {
-            OutputBody::AwaitingInput(request) => {
-                ToolOutcome::Ask(input_question(&call_id, arguments, request, approved, number))
-            }
+        End::Output {
+            output,
+            approved,
+            number,
+        } => match output.body {
+            OutputBody::AwaitingInput(request) => ToolOutcome::Ask(input_question(
+                &call_id, arguments, request, approved, number,
+            )),
             OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data },
             _ => ToolOutcome::Done(result(output)),
         },
@@ -125,16 +151,25 @@ fn told(error: &ToolError) -> ToolOutcome {
 
 fn told_twice(error: &ToolError) -> Fault {
     let mut fault = error.fault();
-    fault.message.push_str(" (the model was told, and made the same call again)");
+    fault
+        .message
+        .push_str(" (the model was told, and made the same call again)");
     fault
 }
 
 /// The result for the model, and beside it what is for observers only.
 fn result(output: ToolOutput) -> ToolResult {
     let mut display = Map::new();
-    let ToolOutput { body, ui_hints, metadata } = output;
+    let ToolOutput {
+        body,
+        ui_hints,
+        metadata,
+    } = output;
     let content = match body {
-        OutputBody::Rich { content, structured } => {
+        OutputBody::Rich {
+            content,
+            structured,
+        } => {
             display.extend(structured.map(|value| ("structured".to_owned(), value)));
             content
         }
@@ -144,7 +179,11 @@ fn result(output: ToolOutput) -> ToolResult {
     display.extend(ui_hints.map(|value| ("ui_hints".to_owned(), value)));
     display.extend(metadata.map(|value| ("metadata".to_owned(), value)));
     let result = ToolResult::new(content);
-    if display.is_empty() { result } else { result.with_display(Value::Object(display)) }
+    if display.is_empty() {
+        result
+    } else {
+        result.with_display(Value::Object(display))
+    }
 }
 
 impl ToolRegistry {
@@ -253,7 +292,8 @@ impl ExecutorBuilder {
         L: Layer<BoxInvoke> + Send + 'static,
         L::Invoke: 'static,
     {
-        self.layers.push(Box::new(move |inner| BoxInvoke::new(layer.layer(inner))));
+        self.layers
+            .push(Box::new(move |inner| BoxInvoke::new(layer.layer(inner))));
         self
     }
 
@@ -263,7 +303,11 @@ impl ExecutorBuilder {
     /// [`Config`](ToolErrorKind::Config) when the context lacks something that a tool needs, such as a `State<T>`.
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
-        let gate = Gate { policy: self.policy, session: self.session.clone(), audit: self.audit.clone() };
+        let gate = Gate {
+            policy: self.policy,
+            session: self.session.clone(),
+            audit: self.audit.clone(),
+        };
         let mut inner = BoxInvoke::new(TimeoutLayer::new(self.timeout).layer(Run));
         if let Some(redactor) = self.redactor {
             inner = wrap(&RedactLayer::new(redactor), inner);
@@ -271,7 +315,10 @@ impl ExecutorBuilder {
         if let Some(offload) = self.offload {
             inner = wrap(&offload, inner);
         }
-        inner = self.layers.into_iter().fold(inner, |inner, wrap| wrap(inner));
+        inner = self
+            .layers
+            .into_iter()
+            .fold(inner, |inner, wrap| wrap(inner));
         inner = wrap(&CutLayer::new(self.max_result_bytes), inner);
         if let Some(sink) = self.audit {
             inner = wrap(&AuditLayer::new(sink), inner);
@@ -283,13 +330,23 @@ impl ExecutorBuilder {
             invoke: wrap(&StatisticsLayer, inner),
             most_at_a_time: self.most_at_a_time,
         };
-        Ok(RegistryExecutor { engine: Arc::new(engine), session: self.session })
+        Ok(RegistryExecutor {
+            engine: Arc::new(engine),
+            session: self.session,
+        })
     }
 
     fn check_context(&self) -> Result<(), ToolError> {
         for tool in self.snapshot.tools() {
             tool.tool().check_context(&self.context).map_err(|error| {
-                ToolError::new(error.kind(), format!("{} cannot be used in this session: {}", tool.name(), error.message()))
+                ToolError::new(
+                    error.kind(),
+                    format!(
+                        "{} cannot be used in this session: {}",
+                        tool.name(),
+                        error.message()
+                    ),
+                )
             })?;
         }
         Ok(())

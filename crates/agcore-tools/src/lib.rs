@@ -30,6 +30,7 @@
 //! # }
 //! ```
 
+mod clip;
 mod error;
 mod arguments;
 mod panic;
@@ -69,7 +70,10 @@ pub use {
     output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
     permission::{Permission, PermissionConfig, PermissionRules, Rule, RuleState},
     policy::ToolPolicy,
-    registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
+    registry::{
+        RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics,
+        ToolView,
+    },
     session::ToolSession,
     tool::{BaseTool, ToolAnnotations},
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},

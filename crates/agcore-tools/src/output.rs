@@ -63,7 +63,11 @@ pub struct InputRequest {
 impl InputRequest {
     /// A question in words.
     pub fn new(prompt: impl Into<String>) -> Self {
-        Self { prompt: prompt.into(), schema: None, context: Value::Null }
+        Self {
+            prompt: prompt.into(),
+            schema: None,
+            context: Value::Null,
+        }
     }
 
     /// Adds a JSON Schema of the answer.
@@ -109,13 +113,18 @@ impl OutputStream {
     ///
     /// # Errors
     /// The stream's own error; or that it ended without an output, or with another stream.
-    pub(crate) async fn finish(mut self, mut part: impl FnMut(Value)) -> Result<ToolOutput, ToolError> {
+    pub(crate) async fn finish(
+        mut self,
+        mut part: impl FnMut(Value),
+    ) -> Result<ToolOutput, ToolError> {
         loop {
             match std::future::poll_fn(|cx| self.0.as_mut().poll_next(cx)).await {
                 Some(Ok(OutputItem::Part(value))) => part(value),
                 Some(Ok(OutputItem::Final(output))) => {
                     return match output.body {
-                        OutputBody::Stream(_) => Err(misuse("the tool's output stream ended with another stream")),
+                        OutputBody::Stream(_) => {
+                            Err(misuse("the tool's output stream ended with another stream"))
+                        }
                         _ => Ok(*output),
                     };
                 }
@@ -139,7 +148,11 @@ impl fmt::Debug for OutputStream {
 impl ToolOutput {
     /// An output of this body.
     pub fn new(body: OutputBody) -> Self {
-        Self { body, ui_hints: None, metadata: None }
+        Self {
+            body,
+            ui_hints: None,
+            metadata: None,
+        }
     }
 
     /// Text for the model.
@@ -162,16 +175,24 @@ impl ToolOutput {
 
     /// Text, images, files.
     pub fn content(content: impl Into<Content>) -> Self {
-        Self::new(OutputBody::Rich { content: content.into(), structured: None })
+        Self::new(OutputBody::Rich {
+            content: content.into(),
+            structured: None,
+        })
     }
 
     /// Text, images, files for the model, and the same for programs.
     pub fn content_and_value(content: impl Into<Content>, structured: Value) -> Self {
-        Self::new(OutputBody::Rich { content: content.into(), structured: Some(structured) })
+        Self::new(OutputBody::Rich {
+            content: content.into(),
+            structured: Some(structured),
+        })
     }
 
     /// Parts that come one by one, and a last output.
-    pub fn stream(items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static) -> Self {
+    pub fn stream(
+        items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static,
+    ) -> Self {
         Self::new(OutputBody::Stream(OutputStream::new(items)))
     }
 
@@ -183,7 +204,10 @@ impl ToolOutput {
 
     /// The call ends the turn: another agent takes over.
     pub fn divert(content: impl Into<Content>, data: Value) -> Self {
-        Self::new(OutputBody::Divert { content: content.into(), data })
+        Self::new(OutputBody::Divert {
+            content: content.into(),
+            data,
+        })
     }
 
     /// Adds hints of how to show it.

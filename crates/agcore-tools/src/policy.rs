@@ -20,12 +20,19 @@ pub struct ToolPolicy {
     pub approver: Option<Arc<dyn Approver>>,
     /// What a person has allowed for good.
     pub grants: Arc<dyn GrantStore>,
+    /// Held while a person is asked, when the approver is asked about one call after another.
+    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl ToolPolicy {
     /// These rules; nobody is asked, and nothing is remembered beyond this value.
     pub fn new(rules: impl Into<PermissionRules>) -> Self {
-        Self { rules: Arc::new(rules.into()), approver: None, grants: Arc::new(InMemoryGrants::new()) }
+        Self {
+            rules: Arc::new(rules.into()),
+            approver: None,
+            grants: Arc::new(InMemoryGrants::new()),
+            turn: Arc::default(),
+        }
     }
 
     /// Sets who is asked.

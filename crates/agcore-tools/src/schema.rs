@@ -26,14 +26,18 @@ impl Check {
     pub(crate) fn of_arguments(schema: &Value) -> Result<Self, ToolError> {
         match schema.get("type") {
             Some(Value::String(kind)) if kind == "object" => Self::new(schema),
-            _ => Err(unfit("the schema of the arguments must be an object with \"type\": \"object\"")),
+            _ => Err(unfit(
+                "the schema of the arguments must be an object with \"type\": \"object\"",
+            )),
         }
     }
 
     /// Makes a schema ready.
     #[cfg(feature = "schema")]
     pub(crate) fn new(schema: &Value) -> Result<Self, ToolError> {
-        full::Compiled::new(schema).map(|validator| Self { validator }).map_err(|why| unfit(&why))
+        full::Compiled::new(schema)
+            .map(|validator| Self { validator })
+            .map_err(|why| unfit(&why))
     }
 
     /// All violations of a value.
@@ -50,12 +54,19 @@ impl Check {
 
     /// Takes any value: there is no validator in this build.
     #[cfg(not(feature = "schema"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same face as with the feature `schema`")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "the same face as with the feature `schema`"
+    )]
     pub(crate) fn check(&self, _: &Value) -> Result<(), Vec<SchemaViolation>> {
         Ok(())
     }
 }
 
 fn unfit(why: &str) -> ToolError {
-    ToolError::new(ToolErrorKind::Config, format!("the JSON Schema cannot be used: {why}"))
+    ToolError::new(
+        ToolErrorKind::Config,
+        format!("the JSON Schema cannot be used: {why}"),
+    )
 }

@@ -39,7 +39,12 @@ struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { version: VERSION, batch: 0, told: BTreeMap::new(), grants: Vec::new() }
+        Self {
+            version: VERSION,
+            batch: 0,
+            told: BTreeMap::new(),
+            grants: Vec::new(),
+        }
     }
 }
 
@@ -54,7 +59,9 @@ impl Refusal<'_> {
     fn key(self) -> String {
         match self {
             Self::NotFound(tool) => format!("not found: {tool}"),
-            Self::Denied(tool, arguments) => format!("denied: {tool} {}", in_order(arguments.as_value())),
+            Self::Denied(tool, arguments) => {
+                format!("denied: {tool} {}", in_order(arguments.as_value()))
+            }
         }
     }
 }
@@ -102,11 +109,18 @@ impl ToolSession {
     /// # Errors
     /// When it is corrupt or of another version.
     pub fn restore(saved: Value) -> Result<Self, ToolError> {
-        let refuse = |why: String| ToolError::new(ToolErrorKind::Config, format!("the tool session cannot be read: {why}"));
+        let refuse = |why: String| {
+            ToolError::new(
+                ToolErrorKind::Config,
+                format!("the tool session cannot be read: {why}"),
+            )
+        };
         match saved.get("version").and_then(Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
             Some(version) => {
-                return Err(refuse(format!("it is of version {version}, this program knows {VERSION}")));
+                return Err(refuse(format!(
+                    "it is of version {version}, this program knows {VERSION}"
+                )));
             }
             None => return Err(refuse("it has no version".to_owned())),
         }
@@ -129,7 +143,10 @@ impl ToolSession {
 
     /// Whether a person has allowed a call for the session.
     pub(crate) fn covers(&self, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
-        self.lock().grants.iter().any(|grant| grant.covers(tool, arguments, asked))
+        self.lock()
+            .grants
+            .iter()
+            .any(|grant| grant.covers(tool, arguments, asked))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Memory> {
@@ -140,7 +157,10 @@ impl ToolSession {
 impl fmt::Debug for ToolSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let memory = self.lock();
-        f.debug_struct("ToolSession").field("told", &memory.told.len()).field("grants", &memory.grants).finish()
+        f.debug_struct("ToolSession")
+            .field("told", &memory.told.len())
+            .field("grants", &memory.grants)
+            .finish()
     }
 }
 
@@ -148,8 +168,16 @@ impl fmt::Debug for ToolSession {
 fn in_order(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let sorted: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, in_order(value))).collect();
-            Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect())
+            let sorted: BTreeMap<&String, Value> = members
+                .iter()
+                .map(|(key, value)| (key, in_order(value)))
+                .collect();
+            Value::Object(
+                sorted
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), value))
+                    .collect(),
+            )
         }
         Value::Array(items) => Value::Array(items.iter().map(in_order).collect()),
         other => other.clone(),
@@ -173,7 +201,10 @@ mod tests {
         let same = arguments(json!({"b": {"y": 2, "x": 1}, "a": 1}));
         let batch = session.next_batch();
         assert!(!session.told_before(Refusal::Denied("t", &first), batch));
-        assert!(!session.told_before(Refusal::Denied("t", &same), batch), "the model could not know yet");
+        assert!(
+            !session.told_before(Refusal::Denied("t", &same), batch),
+            "the model could not know yet"
+        );
         let restored = ToolSession::restore(session.export()).unwrap();
         let batch = restored.next_batch();
         assert!(restored.told_before(Refusal::Denied("t", &same), batch));
@@ -187,7 +218,10 @@ mod tests {
         for (saved, why) in [
             (json!({}), "no version"),
             (json!({"version": 2}), "version 2"),
-            (json!({"version": 1, "batch": "x", "told": {}, "grants": []}), "invalid type"),
+            (
+                json!({"version": 1, "batch": "x", "told": {}, "grants": []}),
+                "invalid type",
+            ),
         ] {
             let error = ToolSession::restore(saved).expect_err(why);
             assert!(error.message().contains(why), "{error}");

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,
+    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput,
+    permission::Permission,
 };
 
 /// Something that a model can call.
@@ -61,7 +62,11 @@ pub trait BaseTool: Send + Sync {
     ///
     /// # Errors
     /// What the model and the operator are told of a failure.
-    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+    async fn execute(
+        &self,
+        arguments: &Arguments,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError>;
 }
 
 /// How a tool behaves, as its author says; `None` is unknown. Hints, not guarantees: permissions go by

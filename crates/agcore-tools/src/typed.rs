@@ -50,7 +50,11 @@ use crate::{
 /// });
 /// assert_eq!(tool.parameters()["properties"]["word"]["description"], "The word to look up.");
 /// ```
-pub fn typed<F, Marker>(name: impl Into<String>, description: impl Into<String>, function: F) -> Typed<F, Marker>
+pub fn typed<F, Marker>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    function: F,
+) -> Typed<F, Marker>
 where
     F: ToolFunction<Marker>,
 {
@@ -114,7 +118,9 @@ impl<F, Marker> Typed<F, Marker> {
 
 impl<F, Marker> fmt::Debug for Typed<F, Marker> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Typed").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Typed")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -162,7 +168,11 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
         self.read(arguments).map(drop)
     }
 
-    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn execute(
+        &self,
+        arguments: &Arguments,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let arguments = self.read(arguments)?;
         self.function.call(arguments, context).await
     }
@@ -185,7 +195,9 @@ fn parameters_of<T: JsonSchema>() -> Value {
     let mut schema = schema_of::<T>();
     if let Value::Object(members) = &mut schema {
         members.entry("type").or_insert_with(|| "object".into());
-        members.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        members
+            .entry("properties")
+            .or_insert_with(|| Value::Object(serde_json::Map::new()));
     }
     schema
 }

@@ -1,12 +1,18 @@
 //! What a call costs beyond the tool itself, in allocations.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test"
+)]
 
 use std::sync::Arc;
 
 use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
-    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, RegistryExecutor, Rule, RuleState,
-    TokioClock, ToolContext, ToolPolicy, ToolRegistry,
+    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, RegistryExecutor, Rule,
+    RuleState, TokioClock, ToolContext, ToolPolicy, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -29,19 +35,33 @@ impl AuditSink for Silent {
 /// Validation, permission rules, audit and statistics on.
 fn executor() -> RegistryExecutor {
     let tools = ToolRegistry::new();
-    let add = typed("add", "Adds.", |args: Add| async move { Ok(args.a + args.b) });
-    tools.register(add.with_permissions([Permission::Read])).unwrap();
+    let add = typed(
+        "add",
+        "Adds.",
+        |args: Add| async move { Ok(args.a + args.b) },
+    );
+    tools
+        .register(add.with_permissions([Permission::Read]))
+        .unwrap();
     let rules = PermissionRules::new(PermissionConfig::new())
         .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
         .with_rule(Rule::tool(RuleState::Deny, "shell.*"));
-    let context = ToolContext::builder(Arc::new(TokioClock::new())).session_id("s").build();
-    let builder = tools.executor(context).policy(ToolPolicy::new(rules)).audit(Arc::new(Silent));
+    let context = ToolContext::builder(Arc::new(TokioClock::new()))
+        .session_id("s")
+        .build();
+    let builder = tools
+        .executor(context)
+        .policy(ToolPolicy::new(rules))
+        .audit(Arc::new(Silent));
     builder.build().unwrap()
 }
 
 #[test]
 fn a_call_costs_at_most_15_allocations() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
     let executor = executor();
     let work = || ToolWork::new(ToolCall::function("call_1", "add", r#"{"a": 2, "b": 3}"#));
     runtime.block_on(async {

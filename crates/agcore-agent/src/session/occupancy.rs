@@ -25,13 +25,22 @@ pub(super) struct Occupied<T> {
 
 impl<T> Occupancy<T> {
     pub(super) fn new(value: T, policy: BusyPolicy) -> Self {
-        Self { value: Arc::new(Mutex::new(value)), policy, running: Arc::default() }
+        Self {
+            value: Arc::new(Mutex::new(value)),
+            policy,
+            running: Arc::default(),
+        }
     }
 
     /// Takes the right for a turn, after the policy. Cancel safe: a turn that waits in the queue gives its place up.
-    pub(super) async fn occupy(&self, token: &CancellationToken) -> Result<Occupied<T>, AgentError> {
+    pub(super) async fn occupy(
+        &self,
+        token: &CancellationToken,
+    ) -> Result<Occupied<T>, AgentError> {
         let value = match self.policy {
-            BusyPolicy::Refuse => Arc::clone(&self.value).try_lock_owned().map_err(|_| AgentError::Busy)?,
+            BusyPolicy::Refuse => Arc::clone(&self.value)
+                .try_lock_owned()
+                .map_err(|_| AgentError::Busy)?,
             BusyPolicy::Queue => self.wait(token).await?,
             BusyPolicy::Interrupt => {
                 self.cancel();
@@ -40,7 +49,11 @@ impl<T> Occupancy<T> {
         };
         let token = token.child_token();
         *lock(&self.running) = Some(token.clone());
-        Ok(Occupied { value, token, running: Arc::clone(&self.running) })
+        Ok(Occupied {
+            value,
+            token,
+            running: Arc::clone(&self.running),
+        })
     }
 
     async fn wait(&self, token: &CancellationToken) -> Result<OwnedMutexGuard<T>, AgentError> {

@@ -25,7 +25,13 @@ pub struct SessionState {
 impl SessionState {
     pub(super) fn new(id: Arc<str>, cycle: Machine, tools: Value, age: Duration) -> Self {
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-        Self { version: VERSION, id, cycle, tools, age_ms }
+        Self {
+            version: VERSION,
+            id,
+            cycle,
+            tools,
+            age_ms,
+        }
     }
 
     /// The session's id.
@@ -33,13 +39,23 @@ impl SessionState {
         &self.id
     }
 
-    pub(super) fn into_parts(self) -> Result<(Arc<str>, Machine, ToolSession, Duration), AgentError> {
+    pub(super) fn into_parts(
+        self,
+    ) -> Result<(Arc<str>, Machine, ToolSession, Duration), AgentError> {
         if self.version != VERSION {
-            let message =
-                format!("it has version {}, but this program reads version {VERSION}: use the program that wrote it", self.version);
+            let message = format!(
+                "it has version {}, but this program reads version {VERSION}: use the program that wrote it",
+                self.version
+            );
             return Err(AgentError::State(message));
         }
-        let tools = ToolSession::restore(self.tools).map_err(|error| AgentError::State(error.to_string()))?;
-        Ok((self.id, self.cycle, tools, Duration::from_millis(self.age_ms)))
+        let tools = ToolSession::restore(self.tools)
+            .map_err(|error| AgentError::State(error.to_string()))?;
+        Ok((
+            self.id,
+            self.cycle,
+            tools,
+            Duration::from_millis(self.age_ms),
+        ))
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_agent::{AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle, SessionState};
+use agcore_agent::{
+    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle,
+    SessionState,
+};
 use agcore_chat::{Answer, Clock, ToolCall, validate_messages};
 use agcore_llm::{LlmError, LlmErrorKind, RetryPolicy, cycle::machine::Limits};
 use agcore_testkit::{
@@ -22,9 +25,19 @@ struct Say {
 
 fn tools() -> ToolRegistry {
     let tools = ToolRegistry::new();
-    tools.register(typed("say", "Says it.", |say: Say| async move { Ok(say.text) })).unwrap();
-    let wipe = typed("wipe", "Deletes.", |say: Say| async move { Ok(format!("wiped {}", say.text)) });
-    tools.register(wipe.with_permissions([Permission::Delete])).unwrap();
+    tools
+        .register(typed(
+            "say",
+            "Says it.",
+            |say: Say| async move { Ok(say.text) },
+        ))
+        .unwrap();
+    let wipe = typed("wipe", "Deletes.", |say: Say| async move {
+        Ok(format!("wiped {}", say.text))
+    });
+    tools
+        .register(wipe.with_permissions([Permission::Delete]))
+        .unwrap();
     tools
 }
 
@@ -44,20 +57,46 @@ fn call(name: &str, arguments: &str) -> ScriptStep {
 }
 
 async fn texts(session: &AgentSession) -> Vec<String> {
-    session.messages().await.iter().map(|message| format!("{}: {}", message.role(), message.text())).collect()
+    session
+        .messages()
+        .await
+        .iter()
+        .map(|message| format!("{}: {}", message.role(), message.text()))
+        .collect()
 }
 
 #[tokio::test]
 async fn turns_remember_earlier_turns_and_the_layers_stay_out_of_the_history() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Hi again.")]);
-    let bundle = builder(&provider).with_config(AgentConfig::new().with_base_prompt("Base.")).build().unwrap();
+    let bundle = builder(&provider)
+        .with_config(AgentConfig::new().with_base_prompt("Base."))
+        .build()
+        .unwrap();
     let session = session(&bundle);
     session.submit_turn("Hello").await.unwrap();
     session.submit_turn("Hello again").await.unwrap();
-    let sent: Vec<String> = provider.requests()[1].messages.iter().map(|message| message.text().into_owned()).collect();
+    let sent: Vec<String> = provider.requests()[1]
+        .messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect();
     assert_eq!(sent, ["Base.\n\nBe Ada.", "Hello", "Hi.", "Hello again"]);
-    assert_eq!(texts(&session).await, ["user: Hello", "assistant: Hi.", "user: Hello again", "assistant: Hi again."]);
-    assert_eq!((session.usage().await.calls, session.usage().await.usage.total()), (2, Some(30)));
+    assert_eq!(
+        texts(&session).await,
+        [
+            "user: Hello",
+            "assistant: Hi.",
+            "user: Hello again",
+            "assistant: Hi again."
+        ]
+    );
+    assert_eq!(
+        (
+            session.usage().await.calls,
+            session.usage().await.usage.total()
+        ),
+        (2, Some(30))
+    );
 }
 
 #[tokio::test]
@@ -65,25 +104,41 @@ async fn the_agents_model_stands_over_the_providers() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let bundle = builder(&provider).build().unwrap();
     let spec = AgentSpec::new("ada", "").with_model("special");
-    bundle.session("s", Arc::new(spec)).submit_turn("Hello").await.unwrap();
+    bundle
+        .session("s", Arc::new(spec))
+        .submit_turn("Hello")
+        .await
+        .unwrap();
     assert_eq!(provider.requests()[0].model, "special");
 }
 
 #[tokio::test]
 async fn what_an_agent_does_not_expose_it_cannot_call() {
-    let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
-    let bundle = builder(&provider).with_permissions(agcore_tools::PermissionConfig::new().with_denied([])).build().unwrap();
+    let provider =
+        ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
+    let bundle = builder(&provider)
+        .with_permissions(agcore_tools::PermissionConfig::new().with_denied([]))
+        .build()
+        .unwrap();
     let session = bundle.session("s", Arc::new(AgentSpec::new("ada", "").with_tools(["say"])));
     session.submit_turn("Go").await.unwrap();
-    let offered: Vec<_> = provider.requests()[0].tools.iter().map(|tool| tool.name().to_owned()).collect();
+    let offered: Vec<_> = provider.requests()[0]
+        .tools
+        .iter()
+        .map(|tool| tool.name().to_owned())
+        .collect();
     assert_eq!(offered, ["say"]);
     let told = texts(&session).await;
-    assert!(told[2].starts_with("tool: ") && !told[2].contains("wiped"), "{told:?}");
+    assert!(
+        told[2].starts_with("tool: ") && !told[2].contains("wiped"),
+        "{told:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_policy_denies_without_an_approver() {
-    let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
+    let provider =
+        ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let session = session(&builder(&provider).build().unwrap());
     session.submit_turn("Go").await.unwrap();
     assert!(!texts(&session).await[2].contains("wiped"));
@@ -91,9 +146,15 @@ async fn a_policy_denies_without_an_approver() {
 
 #[tokio::test]
 async fn saved_state_carries_questions_history_and_usage() {
-    let provider = ScriptedProvider::new([call("say", r#"{"text":"yes"}"#), ScriptStep::text("Said.")]);
-    let rules = agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
-    let bundle = builder(&provider).with_permissions(rules).with_approver(Arc::new(SuspendingApprover)).build().unwrap();
+    let provider =
+        ScriptedProvider::new([call("say", r#"{"text":"yes"}"#), ScriptStep::text("Said.")]);
+    let rules =
+        agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
+    let bundle = builder(&provider)
+        .with_permissions(rules)
+        .with_approver(Arc::new(SuspendingApprover))
+        .build()
+        .unwrap();
     let first = session(&bundle);
     let outcome = first.submit_turn("Go").await.unwrap();
     let question = outcome.questions()[0].id.clone();
@@ -101,20 +162,30 @@ async fn saved_state_carries_questions_history_and_usage() {
     drop(first);
 
     let state: SessionState = serde_json::from_str(&saved).unwrap();
-    let second = bundle.restore(state, Arc::new(AgentSpec::new("ada", "Be Ada."))).unwrap();
-    let outcome = second.resume([(question, Answer::approve())]).await.unwrap();
+    let second = bundle
+        .restore(state, Arc::new(AgentSpec::new("ada", "Be Ada.")))
+        .unwrap();
+    let outcome = second
+        .resume([(question, Answer::approve())])
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), "Said.");
     assert_eq!(texts(&second).await[2], "tool: yes");
     assert_eq!(second.usage().await.calls, 2);
     let newer = saved.replacen("\"version\":1", "\"version\":9", 1);
-    let error = bundle.restore(serde_json::from_str(&newer).unwrap(), second.agent()).unwrap_err();
+    let error = bundle
+        .restore(serde_json::from_str(&newer).unwrap(), second.agent())
+        .unwrap_err();
     assert!(error.to_string().contains("version 9"), "{error}");
 }
 
 #[tokio::test]
 async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     // Refused.
-    let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
+    let provider = ScriptedProvider::new([
+        ScriptStep::text("half").then_hang(),
+        ScriptStep::text("Fine."),
+    ]);
     let session_of = |policy| {
         let config = AgentConfig::new().with_busy(policy);
         session(&builder(&provider).with_config(config).build().unwrap())
@@ -123,8 +194,14 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     let mut first = busy.submit_turn_stream("One");
     first.next().await.unwrap();
     let error = busy.submit_turn("Two").await.unwrap_err();
-    assert!(matches!(error, AgentError::Busy) && error.is_recoverable(), "{error:?}");
-    assert!(error.to_string().contains("busy with another turn"), "{error}");
+    assert!(
+        matches!(error, AgentError::Busy) && error.is_recoverable(),
+        "{error:?}"
+    );
+    assert!(
+        error.to_string().contains("busy with another turn"),
+        "{error}"
+    );
     drop(first);
     busy.submit_turn("Three").await.unwrap();
     assert_eq!(texts(&busy).await, ["user: Three", "assistant: Fine."]);
@@ -134,7 +211,10 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     provider.push(ScriptStep::text("Second."));
     let queued = session_of(BusyPolicy::Queue);
     let (one, two) = tokio::join!(queued.submit_turn("One"), queued.submit_turn("Two"));
-    assert_eq!((one.unwrap().text().as_ref(), two.unwrap().text().as_ref()), ("First.", "Second."));
+    assert_eq!(
+        (one.unwrap().text().as_ref(), two.unwrap().text().as_ref()),
+        ("First.", "Second.")
+    );
     assert_eq!(texts(&queued).await.len(), 4);
 
     // Interrupting: the first is cancelled.
@@ -151,7 +231,10 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
 
 #[tokio::test]
 async fn a_cancelled_turn_leaves_the_session_usable() {
-    let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
+    let provider = ScriptedProvider::new([
+        ScriptStep::text("half").then_hang(),
+        ScriptStep::text("Fine."),
+    ]);
     let session = session(&builder(&provider).build().unwrap());
     let mut turn = session.submit_turn_stream("One");
     turn.next().await.unwrap();
@@ -168,13 +251,21 @@ async fn limits_take_effect() {
         call("say", r#"{"text":"a"}"#),
         call("say", r#"{"text":"b"}"#),
     ]);
-    let config = AgentConfig::new().with_max_turns(2).with_limits(Limits::new().with_max_tool_turns(1));
+    let config = AgentConfig::new()
+        .with_max_turns(2)
+        .with_limits(Limits::new().with_max_tool_turns(1));
     let session = session(&builder(&provider).with_config(config).build().unwrap());
     session.submit_turn("One").await.unwrap();
     let error = session.submit_turn("Two").await.unwrap_err();
-    assert!(matches!(&error, AgentError::LimitExceeded(why) if why.contains("max_tool_turns")), "{error:?}");
+    assert!(
+        matches!(&error, AgentError::LimitExceeded(why) if why.contains("max_tool_turns")),
+        "{error:?}"
+    );
     let error = session.submit_turn("Three").await.unwrap_err();
-    assert!(matches!(&error, AgentError::LimitExceeded(why) if why.contains("all 2 turns")), "{error:?}");
+    assert!(
+        matches!(&error, AgentError::LimitExceeded(why) if why.contains("all 2 turns")),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -193,7 +284,10 @@ async fn a_session_ends_with_its_ttl_also_after_a_restart() {
     clock.advance(Duration::from_secs(20));
     for old in [first, second] {
         let error = old.submit_turn("Two").await.unwrap_err();
-        assert!(matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")), "{error:?}");
+        assert!(
+            matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")),
+            "{error:?}"
+        );
     }
 }
 
@@ -201,7 +295,10 @@ async fn a_session_ends_with_its_ttl_also_after_a_restart() {
 async fn failed_calls_are_retried_after_the_settings() {
     let failing = || ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
     let provider = ScriptedProvider::new([failing(), ScriptStep::text("Hi."), failing()]);
-    session(&builder(&provider).build().unwrap()).submit_turn("One").await.unwrap();
+    session(&builder(&provider).build().unwrap())
+        .submit_turn("One")
+        .await
+        .unwrap();
     let config = AgentConfig::new().with_retry(RetryPolicy::never());
     let session = session(&builder(&provider).with_config(config).build().unwrap());
     let error = session.submit_turn("One").await.unwrap_err();
@@ -212,23 +309,52 @@ async fn failed_calls_are_retried_after_the_settings() {
 #[tokio::test]
 async fn a_builder_names_what_is_missing() {
     let error = AgentBuilder::new().build().unwrap_err();
-    assert!(matches!(error, AgentError::Config { field: "provider", .. }), "{error:?}");
+    assert!(
+        matches!(
+            error,
+            AgentError::Config {
+                field: "provider",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
     let config = AgentConfig::new().with_max_turns(0);
-    let error = builder(&ScriptedProvider::new([])).with_config(config).build().unwrap_err();
-    assert!(matches!(error, AgentError::Config { field: "max_turns", .. }), "{error:?}");
+    let error = builder(&ScriptedProvider::new([]))
+        .with_config(config)
+        .build()
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            AgentError::Config {
+                field: "max_turns",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_tool_whose_state_is_missing_fails_before_the_model_is_asked() {
     let tools = ToolRegistry::new();
-    let counting = |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
+    let counting =
+        |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
     tools.register(typed("say", "Says it.", counting)).unwrap();
     let provider = ScriptedProvider::new([call("say", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
-    let bundle = builder(&provider).with_tools(tools.clone()).build().unwrap();
+    let bundle = builder(&provider)
+        .with_tools(tools.clone())
+        .build()
+        .unwrap();
     let error = session(&bundle).submit_turn("Go").await.unwrap_err();
     assert!(matches!(error, AgentError::Tool(_)), "{error:?}");
     assert!(provider.requests().is_empty());
-    let bundle = builder(&provider).with_tools(tools).with_state("> ".to_owned()).build().unwrap();
+    let bundle = builder(&provider)
+        .with_tools(tools)
+        .with_state("> ".to_owned())
+        .build()
+        .unwrap();
     let session = session(&bundle);
     session.submit_turn("Go").await.unwrap();
     assert_eq!(texts(&session).await[2], "tool: > x");
@@ -241,12 +367,26 @@ async fn a_streamed_turn_owns_what_it_needs() {
         let bundle = builder(&provider).build().unwrap();
         session(&bundle).submit_turn_stream("Go")
     };
-    let events = tokio::spawn(turn.map(|event| event.agent.to_string()).collect::<Vec<_>>()).await.unwrap();
-    assert!(events.iter().all(|agent| agent == "ada") && events.len() >= 4, "{events:?}");
+    let events = tokio::spawn(
+        turn.map(|event| event.agent.to_string())
+            .collect::<Vec<_>>(),
+    )
+    .await
+    .unwrap();
+    assert!(
+        events.iter().all(|agent| agent == "ada") && events.len() >= 4,
+        "{events:?}"
+    );
     // Nothing happens before a stream is polled.
     let bundle = builder(&provider).build().unwrap();
     drop(session(&bundle).submit_turn_stream("Go"));
-    assert!(session(&bundle).messages().now_or_never().unwrap().is_empty());
+    assert!(
+        session(&bundle)
+            .messages()
+            .now_or_never()
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(provider.requests().len(), 1);
 }
 
@@ -257,6 +397,10 @@ async fn switching_the_agent_keeps_the_history() {
     session.submit_turn("One").await.unwrap();
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.")));
     session.submit_turn("Two").await.unwrap();
-    let sent: Vec<String> = provider.requests()[1].messages.iter().map(|message| message.text().into_owned()).collect();
+    let sent: Vec<String> = provider.requests()[1]
+        .messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect();
     assert_eq!(sent, ["Be Bo.", "One", "Hi.", "Two"]);
 }

@@ -73,8 +73,17 @@ enum Slot {
 impl From<Wire> for AssistantMessage {
     fn from(wire: Wire) -> Self {
         let parts = wire.content.map(Content::into_parts).unwrap_or_default();
-        let Extension { cache, origin, blocks: slots } = wire.extension;
-        let blocks = if fits(&slots, parts.len(), &wire.reasoning_content, wire.tool_calls.len()) {
+        let Extension {
+            cache,
+            origin,
+            blocks: slots,
+        } = wire.extension;
+        let blocks = if fits(
+            &slots,
+            parts.len(),
+            &wire.reasoning_content,
+            wire.tool_calls.len(),
+        ) {
             laid_out(slots, parts, &wire.reasoning_content, wire.tool_calls)
         } else {
             plain(parts, wire.reasoning_content, wire.tool_calls)
@@ -86,7 +95,11 @@ impl From<Wire> for AssistantMessage {
             function_call: wire.function_call,
             audio: wire.audio,
             annotations: wire.annotations,
-            marks: Marks { cache, origin, is_error: false },
+            marks: Marks {
+                cache,
+                origin,
+                is_error: false,
+            },
             extra: wire.extra,
         }
     }
@@ -111,16 +124,26 @@ fn fits(slots: &[Slot], parts: usize, reasoning: &str, calls: usize) -> bool {
     !slots.is_empty() && seen_parts == parts && seen_calls == calls && at == reasoning.len()
 }
 
-fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: Vec<ToolCall>) -> Vec<Block> {
+fn laid_out(
+    slots: Vec<Slot>,
+    parts: Vec<ContentPart>,
+    reasoning: &str,
+    calls: Vec<ToolCall>,
+) -> Vec<Block> {
     let (mut parts, mut calls, mut rest) = (parts.into_iter(), calls.into_iter(), reasoning);
     let block = |slot| match slot {
-        Slot::Content { vendor } => parts.next().map(|part| with_vendor(part_block(part), vendor)),
+        Slot::Content { vendor } => parts
+            .next()
+            .map(|part| with_vendor(part_block(part), vendor)),
         Slot::Call => calls.next().map(Block::Call),
         Slot::Hosted(item) => Some(Block::Hosted(item)),
         Slot::Reasoning { bytes, vendor } => {
             let (text, after) = rest.split_at_checked(bytes)?;
             rest = after;
-            Some(Block::Reasoning(Reasoning { text: text.to_owned(), vendor }))
+            Some(Block::Reasoning(Reasoning {
+                text: text.to_owned(),
+                vendor,
+            }))
         }
     };
     slots.into_iter().filter_map(block).collect()
@@ -129,14 +152,21 @@ fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: V
 /// The order of a plain message: reasoning, content, calls.
 fn plain(parts: Vec<ContentPart>, reasoning: String, calls: Vec<ToolCall>) -> Vec<Block> {
     let reasoning = (!reasoning.is_empty()).then(|| Block::reasoning(reasoning));
-    reasoning.into_iter().chain(parts.into_iter().map(part_block)).chain(calls.into_iter().map(Block::Call)).collect()
+    reasoning
+        .into_iter()
+        .chain(parts.into_iter().map(part_block))
+        .chain(calls.into_iter().map(Block::Call))
+        .collect()
 }
 
 fn part_block(part: ContentPart) -> Block {
     match part {
-        ContentPart::Text(TextPart { text, marks, extra }) => {
-            Block::Text(TextBlock { text, vendor: None, marks, extra })
-        }
+        ContentPart::Text(TextPart { text, marks, extra }) => Block::Text(TextBlock {
+            text,
+            vendor: None,
+            marks,
+            extra,
+        }),
         ContentPart::Refusal(refusal) => Block::Refusal(refusal),
         ContentPart::Other(raw) => Block::Other(raw),
         // Not of an assistant, but nothing that came may be lost.
@@ -158,7 +188,11 @@ impl AssistantMessage {
         let mut last = 0;
         self.blocks.iter().all(|block| {
             let rank = match block {
-                Block::Reasoning(reasoning) if reasoning.vendor.is_none() && !reasoning.text.is_empty() => 1,
+                Block::Reasoning(reasoning)
+                    if reasoning.vendor.is_none() && !reasoning.text.is_empty() =>
+                {
+                    1
+                }
                 Block::Text(text) if text.vendor.is_none() => 2,
                 Block::Refusal(_) | Block::Other(_) => 2,
                 Block::Call(_) => 3,
@@ -172,11 +206,14 @@ impl AssistantMessage {
 
     fn slots(&self) -> Vec<Slot> {
         let slot = |block: &Block| match block {
-            Block::Text(text) => Slot::Content { vendor: text.vendor.clone() },
+            Block::Text(text) => Slot::Content {
+                vendor: text.vendor.clone(),
+            },
             Block::Refusal(_) | Block::Other(_) => Slot::Content { vendor: None },
-            Block::Reasoning(reasoning) => {
-                Slot::Reasoning { bytes: reasoning.text.len(), vendor: reasoning.vendor.clone() }
-            }
+            Block::Reasoning(reasoning) => Slot::Reasoning {
+                bytes: reasoning.text.len(),
+                vendor: reasoning.vendor.clone(),
+            },
             Block::Call(_) => Slot::Call,
             Block::Hosted(item) => Slot::Hosted(item.clone()),
         };
@@ -185,7 +222,10 @@ impl AssistantMessage {
 
     /// Whether a message without content says something in another member.
     fn speaks_otherwise(&self) -> bool {
-        self.has_tool_calls() || self.function_call.is_some() || self.refusal.is_some() || self.audio.is_some()
+        self.has_tool_calls()
+            || self.function_call.is_some()
+            || self.refusal.is_some()
+            || self.audio.is_some()
     }
 
     /// Writes `content`: a string for one plain text, an array of parts for several or others, `null` where another member
@@ -195,7 +235,9 @@ impl AssistantMessage {
         match (parts.next(), parts.next()) {
             (None, _) if self.speaks_otherwise() => map.serialize_entry("content", &Value::Null),
             (None, _) => map.serialize_entry("content", ""),
-            (Some(Block::Text(text)), None) if text.extra.is_empty() && text.marks.is_empty() && !text.text.is_empty() => {
+            (Some(Block::Text(text)), None)
+                if text.extra.is_empty() && text.marks.is_empty() && !text.text.is_empty() =>
+            {
                 map.serialize_entry("content", &text.text)
             }
             _ => map.serialize_entry("content", &Written(&self.blocks, is_content)),
@@ -215,16 +257,31 @@ impl Object for AssistantMessage {
             map.serialize_entry("reasoning_content", &reasoning)?;
         }
         if self.has_tool_calls() {
-            map.serialize_entry("tool_calls", &Written(&self.blocks, |block| matches!(block, Block::Call(_))))?;
+            map.serialize_entry(
+                "tool_calls",
+                &Written(&self.blocks, |block| matches!(block, Block::Call(_))),
+            )?;
         }
         entry(map, "refusal", &self.refusal)?;
         entry(map, "name", &self.name)?;
         entry(map, "function_call", &self.function_call)?;
         entry(map, "audio", &self.audio)?;
         entry(map, "annotations", &self.annotations)?;
-        let blocks = if self.is_plain() { Vec::new() } else { self.slots() };
+        let blocks = if self.is_plain() {
+            Vec::new()
+        } else {
+            self.slots()
+        };
         let Marks { cache, origin, .. } = self.marks.clone();
-        entry(map, EXTENSION_MEMBER, &Extension { cache, origin, blocks })?;
+        entry(
+            map,
+            EXTENSION_MEMBER,
+            &Extension {
+                cache,
+                origin,
+                blocks,
+            },
+        )?;
         extra(map, &self.extra)
     }
 }
@@ -253,7 +310,12 @@ struct Written<'a>(&'a [Block], fn(&Block) -> bool);
 
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().filter(|block| self.1(block)).map(WrittenBlock))
+        serializer.collect_seq(
+            self.0
+                .iter()
+                .filter(|block| self.1(block))
+                .map(WrittenBlock),
+        )
     }
 }
 
@@ -262,8 +324,14 @@ struct WrittenBlock<'a>(&'a Block);
 impl Serialize for WrittenBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Block::Text(TextBlock { text, marks, extra, .. }) => {
-                let part = TextPart { text: text.clone(), marks: marks.clone(), extra: extra.clone() };
+            Block::Text(TextBlock {
+                text, marks, extra, ..
+            }) => {
+                let part = TextPart {
+                    text: text.clone(),
+                    marks: marks.clone(),
+                    extra: extra.clone(),
+                };
                 ContentPart::Text(part).serialize(serializer)
             }
             Block::Refusal(part) => ContentPart::Refusal(part.clone()).serialize(serializer),

@@ -99,7 +99,10 @@ impl Serialize for ResponseFormat {
             Self::Text => bare(serializer, "text"),
             Self::JsonObject => bare(serializer, "json_object"),
             Self::JsonSchema(json_schema) => {
-                let envelope = SchemaEnvelope { json_schema: json_schema.clone(), extra: Extra::new() };
+                let envelope = SchemaEnvelope {
+                    json_schema: json_schema.clone(),
+                    extra: Extra::new(),
+                };
                 write_tagged(serializer, "type", "json_schema", &envelope)
             }
             Self::Other(raw) => raw.serialize(serializer),

@@ -24,15 +24,22 @@ fn object(mut members: Map<String, Value>) -> Map<String, Value> {
         members.insert("content".into(), assistant_content(content));
     }
     let dropped = |(name, value): &(String, Value)| {
-        let empty_list = matches!(name.as_str(), "tools" | "tool_calls") && *value == Value::Array(vec![]);
+        let empty_list =
+            matches!(name.as_str(), "tools" | "tool_calls") && *value == Value::Array(vec![]);
         !value.is_null() && !empty_list
     };
-    members.into_iter().filter(dropped).map(|(name, value)| (name, normal(value))).collect()
+    members
+        .into_iter()
+        .filter(dropped)
+        .map(|(name, value)| (name, normal(value)))
+        .collect()
 }
 
 fn assistant_content(content: Value) -> Value {
     let one_text = |part: &Value| {
-        let part = part.as_object().filter(|part| part.len() == 2 && part["type"] == "text")?;
+        let part = part
+            .as_object()
+            .filter(|part| part.len() == 2 && part["type"] == "text")?;
         part.get("text").cloned()
     };
     match &content {
@@ -42,10 +49,15 @@ fn assistant_content(content: Value) -> Value {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the float is whole and small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the float is whole and small"
+)]
 fn whole(number: Number) -> Number {
     match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).into(),
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => {
+            (float as i64).into()
+        }
         _ => number,
     }
 }
@@ -59,10 +71,18 @@ fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bodies: 
         let written = serde_json::to_string(&typed).unwrap();
         let value: Value = serde_json::from_str(&written).unwrap();
         assert_eq!(normal(value), normal(raw.clone()));
-        assert_eq!(serde_json::from_value::<T>(raw).unwrap(), typed, "a value reads like its text");
+        assert_eq!(
+            serde_json::from_value::<T>(raw).unwrap(),
+            typed,
+            "a value reads like its text"
+        );
         let again: T = serde_json::from_str(&written).unwrap();
         assert_eq!(again, typed);
-        assert_eq!(serde_json::to_string(&again).unwrap(), written, "the second time, byte for byte");
+        assert_eq!(
+            serde_json::to_string(&again).unwrap(),
+            written,
+            "the second time, byte for byte"
+        );
     }
 }
 
@@ -99,12 +119,25 @@ fn chunks_keep_every_member() {
 #[test]
 fn every_published_parameter_has_a_field() {
     let bodies = include_str!("../fixtures/api/request_parameters.json");
-    let first = serde_json::from_str::<Vec<ChatRequest>>(bodies).unwrap().remove(0);
+    let first = serde_json::from_str::<Vec<ChatRequest>>(bodies)
+        .unwrap()
+        .remove(0);
     assert!(first.extra_body.is_empty(), "{:?}", first.extra_body);
-    let second = serde_json::from_str::<Vec<ChatRequest>>(bodies).unwrap().remove(1);
-    let names: Vec<_> = second.extra_body.iter().map(|(name, _)| name.as_str()).collect();
+    let second = serde_json::from_str::<Vec<ChatRequest>>(bodies)
+        .unwrap()
+        .remove(1);
+    let names: Vec<_> = second
+        .extra_body
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let expected = [
-        "stop_sequences_of_another_vendor", "functions", "function_call", "top_k", "thinking", "chat_template_kwargs",
+        "stop_sequences_of_another_vendor",
+        "functions",
+        "function_call",
+        "top_k",
+        "thinking",
+        "chat_template_kwargs",
     ];
     assert_eq!(names, expected, "what has no field is kept, in its order");
 }

@@ -1,14 +1,18 @@
 //! Any assistant message comes back equal from its JSON, whatever its blocks and their order.
 
 use agcore_chat::{
-    AssistantMessage, Block, CacheMark, Extra, FunctionCall, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock,
-    ToolCall, VendorData,
+    AssistantMessage, Block, CacheMark, Extra, FunctionCall, Marks, Message, Origin, Reasoning,
+    RefusalPart, TextBlock, ToolCall, VendorData,
 };
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Map, Value, json};
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -44,30 +48,59 @@ fn vendor() -> impl Strategy<Value = VendorData> {
 }
 
 fn marks() -> impl Strategy<Value = Marks> {
-    let origin = prop_oneof![Just(Origin::Hint), Just(Origin::Summary), text().prop_map(|text| Origin::Other(format!("x_{text}")))];
-    (option::weighted(0.2, option::of(text())), option::weighted(0.2, origin)).prop_map(|(cache, origin)| {
-        let mut marks = Marks::new();
-        marks.origin = origin;
-        marks.cache = cache.map(|ttl| ttl.into_iter().fold(CacheMark::new(), CacheMark::with_ttl));
-        marks
-    })
+    let origin = prop_oneof![
+        Just(Origin::Hint),
+        Just(Origin::Summary),
+        text().prop_map(|text| Origin::Other(format!("x_{text}")))
+    ];
+    (
+        option::weighted(0.2, option::of(text())),
+        option::weighted(0.2, origin),
+    )
+        .prop_map(|(cache, origin)| {
+            let mut marks = Marks::new();
+            marks.origin = origin;
+            marks.cache =
+                cache.map(|ttl| ttl.into_iter().fold(CacheMark::new(), CacheMark::with_ttl));
+            marks
+        })
 }
 
 fn call() -> impl Strategy<Value = ToolCall> {
     let input = (any::<bool>(), text(), text(), text());
-    (input, option::weighted(0.3, vendor()), extra(), extra()).prop_map(|((custom, id, name, input), vendor, extra, inner)| {
-        let call = if custom { ToolCall::custom(id, name, input) } else { ToolCall::function(id, name, input) };
-        ToolCall { vendor, extra, inner, ..call }
-    })
+    (input, option::weighted(0.3, vendor()), extra(), extra()).prop_map(
+        |((custom, id, name, input), vendor, extra, inner)| {
+            let call = if custom {
+                ToolCall::custom(id, name, input)
+            } else {
+                ToolCall::function(id, name, input)
+            };
+            ToolCall {
+                vendor,
+                extra,
+                inner,
+                ..call
+            }
+        },
+    )
 }
 
 fn block() -> impl Strategy<Value = Block> {
-    let other = (text(), json()).prop_map(|(kind, data)| Block::Other(json!({"type": format!("x_{kind}"), "data": data})));
+    let other = (text(), json())
+        .prop_map(|(kind, data)| Block::Other(json!({"type": format!("x_{kind}"), "data": data})));
     prop_oneof![
-        (text(), option::weighted(0.3, vendor()), marks(), extra())
-            .prop_map(|(text, vendor, marks, extra)| Block::Text(TextBlock { text, vendor, marks, extra })),
-        (text(), extra()).prop_map(|(refusal, extra)| Block::Refusal(RefusalPart { refusal, extra })),
-        (text(), option::of(vendor())).prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
+        (text(), option::weighted(0.3, vendor()), marks(), extra()).prop_map(
+            |(text, vendor, marks, extra)| Block::Text(TextBlock {
+                text,
+                vendor,
+                marks,
+                extra
+            })
+        ),
+        (text(), extra())
+            .prop_map(|(refusal, extra)| Block::Refusal(RefusalPart { refusal, extra })),
+        (text(), option::of(vendor()))
+            .prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
         call().prop_map(Block::Call),
         vendor().prop_map(Block::Hosted),
         other,
@@ -75,13 +108,37 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 fn message() -> impl Strategy<Value = AssistantMessage> {
-    let legacy = (text(), text(), extra()).prop_map(|(name, arguments, extra)| FunctionCall { name, arguments, extra });
+    let legacy = (text(), text(), extra()).prop_map(|(name, arguments, extra)| FunctionCall {
+        name,
+        arguments,
+        extra,
+    });
     let raw = || json().prop_filter("null is as good as absent", |value| !value.is_null());
-    let members = (option::weighted(0.2, text()), option::weighted(0.2, text()), option::weighted(0.1, legacy));
-    let more = (option::weighted(0.1, raw()), option::weighted(0.1, raw()), marks(), extra());
-    (vec(block(), 0..6), members, more).prop_map(|(blocks, (refusal, name, function_call), (audio, annotations, marks, extra))| {
-        AssistantMessage { blocks, refusal, name, function_call, audio, annotations, marks, extra }
-    })
+    let members = (
+        option::weighted(0.2, text()),
+        option::weighted(0.2, text()),
+        option::weighted(0.1, legacy),
+    );
+    let more = (
+        option::weighted(0.1, raw()),
+        option::weighted(0.1, raw()),
+        marks(),
+        extra(),
+    );
+    (vec(block(), 0..6), members, more).prop_map(
+        |(blocks, (refusal, name, function_call), (audio, annotations, marks, extra))| {
+            AssistantMessage {
+                blocks,
+                refusal,
+                name,
+                function_call,
+                audio,
+                annotations,
+                marks,
+                extra,
+            }
+        },
+    )
 }
 
 proptest! {

@@ -1,7 +1,8 @@
 //! Assistant messages: blocks in order, over plain members that stay plain.
 
 use agcore_chat::{
-    AssistantMessage, Block, CacheMark, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock, ToolCall, VendorData,
+    AssistantMessage, Block, CacheMark, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock,
+    ToolCall, VendorData,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +15,11 @@ fn blocks(message: &AssistantMessage) -> Vec<String> {
     let block = |block: &Block| match block {
         Block::Text(text) => format!("text {}{}", text.text, sealed(text.vendor.as_ref())),
         Block::Refusal(part) => format!("refusal {}", part.refusal),
-        Block::Reasoning(reasoning) => format!("reasoning {}{}", reasoning.text, sealed(reasoning.vendor.as_ref())),
+        Block::Reasoning(reasoning) => format!(
+            "reasoning {}{}",
+            reasoning.text,
+            sealed(reasoning.vendor.as_ref())
+        ),
         Block::Call(call) => format!("call {}{}", call.id, sealed(call.vendor.as_ref())),
         Block::Hosted(item) => format!("hosted {}", item.data),
         Block::Other(raw) => format!("other {raw}"),
@@ -24,7 +29,9 @@ fn blocks(message: &AssistantMessage) -> Vec<String> {
 }
 
 fn sealed(vendor: Option<&VendorData>) -> String {
-    vendor.map(|vendor| format!(" [{}]", vendor.data)).unwrap_or_default()
+    vendor
+        .map(|vendor| format!(" [{}]", vendor.data))
+        .unwrap_or_default()
 }
 
 fn vendor(data: Value) -> VendorData {
@@ -38,7 +45,8 @@ fn call(id: &str) -> ToolCall {
 /// Was wrong: replies whose content is `null` or absent beside calls failed to parse.
 #[test]
 fn content_may_be_null_absent_text_or_parts() {
-    let calls = json!([{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
+    let calls =
+        json!([{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
     for message in [
         json!({"role": "assistant", "content": null, "tool_calls": calls}),
         json!({"role": "assistant", "tool_calls": calls}),
@@ -49,19 +57,37 @@ fn content_may_be_null_absent_text_or_parts() {
         let read = read(message);
         assert_eq!(blocks(&read), ["call a"]);
         let written = serde_json::to_value(&read).unwrap();
-        assert_eq!(written, json!({"role": "assistant", "content": null, "tool_calls": calls}));
+        assert_eq!(
+            written,
+            json!({"role": "assistant", "content": null, "tool_calls": calls})
+        );
     }
     let parts = json!([{"type": "text", "text": "a"}, {"type": "output_video", "id": 1}, {"type": "refusal", "refusal": "b"}]);
     let read = read(json!({"role": "assistant", "content": parts}));
-    assert_eq!(blocks(&read), ["text a", r#"other {"type":"output_video","id":1}"#, "refusal b"]);
+    assert_eq!(
+        blocks(&read),
+        [
+            "text a",
+            r#"other {"type":"output_video","id":1}"#,
+            "refusal b"
+        ]
+    );
     assert_eq!(serde_json::to_value(&read).unwrap()["content"], parts);
     assert_eq!(read.refusal_text(), Some("b"));
 }
 
 #[test]
 fn a_message_that_says_nothing_is_written_with_empty_content() {
-    assert_eq!(serde_json::to_value(AssistantMessage::new("")).unwrap(), json!({"role": "assistant", "content": ""}));
-    for empty in [json!({}), json!({"role": "assistant"}), json!({"content": null}), json!({"content": []})] {
+    assert_eq!(
+        serde_json::to_value(AssistantMessage::new("")).unwrap(),
+        json!({"role": "assistant", "content": ""})
+    );
+    for empty in [
+        json!({}),
+        json!({"role": "assistant"}),
+        json!({"content": null}),
+        json!({"content": []}),
+    ] {
         let message = read(empty);
         assert!(message.is_empty() && message == AssistantMessage::default());
     }
@@ -74,7 +100,10 @@ fn where_another_member_speaks_content_is_null() {
         json!({"role": "assistant", "content": null, "audio": {"id": "audio_1"}}),
         json!({"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}),
     ] {
-        assert_eq!(serde_json::to_value(read(message.clone())).unwrap(), message);
+        assert_eq!(
+            serde_json::to_value(read(message.clone())).unwrap(),
+            message
+        );
     }
 }
 
@@ -85,9 +114,17 @@ fn plain_messages_stay_plain() {
         assert_eq!(serde_json::to_value(&message).unwrap(), expected);
         assert_eq!(read(expected), message);
     };
-    check(vec![Block::text("Hi")], json!({"role": "assistant", "content": "Hi"}));
     check(
-        vec![Block::reasoning("Hm."), Block::text("Hi"), call("a").into(), call("b").into()],
+        vec![Block::text("Hi")],
+        json!({"role": "assistant", "content": "Hi"}),
+    );
+    check(
+        vec![
+            Block::reasoning("Hm."),
+            Block::text("Hi"),
+            call("a").into(),
+            call("b").into(),
+        ],
         json!({"role": "assistant", "content": "Hi", "reasoning_content": "Hm.", "tool_calls": [
             {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}},
             {"id": "b", "type": "function", "function": {"name": "look", "arguments": "{}"}},
@@ -103,9 +140,16 @@ fn plain_messages_stay_plain() {
 fn order_and_vendor_data_stand_in_one_extension_member() {
     let message = AssistantMessage::from_blocks([
         Block::Reasoning(Reasoning::new("先想").with_vendor(vendor(json!({"signature": "s1"})))),
-        Block::Text(TextBlock { text: "Let me see.".into(), vendor: Some(vendor(json!(1))), ..TextBlock::default() }),
+        Block::Text(TextBlock {
+            text: "Let me see.".into(),
+            vendor: Some(vendor(json!(1))),
+            ..TextBlock::default()
+        }),
         Block::Call(call("a").with_vendor(vendor(json!({"sig": "s2"})))),
-        Block::Reasoning(Reasoning { text: String::new(), vendor: Some(vendor(json!({"redacted": "xyz"}))) }),
+        Block::Reasoning(Reasoning {
+            text: String::new(),
+            vendor: Some(vendor(json!({"redacted": "xyz"}))),
+        }),
         Block::Hosted(vendor(json!({"type": "web_search_call"}))),
         Block::reasoning("再想"),
         Block::text("Done."),
@@ -113,14 +157,26 @@ fn order_and_vendor_data_stand_in_one_extension_member() {
     ]);
     let written = serde_json::to_value(&message).unwrap();
     assert_eq!(read(written.clone()), message);
-    assert_eq!(serde_json::from_value::<Message>(written.clone()).unwrap(), Message::Assistant(message.clone()));
+    assert_eq!(
+        serde_json::from_value::<Message>(written.clone()).unwrap(),
+        Message::Assistant(message.clone())
+    );
     assert_eq!(written["reasoning_content"], "先想再想");
     assert_eq!(message.text(), "Let me see.Done.");
     // Whoever does not know the member reads a plain message.
     let mut plain = written.as_object().unwrap().clone();
     let extension = plain.shift_remove("agcore").unwrap();
-    assert!(!extension.to_string().contains("Done") && !extension.to_string().contains("先想"), "it only points");
-    let expected = ["reasoning 先想再想", "text Let me see.", "text Done.", r#"call a [{"sig":"s2"}]"#, "call b"];
+    assert!(
+        !extension.to_string().contains("Done") && !extension.to_string().contains("先想"),
+        "it only points"
+    );
+    let expected = [
+        "reasoning 先想再想",
+        "text Let me see.",
+        "text Done.",
+        r#"call a [{"sig":"s2"}]"#,
+        "call b",
+    ];
     assert_eq!(blocks(&read(plain.into())), expected);
 }
 
@@ -138,26 +194,60 @@ fn blocks_that_do_not_fit_edited_members_are_passed_over() {
         edited[name] = value;
         assert_eq!(blocks(&read(edited)), expected, "{name}");
     };
-    check("content", json!("Ho"), &["call a", r#"reasoning 想 ["sig"]"#, "text Ho", "reasoning !"]);
+    check(
+        "content",
+        json!("Ho"),
+        &[
+            "call a",
+            r#"reasoning 想 ["sig"]"#,
+            "text Ho",
+            "reasoning !",
+        ],
+    );
     check("content", json!(null), &["reasoning 想!", "call a"]);
-    check("content", json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), &["reasoning 想!", "text a", "text b", "call a"]);
-    check("reasoning_content", json!("longer than before"), &["reasoning longer than before", "text Hi", "call a"]);
-    check("reasoning_content", json!("想"), &["reasoning 想", "text Hi", "call a"]);
-    check("reasoning_content", json!("!想"), &["reasoning !想", "text Hi", "call a"]);
+    check(
+        "content",
+        json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+        &["reasoning 想!", "text a", "text b", "call a"],
+    );
+    check(
+        "reasoning_content",
+        json!("longer than before"),
+        &["reasoning longer than before", "text Hi", "call a"],
+    );
+    check(
+        "reasoning_content",
+        json!("想"),
+        &["reasoning 想", "text Hi", "call a"],
+    );
+    check(
+        "reasoning_content",
+        json!("!想"),
+        &["reasoning !想", "text Hi", "call a"],
+    );
     check("tool_calls", json!([]), &["reasoning 想!", "text Hi"]);
     let huge = json!({"blocks": [{"reasoning": {"bytes": u64::MAX}}, {"reasoning": {"bytes": 2}}, {"content": {}}, "call"]});
     check("agcore", huge, &["reasoning 想!", "text Hi", "call a"]);
-    check("agcore", json!(null), &["reasoning 想!", "text Hi", "call a"]);
+    check(
+        "agcore",
+        json!(null),
+        &["reasoning 想!", "text Hi", "call a"],
+    );
 }
 
 #[test]
 fn marks_and_unknown_members_are_kept() {
     let mut message = AssistantMessage::new("Hi");
-    message.marks = Marks::new().with_cache(CacheMark::new().with_ttl("1h")).with_origin(Origin::Summary);
+    message.marks = Marks::new()
+        .with_cache(CacheMark::new().with_ttl("1h"))
+        .with_origin(Origin::Summary);
     message.extra.insert("reasoning", "of another server");
     message.refusal = Some(String::new());
     let written = serde_json::to_value(&message).unwrap();
-    assert_eq!(written["agcore"], json!({"cache": {"ttl": "1h"}, "origin": "summary"}));
+    assert_eq!(
+        written["agcore"],
+        json!({"cache": {"ttl": "1h"}, "origin": "summary"})
+    );
     assert_eq!(written["reasoning"], "of another server");
     assert_eq!(read(written), message);
     assert_eq!(message.refusal_text(), None);
@@ -165,18 +255,31 @@ fn marks_and_unknown_members_are_kept() {
 
 #[test]
 fn text_marks_make_a_part() {
-    let block = TextBlock { text: "Hi".into(), marks: Marks::new().with_cache(CacheMark::new()), ..TextBlock::default() };
+    let block = TextBlock {
+        text: "Hi".into(),
+        marks: Marks::new().with_cache(CacheMark::new()),
+        ..TextBlock::default()
+    };
     let message = AssistantMessage::from_blocks([Block::Text(block)]);
     let written = serde_json::to_value(&message).unwrap();
-    assert_eq!(written["content"], json!([{"type": "text", "text": "Hi", "agcore": {"cache": {}}}]));
+    assert_eq!(
+        written["content"],
+        json!([{"type": "text", "text": "Hi", "agcore": {"cache": {}}}])
+    );
     assert_eq!(read(written), message);
 }
 
 #[test]
 fn a_refusal_block_is_a_part() {
-    let part = RefusalPart { refusal: "no".into(), ..RefusalPart::default() };
+    let part = RefusalPart {
+        refusal: "no".into(),
+        ..RefusalPart::default()
+    };
     let message = AssistantMessage::from_blocks([Block::Refusal(part)]);
     let written = serde_json::to_value(&message).unwrap();
-    assert_eq!(written["content"], json!([{"type": "refusal", "refusal": "no"}]));
+    assert_eq!(
+        written["content"],
+        json!([{"type": "refusal", "refusal": "no"}])
+    );
     assert_eq!(read(written), message);
 }

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{
-    AgentEvent, Answer, AnsweredBy, AssistantMessage, CompactionMethod, ContextEvent, EventKind, Extension, Fault,
-    FaultKind, Message, ModelEvent, PersonEvent, Progress, Question, QuestionKind, StreamEvent, TextEvent, ToolCall,
-    ToolEvent, TurnEvent, Usage, UsageTracker,
+    AgentEvent, Answer, AnsweredBy, AssistantMessage, CompactionMethod, ContextEvent, EventKind,
+    Extension, Fault, FaultKind, Message, ModelEvent, PersonEvent, Progress, Question,
+    QuestionKind, StreamEvent, TextEvent, ToolCall, ToolEvent, TurnEvent, Usage, UsageTracker,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,12 @@ fn text() {
         TextEvent::Text("Hi".into()),
         TextEvent::Reasoning("Hm".into()),
         TextEvent::Refusal("No".into()),
-        TextEvent::ToolArguments { index: 0, call_id: "a".into(), name: "look".into(), arguments: "{\"ci".into() },
+        TextEvent::ToolArguments {
+            index: 0,
+            call_id: "a".into(),
+            name: "look".into(),
+            arguments: "{\"ci".into(),
+        },
         TextEvent::PartialObject(json!({"city": "Pa"})),
         TextEvent::MessageComplete(Arc::new(message)),
     ];
@@ -41,10 +46,23 @@ fn text() {
 #[test]
 fn tool() {
     let events = [
-        ToolEvent::Started { call_id: "a".into(), name: "look".into(), input: "{}".into() },
-        ToolEvent::Progress { call_id: "a".into(), progress: Progress::message("half way") },
-        ToolEvent::Progress { call_id: "a".into(), progress: Progress::of(1.0, Some(2.0)) },
-        ToolEvent::Progress { call_id: "a".into(), progress: Progress::part(json!(["row"])) },
+        ToolEvent::Started {
+            call_id: "a".into(),
+            name: "look".into(),
+            input: "{}".into(),
+        },
+        ToolEvent::Progress {
+            call_id: "a".into(),
+            progress: Progress::message("half way"),
+        },
+        ToolEvent::Progress {
+            call_id: "a".into(),
+            progress: Progress::of(1.0, Some(2.0)),
+        },
+        ToolEvent::Progress {
+            call_id: "a".into(),
+            progress: Progress::part(json!(["row"])),
+        },
         ToolEvent::Completed {
             call_id: "a".into(),
             name: "look".into(),
@@ -62,17 +80,28 @@ fn tool() {
 fn model() {
     let events = [
         ModelEvent::Usage(Usage::new(3, 4)),
-        ModelEvent::RetryScheduled { attempt: 2, delay: Duration::from_millis(1), fault: fault() },
+        ModelEvent::RetryScheduled {
+            attempt: 2,
+            delay: Duration::from_millis(1),
+            fault: fault(),
+        },
         ModelEvent::StreamRestarted { fault: fault() },
         ModelEvent::AnsweredBy(AnsweredBy::new("openai", "gpt-5")),
-        ModelEvent::WaitingForLimit { delay: Duration::from_secs(2), limit: "tokens per minute".into() },
+        ModelEvent::WaitingForLimit {
+            delay: Duration::from_secs(2),
+            limit: "tokens per minute".into(),
+        },
     ];
     insta::assert_json_snapshot!(written(events.map(EventKind::from)));
 }
 
 #[test]
 fn context() {
-    let compacted = |method| ContextEvent::Compacted { method, tokens_before: 9, tokens_after: 4 };
+    let compacted = |method| ContextEvent::Compacted {
+        method,
+        tokens_before: 9,
+        tokens_after: 4,
+    };
     let events = [
         compacted(CompactionMethod::Prune),
         compacted(CompactionMethod::Summary),
@@ -86,7 +115,10 @@ fn person() {
     let question = Question::new("a", 1, QuestionKind::Approval, "May I?");
     let events = [
         PersonEvent::Asked(question.clone()),
-        PersonEvent::Answered { question: question.id.clone(), answer: Answer::approve() },
+        PersonEvent::Answered {
+            question: question.id.clone(),
+            answer: Answer::approve(),
+        },
         PersonEvent::Suspended(vec![question]),
     ];
     insta::assert_json_snapshot!(written(events.map(EventKind::from)));
@@ -95,8 +127,16 @@ fn person() {
 #[test]
 fn agent() {
     let events = [
-        AgentEvent::PlanStep { plan: "p".into(), index: 1, status: "completed".into(), description: "Look".into() },
-        AgentEvent::Handoff { from: "helper".into(), to: "billing".into() },
+        AgentEvent::PlanStep {
+            plan: "p".into(),
+            index: 1,
+            status: "completed".into(),
+            description: "Look".into(),
+        },
+        AgentEvent::Handoff {
+            from: "helper".into(),
+            to: "billing".into(),
+        },
     ];
     insta::assert_json_snapshot!(written(events.map(EventKind::from)));
 }
@@ -107,7 +147,9 @@ fn turn() {
     usage.record(Some(&Usage::new(1, 2)));
     let events = [
         TurnEvent::Started(vec![Arc::new(Message::user("Hi"))]),
-        TurnEvent::BudgetReached { limit: "max_tool_turns".into() },
+        TurnEvent::BudgetReached {
+            limit: "max_tool_turns".into(),
+        },
         TurnEvent::Error(fault()),
         TurnEvent::Complete { usage },
     ];
@@ -116,5 +158,9 @@ fn turn() {
 
 #[test]
 fn extension() {
-    insta::assert_json_snapshot!(written([Extension::new("flow.node_started", json!({"node": "a"})).into()]));
+    insta::assert_json_snapshot!(written([Extension::new(
+        "flow.node_started",
+        json!({"node": "a"})
+    )
+    .into()]));
 }

@@ -3,46 +3,85 @@
 use std::time::Duration;
 
 use agcore_chat::{
-    Answer, ApprovalScope, Content, Fault, FaultKind, Question, QuestionKind, ToolCall, ToolOutcome, ToolResult, ToolWork,
+    Answer, ApprovalScope, Content, Fault, FaultKind, Question, QuestionKind, ToolCall,
+    ToolOutcome, ToolResult, ToolWork,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 #[track_caller]
-fn record<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T, expected: Value) {
+fn record<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(
+    value: &T,
+    expected: Value,
+) {
     assert_eq!(serde_json::to_value(value).unwrap(), expected);
-    assert_eq!(&serde_json::from_str::<T>(&expected.to_string()).unwrap(), value);
+    assert_eq!(
+        &serde_json::from_str::<T>(&expected.to_string()).unwrap(),
+        value
+    );
 }
 
 #[test]
 fn questions_and_answers() {
     let question = Question::new("a", 2, QuestionKind::Approval, "May I?");
-    record(&question, json!({"id": "a?2", "call_id": "a", "kind": "approval", "prompt": "May I?"}));
-    let question = question.with_schema(json!({"type": "string"})).with_state(json!({"deep": [0.1]}));
+    record(
+        &question,
+        json!({"id": "a?2", "call_id": "a", "kind": "approval", "prompt": "May I?"}),
+    );
+    let question = question
+        .with_schema(json!({"type": "string"}))
+        .with_state(json!({"deep": [0.1]}));
     let full = json!({"id": "a?2", "call_id": "a", "kind": "approval", "prompt": "May I?", "schema": {"type": "string"}, "state": {"deep": [0.1]}});
     record(&question, full.clone());
     record(&Answer::approve(), json!({"approve": {"scope": "once"}}));
-    assert_eq!(serde_json::from_value::<Answer>(json!({"approve": {}})).unwrap(), Answer::approve());
+    assert_eq!(
+        serde_json::from_value::<Answer>(json!({"approve": {}})).unwrap(),
+        Answer::approve()
+    );
     let arguments = Some(serde_json::Map::from_iter([("b".to_owned(), json!(1))]));
-    let edited = Answer::Approve { arguments, scope: ApprovalScope::Always };
-    record(&edited, json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}));
+    let edited = Answer::Approve {
+        arguments,
+        scope: ApprovalScope::Always,
+    };
+    record(
+        &edited,
+        json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}),
+    );
     record(&Answer::deny("no"), json!({"deny": {"message": "no"}}));
     record(&Answer::Value(Value::Null), json!({"value": null}));
     let call = ToolCall::function("a", "f", "{}");
     let call_json = serde_json::to_value(&call).unwrap();
     record(&ToolWork::new(call.clone()), json!({"call": call_json}));
-    record(&ToolWork::resumed(call, question, Answer::deny("no")), json!({"call": call_json, "resumed": [full, {"deny": {"message": "no"}}]}));
+    record(
+        &ToolWork::resumed(call, question, Answer::deny("no")),
+        json!({"call": call_json, "resumed": [full, {"deny": {"message": "no"}}]}),
+    );
 }
 
 #[test]
 fn outcomes() {
     record(&ToolOutcome::done("ok"), json!({"done": {"content": "ok"}}));
-    record(&ToolOutcome::error("bad"), json!({"done": {"content": "bad", "is_error": true}}));
+    record(
+        &ToolOutcome::error("bad"),
+        json!({"done": {"content": "bad", "is_error": true}}),
+    );
     let shown = ToolResult::new(Content::Parts(vec!["a".into()])).with_display(json!({"chart": 1}));
-    record(&ToolOutcome::Done(shown), json!({"done": {"content": [{"type": "text", "text": "a"}], "display": {"chart": 1}}}));
-    record(&ToolOutcome::Divert { content: "over".into(), data: json!({"to": "b"}) }, json!({"divert": {"content": "over", "data": {"to": "b"}}}));
+    record(
+        &ToolOutcome::Done(shown),
+        json!({"done": {"content": [{"type": "text", "text": "a"}], "display": {"chart": 1}}}),
+    );
+    record(
+        &ToolOutcome::Divert {
+            content: "over".into(),
+            data: json!({"to": "b"}),
+        },
+        json!({"divert": {"content": "over", "data": {"to": "b"}}}),
+    );
     let fault = Fault::new(FaultKind::Tool, "gone");
-    record(&ToolOutcome::Fatal(fault), json!({"fatal": {"kind": "tool", "message": "gone", "retryable": false}}));
+    record(
+        &ToolOutcome::Fatal(fault),
+        json!({"fatal": {"kind": "tool", "message": "gone", "retryable": false}}),
+    );
 }
 
 #[test]
@@ -68,9 +107,27 @@ fn faults_keep_what_their_record_keeps() {
 fn kinds_are_named_alike_everywhere() {
     use FaultKind as K;
     for kind in [
-        K::Auth, K::Permission, K::NotFound, K::InvalidRequest, K::InvalidToolCall, K::ContextLength, K::ContentFilter,
-        K::RateLimit, K::Quota, K::Overloaded, K::Server, K::Timeout, K::Connection, K::Truncated, K::Malformed, K::Unknown,
-        K::Cancelled, K::HookBlocked, K::Tool, K::Limit, K::Storage,
+        K::Auth,
+        K::Permission,
+        K::NotFound,
+        K::InvalidRequest,
+        K::InvalidToolCall,
+        K::ContextLength,
+        K::ContentFilter,
+        K::RateLimit,
+        K::Quota,
+        K::Overloaded,
+        K::Server,
+        K::Timeout,
+        K::Connection,
+        K::Truncated,
+        K::Malformed,
+        K::Unknown,
+        K::Cancelled,
+        K::HookBlocked,
+        K::Tool,
+        K::Limit,
+        K::Storage,
     ] {
         record(&kind, json!(kind.as_str()));
         assert_eq!(kind.to_string(), kind.as_str());

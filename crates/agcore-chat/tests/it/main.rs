@@ -18,5 +18,6 @@ mod messages;
 mod request;
 mod response;
 mod sequence;
+mod tokens;
 mod tools;
 mod usage;

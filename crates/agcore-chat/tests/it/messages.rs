@@ -17,20 +17,34 @@ fn text_is_a_string_and_parts_are_an_array_as_they_came() {
     for role in ["developer", "system", "user"] {
         let text = same(json!({"role": role, "content": "Hi"}));
         assert_eq!((text.role().as_str(), &*text.text()), (role, "Hi"));
-        let parts = same(json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}));
+        let parts = same(
+            json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}),
+        );
         assert_eq!(parts.text(), "Hi");
     }
-    same(json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}));
-    assert_eq!(serde_json::to_value(Message::user("Hi")).unwrap(), json!({"role": "user", "content": "Hi"}));
+    same(
+        json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}),
+    );
+    assert_eq!(
+        serde_json::to_value(Message::user("Hi")).unwrap(),
+        json!({"role": "user", "content": "Hi"})
+    );
 }
 
 /// Was wrong: pictures were tagged `image`.
 #[test]
 fn pictures_are_tagged_image_url() {
     let part = serde_json::to_value(ContentPart::image_url("https://example.com/a.png")).unwrap();
-    assert_eq!(part, json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}));
-    let image: ContentPart = serde_json::from_value(json!({"type": "image", "source": {"data": "x"}})).unwrap();
-    assert!(matches!(image, ContentPart::Other(_)), "another vendor's part is not ours to understand");
+    assert_eq!(
+        part,
+        json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}})
+    );
+    let image: ContentPart =
+        serde_json::from_value(json!({"type": "image", "source": {"data": "x"}})).unwrap();
+    assert!(
+        matches!(image, ContentPart::Other(_)),
+        "another vendor's part is not ours to understand"
+    );
 }
 
 /// Was wrong: `file_data` was required.
@@ -38,12 +52,21 @@ fn pictures_are_tagged_image_url() {
 fn a_file_is_content_or_an_id() {
     let check = |part: &ContentPart, expected: Value| {
         assert_eq!(serde_json::to_value(part).unwrap(), expected);
-        assert_eq!(serde_json::from_value::<ContentPart>(expected).unwrap(), *part);
+        assert_eq!(
+            serde_json::from_value::<ContentPart>(expected).unwrap(),
+            *part
+        );
     };
-    check(&ContentPart::file_id("file-1"), json!({"type": "file", "file": {"file_id": "file-1"}}));
+    check(
+        &ContentPart::file_id("file-1"),
+        json!({"type": "file", "file": {"file_id": "file-1"}}),
+    );
     let data = json!({"type": "file", "file": {"file_data": "JVBE", "filename": "a.pdf"}});
     check(&ContentPart::file_data("a.pdf", "JVBE"), data);
-    check(&ContentPart::input_audio("UklG", "wav"), json!({"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}));
+    check(
+        &ContentPart::input_audio("UklG", "wav"),
+        json!({"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}),
+    );
     let empty: FileRef = serde_json::from_str("{}").unwrap();
     assert_eq!(empty, FileRef::default());
 }
@@ -58,20 +81,32 @@ fn unknown_parts_are_kept_wherever_their_tag_stands() {
     ] {
         let text = json!({"role": "user", "content": [part]}).to_string();
         let message: Message = serde_json::from_str(&text).unwrap();
-        let Message::User(user) = &message else { panic!("{message:?}") };
-        let Content::Parts(parts) = &user.content else { panic!("{user:?}") };
+        let Message::User(user) = &message else {
+            panic!("{message:?}")
+        };
+        let Content::Parts(parts) = &user.content else {
+            panic!("{user:?}")
+        };
         assert_eq!(parts, &[ContentPart::Other(part.clone())]);
-        let written: Value = serde_json::from_str(&serde_json::to_string(&message).unwrap()).unwrap();
+        let written: Value =
+            serde_json::from_str(&serde_json::to_string(&message).unwrap()).unwrap();
         assert_eq!(written["content"][0], part);
     }
 }
 
 #[test]
 fn a_tag_that_comes_late_reads_the_same() {
-    let first: Message = serde_json::from_str(r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}], "x": 1}"#).unwrap();
-    let late: Message = serde_json::from_str(r#"{"x": 1, "content": [{"text": "Hi", "type": "text"}], "role": "user"}"#).unwrap();
+    let first: Message = serde_json::from_str(
+        r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}], "x": 1}"#,
+    )
+    .unwrap();
+    let late: Message = serde_json::from_str(
+        r#"{"x": 1, "content": [{"text": "Hi", "type": "text"}], "role": "user"}"#,
+    )
+    .unwrap();
     assert_eq!(first, late);
-    let result: Message = serde_json::from_str(r#"{"content": "ok", "tool_call_id": "a", "role": "tool"}"#).unwrap();
+    let result: Message =
+        serde_json::from_str(r#"{"content": "ok", "tool_call_id": "a", "role": "tool"}"#).unwrap();
     assert_eq!(result, Message::tool("a", "ok"));
 }
 
@@ -93,15 +128,28 @@ fn a_tool_message_names_the_call_and_may_name_the_tool() {
 
 #[test]
 fn marks_stand_in_the_extension_member_of_messages_and_parts() {
-    for origin in [Origin::Summary, Origin::Context, Origin::Handoff, Origin::Pruned, Origin::Hint, Origin::Other("mine".into())] {
-        let marks = Marks::new().with_cache(CacheMark::new().with_ttl("5m")).with_origin(origin.clone());
+    for origin in [
+        Origin::Summary,
+        Origin::Context,
+        Origin::Handoff,
+        Origin::Pruned,
+        Origin::Hint,
+        Origin::Other("mine".into()),
+    ] {
+        let marks = Marks::new()
+            .with_cache(CacheMark::new().with_ttl("5m"))
+            .with_origin(origin.clone());
         let part = ContentPart::text("Hi").with_marks(marks.clone());
         assert_eq!(part.marks(), Some(&marks));
         let written = serde_json::to_value(&part).unwrap();
         assert_eq!(written["agcore"], serde_json::to_value(&marks).unwrap());
-        assert_eq!(serde_json::from_value::<ContentPart>(written).unwrap(), part);
+        assert_eq!(
+            serde_json::from_value::<ContentPart>(written).unwrap(),
+            part
+        );
     }
-    let unmarked = ContentPart::Other(json!({"type": "x"})).with_marks(Marks::new().with_error(true));
+    let unmarked =
+        ContentPart::Other(json!({"type": "x"})).with_marks(Marks::new().with_error(true));
     assert_eq!(unmarked, ContentPart::Other(json!({"type": "x"})));
 }
 
@@ -112,21 +160,37 @@ fn null_is_as_good_as_absent() {
     )
     .unwrap();
     assert_eq!(message, Message::user(ContentPart::image_url("u")));
-    let message: Message = serde_json::from_str(r#"{"role": "function", "name": "f", "content": null}"#).unwrap();
+    let message: Message =
+        serde_json::from_str(r#"{"role": "function", "name": "f", "content": null}"#).unwrap();
     assert_eq!((message.role(), &*message.text()), (Role::Function, ""));
 }
 
 #[test]
 fn extra_members_keep_order_and_equality() {
     let mut extra: Extra = serde_json::from_value(json!({"z": 1, "a": null})).unwrap();
-    assert_eq!(extra.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["z", "a"]);
-    assert_eq!(serde_json::to_string(&extra).unwrap(), r#"{"z":1,"a":null}"#);
+    assert_eq!(
+        extra
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>(),
+        ["z", "a"]
+    );
+    assert_eq!(
+        serde_json::to_string(&extra).unwrap(),
+        r#"{"z":1,"a":null}"#
+    );
     assert_eq!(extra.insert("z", 2), Some(json!(1)));
     assert_eq!((extra.get("z"), extra.get("b")), (Some(&json!(2)), None));
     assert_eq!(extra.remove("b"), None);
-    assert_eq!((extra.remove("z"), extra.remove("a")), (Some(json!(2)), Some(Value::Null)));
+    assert_eq!(
+        (extra.remove("z"), extra.remove("a")),
+        (Some(json!(2)), Some(Value::Null))
+    );
     assert!(extra.is_empty());
     assert_eq!(extra, Extra::new(), "emptied is as good as never filled");
     assert_eq!(serde_json::from_str::<Extra>("{}").unwrap(), Extra::new());
-    assert_eq!(format!("{:?}", Extra::from_iter([("a", 1)])), r#"{"a": Number(1)}"#);
+    assert_eq!(
+        format!("{:?}", Extra::from_iter([("a", 1)])),
+        r#"{"a": Number(1)}"#
+    );
 }

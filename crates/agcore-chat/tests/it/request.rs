@@ -15,7 +15,10 @@ fn body(request: &ChatRequest) -> Value {
 
 #[test]
 fn what_is_none_or_empty_is_never_written() {
-    assert_eq!(body(&request()), json!({"messages": [{"role": "user", "content": "Hi"}]}));
+    assert_eq!(
+        body(&request()),
+        json!({"messages": [{"role": "user", "content": "Hi"}]})
+    );
     assert_eq!(body(&request().with_tools(Vec::new())), body(&request()));
 }
 
@@ -25,17 +28,27 @@ fn choices_are_never_sent_without_tools() {
     let mut request = request().with_tool_choice(ToolChoice::Required);
     request.parallel_tool_calls = Some(true);
     assert_eq!(body(&request), body(&self::request()));
-    let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", json!({"type": "object"})).into()];
+    let tools: Vec<Tool> =
+        vec![ToolDefinition::new("look", "Looks", json!({"type": "object"})).into()];
     let body = body(&request.with_tools(tools));
-    assert_eq!((&body["tool_choice"], &body["parallel_tool_calls"]), (&json!("required"), &json!(true)));
+    assert_eq!(
+        (&body["tool_choice"], &body["parallel_tool_calls"]),
+        (&json!("required"), &json!(true))
+    );
 }
 
 /// Was wrong: `extra_body` and `extra_headers` were nested members of the body.
 #[test]
 fn extra_body_is_merged_and_headers_never_enter_the_body() {
-    let request = request().with_extra_body("top_k", 40).with_extra_body("guided", json!({"a": null})).with_extra_header("x-a", "b");
+    let request = request()
+        .with_extra_body("top_k", 40)
+        .with_extra_body("guided", json!({"a": null}))
+        .with_extra_header("x-a", "b");
     let body = body(&request);
-    assert_eq!(body, json!({"messages": [{"role": "user", "content": "Hi"}], "top_k": 40, "guided": {"a": null}}));
+    assert_eq!(
+        body,
+        json!({"messages": [{"role": "user", "content": "Hi"}], "top_k": 40, "guided": {"a": null}})
+    );
     let read: ChatRequest = serde_json::from_value(body).unwrap();
     assert_eq!(read.extra_body, request.extra_body);
     assert_eq!(read.extra_headers, []);
@@ -48,14 +61,24 @@ fn extra_body_must_not_clash_with_a_field() {
     let fields = every[0].as_object().unwrap().keys().map(String::as_str);
     let mut count = 0;
     for name in fields.chain(["tools", "tool_choice", "parallel_tool_calls"]) {
-        let request = request().with_extra_body("fine", 1).with_extra_body(name, 1);
+        let request = request()
+            .with_extra_body("fine", 1)
+            .with_extra_body(name, 1);
         assert_eq!(request.extra_body_clash(), Some(name));
         let error = serde_json::to_string(&request).unwrap_err().to_string();
-        assert_eq!(error, format!("extra_body must not hold `{name}`: set the request's field of that name instead"));
+        assert_eq!(
+            error,
+            format!(
+                "extra_body must not hold `{name}`: set the request's field of that name instead"
+            )
+        );
         count += 1;
     }
     assert_eq!(count, 33);
-    assert_eq!(request().with_extra_body("fine", 1).extra_body_clash(), None);
+    assert_eq!(
+        request().with_extra_body("fine", 1).extra_body_clash(),
+        None
+    );
 }
 
 /// Was wrong: the schema's members stood flat beside the type.
@@ -67,12 +90,28 @@ fn a_json_schema_stands_under_its_own_member_with_its_name() {
         "json_schema": {"name": "weather", "schema": {"type": "object"}, "strict": true},
     });
     assert_eq!(serde_json::to_value(&format).unwrap(), expected);
-    assert_eq!(serde_json::from_value::<ResponseFormat>(expected).unwrap(), format);
-    for (format, expected) in [(ResponseFormat::Text, "text"), (ResponseFormat::JsonObject, "json_object")] {
-        assert_eq!(serde_json::to_value(&format).unwrap(), json!({"type": expected}));
-        assert_eq!(serde_json::from_value::<ResponseFormat>(json!({"type": expected})).unwrap(), format);
+    assert_eq!(
+        serde_json::from_value::<ResponseFormat>(expected).unwrap(),
+        format
+    );
+    for (format, expected) in [
+        (ResponseFormat::Text, "text"),
+        (ResponseFormat::JsonObject, "json_object"),
+    ] {
+        assert_eq!(
+            serde_json::to_value(&format).unwrap(),
+            json!({"type": expected})
+        );
+        assert_eq!(
+            serde_json::from_value::<ResponseFormat>(json!({"type": expected})).unwrap(),
+            format
+        );
     }
-    for unknown in [json!({"type": "text", "x": 1}), json!({"type": "json_schema", "json_schema": {"name": "a"}, "x": 1}), json!({})] {
+    for unknown in [
+        json!({"type": "text", "x": 1}),
+        json!({"type": "json_schema", "json_schema": {"name": "a"}, "x": 1}),
+        json!({}),
+    ] {
         let format: ResponseFormat = serde_json::from_value(unknown.clone()).unwrap();
         assert_eq!(format, ResponseFormat::Other(unknown.clone()));
         assert_eq!(serde_json::to_value(&format).unwrap(), unknown);
@@ -88,7 +127,10 @@ fn stops_are_a_bare_string_or_array() {
         (StopSequence::Many(vec![]), json!([])),
     ] {
         assert_eq!(serde_json::to_value(&stop).unwrap(), expected);
-        assert_eq!(serde_json::from_value::<StopSequence>(expected).unwrap(), stop);
+        assert_eq!(
+            serde_json::from_value::<StopSequence>(expected).unwrap(),
+            stop
+        );
     }
 }
 
@@ -97,10 +139,15 @@ fn schemas_keep_the_authors_key_order() {
     let text = r#"{"type":"object","properties":{"zebra":{},"ant":{}},"required":["zebra"],"additionalProperties":false}"#;
     let schema: Value = serde_json::from_str(text).unwrap();
     let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", schema.clone()).into()];
-    let request = request().with_tools(tools).with_response_format(ResponseFormat::json_schema("x", schema));
+    let request = request()
+        .with_tools(tools)
+        .with_response_format(ResponseFormat::json_schema("x", schema));
     let body = serde_json::to_string(&request).unwrap();
     assert_eq!(body.matches(text).count(), 2);
-    assert_eq!(serde_json::to_string(&serde_json::from_str::<ChatRequest>(&body).unwrap()).unwrap(), body);
+    assert_eq!(
+        serde_json::to_string(&serde_json::from_str::<ChatRequest>(&body).unwrap()).unwrap(),
+        body
+    );
 }
 
 #[test]
@@ -110,7 +157,14 @@ fn the_token_limit_has_one_name_at_a_time() {
     request.max_tokens = Some(5);
     assert_eq!(request.token_limit(), Some(5));
     let request = request.with_max_tokens(7);
-    assert_eq!((request.max_tokens, request.max_completion_tokens, request.token_limit()), (None, Some(7), Some(7)));
+    assert_eq!(
+        (
+            request.max_tokens,
+            request.max_completion_tokens,
+            request.token_limit()
+        ),
+        (None, Some(7), Some(7))
+    );
 }
 
 #[test]
@@ -118,6 +172,9 @@ fn copies_share_messages_and_tools() {
     let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", json!({})).into()];
     let request = request().with_tools(tools);
     let copy = request.clone();
-    assert!(std::sync::Arc::ptr_eq(&request.messages[0], &copy.messages[0]));
+    assert!(std::sync::Arc::ptr_eq(
+        &request.messages[0],
+        &copy.messages[0]
+    ));
     assert!(std::sync::Arc::ptr_eq(&request.tools, &copy.tools));
 }

@@ -7,12 +7,18 @@ use serde_json::json;
 fn every_member_is_optional() {
     let empty: ChatResponse = serde_json::from_str("{}").unwrap();
     assert_eq!(empty, ChatResponse::default());
-    assert_eq!((empty.message(), &*empty.text(), empty.finish_reason()), (None, "", None));
+    assert_eq!(
+        (empty.message(), &*empty.text(), empty.finish_reason()),
+        (None, "", None)
+    );
     assert_eq!(empty.tool_calls().count(), 0);
     let nulls = r#"{"id": null, "choices": [{"message": null, "finish_reason": null}], "usage": {"prompt_tokens": null, "prompt_tokens_details": null}}"#;
     let read: ChatResponse = serde_json::from_str(nulls).unwrap();
     assert_eq!(read.usage.unwrap().prompt_tokens, None);
-    assert_eq!(serde_json::from_str::<ChatChunk>("{\"choices\": null}").unwrap(), ChatChunk::default());
+    assert_eq!(
+        serde_json::from_str::<ChatChunk>("{\"choices\": null}").unwrap(),
+        ChatChunk::default()
+    );
 }
 
 #[test]
@@ -23,15 +29,34 @@ fn accessors_look_at_the_first_choice() {
     ]}))
     .unwrap();
     assert_eq!(response.text(), "Hi");
-    assert_eq!(response.tool_calls().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(
+        response
+            .tool_calls()
+            .map(|call| call.id.as_str())
+            .collect::<Vec<_>>(),
+        ["a"]
+    );
     assert_eq!(response.finish_reason(), Some(&FinishReason::ToolCalls));
 }
 
 #[test]
 fn finish_reasons_keep_their_text() {
-    for reason in ["stop", "length", "tool_calls", "content_filter", "function_call", "refusal", "eos", "STOP", ""] {
+    for reason in [
+        "stop",
+        "length",
+        "tool_calls",
+        "content_filter",
+        "function_call",
+        "refusal",
+        "eos",
+        "STOP",
+        "",
+    ] {
         let read: FinishReason = serde_json::from_value(json!(reason)).unwrap();
-        assert_eq!((read.as_str(), read.to_string()), (reason, reason.to_owned()));
+        assert_eq!(
+            (read.as_str(), read.to_string()),
+            (reason, reason.to_owned())
+        );
         assert_eq!(serde_json::to_value(&read).unwrap(), reason);
         let known = !matches!(reason, "eos" | "STOP" | "");
         assert_eq!(matches!(read, FinishReason::Other(_)), !known);
@@ -40,10 +65,22 @@ fn finish_reasons_keep_their_text() {
 
 #[test]
 fn the_response_says_who_answered() {
-    let mut response = ChatResponse { answered_by: Some(AnsweredBy::new("openai", "gpt-5").with_key("work")), ..ChatResponse::default() };
+    let mut response = ChatResponse {
+        answered_by: Some(AnsweredBy::new("openai", "gpt-5").with_key("work")),
+        ..ChatResponse::default()
+    };
     let written = serde_json::to_value(&response).unwrap();
-    assert_eq!(written, json!({"choices": [], "agcore": {"provider": "openai", "model": "gpt-5", "key": "work"}}));
-    assert_eq!(serde_json::from_value::<ChatResponse>(written).unwrap(), response);
+    assert_eq!(
+        written,
+        json!({"choices": [], "agcore": {"provider": "openai", "model": "gpt-5", "key": "work"}})
+    );
+    assert_eq!(
+        serde_json::from_value::<ChatResponse>(written).unwrap(),
+        response
+    );
     response.answered_by = None;
-    assert_eq!(serde_json::to_value(&response).unwrap(), json!({"choices": []}));
+    assert_eq!(
+        serde_json::to_value(&response).unwrap(),
+        json!({"choices": []})
+    );
 }

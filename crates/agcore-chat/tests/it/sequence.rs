@@ -1,12 +1,18 @@
 //! `validate_messages`: which histories may be sent.
 
-use agcore_chat::{AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall, validate_messages};
+use agcore_chat::{
+    AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall,
+    validate_messages,
+};
 
 /// A history in short: `s` system, `d` developer, `u` user, `a` assistant, `a:x,y` assistant with calls, `t:x` result,
 /// `f` function.
 fn history(short: &str) -> Vec<Message> {
     let calls = |ids: &str| {
-        AssistantMessage::from_blocks(ids.split(',').map(|id| Block::Call(ToolCall::function(id, "look", "{}"))))
+        AssistantMessage::from_blocks(
+            ids.split(',')
+                .map(|id| Block::Call(ToolCall::function(id, "look", "{}"))),
+        )
     };
     let message = |word: &str| match word.split_once(':').unwrap_or((word, "")) {
         ("s", _) => Message::system("s"),
@@ -55,18 +61,41 @@ fn invalid_histories() {
     check("u f f", 2, &SequenceErrorKind::Repeated(Role::Function));
     check("t:x", 0, &SequenceErrorKind::UnknownCall("x".into()));
     check("u t:x", 1, &SequenceErrorKind::UnknownCall("x".into()));
-    check("u a:x t:look", 2, &SequenceErrorKind::UnknownCall("look".into()));
-    check("u a:x t:x a t:x", 4, &SequenceErrorKind::UnknownCall("x".into()));
-    check("u a:x t:x t:x", 3, &SequenceErrorKind::AnsweredTwice("x".into()));
-    check("u a:x,y t:x u", 1, &SequenceErrorKind::Unanswered("y".into()));
+    check(
+        "u a:x t:look",
+        2,
+        &SequenceErrorKind::UnknownCall("look".into()),
+    );
+    check(
+        "u a:x t:x a t:x",
+        4,
+        &SequenceErrorKind::UnknownCall("x".into()),
+    );
+    check(
+        "u a:x t:x t:x",
+        3,
+        &SequenceErrorKind::AnsweredTwice("x".into()),
+    );
+    check(
+        "u a:x,y t:x u",
+        1,
+        &SequenceErrorKind::Unanswered("y".into()),
+    );
     check("u a:x,y t:x", 1, &SequenceErrorKind::Unanswered("y".into()));
     check("u a:x", 1, &SequenceErrorKind::Unanswered("x".into()));
     check("u a:x s t:x", 1, &SequenceErrorKind::Unanswered("x".into()));
-    check("u a:x,x t:x t:x", 1, &SequenceErrorKind::DuplicateCall("x".into()));
+    check(
+        "u a:x,x t:x t:x",
+        1,
+        &SequenceErrorKind::DuplicateCall("x".into()),
+    );
 }
 
 #[test]
 fn errors_name_the_message() {
     let error = validate_messages(&history("u a:x u")).unwrap_err();
-    assert_eq!(error.to_string(), "message 1: the call `x` has no result right after this message");
+    assert_eq!(
+        error.to_string(),
+        "message 1: the call `x` has no result right after this message"
+    );
 }

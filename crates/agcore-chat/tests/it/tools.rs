@@ -1,8 +1,8 @@
 //! Tools, choices and calls: each in its real wire shape.
 
 use agcore_chat::{
-    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, Tool, ToolCall, ToolChoice,
-    ToolDefinition, VendorData,
+    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, Tool,
+    ToolCall, ToolChoice, ToolDefinition, VendorData,
 };
 use serde_json::{Value, json};
 
@@ -11,30 +11,61 @@ use serde_json::{Value, json};
 fn choices_have_their_wire_shapes() {
     let check = |choice: ToolChoice, expected: Value| {
         assert_eq!(serde_json::to_value(&choice).unwrap(), expected);
-        assert_eq!(serde_json::from_str::<ToolChoice>(&expected.to_string()).unwrap(), choice);
+        assert_eq!(
+            serde_json::from_str::<ToolChoice>(&expected.to_string()).unwrap(),
+            choice
+        );
     };
     check(ToolChoice::None, json!("none"));
     check(ToolChoice::Auto, json!("auto"));
     check(ToolChoice::Required, json!("required"));
-    check(ToolChoice::Function("f".into()), json!({"type": "function", "function": {"name": "f"}}));
-    check(ToolChoice::Custom("c".into()), json!({"type": "custom", "custom": {"name": "c"}}));
+    check(
+        ToolChoice::Function("f".into()),
+        json!({"type": "function", "function": {"name": "f"}}),
+    );
+    check(
+        ToolChoice::Custom("c".into()),
+        json!({"type": "custom", "custom": {"name": "c"}}),
+    );
     let hosted = json!({"type": "mcp", "server_label": "docs"});
-    let tools = vec![AllowedTool::Function("f".into()), AllowedTool::Custom("c".into()), AllowedTool::Hosted(hosted.clone())];
-    for (mode, name) in [(AllowedMode::Auto, "auto"), (AllowedMode::Required, "required")] {
+    let tools = vec![
+        AllowedTool::Function("f".into()),
+        AllowedTool::Custom("c".into()),
+        AllowedTool::Hosted(hosted.clone()),
+    ];
+    for (mode, name) in [
+        (AllowedMode::Auto, "auto"),
+        (AllowedMode::Required, "required"),
+    ] {
         let tools_json = json!([
             {"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "c"}}, hosted,
         ]);
         check(
-            ToolChoice::Allowed { mode, tools: tools.clone() },
+            ToolChoice::Allowed {
+                mode,
+                tools: tools.clone(),
+            },
             json!({"type": "allowed_tools", "allowed_tools": {"mode": name, "tools": tools_json}}),
         );
     }
-    check(ToolChoice::Other(json!("any_of_mine")), json!("any_of_mine"));
-    check(ToolChoice::Other(json!({"type": "web_search"})), json!({"type": "web_search"}));
-    check(ToolChoice::Other(json!({"name": "x"})), json!({"name": "x"}));
+    check(
+        ToolChoice::Other(json!("any_of_mine")),
+        json!("any_of_mine"),
+    );
+    check(
+        ToolChoice::Other(json!({"type": "web_search"})),
+        json!({"type": "web_search"}),
+    );
+    check(
+        ToolChoice::Other(json!({"name": "x"})),
+        json!({"name": "x"}),
+    );
     let more = json!({"type": "function", "function": {"name": "f"}, "disable_parallel": true});
     check(ToolChoice::Other(more.clone()), more);
-    assert_eq!(serde_json::from_str::<ToolChoice>("\"any\"").unwrap(), ToolChoice::Required);
+    assert_eq!(
+        serde_json::from_str::<ToolChoice>("\"any\"").unwrap(),
+        ToolChoice::Required
+    );
 }
 
 #[test]
@@ -44,18 +75,35 @@ fn tools_keep_everything_beside_and_inside() {
         assert_eq!(read.name(), name);
         assert_eq!(serde_json::to_value(&read).unwrap(), tool);
     };
-    check(json!({"type": "function", "function": {"name": "f", "parameters": {"b": 1, "a": 2}, "x": 1}, "y": 2}), "f");
-    check(json!({"type": "custom", "custom": {"name": "c", "format": {"type": "text"}, "x": 1}, "y": 2}), "c");
+    check(
+        json!({"type": "function", "function": {"name": "f", "parameters": {"b": 1, "a": 2}, "x": 1}, "y": 2}),
+        "f",
+    );
+    check(
+        json!({"type": "custom", "custom": {"name": "c", "format": {"type": "text"}, "x": 1}, "y": 2}),
+        "c",
+    );
     check(json!({"type": "web_search", "filters": null}), "web_search");
-    check(json!({"type": "computer_20250124", "name": "computer"}), "computer");
+    check(
+        json!({"type": "computer_20250124", "name": "computer"}),
+        "computer",
+    );
     check(json!({"googleSearch": {}}), "");
 }
 
 #[test]
 fn tools_carry_marks() {
     let marks = Marks::new().with_cache(CacheMark::new());
-    let function: Tool = ToolDefinition::new("f", "F", json!({})).with_strict(true).with_marks(marks.clone()).into();
-    let custom: Tool = CustomTool { name: "c".into(), marks, ..CustomTool::default() }.into();
+    let function: Tool = ToolDefinition::new("f", "F", json!({}))
+        .with_strict(true)
+        .with_marks(marks.clone())
+        .into();
+    let custom: Tool = CustomTool {
+        name: "c".into(),
+        marks,
+        ..CustomTool::default()
+    }
+    .into();
     for tool in [function, custom] {
         let written = serde_json::to_value(&tool).unwrap();
         assert_eq!(written["agcore"], json!({"cache": {}}));
@@ -69,18 +117,45 @@ fn calls_keep_their_input_as_the_model_wrote_it() {
         let read: ToolCall = serde_json::from_str(&call.to_string()).unwrap();
         assert_eq!(read, expected);
         assert_eq!(serde_json::to_value(&read).unwrap(), written);
-        assert_eq!(serde_json::from_value::<ToolCall>(written).unwrap(), expected);
+        assert_eq!(
+            serde_json::from_value::<ToolCall>(written).unwrap(),
+            expected
+        );
     };
     let function = |arguments: &str| json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}});
-    check(function("{ \"b\" :1}"), ToolCall::function("a", "f", "{ \"b\" :1}"), function("{ \"b\" :1}"));
-    check(function("{\"cut"), ToolCall::function("a", "f", "{\"cut"), function("{\"cut"));
+    check(
+        function("{ \"b\" :1}"),
+        ToolCall::function("a", "f", "{ \"b\" :1}"),
+        function("{ \"b\" :1}"),
+    );
+    check(
+        function("{\"cut"),
+        ToolCall::function("a", "f", "{\"cut"),
+        function("{\"cut"),
+    );
     let custom = json!({"id": "a", "type": "custom", "custom": {"name": "c", "input": "ls {"}});
     check(custom.clone(), ToolCall::custom("a", "c", "ls {"), custom);
     // Some servers leave the type out, send an object for the arguments, or nothing at all.
-    check(json!({"id": "a", "function": {"name": "f", "arguments": {"b": [1]}}}), ToolCall::function("a", "f", "{\"b\":[1]}"), function("{\"b\":[1]}"));
-    check(json!({"id": "a", "type": null, "function": {"name": "f", "arguments": null}}), ToolCall::function("a", "f", ""), function(""));
-    check(json!({"id": "a", "function": {"name": "f"}}), ToolCall::function("a", "f", ""), function(""));
-    check(json!({"custom": {"name": "c"}}), ToolCall::custom("", "c", ""), json!({"id": "", "type": "custom", "custom": {"name": "c", "input": ""}}));
+    check(
+        json!({"id": "a", "function": {"name": "f", "arguments": {"b": [1]}}}),
+        ToolCall::function("a", "f", "{\"b\":[1]}"),
+        function("{\"b\":[1]}"),
+    );
+    check(
+        json!({"id": "a", "type": null, "function": {"name": "f", "arguments": null}}),
+        ToolCall::function("a", "f", ""),
+        function(""),
+    );
+    check(
+        json!({"id": "a", "function": {"name": "f"}}),
+        ToolCall::function("a", "f", ""),
+        function(""),
+    );
+    check(
+        json!({"custom": {"name": "c"}}),
+        ToolCall::custom("", "c", ""),
+        json!({"id": "", "type": "custom", "custom": {"name": "c", "input": ""}}),
+    );
 }
 
 #[test]
@@ -93,7 +168,8 @@ fn calls_keep_vendor_data_and_unknown_members() {
         let read: ToolCall = serde_json::from_str(&call.to_string()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), call);
     }
-    let call = ToolCall::function("a", "f", "{}").with_vendor(VendorData::new("gemini", json!({"sig": "s"})));
+    let call = ToolCall::function("a", "f", "{}")
+        .with_vendor(VendorData::new("gemini", json!({"sig": "s"})));
     let back: ToolCall = serde_json::from_value(serde_json::to_value(&call).unwrap()).unwrap();
     assert_eq!(back, call);
 }
@@ -105,7 +181,10 @@ fn arguments_are_checked_and_never_guessed() {
         assert!(arguments(empty).unwrap().is_empty(), "{empty:?}");
     }
     let members = arguments(r#"{"z": 1, "a": {"b": null}}"#).unwrap();
-    assert_eq!(serde_json::to_string(&members).unwrap(), r#"{"z":1,"a":{"b":null}}"#);
+    assert_eq!(
+        serde_json::to_string(&members).unwrap(),
+        r#"{"z":1,"a":{"b":null}}"#
+    );
     let error = |raw: &str| arguments(raw).unwrap_err().to_string();
     assert_eq!(
         error("{\"a\": \n\"Par"),
@@ -115,10 +194,26 @@ fn arguments_are_checked_and_never_guessed() {
         error("{'a': 1}"),
         "the arguments of look are not valid JSON: key must be a string at line 1 column 2; send one JSON object"
     );
-    for (raw, found) in [("[{}]", "an array"), ("\"{}\"", "a string"), ("0", "a number"), ("false", "a boolean")] {
-        assert_eq!(error(raw), format!("the arguments of look are {found}, but must be one JSON object"));
+    for (raw, found) in [
+        ("[{}]", "an array"),
+        ("\"{}\"", "a string"),
+        ("0", "a number"),
+        ("false", "a boolean"),
+    ] {
+        assert_eq!(
+            error(raw),
+            format!("the arguments of look are {found}, but must be one JSON object")
+        );
     }
     let custom = ToolCall::custom("a", "shell", "{}");
-    assert_eq!(custom.arguments(), Err(ArgumentsError::FreeText { name: "shell".into() }));
-    assert_eq!((custom.raw_input(), &custom.input), ("{}", &CallInput::Text("{}".into())));
+    assert_eq!(
+        custom.arguments(),
+        Err(ArgumentsError::FreeText {
+            name: "shell".into()
+        })
+    );
+    assert_eq!(
+        (custom.raw_input(), &custom.input),
+        ("{}", &CallInput::Text("{}".into()))
+    );
 }

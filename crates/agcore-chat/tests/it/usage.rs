@@ -20,8 +20,22 @@ fn every_reply_counts_with_all_details() {
     let mut tracker = UsageTracker::default();
     (1..=3).for_each(|n| tracker.record(Some(&full(n))));
     assert_eq!(tracker.usage, full(6));
-    assert_eq!((tracker.calls, tracker.calls_with_usage, tracker.is_complete()), (3, 3, true));
-    assert_eq!((tracker.usage.cached(), tracker.usage.cache_write(), tracker.usage.reasoning()), (Some(6), Some(6), Some(6)));
+    assert_eq!(
+        (
+            tracker.calls,
+            tracker.calls_with_usage,
+            tracker.is_complete()
+        ),
+        (3, 3, true)
+    );
+    assert_eq!(
+        (
+            tracker.usage.cached(),
+            tracker.usage.cache_write(),
+            tracker.usage.reasoning()
+        ),
+        (Some(6), Some(6), Some(6))
+    );
 }
 
 #[test]
@@ -43,12 +57,25 @@ fn what_the_wire_did_not_give_stays_unknown() {
     let mut tracker = UsageTracker::default();
     assert_eq!(tracker.usage.total(), None);
     tracker.record(None);
-    assert_eq!((tracker.usage.total(), tracker.calls, tracker.is_complete()), (None, 1, false));
+    assert_eq!(
+        (tracker.usage.total(), tracker.calls, tracker.is_complete()),
+        (None, 1, false)
+    );
     let bare: Usage = serde_json::from_str("{\"prompt_tokens\": 3}").unwrap();
     tracker.record(Some(&bare));
-    assert_eq!((tracker.usage.prompt_tokens, tracker.usage.completion_tokens, tracker.usage.total()), (Some(3), None, None));
+    assert_eq!(
+        (
+            tracker.usage.prompt_tokens,
+            tracker.usage.completion_tokens,
+            tracker.usage.total()
+        ),
+        (Some(3), None, None)
+    );
     assert_eq!(tracker.usage.cached(), None);
-    assert_eq!(serde_json::to_value(&tracker.usage).unwrap(), json!({"prompt_tokens": 3}));
+    assert_eq!(
+        serde_json::to_value(&tracker.usage).unwrap(),
+        json!({"prompt_tokens": 3})
+    );
     tracker.record(Some(&Usage::new(0, 0)));
     assert_eq!(tracker.usage.total(), Some(0), "a known zero is known");
 }
@@ -59,5 +86,8 @@ fn counters_hold_64_bits_and_trackers_round_trip() {
     tracker.record(Some(&full(u64::MAX - 1)));
     tracker.record(None);
     let text = serde_json::to_string(&tracker).unwrap();
-    assert_eq!(serde_json::from_str::<UsageTracker>(&text).unwrap(), tracker);
+    assert_eq!(
+        serde_json::from_str::<UsageTracker>(&text).unwrap(),
+        tracker
+    );
 }

@@ -1,24 +1,23 @@
 //! `agcore chat`: a conversation at the terminal, or one message from a pipe.
 
+mod screen;
 mod commands;
+mod input;
+mod live_turn;
 mod interactive;
 
 use std::{
-    io::{self, IsTerminal, Read},
+    io::{self, IsTerminal},
     sync::Arc,
 };
 
-use agcore::{
-    AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
-    llm::config::build,
-    tools::Approver,
-};
-use tokio_util::sync::CancellationToken;
+use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, llm::config::build, tools::Approver};
 
 use crate::{
     approve::AllowAll,
     args::ChatArgs,
     exit::Failure,
+    interrupt::Interrupts,
     render::{JsonLines, Palette, Render, Terminal},
     sample_tools::{self, NotesFile},
     settings::Settings,
@@ -29,30 +28,29 @@ use crate::{
 ///
 /// # Errors
 /// Settings that do not fit, or, for one message, what the turn failed with.
-pub(crate) async fn run(args: &ChatArgs) -> Result<(), Failure> {
+pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts) -> Result<(), Failure> {
     let settings = Settings::gather(args)?;
-    let at_terminal = io::stdin().is_terminal();
-    match &args.message {
-        Some(message) => one_message(args, &settings, message.clone()).await,
-        None if at_terminal && !args.json => interactive::run(args, settings).await,
-        None if at_terminal => {
-            Err(Failure::settings("--json needs a message: give one as an argument, or through standard input"))
-        }
-        None => one_message(args, &settings, read_input()?).await,
-    }
+    let message = match &args.message {
+        Some(message) => input::message(message.clone())?,
+        None if !io::stdin().is_terminal() => input::read().await?,
+        None if args.json => return Err(no_terminal("--json")),
+        None if !io::stdout().is_terminal() => return Err(no_terminal("an output that is no terminal")),
+        None => return interactive::run(args, &settings, interrupts).await,
+    };
+    one_message(args, &settings, message, interrupts).await
 }
 
-fn read_input() -> Result<String, Failure> {
-    let mut input = String::new();
-    io::stdin().read_to_string(&mut input).map_err(|error| Failure::settings(format!("standard input: {error}")))?;
-    if input.trim().is_empty() {
-        return Err(Failure::settings("standard input is empty: there is nothing to say to the model"));
-    }
-    Ok(input.trim_end().to_owned())
+fn no_terminal(what: &str) -> Failure {
+    Failure::usage(format!("{what} needs a message: give one as an argument, or through standard input"))
 }
 
 /// One turn: the answer to standard output, everything else to standard error.
-async fn one_message(args: &ChatArgs, settings: &Settings, message: String) -> Result<(), Failure> {
+async fn one_message(
+    args: &ChatArgs,
+    settings: &Settings,
+    message: String,
+    interrupts: &Interrupts,
+) -> Result<(), Failure> {
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
     let session = session(args, settings, approver)?;
     let mut render: Box<dyn Render> = if args.json {
@@ -60,7 +58,7 @@ async fn one_message(args: &ChatArgs, settings: &Settings, message: String) -> R
     } else {
         Box::new(Terminal::new(io::stdout(), io::stderr(), Palette::of(&io::stderr())))
     };
-    turn::run(&session, message, CancellationToken::new(), &mut *render).await?;
+    turn::run(&session, message, interrupts, &mut *render).await?;
     Ok(())
 }
 
@@ -72,8 +70,8 @@ fn session(
 ) -> Result<AgentSession, Failure> {
     let tools = if args.no_tools { Ok(ToolRegistry::new()) } else { sample_tools::registry() };
     let mut builder = AgentBuilder::new()
-        .with_provider(build(&settings.provider)?)
-        .with_tools(tools.map_err(|error| Failure::turn(error.to_string()))?)
+        .with_provider(build(&settings.provider).map_err(Failure::setup)?)
+        .with_tools(tools.map_err(|error| Failure::task(error.to_string()))?)
         .with_permissions(sample_tools::rules())
         .with_state(NotesFile::default());
     if let Some(approver) = approver {

@@ -19,11 +19,10 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
-use tokio_util::sync::CancellationToken;
-
 use crate::{
     approve::question,
     exit::Failure,
+    interrupt::Interrupts,
     render::{Palette, Render, Terminal, usage_line},
     turn,
 };
@@ -38,11 +37,11 @@ const RECALL: &str = "What is my name?";
 ///
 /// # Errors
 /// When anything that it shows did not really happen.
-pub(crate) async fn run() -> Result<(), Failure> {
+pub(crate) async fn run(interrupts: &Interrupts) -> Result<(), Failure> {
     let palette = Palette::of(&io::stdout());
     let server = MockServer::start(demo_behaviour())
         .await
-        .map_err(|error| Failure::turn(format!("the demo's model server could not be started: {error}")))?;
+        .map_err(|error| Failure::task(format!("the demo's model server could not be started: {error}")))?;
     let dim = palette.dim;
     print(&format!(
         "{dim}This is a real agent over real HTTP, but the model is a script: it runs on {} in this process.\nIts answers \
@@ -55,7 +54,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     for said in [NAME, TRAVEL, NOTE, RECALL] {
         let prompt = palette.prompt;
         print(&format!("\n{prompt}you{prompt:#}\n{said}\n\n{prompt}agent{prompt:#}\n"))?;
-        let outcome = turn::run(&session, said, CancellationToken::new(), &mut shown).await?;
+        let outcome = turn::run(&session, said, interrupts, &mut shown).await?;
         shown.answers.push(outcome.text().into_owned());
         check_finished(&outcome)?;
     }
@@ -69,12 +68,12 @@ pub(crate) async fn run() -> Result<(), Failure> {
 }
 
 fn session(server: &MockServer, approver: Arc<SaysYes>) -> Result<AgentSession, Failure> {
-    let openai = "openai".parse().map_err(|error| Failure::settings(format!("{error}")))?;
+    let openai = "openai".parse().map_err(|error| Failure::usage(format!("{error}")))?;
     let provider = ProviderConfig::new(openai, "demo-script").with_base_url(server.base_url()).with_api_key("demo");
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, Demo::SAVE_NOTE));
     let bundle = AgentBuilder::new()
         .with_provider(build(&provider)?)
-        .with_tools(tools().map_err(|error| Failure::turn(error.to_string()))?)
+        .with_tools(tools().map_err(|error| Failure::task(error.to_string()))?)
         .with_permissions(rules)
         .with_approver(approver)
         .build()?;
@@ -160,7 +159,7 @@ impl Shown {
         ];
         match facts.iter().find(|(holds, _)| !holds) {
             None => Ok(()),
-            Some((_, fault)) => Err(Failure::turn(format!("the demo failed: {fault}"))),
+            Some((_, fault)) => Err(Failure::task(format!("the demo failed: {fault}"))),
         }
     }
 }
@@ -179,18 +178,18 @@ impl Render for Shown {
 fn check_finished(outcome: &TurnOutcome) -> Result<(), Failure> {
     match outcome.report() {
         Some(_) => Ok(()),
-        None => Err(Failure::turn("the demo failed: a turn did not finish")),
+        None => Err(Failure::task("the demo failed: a turn did not finish")),
     }
 }
 
 async fn check_history(session: &AgentSession) -> Result<(), Failure> {
     let messages: Vec<Arc<Message>> = session.messages().await;
     agcore::chat::validate_messages(&messages)
-        .map_err(|error| Failure::turn(format!("the demo failed: the history is not valid: {error}")))
+        .map_err(|error| Failure::task(format!("the demo failed: the history is not valid: {error}")))
 }
 
 fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout();
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|error| Failure::turn(format!("the output is closed: {error}")))
+    written.map_err(|error| Failure::output(&error))
 }

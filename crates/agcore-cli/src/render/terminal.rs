@@ -1,21 +1,32 @@
 //! [`Terminal`]: a turn for people, as it happens: text, reasoning, tool cards, notices, usage.
 
 use std::{
-    borrow::Cow,
     io::{self, Write},
     time::Duration,
 };
 
 use agcore::{
     StreamEvent,
-    chat::{EventKind, ModelEvent, TextEvent, ToolEvent, TurnEvent, UsageTracker},
+    chat::{EventKind, ModelEvent, TextEvent, ToolEvent, TurnEvent},
 };
 use anstyle::Style;
+use terminal_size::{Width, terminal_size};
 
-use super::{Palette, Render};
+use super::{
+    Render,
+    style::Palette,
+    text::{columns, harmless, shortened},
+    usage::usage_line,
+};
 
-/// The longest input or output of a tool on its card, in characters.
-const CARD: usize = 100;
+/// The columns of a tool's card, where there is no narrower terminal.
+const CARD: usize = 120;
+
+/// The columns of a tool's name; a model may ask for a tool that nobody has.
+const NAME: usize = 64;
+
+/// The least that is shown of an input or output, even if it breaks the line.
+const LEAST: usize = 16;
 
 /// Writes a turn for people: the answer to one stream, everything else to another (the same, in a chat).
 pub(crate) struct Terminal<A, N> {
@@ -81,17 +92,20 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         match event {
             ToolEvent::Started { name, input, .. } => {
                 self.end_line()?;
-                writeln!(self.notes, "{tool}● {name}{tool:#} {dim}{}{dim:#}", shortened(input))
+                let name = &shortened(name, NAME);
+                let input = beside(name, input);
+                writeln!(self.notes, "{tool}● {name}{tool:#} {dim}{input}{dim:#}")
             }
             ToolEvent::Progress { progress, .. } => match &progress.message {
-                Some(message) => self.note(dim, &format!("  … {message}")),
+                Some(message) => self.note(dim, &format!("  … {}", harmless(message))),
                 None => Ok(()),
             },
             ToolEvent::Completed { name, output, is_error, duration, .. } => {
                 let (style, sign) = if *is_error { (bad, '✗') } else { (good, '✓') };
                 self.end_line()?;
-                let time = shown(*duration);
-                writeln!(self.notes, "{style}{sign} {name}{style:#} {dim}{time}{dim:#} {}", shortened(output))
+                let (name, time) = (&shortened(name, NAME), shown(*duration));
+                let output = beside(&format!("{name} {time}"), output);
+                writeln!(self.notes, "{style}{sign} {name}{style:#} {dim}{time}{dim:#} {output}")
             }
             _ => Ok(()),
         }?;
@@ -102,9 +116,11 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         let dim = self.palette.dim;
         match event {
             ModelEvent::RetryScheduled { attempt, delay, fault } => {
-                self.note(dim, &format!("↻ {fault}; attempt {} in {}", attempt + 1, shown(*delay)))
+                self.note(dim, &format!("↻ {}; attempt {} in {}", harmless(&fault.to_string()), attempt + 1, shown(*delay)))
             }
-            ModelEvent::StreamRestarted { fault } => self.note(dim, &format!("↻ {fault}; the answer begins again")),
+            ModelEvent::StreamRestarted { fault } => {
+                self.note(dim, &format!("↻ {}; the answer begins again", harmless(&fault.to_string())))
+            }
             ModelEvent::WaitingForLimit { delay, limit } => {
                 self.note(dim, &format!("… waiting {} for {limit}", shown(*delay)))
             }
@@ -130,46 +146,12 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     }
 }
 
-/// Tokens and calls in words; what a server did not tell is said so.
-pub(crate) fn usage_line(tracker: &UsageTracker) -> String {
-    let count = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string());
-    let usage = &tracker.usage;
-    let mut line = format!("{} tokens in", count(usage.prompt_tokens));
-    if let Some(cached) = usage.cached().filter(|cached| *cached > 0) {
-        line += &format!(" ({cached} cached)");
-    }
-    line += &format!(", {} out", count(usage.completion_tokens));
-    if let Some(reasoning) = usage.reasoning().filter(|reasoning| *reasoning > 0) {
-        line += &format!(" ({reasoning} reasoning)");
-    }
-    line += &format!(", {} model call{}", tracker.calls, if tracker.calls == 1 { "" } else { "s" });
-    if !tracker.is_complete() {
-        line += &format!(", {} without usage", tracker.calls - tracker.calls_with_usage);
-    }
-    line
-}
-
-/// Text without control characters, line breaks and tabs apart: foreign text must not steer the terminal.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{fffd}")) } else { Cow::Borrowed(text) }
-}
-
-/// One line, cut to the width of a card.
-pub(crate) fn shortened(text: &str) -> String {
-    let mut shown = String::new();
-    for (at, c) in text.chars().enumerate() {
-        if at == CARD {
-            shown.push('…');
-            break;
-        }
-        match c {
-            '\n' | '\t' => shown.push(' '),
-            c if c.is_control() => shown.push('\u{fffd}'),
-            c => shown.push(c),
-        }
-    }
-    shown
+/// What is left of a card's line for a text beside this.
+fn beside(head: &str, text: &str) -> String {
+    let width = terminal_size().map_or(CARD, |(Width(width), _)| CARD.min(usize::from(width)));
+    // The sign and two spaces.
+    let taken = columns(head) + 3;
+    shortened(text, width.saturating_sub(taken).max(LEAST))
 }
 
 fn shown(duration: Duration) -> String {
@@ -177,29 +159,5 @@ fn shown(duration: Duration) -> String {
         format!("{} ms", duration.as_millis())
     } else {
         format!("{:.1} s", duration.as_secs_f64())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use agcore::chat::Usage;
-
-    use super::*;
-
-    #[test]
-    fn says_what_is_not_known() {
-        let mut tracker = UsageTracker::default();
-        tracker.record(Some(&Usage::new(10, 5)));
-        assert_eq!(usage_line(&tracker), "10 tokens in, 5 out, 1 model call");
-        tracker.record(None);
-        assert_eq!(usage_line(&tracker), "10 tokens in, 5 out, 2 model calls, 1 without usage");
-        assert_eq!(usage_line(&UsageTracker::default()), "? tokens in, ? out, 0 model calls");
-    }
-
-    #[test]
-    fn foreign_text_cannot_steer_the_terminal() {
-        assert_eq!(harmless("a\u{1b}[2Jb\nc\t"), "a\u{fffd}[2Jb\nc\t");
-        assert_eq!(shortened("a\u{1b}[2Jb\nc"), "a\u{fffd}[2Jb c");
-        assert_eq!(shortened(&"字".repeat(150)).chars().count(), CARD + 1);
     }
 }

@@ -31,7 +31,7 @@ impl File {
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| place(text, span.start)).unwrap_or_default();
-            Failure::settings(format!("{}{place}: {}", path.display(), error.message()))
+            Failure::usage(format!("{}{place}: {}", path.display(), error.message()))
         })
     }
 }

@@ -27,7 +27,7 @@ impl Sources {
         let file = match fs::read_to_string(path) {
             Ok(text) => File::parse(path, &text)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound && config.is_none() => File::default(),
-            Err(error) => return Err(Failure::settings(format!("{}: {error}", path.display()))),
+            Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
         };
         Ok(Self { dotenv: read_dotenv()?, file })
     }
@@ -40,7 +40,7 @@ impl Sources {
 }
 
 fn read_dotenv() -> Result<HashMap<String, String>, Failure> {
-    let wrong = |error: dotenvy::Error| Failure::settings(format!("{DOTENV}: {error}"));
+    let wrong = |error: dotenvy::Error| Failure::usage(format!("{DOTENV}: {error}"));
     match dotenvy::from_path_iter(DOTENV) {
         Ok(pairs) => pairs.collect::<Result<_, _>>().map_err(wrong),
         Err(error) if error.not_found() => Ok(HashMap::new()),

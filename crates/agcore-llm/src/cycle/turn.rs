@@ -10,7 +10,7 @@ use serde_json::Value;
 #[non_exhaustive]
 pub enum TurnOutcome {
     /// The model answered.
-    Finished(TurnReport),
+    Finished(Box<TurnReport>),
     /// The turn waits for these questions; the state can be saved and resumed, here or elsewhere.
     Suspended(Vec<Question>),
     /// A tool handed the conversation over.

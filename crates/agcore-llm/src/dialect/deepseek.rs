@@ -1,8 +1,8 @@
 //! DeepSeek. After its API reference (create-chat-completion) and its guide to the thinking mode.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule,
-    compatible,
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule,
+    StrictRule, ToolRule, compatible,
 };
 
 /// DeepSeek: text only, no schemas of answers; a thinking model wants the reasoning of turns with calls back.
@@ -30,9 +30,18 @@ pub fn deepseek() -> Dialect {
             assistant_members: &["prefix"],
             ..base.content
         },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning_content"), required_with_calls: true },
-        tools: ToolRule { strict: StrictRule::Open, ..base.tools },
-        formats: FormatRule { json_object: true, json_schema: false },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: true,
+        },
+        tools: ToolRule {
+            strict: StrictRule::Open,
+            ..base.tools
+        },
+        formats: FormatRule {
+            json_object: true,
+            json_schema: false,
+        },
         ..base
     }
 }

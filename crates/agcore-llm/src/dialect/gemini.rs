@@ -25,7 +25,11 @@ pub fn gemini() -> Dialect {
             "modalities",
             "audio",
         ]),
-        content: ContentRule { files: false, names: false, ..base.content },
+        content: ContentRule {
+            files: false,
+            names: false,
+            ..base.content
+        },
         tools: ToolRule {
             strict: StrictRule::Refused,
             schema: SchemaRule::Gemini,

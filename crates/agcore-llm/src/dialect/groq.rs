@@ -1,7 +1,8 @@
 //! Groq. After its API reference and its page on OpenAI compatibility, which lists what is answered with 400.
 
 use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule, compatible,
+    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit,
+    ToolRule, compatible,
 };
 
 /// Groq: no log probabilities, no names of participants; a token limit counts against the tokens per minute.
@@ -28,9 +29,20 @@ pub fn groq() -> Dialect {
             "parallel_tool_calls",
         ]),
         token_limit: TokenLimit::MaxCompletionTokens,
-        content: ContentRule { audio: false, files: false, names: false, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning"), required_with_calls: false },
-        tools: ToolRule { strict: StrictRule::Closed, ..base.tools },
+        content: ContentRule {
+            audio: false,
+            files: false,
+            names: false,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning"),
+            required_with_calls: false,
+        },
+        tools: ToolRule {
+            strict: StrictRule::Closed,
+            ..base.tools
+        },
         ..base
     }
 }

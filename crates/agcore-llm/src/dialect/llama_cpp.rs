@@ -1,7 +1,8 @@
 //! llama.cpp. After the README of its server.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule,
+    ToolRule, compatible,
 };
 
 /// llama.cpp: `tool_choice` is a word, never one function; effort is an argument of the chat template.
@@ -26,9 +27,19 @@ pub fn llama_cpp() -> Dialect {
             "prompt_cache_retention",
         ]),
         effort: EffortRule::TemplateArgument,
-        content: ContentRule { files: false, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning_content"), required_with_calls: false },
-        tools: ToolRule { choice_named: false, strict: StrictRule::Refused, ..base.tools },
+        content: ContentRule {
+            files: false,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: false,
+        },
+        tools: ToolRule {
+            choice_named: false,
+            strict: StrictRule::Refused,
+            ..base.tools
+        },
         ..base
     }
 }

@@ -1,8 +1,8 @@
 //! Mistral. After its API reference (chat completion); unknown members are answered with 422.
 
 use super::rules::{
-    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule, ToolRule,
-    compatible,
+    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule,
+    StrictRule, ToolRule, compatible,
 };
 
 /// Mistral: ids of calls are nine letters or digits, thinking stands in parts of the content, usage comes unasked.
@@ -34,7 +34,10 @@ pub fn mistral() -> Dialect {
             assistant_members: &["prefix"],
             ..base.content
         },
-        reasoning: ReasoningRule { field: ReasoningField::ThinkingParts, required_with_calls: false },
+        reasoning: ReasoningRule {
+            field: ReasoningField::ThinkingParts,
+            required_with_calls: false,
+        },
         tools: ToolRule {
             choice_required: Some("any"),
             strict: StrictRule::Open,
@@ -44,7 +47,10 @@ pub fn mistral() -> Dialect {
             parsed_arguments: false,
             ..base.tools
         },
-        streaming: StreamRule { usage_option: false, always: false },
+        streaming: StreamRule {
+            usage_option: false,
+            always: false,
+        },
         ..base
     }
 }

@@ -1,10 +1,11 @@
 //! Moonshot (Kimi). After its API reference (chat) and its guide to thinking models.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule,
+    compatible,
 };
 
-/// Moonshot: a call cannot be required; thinking models want their reasoning of the turn back.
+/// Moonshot: a call cannot be required; a thinking model wants the reasoning of turns with calls back.
 pub fn moonshot() -> Dialect {
     let base = compatible("moonshot");
     Dialect {
@@ -23,9 +24,21 @@ pub fn moonshot() -> Dialect {
             "safety_identifier",
         ]),
         effort: EffortRule::ThinkingSwitch,
-        content: ContentRule { audio: false, files: false, assistant_members: &["partial"], ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning_content"), required_with_calls: false },
-        tools: ToolRule { choice_required: None, choice_named: false, ..base.tools },
+        content: ContentRule {
+            audio: false,
+            files: false,
+            assistant_members: &["partial"],
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: true,
+        },
+        tools: ToolRule {
+            choice_required: None,
+            choice_named: false,
+            ..base.tools
+        },
         ..base
     }
 }

@@ -1,7 +1,8 @@
 //! Ollama by its compatible endpoint. After its page on OpenAI compatibility.
 
 use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule,
+    compatible,
 };
 
 /// Ollama (compatible): knows no `tool_choice`; the window cannot be set here, only by the native API.
@@ -23,8 +24,16 @@ pub fn ollama() -> Dialect {
             "response_format",
             "reasoning_effort",
         ]),
-        content: ContentRule { audio: false, files: false, names: false, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning"), required_with_calls: false },
+        content: ContentRule {
+            audio: false,
+            files: false,
+            names: false,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning"),
+            required_with_calls: false,
+        },
         tools: ToolRule {
             choice_none: false,
             choice_required: None,

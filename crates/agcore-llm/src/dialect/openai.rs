@@ -13,7 +13,12 @@ pub fn openai() -> Dialect {
         key_variable: Some("OPENAI_API_KEY"),
         token_limit: TokenLimit::MaxCompletionTokens,
         instructions: InstructionRole::AsGiven,
-        content: ContentRule { arrays: true, refusals: true, legacy_functions: true, ..base.content },
+        content: ContentRule {
+            arrays: true,
+            refusals: true,
+            legacy_functions: true,
+            ..base.content
+        },
         tools: ToolRule {
             custom: true,
             choice_allowed: true,

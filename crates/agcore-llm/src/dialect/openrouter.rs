@@ -12,8 +12,15 @@ pub fn openrouter() -> Dialect {
         base_url: Some("https://openrouter.ai/api/v1"),
         key_variable: Some("OPENROUTER_API_KEY"),
         effort: EffortRule::Object,
-        content: ContentRule { arrays: true, cache_marks: true, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning"), required_with_calls: false },
+        content: ContentRule {
+            arrays: true,
+            cache_marks: true,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning"),
+            required_with_calls: false,
+        },
         tools: ToolRule { ..base.tools },
         ..base
     }

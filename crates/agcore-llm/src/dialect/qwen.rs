@@ -26,9 +26,21 @@ pub fn qwen() -> Dialect {
             "parallel_tool_calls",
         ]),
         effort: EffortRule::EnableThinking,
-        content: ContentRule { files: false, cache_marks: true, assistant_members: &["partial"], ..base.content },
-        tools: ToolRule { choice_required: None, strict: StrictRule::Refused, ..base.tools },
-        streaming: StreamRule { usage_option: true, always: true },
+        content: ContentRule {
+            files: false,
+            cache_marks: true,
+            assistant_members: &["partial"],
+            ..base.content
+        },
+        tools: ToolRule {
+            choice_required: None,
+            strict: StrictRule::Refused,
+            ..base.tools
+        },
+        streaming: StreamRule {
+            usage_option: true,
+            always: true,
+        },
         ..base
     }
 }

@@ -247,7 +247,10 @@ impl Dialect {
 
     /// The vendor's name for a parameter.
     pub fn name_of<'a>(&self, parameter: &'a str) -> &'a str {
-        self.renamed.iter().find(|(ours, _)| *ours == parameter).map_or(parameter, |(_, theirs)| theirs)
+        self.renamed
+            .iter()
+            .find(|(ours, _)| *ours == parameter)
+            .map_or(parameter, |(_, theirs)| theirs)
     }
 
     /// Whether it is found under this name, its own or an alias; case, blanks, `-` and `_` make no difference.
@@ -286,7 +289,10 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
             legacy_functions: false,
             assistant_members: &[],
         },
-        reasoning: ReasoningRule { field: ReasoningField::None, required_with_calls: false },
+        reasoning: ReasoningRule {
+            field: ReasoningField::None,
+            required_with_calls: false,
+        },
         tools: ToolRule {
             custom: false,
             choice_none: true,
@@ -300,7 +306,13 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
             call_ids: CallIdRule::Any,
             parsed_arguments: true,
         },
-        formats: FormatRule { json_object: true, json_schema: true },
-        streaming: StreamRule { usage_option: true, always: false },
+        formats: FormatRule {
+            json_object: true,
+            json_schema: true,
+        },
+        streaming: StreamRule {
+            usage_option: true,
+            always: false,
+        },
     }
 }

@@ -24,8 +24,14 @@ pub fn vllm() -> Dialect {
             "prompt_cache_key",
             "prompt_cache_retention",
         ]),
-        content: ContentRule { arrays: true, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning"), required_with_calls: false },
+        content: ContentRule {
+            arrays: true,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning"),
+            required_with_calls: false,
+        },
         tools: ToolRule { ..base.tools },
         ..base
     }

@@ -23,8 +23,15 @@ pub fn xai() -> Dialect {
             "prompt_cache_retention",
         ]),
         token_limit: TokenLimit::MaxCompletionTokens,
-        content: ContentRule { audio: false, files: false, ..base.content },
-        tools: ToolRule { parsed_arguments: false, ..base.tools },
+        content: ContentRule {
+            audio: false,
+            files: false,
+            ..base.content
+        },
+        tools: ToolRule {
+            parsed_arguments: false,
+            ..base.tools
+        },
         ..base
     }
 }

@@ -1,8 +1,8 @@
 //! Zhipu (z.ai, BigModel). After its API reference (chat completion).
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
-    ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule,
+    StreamRule, StrictRule, ToolRule, compatible,
 };
 
 /// Zhipu: the model always decides about calls; no schemas of answers; usage comes unasked.
@@ -15,8 +15,16 @@ pub fn zhipu() -> Dialect {
         parameters: Parameters::Only(&["temperature", "top_p", "stop", "response_format", "user"]),
         renamed: &[("user", "user_id")],
         effort: EffortRule::ThinkingSwitch,
-        content: ContentRule { audio: false, files: false, names: false, ..base.content },
-        reasoning: ReasoningRule { field: ReasoningField::Member("reasoning_content"), required_with_calls: false },
+        content: ContentRule {
+            audio: false,
+            files: false,
+            names: false,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: false,
+        },
         tools: ToolRule {
             choice_none: false,
             choice_required: None,
@@ -24,8 +32,14 @@ pub fn zhipu() -> Dialect {
             strict: StrictRule::Refused,
             ..base.tools
         },
-        formats: FormatRule { json_object: true, json_schema: false },
-        streaming: StreamRule { usage_option: false, always: false },
+        formats: FormatRule {
+            json_object: true,
+            json_schema: false,
+        },
+        streaming: StreamRule {
+            usage_option: false,
+            always: false,
+        },
         ..base
     }
 }

@@ -21,7 +21,8 @@ use futures_core::Stream;
 use crate::{
     delta::ReplyDelta,
     error::LlmError,
-    provider::{Call, LlmProvider, Notice, ProviderInfo, ReplyItem, ReplyStream},
+    provider::{Call, LlmProvider, ProviderInfo},
+    reply::{Notice, ReplyItem, ReplyStream},
 };
 
 /// Gives numbers from 0 to 1, at random.

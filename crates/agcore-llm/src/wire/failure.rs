@@ -15,6 +15,8 @@ mod page;
 mod redact;
 mod wording;
 
+use agcore_chat::floor_boundary;
+
 use self::{body::ErrorBody, headers::UsefulHeaders};
 use crate::{
     error::{LlmError, LlmErrorKind},
@@ -36,7 +38,10 @@ impl FailureReader {
     /// A reader for a reply with this head.
     pub fn new(head: &ReplyHead) -> Self {
         let status = (!head.status.is_success()).then_some(head.status.as_u16());
-        Self { status, headers: UsefulHeaders::of(&head.headers) }
+        Self {
+            status,
+            headers: UsefulHeaders::of(&head.headers),
+        }
     }
 
     /// The error that a body, or the data of an event, tells. Whatever the bytes are, there is an error.
@@ -56,8 +61,16 @@ impl FailureReader {
             error = error.with_retryable(retryable);
         }
         let quota = *error.kind() == LlmErrorKind::QuotaExhausted;
-        let wait = if quota { None } else { hints::retry_after(&self.headers, &told) };
-        self.dress(error.with_retry_after(wait).with_request_id(told.request_id))
+        let wait = if quota {
+            None
+        } else {
+            hints::retry_after(&self.headers, &told)
+        };
+        self.dress(
+            error
+                .with_retry_after(wait)
+                .with_request_id(told.request_id),
+        )
     }
 
     /// An error of our own about this reply, with its headers and ids.
@@ -72,7 +85,10 @@ impl FailureReader {
 
     /// The connection broke before the reply was whole.
     pub fn broken(&self) -> LlmError {
-        self.note(LlmError::new(LlmErrorKind::Connect, "the connection broke before the reply was whole"))
+        self.note(LlmError::new(
+            LlmErrorKind::Connect,
+            "the connection broke before the reply was whole",
+        ))
     }
 
     /// What a page or text that is no answer says, in a few words.
@@ -82,7 +98,9 @@ impl FailureReader {
     }
 
     fn dress(&self, error: LlmError) -> LlmError {
-        error.with_headers(self.headers.to_vec()).with_request_id(self.headers.request_id())
+        error
+            .with_headers(self.headers.to_vec())
+            .with_request_id(self.headers.request_id())
     }
 }
 
@@ -101,7 +119,6 @@ pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
     FailureReader::new(head).read(body)
 }
 
-
 /// The beginning of a body, without keys.
 fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(LONGEST_MESSAGE)]);
@@ -109,7 +126,7 @@ fn excerpt(body: &[u8]) -> String {
 }
 
 fn clipped(message: &str) -> &str {
-    &message[..message.floor_char_boundary(LONGEST_MESSAGE)]
+    &message[..floor_boundary(message, LONGEST_MESSAGE)]
 }
 
 /// What to say when the server says nothing.
@@ -117,9 +134,13 @@ fn without_words(kind: &LlmErrorKind, status: Option<u16>) -> String {
     let why = match kind {
         LlmErrorKind::Authentication => "the server refused the key: set a valid one",
         LlmErrorKind::Permission => "the key may not do this",
-        LlmErrorKind::NotFound => "the server knows no such model or path: check model and base URL",
+        LlmErrorKind::NotFound => {
+            "the server knows no such model or path: check model and base URL"
+        }
         LlmErrorKind::InvalidRequest => "the server refused the request as it is",
-        LlmErrorKind::ContextLength { .. } => "the conversation is too long for the model: shorten it",
+        LlmErrorKind::ContextLength { .. } => {
+            "the conversation is too long for the model: shorten it"
+        }
         LlmErrorKind::ContentFilter => "a filter of the server refused the input or the answer",
         LlmErrorKind::RateLimit => "too many requests or tokens for now: wait and try again",
         LlmErrorKind::QuotaExhausted => "the account's money or allowance is used up",

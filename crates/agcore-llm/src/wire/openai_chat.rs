@@ -12,10 +12,7 @@ use self::{decode::ChatDecoder, models::ModelsDecoder};
 use crate::{
     dialect::Dialect,
     error::LlmError,
-    wire::{
-        Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest,
-        models::ListModels,
-    },
+    wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest, models::ListModels},
 };
 
 /// The Chat Completions API in one vendor's dialect.
@@ -28,7 +25,10 @@ pub struct OpenAiChat {
 impl OpenAiChat {
     /// The API in this dialect.
     pub fn new(dialect: Dialect) -> Self {
-        Self { dialect, query: Cow::Borrowed("") }
+        Self {
+            dialect,
+            query: Cow::Borrowed(""),
+        }
     }
 
     /// Sets what follows the path, without the question mark: `api-version=2024-10-21` for the older paths of Azure.
@@ -43,13 +43,26 @@ impl OpenAiChat {
     }
 
     fn path(&self, path: &'static str) -> Cow<'static, str> {
-        if self.query.is_empty() { path.into() } else { format!("{path}?{}", self.query).into() }
+        if self.query.is_empty() {
+            path.into()
+        } else {
+            format!("{path}?{}", self.query).into()
+        }
     }
 }
 
 impl Wire<Chat> for OpenAiChat {
-    fn encode(&self, request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
-        encode::encode(&self.dialect, &self.path("/chat/completions"), request, options)
+    fn encode(
+        &self,
+        request: &ChatRequest,
+        options: &EncodeOptions<'_>,
+    ) -> Result<WireRequest, LlmError> {
+        encode::encode(
+            &self.dialect,
+            &self.path("/chat/completions"),
+            request,
+            options,
+        )
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
@@ -66,4 +79,3 @@ impl Wire<ListModels> for OpenAiChat {
         Box::new(ModelsDecoder::new(head))
     }
 }
-

@@ -77,16 +77,27 @@ impl NeutralResult {
         let usage = response.usage.as_ref().and_then(NeutralUsage::new);
         let choice = response.choices.into_iter().next().unwrap_or_default();
         let message = choice.message;
-        let refusal = message.refusal_text().filter(|text| !text.is_empty()).map(str::to_owned);
-        let finish = choice.finish_reason.unwrap_or(FinishReason::Other("".into()));
-        let is_cut = error.is_some() || matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
+        let refusal = message
+            .refusal_text()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned);
+        let finish = choice
+            .finish_reason
+            .unwrap_or(FinishReason::Other("".into()));
+        let is_cut =
+            error.is_some() || matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
         Self {
             id: id.to_owned(),
             outcome: if error.is_some() { "error" } else { "complete" }.to_owned(),
             text: message.text().into_owned(),
             reasoning: message.reasoning().into_owned(),
-            tool_calls: message.tool_calls().map(|call| NeutralCall::new(call, is_cut)).collect(),
-            finish: error.is_none().then(|| finish_word(&finish, refusal.is_some()).to_owned()),
+            tool_calls: message
+                .tool_calls()
+                .map(|call| NeutralCall::new(call, is_cut))
+                .collect(),
+            finish: error
+                .is_none()
+                .then(|| finish_word(&finish, refusal.is_some()).to_owned()),
             refusal,
             usage,
             error: error.map(NeutralError::new),
@@ -134,8 +145,16 @@ impl NeutralUsage {
             cache_write: usage.cache_write(),
             reasoning: usage.reasoning(),
         };
-        let Self { input, output, cached, cache_write, reasoning } = &neutral;
-        let is_known = [input, output, cached, cache_write, reasoning].into_iter().any(Option::is_some);
+        let Self {
+            input,
+            output,
+            cached,
+            cache_write,
+            reasoning,
+        } = &neutral;
+        let is_known = [input, output, cached, cache_write, reasoning]
+            .into_iter()
+            .any(Option::is_some);
         is_known.then_some(neutral)
     }
 }
@@ -145,7 +164,9 @@ impl NeutralError {
         Self {
             kind: error.kind().fault_kind().as_str().to_owned(),
             retryable: error.is_retryable(),
-            retry_after_ms: error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: error
+                .retry_after()
+                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             message: error.message().to_owned(),
         }
     }

@@ -6,7 +6,8 @@ use agcore_llm::{
     config::{ProviderConfig, ProviderType, build, list_models},
     credential::Credential,
     error::LlmError,
-    provider::{Call, ReplyItem},
+    provider::Call,
+    reply::ReplyItem,
     registry::ProviderRegistry,
     transport::http::{Proxy, Timeouts},
 };

@@ -17,7 +17,8 @@ use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
     delta::ReplyDelta,
     error::LlmError,
-    provider::{Call, LlmProvider, ProviderInfo, ReplyItem, ReplyStream},
+    provider::{Call, LlmProvider, ProviderInfo},
+    reply::{ReplyItem, ReplyStream},
     transport::http::{HttpOptions, HttpTransport, Timeouts},
     wire_provider::WireProvider,
 };

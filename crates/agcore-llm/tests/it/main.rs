@@ -3,9 +3,12 @@
 
 mod config;
 mod cycle;
+mod dialects;
 mod errors;
 mod http;
+mod machine;
 mod openai_chat_decode;
+mod openai_chat_encode;
 mod registry;
 mod retry;
 mod sse;

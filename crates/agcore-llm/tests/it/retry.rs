@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agcore_chat::{ChatRequest, Clock, Message};
 use agcore_llm::{
     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, MidStream, Retry, RetryPolicy,
-    provider::{Notice, ReplyItem},
+    reply::{Notice, ReplyItem},
 };
 use agcore_testkit::{
     clock::ManualClock,

@@ -20,16 +20,25 @@ fn events(reads: &[&[u8]]) -> Seen {
 
 /// The bytes cut at these places.
 pub(crate) fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
-    let mut ends: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
+    let mut ends: Vec<usize> = places
+        .iter()
+        .map(|place| place.index(bytes.len() + 1))
+        .collect();
     ends.sort_unstable();
     ends.push(bytes.len());
     let mut begin = 0;
-    ends.into_iter().map(|end| &bytes[std::mem::replace(&mut begin, end)..end]).collect()
+    ends.into_iter()
+        .map(|end| &bytes[std::mem::replace(&mut begin, end)..end])
+        .collect()
 }
 
 /// The standard, done the slow way on text that is whole: split into lines, then line by line.
 fn by_the_book(text: &str) -> Vec<(String, String)> {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let text = text
+        .strip_prefix('\u{FEFF}')
+        .unwrap_or(text)
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
     let (mut seen, mut name, mut data) = (Vec::new(), String::new(), None::<String>);
     let mut lines: Vec<&str> = text.split('\n').collect();
     // What is left at the end is handed out: that differs from the standard.
@@ -42,7 +51,10 @@ fn by_the_book(text: &str) -> Vec<(String, String)> {
                 seen.extend(data.take().map(|data| (std::mem::take(&mut name), data)));
                 name.clear();
             }
-            "data" => data = Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}"))),
+            "data" => {
+                data =
+                    Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")))
+            }
             "event" => value.clone_into(&mut name),
             _ => {}
         }

@@ -12,7 +12,10 @@ fn folder() -> PathBuf {
 fn give_the_neutral_result_however_they_are_cut() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -30,9 +33,18 @@ fn give_the_neutral_result_however_they_are_cut() {
         for mode in ReadMode::ALL {
             let result = run(&case, &body, mode).unwrap();
             let differences = result.differences(&expected);
-            wrong.extend(differences.into_iter().map(|line| format!("{} ({}): {line}", case.id, mode.name())));
+            wrong.extend(
+                differences
+                    .into_iter()
+                    .map(|line| format!("{} ({}): {line}", case.id, mode.name())),
+            );
         }
     }
     assert!(count > 0, "no cases in {}", folder().display());
-    assert!(wrong.is_empty(), "{} of {count} cases:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {count} cases:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

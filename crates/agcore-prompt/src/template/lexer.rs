@@ -157,16 +157,19 @@ fn without_tilde(text: &str) -> (&str, bool) {
 
 /// What stands before the braces that close a tag, and where these end; else the sign that is missing.
 fn body(inside: &str) -> Result<(&str, usize), &'static str> {
-    // A comment that opens with dashes ends with dashes and may hold tags.
-    if inside.starts_with("!--") {
-        let dashes = "!--".len();
-        let close = ["--}}", "--~}}"].iter().filter_map(|close| inside[dashes..].find(close)).min();
-        let end = dashes + close.ok_or("--}}")? + "--".len();
-        let (_, tilde) = without_tilde(&inside[end..]);
-        let braces = end + usize::from(tilde);
-        return Ok((&inside[..braces], braces + CLOSE.len()));
-    }
-    let end = inside.find(CLOSE).ok_or(CLOSE)?;
+    let mut ends = inside.match_indices(CLOSE).map(|(end, _)| end);
+    let end = match inside.strip_prefix("!--") {
+        None => ends.next().ok_or(CLOSE)?,
+        // A comment that opens with dashes ends with dashes, and may hold tags.
+        Some(comment) => {
+            let opening = inside.len() - comment.len();
+            let closes = |end: &usize| {
+                let said = inside.get(opening..*end).unwrap_or_default();
+                said.strip_suffix('~').unwrap_or(said).ends_with("--")
+            };
+            ends.find(closes).ok_or("--}}")?
+        }
+    };
     Ok((&inside[..end], end + CLOSE.len()))
 }
 

@@ -1,6 +1,6 @@
 //! How values look in a prompt: text and numbers plainly, nothing for null, arrays and objects as JSON.
 
-use std::fmt;
+use std::{convert::Infallible, fmt};
 
 use super::{
     data::{Data, View},
@@ -23,12 +23,12 @@ pub(crate) fn print<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S)
         View::Text(text) => out.text(text),
         View::Null => Ok(()),
         View::Float(number) if !number.is_finite() => Ok(()),
-        other => json(other, out),
+        other => print_json(other, out),
     }
 }
 
 /// Prints a value as compact JSON.
-fn json<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
+pub(crate) fn print_json<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
     match view {
         View::Null => out.text("null"),
         View::Bool(flag) => out.text(if flag { "true" } else { "false" }),
@@ -57,7 +57,7 @@ fn container<'v, D: Data<'v>, S: TextSink>(
             quoted(name, out)?;
             out.text(":")?;
         }
-        json(part.view(), out)?;
+        print_json(part.view(), out)?;
     }
     out.text(close)
 }
@@ -86,6 +86,15 @@ fn quoted<S: TextSink>(text: &str, out: &mut S) -> Result<(), S::Error> {
     }
     out.text(&text[plain..])?;
     out.text("\"")
+}
+
+impl TextSink for String {
+    type Error = Infallible;
+
+    fn text(&mut self, text: &str) -> Result<(), Infallible> {
+        self.push_str(text);
+        Ok(())
+    }
 }
 
 impl TextSink for fmt::Formatter<'_> {

@@ -7,6 +7,7 @@
     reason = "tests say what they expect by panicking"
 )]
 
+mod data_block;
 mod differential;
 mod faults;
 mod hostile;

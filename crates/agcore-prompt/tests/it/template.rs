@@ -159,6 +159,7 @@ fn comments_print_nothing() {
     check("a{{! one }}b{{!}}c{{!-- with {{tags}} inside --}}d", json!({}), "abcd");
     check("{{!-- -- }} --}}|{{! a\nb }}|{{!-----}}|", json!({}), "|||");
     check("a {{~! c ~}} b {{~!-- c --~}} d", json!({}), "abd");
+    check("{{!--!--}}|{{!-- ~--~}} |{{!--}}--}}|", json!({}), "|||");
     check("{{!--a--}}{{x}}{{!--b--~}} c --}}", json!({"x": 1}), "1c --}}");
 }
 

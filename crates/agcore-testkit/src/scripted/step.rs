@@ -8,7 +8,7 @@ use agcore_chat::{
 use agcore_llm::{
     Call, LlmError,
     delta::{ReplyDelta, deltas_of},
-    provider::{Notice, ReplyItem},
+    reply::{Notice, ReplyItem},
 };
 
 /// One answer of a script: a reply, perhaps cut by an error, perhaps late.

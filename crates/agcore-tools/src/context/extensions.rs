@@ -25,12 +25,20 @@ impl Extensions {
 
     /// Puts a value in that is shared already.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), Slot { type_name: type_name::<T>(), value });
+        self.0.insert(
+            TypeId::of::<T>(),
+            Slot {
+                type_name: type_name::<T>(),
+                value,
+            },
+        );
     }
 
     /// The value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        Arc::clone(&self.0.get(&TypeId::of::<T>())?.value).downcast().ok()
+        Arc::clone(&self.0.get(&TypeId::of::<T>())?.value)
+            .downcast()
+            .ok()
     }
 
     /// Whether there is a value of a type.
@@ -41,6 +49,8 @@ impl Extensions {
 
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.values().map(|slot| slot.type_name)).finish()
+        f.debug_set()
+            .entries(self.0.values().map(|slot| slot.type_name))
+            .finish()
     }
 }

@@ -49,7 +49,11 @@ impl Pause {
     /// How long was waited up to now.
     pub(crate) fn total(&self, now: Duration) -> Duration {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.waits == 0 { state.total } else { state.total + now.saturating_sub(state.since) }
+        if state.waits == 0 {
+            state.total
+        } else {
+            state.total + now.saturating_sub(state.since)
+        }
     }
 
     /// Comes back when nobody is waited for.
@@ -59,7 +63,13 @@ impl Pause {
             tokio::pin!(ended);
             // From here on no end is missed.
             ended.as_mut().enable();
-            if self.state.lock().unwrap_or_else(PoisonError::into_inner).waits == 0 {
+            if self
+                .state
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .waits
+                == 0
+            {
                 return;
             }
             ended.await;

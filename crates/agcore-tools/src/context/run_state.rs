@@ -26,12 +26,19 @@ impl RunState {
 
     /// A value by name.
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
     }
 
     /// Sets a value; gives back what was there.
     pub fn set(&self, name: impl Into<String>, value: Value) -> Option<Value> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), value)
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.into(), value)
     }
 
     /// Changes a value in one step, so that no other step comes between reading and writing. Missing values are null.
@@ -42,12 +49,18 @@ impl RunState {
 
     /// Removes a value.
     pub fn remove(&self, name: &str) -> Option<Value> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).shift_remove(name)
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .shift_remove(name)
     }
 
     /// All values.
     pub fn snapshot(&self) -> Map<String, Value> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

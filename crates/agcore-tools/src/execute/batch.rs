@@ -35,9 +35,15 @@ type Future<T> = Pin<Box<dyn std::future::Future<Output = (usize, T)> + Send>>;
 /// What a batch tells.
 #[derive(Debug)]
 pub(crate) enum BatchItem {
-    Progress { call_id: Text, progress: Progress },
+    Progress {
+        call_id: Text,
+        progress: Progress,
+    },
     /// A call, by its place in the batch, has ended.
-    Settled { place: usize, settlement: Box<Settlement> },
+    Settled {
+        place: usize,
+        settlement: Box<Settlement>,
+    },
 }
 
 impl Batch {
@@ -67,7 +73,10 @@ impl Batch {
             return Some(BatchItem::Progress { call_id, progress });
         }
         let (place, settlement) = self.settled.pop_front()?;
-        Some(BatchItem::Settled { place, settlement: Box::new(settlement) })
+        Some(BatchItem::Settled {
+            place,
+            settlement: Box::new(settlement),
+        })
     }
 
     /// Moves every call as far as it gets now. False when none moved.
@@ -78,12 +87,17 @@ impl Batch {
             match prepared {
                 Prepared::Settled(settlement) => self.settled.push_back((place, *settlement)),
                 Prepared::Ready(ready) => {
-                    self.lanes.wait(place, Need::of(ready.call.tool.annotations()));
+                    self.lanes
+                        .wait(place, Need::of(ready.call.tool.annotations()));
                     self.ready.insert(place, ready);
                 }
             }
         }
-        while let Some(ready) = self.lanes.begin().and_then(|place| self.ready.remove_entry(&place)) {
+        while let Some(ready) = self
+            .lanes
+            .begin()
+            .and_then(|place| self.ready.remove_entry(&place))
+        {
             moved = true;
             self.start(ready);
         }
@@ -97,7 +111,8 @@ impl Batch {
 
     fn start(&self, (place, ready): (usize, ReadyCall)) {
         let engine = Arc::clone(&self.engine);
-        self.running.push(Box::pin(async move { (place, engine.run(ready).await) }));
+        self.running
+            .push(Box::pin(async move { (place, engine.run(ready).await) }));
     }
 
     fn is_over(&self) -> bool {
@@ -119,7 +134,9 @@ impl Stream for Batch {
             }
             if !self.advance(cx) {
                 // A call may have told something without moving on.
-                return self.next_item().map_or(Poll::Pending, |item| Poll::Ready(Some(item)));
+                return self
+                    .next_item()
+                    .map_or(Poll::Pending, |item| Poll::Ready(Some(item)));
             }
         }
     }

@@ -74,20 +74,39 @@ pub(crate) enum End {
 
 impl Engine {
     /// Takes a call through all that comes before it runs.
-    pub(super) async fn prepare(&self, work: ToolWork, progress: Option<ProgressSender>) -> Prepared {
+    pub(super) async fn prepare(
+        &self,
+        work: ToolWork,
+        progress: Option<ProgressSender>,
+    ) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
         let begun = caught(&name, self.begin(work, &call_id, progress, &mut arguments)).await;
         let end = match begun.and_then(|begun| begun) {
-            Ok(Begun::Ready { tool, context, approved, number }) => {
+            Ok(Begun::Ready {
+                tool,
+                context,
+                approved,
+                number,
+            }) => {
                 let call = PreparedCall::new(tool, arguments, context);
-                return Prepared::Ready(ReadyCall { call, approved, number });
+                return Prepared::Ready(ReadyCall {
+                    call,
+                    approved,
+                    number,
+                });
             }
             Ok(Begun::Asked(question)) => End::Asked(*question),
             Err(error) => End::Failed(error),
         };
-        Prepared::Settled(Box::new(Settlement { call_id, name, arguments, end, duration: Duration::ZERO }))
+        Prepared::Settled(Box::new(Settlement {
+            call_id,
+            name,
+            arguments,
+            end,
+            duration: Duration::ZERO,
+        }))
     }
 
     /// As [`prepare`](Self::prepare); leaves the arguments, as far as they could be read, in `arguments`.
@@ -100,7 +119,13 @@ impl Engine {
     ) -> Result<Begun, ToolError> {
         let tool = self.snapshot.find(&work.call.name)?;
         let beginning = Beginning::read(&work.call, work.resumed)?;
-        let Beginning { edited, yes, answer, number, .. } = beginning;
+        let Beginning {
+            edited,
+            yes,
+            answer,
+            number,
+            ..
+        } = beginning;
         *arguments = beginning.arguments;
         if let Some((InputAnswer { value, .. }, question)) = &answer
             && let Some(again) = ask_again(question, value, number)
@@ -112,16 +137,35 @@ impl Engine {
         } else {
             tool.check_arguments(arguments)?;
         }
-        let context = self.context.for_call(call_id.clone(), progress, answer.map(|(answer, _)| answer));
+        let context =
+            self.context
+                .for_call(call_id.clone(), progress, answer.map(|(answer, _)| answer));
         let passed = match &self.gate {
             None => Passed::Run { approved: false },
-            Some(gate) => gate.pass(Asking { tool, context: &context, edited, yes }, arguments).await?,
+            Some(gate) => {
+                gate.pass(
+                    Asking {
+                        tool,
+                        context: &context,
+                        edited,
+                        yes,
+                    },
+                    arguments,
+                )
+                .await?
+            }
         };
         Ok(match passed {
-            Passed::Run { approved } => Begun::Ready { tool: tool.clone(), context, approved, number },
+            Passed::Run { approved } => Begun::Ready {
+                tool: tool.clone(),
+                context,
+                approved,
+                number,
+            },
             Passed::Suspended(prompt) => {
                 let saved = Saved::new(number, arguments.clone(), false, Value::Null);
-                let question = Question::new(call_id.clone(), number, QuestionKind::Approval, prompt);
+                let question =
+                    Question::new(call_id.clone(), number, QuestionKind::Approval, prompt);
                 Begun::Asked(Box::new(question.with_state(saved.into_state())))
             }
         })
@@ -129,7 +173,11 @@ impl Engine {
 
     /// Runs a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
-        let ReadyCall { call, approved, number } = ready;
+        let ReadyCall {
+            call,
+            approved,
+            number,
+        } = ready;
         let _over = call.context.guard();
         let span = tracing::info_span!(
             "execute_tool",
@@ -140,18 +188,37 @@ impl Engine {
         );
         let (result, duration) = self.in_turn(&call).instrument(span).await;
         let end = match result {
-            Ok(output) => End::Output { output, approved, number },
+            Ok(output) => End::Output {
+                output,
+                approved,
+                number,
+            },
             Err(error) => End::Failed(error),
         };
-        let PreparedCall { tool, arguments, context } = call;
-        Settlement { call_id: context.call_id().clone(), name: tool.name().clone(), arguments, end, duration }
+        let PreparedCall {
+            tool,
+            arguments,
+            context,
+        } = call;
+        Settlement {
+            call_id: context.call_id().clone(),
+            name: tool.name().clone(),
+            arguments,
+            end,
+            duration,
+        }
     }
 
     /// Runs a call when no other call of the registry has its concurrency key.
     async fn in_turn(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let _turn = match call.tool.turnstile() {
             None => None,
-            Some(turnstile) => match call.context.cancellation().run_until_cancelled(turnstile.lock()).await {
+            Some(turnstile) => match call
+                .context
+                .cancellation()
+                .run_until_cancelled(turnstile.lock())
+                .await
+            {
                 None => return (Err(ToolError::cancelled()), Duration::ZERO),
                 turn => turn,
             },
@@ -159,7 +226,10 @@ impl Engine {
         let start = call.context.clock().monotonic();
         // The tool's own panic is caught further in, where the layers see it; this is for the layers themselves.
         let result = caught(call.tool.name(), self.invoke.invoke(call)).await;
-        (result.and_then(|result| result), call.context.worked_since(start))
+        (
+            result.and_then(|result| result),
+            call.context.worked_since(start),
+        )
     }
 
     /// Takes one call all the way.
@@ -173,7 +243,12 @@ impl Engine {
 
 /// How far a call got before it runs.
 enum Begun {
-    Ready { tool: RegisteredTool, context: ToolContext, approved: bool, number: u32 },
+    Ready {
+        tool: RegisteredTool,
+        context: ToolContext,
+        approved: bool,
+        number: u32,
+    },
     Asked(Box<Question>),
 }
 
@@ -185,7 +260,11 @@ pub(crate) fn input_question(
     approved: bool,
     number: u32,
 ) -> Question {
-    let InputRequest { prompt, schema, context } = request;
+    let InputRequest {
+        prompt,
+        schema,
+        context,
+    } = request;
     let mut question = Question::new(call_id.clone(), number, QuestionKind::Input, prompt);
     question.schema = schema;
     question.with_state(Saved::new(number, arguments, approved, context).into_state())
@@ -194,10 +273,25 @@ pub(crate) fn input_question(
 /// The same question once more, when the answer does not have the form that was asked for.
 fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
     // A schema that is itself wrong asks nothing of the answer.
-    let violations = Check::new(question.schema.as_ref()?).ok()?.check(value).err()?;
-    let list = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    let prompt = format!("{}\n(The last answer was not of the form that is needed: {list})", question.prompt);
-    let mut again = Question::new(question.call_id.clone(), number, QuestionKind::Input, prompt);
+    let violations = Check::new(question.schema.as_ref()?)
+        .ok()?
+        .check(value)
+        .err()?;
+    let list = violations
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ");
+    let prompt = format!(
+        "{}\n(The last answer was not of the form that is needed: {list})",
+        question.prompt
+    );
+    let mut again = Question::new(
+        question.call_id.clone(),
+        number,
+        QuestionKind::Input,
+        prompt,
+    );
     again.schema.clone_from(&question.schema);
     again.state.clone_from(&question.state);
     if let Some(state) = again.state.as_object_mut() {

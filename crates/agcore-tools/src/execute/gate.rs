@@ -8,8 +8,9 @@ use crate::{
     approval::{Approval, ApprovalRequest, Approver},
     arguments::Arguments,
     audit::{AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider},
+    clip::clip,
     context::ToolContext,
-    error::{ToolError, clip},
+    error::ToolError,
     grants::{Grant, SameArgument},
     panic::caught,
     permission::{Decision, JsonPath, ToolFacts, Verdict, decide},
@@ -51,63 +52,111 @@ pub(super) enum Passed {
     Suspended(String),
 }
 
+/// A call of which the rules have spoken.
+struct Case<'a> {
+    tool: &'a RegisteredTool,
+    context: &'a ToolContext,
+    edited: bool,
+    decision: Decision,
+}
+
 impl Gate {
     /// Lets a call pass whose arguments match the tool's schema, or not. A person may edit the arguments.
     ///
     /// # Errors
     /// It may not run, or its arguments, as a person has edited them, are of no use.
-    pub(super) async fn pass(&self, asking: Asking<'_>, arguments: &mut Arguments) -> Result<Passed, ToolError> {
-        let decision = self.decide(&asking, arguments);
-        match decision.verdict {
+    pub(super) async fn pass(
+        &self,
+        asking: Asking<'_>,
+        arguments: &mut Arguments,
+    ) -> Result<Passed, ToolError> {
+        let Asking {
+            tool,
+            context,
+            edited,
+            yes,
+        } = asking;
+        let case = self.case(tool, context, edited, arguments);
+        match case.decision.verdict {
             Verdict::Allow => {
-                self.tell(&asking, arguments, &decision, AuditOutcome::Allowed, Decider::Rules);
+                self.tell(&case, arguments, AuditOutcome::Allowed, Decider::Rules);
                 return Ok(Passed::Run { approved: false });
             }
-            Verdict::Deny => return Err(self.refuse(&asking, arguments, &decision, Decider::Rules)),
+            Verdict::Deny => return Err(self.refuse(&case, arguments, Decider::Rules)),
             Verdict::Ask | Verdict::NotAllowed => {}
         }
-        if let Some(scope) = asking.yes {
-            let grant = self.grant(&asking, arguments, &decision);
-            return Ok(self.approve(&asking, arguments, &decision, scope, grant).await);
+        if let Some(scope) = yes {
+            return Ok(self.approve(&case, arguments, scope, None).await);
         }
-        if decision.verdict == Verdict::NotAllowed && self.policy.approver.is_none() {
-            return Err(self.refuse(&asking, arguments, &decision, Decider::Rules));
+        let Some(approver) = &self.policy.approver else {
+            return self.without_approver(&case, arguments).await;
+        };
+        if self.is_granted(&case, arguments).await {
+            return Ok(self.granted(&case, arguments));
         }
-        if self.is_granted(&asking, arguments, &decision).await {
-            self.tell(&asking, arguments, &decision, AuditOutcome::Allowed, Decider::Grant);
-            return Ok(Passed::Run { approved: true });
+        self.ask(&**approver, &case, arguments).await
+    }
+
+    /// Nobody can be asked: what asks runs only when it was granted before, what is not allowed not at all.
+    async fn without_approver(
+        &self,
+        case: &Case<'_>,
+        arguments: &Arguments,
+    ) -> Result<Passed, ToolError> {
+        if case.decision.verdict == Verdict::NotAllowed {
+            return Err(self.refuse(case, arguments, Decider::Rules));
         }
-        match &self.policy.approver {
-            Some(approver) => self.ask(&**approver, asking, arguments, &decision).await,
-            None => Err(self.refuse(&asking, arguments, &decision, Decider::Nobody)),
+        if self.is_granted(case, arguments).await {
+            return Ok(self.granted(case, arguments));
         }
+        Err(self.refuse(case, arguments, Decider::Nobody))
     }
 
     async fn ask(
         &self,
         approver: &dyn Approver,
-        asking: Asking<'_>,
+        case: &Case<'_>,
         arguments: &mut Arguments,
-        decision: &Decision,
     ) -> Result<Passed, ToolError> {
         // Nobody is bothered with a call that could not run.
-        asking.tool.tool().check_arguments(arguments)?;
-        let request = self.request(&asking, arguments.clone(), decision);
-        match answer(approver, &asking, &request).await? {
-            Approval::Allow { scope, arguments: None, grant } => {
-                Ok(self.approve(&asking, arguments, decision, scope, grant.unwrap_or(request.grant)).await)
+        case.tool.tool().check_arguments(arguments)?;
+        let _turn = match approver.one_at_a_time() {
+            false => None,
+            true => {
+                let turn = or_cancelled(case.context, self.policy.turn.lock()).await?;
+                // While this call waited, its neighbour may have been allowed for the session.
+                if self.is_granted(case, arguments).await {
+                    return Ok(self.granted(case, arguments));
+                }
+                Some(turn)
             }
-            Approval::Allow { scope, arguments: Some(edited), grant } => {
+        };
+        let request = self.request(case, arguments);
+        match answer(approver, case.context, &request).await? {
+            Approval::Allow {
+                scope,
+                arguments: None,
+                grant,
+            } => Ok(self.approve(case, arguments, scope, grant).await),
+            Approval::Allow {
+                scope,
+                arguments: Some(edited),
+                grant,
+            } => {
                 *arguments = edited;
-                self.edited(Asking { edited: true, ..asking }, arguments, scope, grant).await
+                self.edited(case, arguments, scope, grant).await
             }
             Approval::Deny { message } => {
-                self.tell(&asking, arguments, decision, AuditOutcome::Denied, Decider::Person);
-                Err(ToolError::denied_by_person(asking.tool.name(), &message))
+                self.tell(case, arguments, AuditOutcome::Denied, Decider::Person);
+                Err(ToolError::denied_by_person(case.tool.name(), &message))
             }
             Approval::Suspend => {
-                self.tell(&asking, arguments, decision, AuditOutcome::Suspended, Decider::Person);
-                Ok(Passed::Suspended(prompt(asking.tool, arguments, &request.reason)))
+                self.tell(case, arguments, AuditOutcome::Suspended, Decider::Person);
+                Ok(Passed::Suspended(prompt(
+                    case.tool,
+                    arguments,
+                    &request.reason,
+                )))
             }
         }
     }
@@ -115,88 +164,33 @@ impl Gate {
     /// A person said yes to other arguments: they are checked like any others.
     async fn edited(
         &self,
-        asking: Asking<'_>,
+        asked: &Case<'_>,
         arguments: &Arguments,
         scope: ApprovalScope,
         grant: Option<Grant>,
     ) -> Result<Passed, ToolError> {
-        check_edited(asking.tool, arguments)?;
-        let decision = self.decide(&asking, arguments);
-        if decision.verdict == Verdict::Deny {
-            return Err(self.refuse(&asking, arguments, &decision, Decider::Rules));
+        check_edited(asked.tool, arguments)?;
+        let case = self.case(asked.tool, asked.context, true, arguments);
+        if case.decision.verdict == Verdict::Deny {
+            return Err(self.refuse(&case, arguments, Decider::Rules));
         }
-        let grant = grant.unwrap_or_else(|| self.grant(&asking, arguments, &decision));
-        Ok(self.approve(&asking, arguments, &decision, scope, grant).await)
+        Ok(self.approve(&case, arguments, scope, grant).await)
     }
 
     /// A person said yes.
     async fn approve(
         &self,
-        asking: &Asking<'_>,
+        case: &Case<'_>,
         arguments: &Arguments,
-        decision: &Decision,
         scope: ApprovalScope,
-        grant: Grant,
+        grant: Option<Grant>,
     ) -> Passed {
-        self.tell(asking, arguments, decision, AuditOutcome::Allowed, Decider::Person);
-        self.remember(scope, grant).await;
-        Passed::Run { approved: true }
-    }
-
-    fn decide(&self, asking: &Asking<'_>, arguments: &Arguments) -> Decision {
-        decide(&self.policy.rules, ToolFacts::new(asking.tool.name(), asking.tool.permissions()), arguments)
-    }
-
-    fn request(&self, asking: &Asking<'_>, arguments: Arguments, decision: &Decision) -> ApprovalRequest {
-        ApprovalRequest {
-            session_id: asking.context.session_id().clone(),
-            actor: asking.context.actor().cloned(),
-            call_id: asking.context.call_id().clone(),
-            tool: asking.tool.name().clone(),
-            annotations: asking.tool.annotations().clone(),
-            permissions: asking.tool.permissions().to_vec(),
-            reason: decision.reason(&self.policy.rules).to_string(),
-            grant: self.grant(asking, &arguments, decision),
-            arguments,
-        }
-    }
-
-    async fn is_granted(&self, asking: &Asking<'_>, arguments: &Arguments, decision: &Decision) -> bool {
-        let tool = asking.tool.name();
-        let asked = self.asked(decision);
-        if self.session.covers(tool, arguments, &asked) {
-            return true;
-        }
-        match self.policy.grants.find(tool).await {
-            Ok(grants) => grants.iter().any(|grant| grant.covers(tool, arguments, &asked)),
-            Err(error) => {
-                tracing::warn!(%tool, %error, "the grants cannot be read; nothing is taken as granted");
-                false
-            }
-        }
-    }
-
-    /// The grant that a yes to this call means, when it holds for longer.
-    fn grant(&self, asking: &Asking<'_>, arguments: &Arguments, decision: &Decision) -> Grant {
-        let same = |path: &JsonPath| SameArgument::of(path.clone(), arguments);
-        let mut grant = Grant::new(&**asking.tool.name());
-        for argument in self.asked(decision).into_iter().map(same) {
-            if !grant.arguments.contains(&argument) {
-                grant.arguments.push(argument);
-            }
-        }
-        grant
-    }
-
-    /// The arguments that rules ask about.
-    fn asked(&self, decision: &Decision) -> Vec<&JsonPath> {
-        decision.asking_arguments.iter().filter_map(|place| self.policy.rules.rules.get(*place)?.path()).collect()
-    }
-
-    async fn remember(&self, scope: ApprovalScope, grant: Grant) {
+        self.tell(case, arguments, AuditOutcome::Allowed, Decider::Person);
+        let grant = || grant.unwrap_or_else(|| self.grant(case, arguments));
         match scope {
-            ApprovalScope::Session => self.session.grant(grant),
+            ApprovalScope::Session => self.session.grant(grant()),
             ApprovalScope::Always => {
+                let grant = grant();
                 // Whatever the store does, it holds for this session.
                 self.session.grant(grant.clone());
                 if let Err(error) = self.policy.grants.add(grant).await {
@@ -205,53 +199,153 @@ impl Gate {
             }
             _ => {}
         }
+        Passed::Run { approved: true }
     }
 
-    fn refuse(&self, asking: &Asking<'_>, arguments: &Arguments, decision: &Decision, by: Decider) -> ToolError {
-        self.tell(asking, arguments, decision, AuditOutcome::Denied, by);
-        let mut reason = decision.reason(&self.policy.rules).to_string();
+    /// A person had said yes before.
+    fn granted(&self, case: &Case<'_>, arguments: &Arguments) -> Passed {
+        self.tell(case, arguments, AuditOutcome::Allowed, Decider::Grant);
+        Passed::Run { approved: true }
+    }
+
+    async fn is_granted(&self, case: &Case<'_>, arguments: &Arguments) -> bool {
+        let tool = case.tool.name();
+        let asked = self.asked(&case.decision);
+        if self.session.covers(tool, arguments, &asked) {
+            return true;
+        }
+        match self.policy.grants.find(tool).await {
+            Ok(grants) => grants
+                .iter()
+                .any(|grant| grant.covers(tool, arguments, &asked)),
+            Err(error) => {
+                tracing::warn!(%tool, %error, "the grants cannot be read; nothing is taken as granted");
+                false
+            }
+        }
+    }
+
+    fn case<'a>(
+        &self,
+        tool: &'a RegisteredTool,
+        context: &'a ToolContext,
+        edited: bool,
+        arguments: &Arguments,
+    ) -> Case<'a> {
+        let facts = ToolFacts::new(tool.name(), tool.permissions());
+        let decision = decide(&self.policy.rules, facts, arguments);
+        Case {
+            tool,
+            context,
+            edited,
+            decision,
+        }
+    }
+
+    fn request(&self, case: &Case<'_>, arguments: &Arguments) -> ApprovalRequest {
+        ApprovalRequest {
+            session_id: case.context.session_id().clone(),
+            actor: case.context.actor().cloned(),
+            call_id: case.context.call_id().clone(),
+            tool: case.tool.name().clone(),
+            annotations: case.tool.annotations().clone(),
+            permissions: case.tool.permissions().to_vec(),
+            reason: case.decision.reason(&self.policy.rules).to_string(),
+            grant: self.grant(case, arguments),
+            arguments: arguments.clone(),
+        }
+    }
+
+    /// The grant that a yes to this call means, when it holds for longer.
+    fn grant(&self, case: &Case<'_>, arguments: &Arguments) -> Grant {
+        let mut grant = Grant::new(&**case.tool.name());
+        for path in self.asked(&case.decision) {
+            if !grant.arguments.iter().any(|known| known.path == *path) {
+                grant
+                    .arguments
+                    .push(SameArgument::of(path.clone(), arguments));
+            }
+        }
+        grant
+    }
+
+    /// The arguments that rules ask about.
+    fn asked(&self, decision: &Decision) -> Vec<&JsonPath> {
+        let rules = &self.policy.rules.rules;
+        decision
+            .asking_arguments
+            .iter()
+            .filter_map(|place| rules.get(*place)?.path())
+            .collect()
+    }
+
+    fn refuse(&self, case: &Case<'_>, arguments: &Arguments, by: Decider) -> ToolError {
+        self.tell(case, arguments, AuditOutcome::Denied, by);
+        let mut reason = case.decision.reason(&self.policy.rules).to_string();
         if by == Decider::Nobody {
             reason.push_str(", and there is nobody to ask");
         }
-        ToolError::denied_by_policy(asking.tool.name(), &reason)
+        ToolError::denied_by_policy(case.tool.name(), &reason)
     }
 
-    fn tell(
-        &self,
-        asking: &Asking<'_>,
-        arguments: &Arguments,
-        decision: &Decision,
-        outcome: AuditOutcome,
-        decider: Decider,
-    ) {
+    fn tell(&self, case: &Case<'_>, arguments: &Arguments, outcome: AuditOutcome, by: Decider) {
         let Some(sink) = &self.audit else { return };
-        let reason = decision.reason(&self.policy.rules);
-        let event =
-            AuditEvent::Decided { outcome, decider, verdict: decision.verdict, reason, edited: asking.edited };
-        sink.record(&AuditRecord::new(asking.context, asking.tool.name(), arguments, event));
+        let event = AuditEvent::Decided {
+            outcome,
+            decider: by,
+            verdict: case.decision.verdict,
+            reason: case.decision.reason(&self.policy.rules),
+            edited: case.edited,
+        };
+        sink.record(&AuditRecord::new(
+            case.context,
+            case.tool.name(),
+            arguments,
+            event,
+        ));
     }
 }
 
-/// Asks the approver. Its panic is a no, and a cancelled run does not wait for it.
+/// Asks the approver; its panic is a no.
 async fn answer(
     approver: &dyn Approver,
-    asking: &Asking<'_>,
+    context: &ToolContext,
     request: &ApprovalRequest,
 ) -> Result<Approval, ToolError> {
     let answer = caught("the approver", approver.approve(request));
-    let answer = asking.context.cancellation().run_until_cancelled(answer).await.ok_or_else(ToolError::cancelled)?;
-    Ok(answer.unwrap_or_else(|_| Approval::deny("the one who was asked could not answer")))
+    let no = |_| Approval::deny("the one who was asked could not answer");
+    Ok(or_cancelled(context, answer).await?.unwrap_or_else(no))
+}
+
+/// Waits, but not beyond the end of the run.
+async fn or_cancelled<F: Future>(context: &ToolContext, wait: F) -> Result<F::Output, ToolError> {
+    context
+        .cancellation()
+        .run_until_cancelled(wait)
+        .await
+        .ok_or_else(ToolError::cancelled)
 }
 
 /// Checks arguments that a person has edited; the model is told that they are not its own.
 pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Result<(), ToolError> {
-    tool.check_arguments(arguments).and_then(|()| tool.tool().check_arguments(arguments)).map_err(|error| {
-        let text = format!("the call was approved with other arguments, but those are of no use: {}", error.message());
-        ToolError::invalid_arguments(tool.name(), error.violations().to_vec()).with_model_text(text)
-    })
+    let checked = tool.check_arguments(arguments);
+    checked
+        .and_then(|()| tool.tool().check_arguments(arguments))
+        .map_err(|error| {
+            let text = format!(
+                "the call was approved with other arguments, but those are of no use: {}",
+                error.message()
+            );
+            ToolError::invalid_arguments(tool.name(), error.violations().to_vec())
+                .with_model_text(text)
+        })
 }
 
 fn prompt(tool: &RegisteredTool, arguments: &Arguments, reason: &str) -> String {
     let shown = arguments.as_value().to_string();
-    format!("May {} run with {}? ({reason})", tool.name(), clip(&shown, SHOWN_BYTES))
+    format!(
+        "May {} run with {}? ({reason})",
+        tool.name(),
+        clip(&shown, SHOWN_BYTES)
+    )
 }

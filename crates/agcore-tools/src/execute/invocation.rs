@@ -51,7 +51,10 @@ pub struct InvokeOptions {
 
 impl Default for InvokeOptions {
     fn default() -> Self {
-        Self { timeout: Some(TIMEOUT), most_at_a_time: AT_A_TIME }
+        Self {
+            timeout: Some(TIMEOUT),
+            most_at_a_time: AT_A_TIME,
+        }
     }
 }
 
@@ -83,7 +86,10 @@ impl ToolRegistry {
     ///
     /// Cancel safe: dropping the future gives the call up.
     pub async fn invoke(&self, call: ToolCall, context: &ToolContext) -> ToolInvocation {
-        self.engine(context, InvokeOptions::new()).settle(ToolWork::new(call)).await.into()
+        self.engine(context, InvokeOptions::new())
+            .settle(ToolWork::new(call))
+            .await
+            .into()
     }
 
     /// Makes many calls, side by side as far as their tools' [annotations](crate::ToolAnnotations) allow. The results
@@ -102,7 +108,9 @@ impl ToolRegistry {
         while let Some(item) = batch.next().await {
             match item {
                 BatchItem::Progress { call_id, progress } => context.tell(&call_id, progress),
-                BatchItem::Settled { place, settlement } => done.push((place, ToolInvocation::from(*settlement))),
+                BatchItem::Settled { place, settlement } => {
+                    done.push((place, ToolInvocation::from(*settlement)));
+                }
             }
         }
         done.sort_by_key(|(place, _)| *place);
@@ -114,7 +122,9 @@ impl ToolRegistry {
             snapshot: self.snapshot(),
             context: context.clone(),
             gate: None,
-            invoke: BoxInvoke::new(StatisticsLayer.layer(TimeoutLayer::new(options.timeout).layer(Run))),
+            invoke: BoxInvoke::new(
+                StatisticsLayer.layer(TimeoutLayer::new(options.timeout).layer(Run)),
+            ),
             most_at_a_time: options.most_at_a_time,
         }
     }
@@ -122,13 +132,25 @@ impl ToolRegistry {
 
 impl From<Settlement> for ToolInvocation {
     fn from(settlement: Settlement) -> Self {
-        let Settlement { call_id, name, arguments, end, duration } = settlement;
+        let Settlement {
+            call_id,
+            name,
+            arguments,
+            end,
+            duration,
+        } = settlement;
         let result = match end {
             End::Output { output, .. } => Ok(output),
             End::Failed(error) => Err(error),
             // Only a gate, or the answer to a question, leads here.
             End::Asked(question) => Err(ToolError::new(ToolErrorKind::Other, question.prompt)),
         };
-        Self { call_id, name, input: arguments, result, duration }
+        Self {
+            call_id,
+            name,
+            input: arguments,
+            result,
+            duration,
+        }
     }
 }

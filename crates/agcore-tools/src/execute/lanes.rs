@@ -17,7 +17,10 @@ pub(super) struct Need {
 
 impl Need {
     pub(super) fn of(annotations: &ToolAnnotations) -> Self {
-        Self { alone: annotations.destructive == Some(true), key: annotations.concurrency_key.clone() }
+        Self {
+            alone: annotations.destructive == Some(true),
+            key: annotations.concurrency_key.clone(),
+        }
     }
 }
 
@@ -35,7 +38,11 @@ pub(super) struct Lanes {
 impl Lanes {
     /// Lanes for so many calls at a time, at least one.
     pub(super) fn new(most: usize) -> Self {
-        Self { most: most.max(1), waiting: VecDeque::new(), running: HashMap::new() }
+        Self {
+            most: most.max(1),
+            waiting: VecDeque::new(),
+            running: HashMap::new(),
+        }
     }
 
     /// A call waits for its turn.
@@ -60,7 +67,11 @@ impl Lanes {
         if self.running.len() >= self.most || self.running.values().any(|need| need.alone) {
             return None;
         }
-        let mut taken: HashSet<&Text> = self.running.values().filter_map(|need| need.key.as_ref()).collect();
+        let mut taken: HashSet<&Text> = self
+            .running
+            .values()
+            .filter_map(|need| need.key.as_ref())
+            .collect();
         for (place, (_, need)) in self.waiting.iter().enumerate() {
             if need.alone {
                 return (place == 0 && self.running.is_empty()).then_some(0);
@@ -82,9 +93,15 @@ mod tests {
         let mut lanes = Lanes::new(most);
         for (call, need) in needs.iter().enumerate() {
             let need = match *need {
-                "!" => Need { alone: true, key: None },
+                "!" => Need {
+                    alone: true,
+                    key: None,
+                },
                 "" => Need::default(),
-                key => Need { alone: false, key: Some(key.into()) },
+                key => Need {
+                    alone: false,
+                    key: Some(key.into()),
+                },
             };
             lanes.wait(call, need);
         }

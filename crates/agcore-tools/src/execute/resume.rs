@@ -32,7 +32,13 @@ pub(crate) struct Saved {
 
 impl Saved {
     pub(crate) fn new(number: u32, arguments: Arguments, approved: bool, context: Value) -> Self {
-        Self { version: VERSION, number, arguments, approved, context }
+        Self {
+            version: VERSION,
+            number,
+            arguments,
+            approved,
+            context,
+        }
     }
 
     /// As the state of a question.
@@ -55,7 +61,9 @@ impl Saved {
 }
 
 fn unreadable(why: &str) -> ToolError {
-    let message = format!("what the question kept for its call cannot be read: {why}; ask the model to call the tool anew");
+    let message = format!(
+        "what the question kept for its call cannot be read: {why}; ask the model to call the tool anew"
+    );
     ToolError::new(ToolErrorKind::Config, message)
 }
 
@@ -79,10 +87,18 @@ impl Beginning {
     ///
     /// # Errors
     /// The arguments cannot be used; the person said no; question and answer do not belong to each other.
-    pub(super) fn read(call: &ToolCall, resumed: Option<(Question, Answer)>) -> Result<Self, ToolError> {
-        let Some((question, answer)) = resumed else { return Self::fresh(call) };
+    pub(super) fn read(
+        call: &ToolCall,
+        resumed: Option<(Question, Answer)>,
+    ) -> Result<Self, ToolError> {
+        let Some((question, answer)) = resumed else {
+            return Self::fresh(call);
+        };
         if *question.call_id != *call.id {
-            let message = format!("the answered question is of call {}, not of call {}", question.call_id, call.id);
+            let message = format!(
+                "the answered question is of call {}, not of call {}",
+                question.call_id, call.id
+            );
             return Err(ToolError::new(ToolErrorKind::Config, message));
         }
         if let Answer::Deny { message } = &answer {
@@ -93,7 +109,13 @@ impl Beginning {
                 let saved = Saved::read(&question.state)?;
                 let edited = arguments.is_some();
                 let arguments = arguments.map_or(saved.arguments, Arguments::from);
-                Ok(Self { arguments, edited, yes: Some(scope), answer: None, number: saved.number + 1 })
+                Ok(Self {
+                    arguments,
+                    edited,
+                    yes: Some(scope),
+                    answer: None,
+                    number: saved.number + 1,
+                })
             }
             (QuestionKind::Input, Answer::Value(value)) => {
                 let saved = Saved::read(&question.state)?;
@@ -115,6 +137,12 @@ impl Beginning {
     }
 
     fn fresh(call: &ToolCall) -> Result<Self, ToolError> {
-        Ok(Self { arguments: Arguments::of(call)?, edited: false, yes: None, answer: None, number: 0 })
+        Ok(Self {
+            arguments: Arguments::of(call)?,
+            edited: false,
+            yes: None,
+            answer: None,
+            number: 0,
+        })
     }
 }

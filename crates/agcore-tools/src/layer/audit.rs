@@ -26,7 +26,10 @@ impl<S: Invoke> Layer<S> for AuditLayer {
     type Invoke = Audit<S>;
 
     fn layer(&self, inner: S) -> Audit<S> {
-        Audit { inner, sink: Arc::clone(&self.sink) }
+        Audit {
+            inner,
+            sink: Arc::clone(&self.sink),
+        }
     }
 }
 
@@ -48,8 +51,16 @@ impl<S: Invoke> Invoke for Audit<S> {
         let start = call.context.clock().monotonic();
         let result = self.inner.invoke(call).await;
         let duration = call.context.worked_since(start);
-        let event = AuditEvent::Finished { error: result.as_ref().err().map(ToolError::kind), duration };
-        self.sink.record(&AuditRecord::new(&call.context, call.tool.name(), &call.arguments, event));
+        let event = AuditEvent::Finished {
+            error: result.as_ref().err().map(ToolError::kind),
+            duration,
+        };
+        self.sink.record(&AuditRecord::new(
+            &call.context,
+            call.tool.name(),
+            &call.arguments,
+            event,
+        ));
         result
     }
 }

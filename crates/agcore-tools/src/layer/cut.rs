@@ -4,7 +4,8 @@ use agcore_chat::{Content, ContentPart};
 
 use super::invoke::{Invoke, Layer, PreparedCall};
 use crate::{
-    error::{ToolError, head},
+    clip::head,
+    error::ToolError,
     output::{OutputBody, ToolOutput, text_len, text_of},
 };
 
@@ -25,7 +26,10 @@ impl<S: Invoke> Layer<S> for CutLayer {
     type Invoke = Cut<S>;
 
     fn layer(&self, inner: S) -> Cut<S> {
-        Cut { inner, bytes: self.bytes }
+        Cut {
+            inner,
+            bytes: self.bytes,
+        }
     }
 }
 
@@ -52,8 +56,17 @@ fn cut(body: OutputBody, bytes: usize) -> OutputBody {
             cut_text(&mut text, bytes);
             OutputBody::Value(text.into())
         }
-        OutputBody::Rich { content, structured } => OutputBody::Rich { content: cut_content(content, bytes), structured },
-        OutputBody::Divert { content, data } => OutputBody::Divert { content: cut_content(content, bytes), data },
+        OutputBody::Rich {
+            content,
+            structured,
+        } => OutputBody::Rich {
+            content: cut_content(content, bytes),
+            structured,
+        },
+        OutputBody::Divert { content, data } => OutputBody::Divert {
+            content: cut_content(content, bytes),
+            data,
+        },
         other @ (OutputBody::Stream(_) | OutputBody::AwaitingInput(_)) => other,
     }
 }
@@ -72,13 +85,19 @@ fn cut_content(content: Content, bytes: usize) -> Content {
 
 /// All text parts together may have so many bytes; those that begin behind the cut fall away.
 fn cut_parts(mut parts: Vec<ContentPart>, bytes: usize) -> Vec<ContentPart> {
-    let all: usize = parts.iter().filter_map(ContentPart::as_text).map(str::len).sum();
+    let all: usize = parts
+        .iter()
+        .filter_map(ContentPart::as_text)
+        .map(str::len)
+        .sum();
     if all <= bytes {
         return parts;
     }
     let mut left = Some(bytes);
     parts.retain_mut(|part| {
-        let ContentPart::Text(part) = part else { return true };
+        let ContentPart::Text(part) = part else {
+            return true;
+        };
         match left {
             Some(room) if part.text.len() <= room => left = Some(room - part.text.len()),
             Some(room) => {
@@ -140,7 +159,10 @@ mod tests {
         ];
         let content = Content::Parts(parts);
         check(
-            OutputBody::Rich { content, structured: None },
+            OutputBody::Rich {
+                content,
+                structured: None,
+            },
             concat!(
                 r#"[{"type":"text","text":"123"},"#,
                 r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAAAAAAAAAA"}},"#,

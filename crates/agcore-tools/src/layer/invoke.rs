@@ -3,7 +3,8 @@
 use std::{fmt, pin::Pin, sync::Arc};
 
 use crate::{
-    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, registry::RegisteredTool,
+    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput,
+    registry::RegisteredTool,
 };
 
 /// A call that may run: its tool is found, its arguments are checked, it is permitted.
@@ -21,14 +22,21 @@ pub struct PreparedCall {
 impl PreparedCall {
     /// A call of a tool.
     pub fn new(tool: RegisteredTool, arguments: Arguments, context: ToolContext) -> Self {
-        Self { tool, arguments, context }
+        Self {
+            tool,
+            arguments,
+            context,
+        }
     }
 }
 
 /// Runs calls.
 pub trait Invoke: Send + Sync {
     /// Runs a call. Dropping the future gives it up.
-    fn invoke(&self, call: &PreparedCall) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+    fn invoke(
+        &self,
+        call: &PreparedCall,
+    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
 /// Wraps something that runs calls.

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 
 use super::invoke::{Invoke, Layer, PreparedCall};
 use crate::{
-    error::{ToolError, ToolErrorKind, head},
+    clip::head,
+    error::{ToolError, ToolErrorKind},
     output::{OutputBody, ToolOutput, text_len, text_of},
 };
 
@@ -52,7 +53,11 @@ pub struct OffloadLayer {
 impl OffloadLayer {
     /// Results of more than 16 KiB go to the store, with a preview of 2 KiB.
     pub fn new(store: Arc<dyn ArtifactStore>) -> Self {
-        Self { store, over: 16 * 1024, preview: 2 * 1024 }
+        Self {
+            store,
+            over: 16 * 1024,
+            preview: 2 * 1024,
+        }
     }
 
     /// Sets above how many bytes of text a result goes to the store.
@@ -74,13 +79,19 @@ impl<S: Invoke> Layer<S> for OffloadLayer {
     type Invoke = Offload<S>;
 
     fn layer(&self, inner: S) -> Offload<S> {
-        Offload { inner, settings: self.clone() }
+        Offload {
+            inner,
+            settings: self.clone(),
+        }
     }
 }
 
 impl fmt::Debug for OffloadLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OffloadLayer").field("over", &self.over).field("preview", &self.preview).finish_non_exhaustive()
+        f.debug_struct("OffloadLayer")
+            .field("over", &self.over)
+            .field("preview", &self.preview)
+            .finish_non_exhaustive()
     }
 }
 
@@ -102,13 +113,24 @@ impl<S: Invoke> Invoke for Offload<S> {
 impl<S> Offload<S> {
     async fn offload(&self, call: &PreparedCall, body: OutputBody) -> OutputBody {
         let (text, media_type) = match body {
-            OutputBody::Value(value) if text_len(&value) <= self.settings.over => return OutputBody::Value(value),
+            OutputBody::Value(value) if text_len(&value) <= self.settings.over => {
+                return OutputBody::Value(value);
+            }
             OutputBody::Value(value) if value.is_string() => (text_of(value), "text/plain"),
             OutputBody::Value(value) => (text_of(value), "application/json"),
-            OutputBody::Rich { content: Content::Text(text), structured } if text.len() <= self.settings.over => {
-                return OutputBody::Rich { content: Content::Text(text), structured };
+            OutputBody::Rich {
+                content: Content::Text(text),
+                structured,
+            } if text.len() <= self.settings.over => {
+                return OutputBody::Rich {
+                    content: Content::Text(text),
+                    structured,
+                };
             }
-            OutputBody::Rich { content: Content::Text(text), structured: None } => (text, "text/plain"),
+            OutputBody::Rich {
+                content: Content::Text(text),
+                structured: None,
+            } => (text, "text/plain"),
             other => return other,
         };
         let artifact = Artifact {
@@ -129,7 +151,11 @@ impl<S> Offload<S> {
 
     fn preview(&self, text: &str, handle: &str) -> String {
         let shown = head(text, self.settings.preview);
-        format!("{shown}\n[the first {} of {} bytes; the whole is kept as {handle}]", shown.len(), text.len())
+        format!(
+            "{shown}\n[the first {} of {} bytes; the whole is kept as {handle}]",
+            shown.len(),
+            text.len()
+        )
     }
 }
 
@@ -149,7 +175,12 @@ impl InMemoryArtifacts {
     /// When there is none.
     pub fn get(&self, handle: &str) -> Result<Artifact, ToolError> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = || ToolError::new(ToolErrorKind::ExecutionFailed, format!("there is no artifact {handle:?}"));
+        let missing = || {
+            ToolError::new(
+                ToolErrorKind::ExecutionFailed,
+                format!("there is no artifact {handle:?}"),
+            )
+        };
         kept.get(handle).cloned().ok_or_else(missing)
     }
 }

@@ -40,7 +40,10 @@ impl<S: Invoke> Layer<S> for RedactLayer {
     type Invoke = Redact<S>;
 
     fn layer(&self, inner: S) -> Redact<S> {
-        Redact { inner, redactor: Arc::clone(&self.redactor) }
+        Redact {
+            inner,
+            redactor: Arc::clone(&self.redactor),
+        }
     }
 }
 
@@ -74,7 +77,10 @@ impl<S> Redact<S> {
     fn output(&self, output: &mut ToolOutput) {
         match &mut output.body {
             OutputBody::Value(value) => self.value(value),
-            OutputBody::Rich { content, structured } => {
+            OutputBody::Rich {
+                content,
+                structured,
+            } => {
                 self.content(content);
                 structured.iter_mut().for_each(|value| self.value(value));
             }
@@ -85,7 +91,11 @@ impl<S> Redact<S> {
             OutputBody::AwaitingInput(request) => self.text(&mut request.prompt),
             OutputBody::Stream(_) => {}
         }
-        output.ui_hints.iter_mut().chain(&mut output.metadata).for_each(|value| self.value(value));
+        output
+            .ui_hints
+            .iter_mut()
+            .chain(&mut output.metadata)
+            .for_each(|value| self.value(value));
     }
 
     fn content(&self, content: &mut Content) {

@@ -24,7 +24,10 @@ impl<S: Invoke> Layer<S> for TimeoutLayer {
     type Invoke = Timeout<S>;
 
     fn layer(&self, inner: S) -> Timeout<S> {
-        Timeout { inner, limit: self.limit }
+        Timeout {
+            inner,
+            limit: self.limit,
+        }
     }
 }
 
@@ -37,7 +40,9 @@ pub struct Timeout<S> {
 
 impl<S: Invoke> Invoke for Timeout<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let Some(limit) = call.tool.timeout().or(self.limit) else { return self.inner.invoke(call).await };
+        let Some(limit) = call.tool.timeout().or(self.limit) else {
+            return self.inner.invoke(call).await;
+        };
         let work = pin!(self.inner.invoke(call));
         let out_of_time = pin!(out_of_time(&call.context, limit));
         match select(work, out_of_time).await {
@@ -53,7 +58,9 @@ async fn out_of_time(context: &ToolContext, limit: Duration) {
     loop {
         context.pause_over().await;
         let worked = context.worked_since(start);
-        let Some(left) = limit.checked_sub(worked).filter(|left| !left.is_zero()) else { return };
+        let Some(left) = limit.checked_sub(worked).filter(|left| !left.is_zero()) else {
+            return;
+        };
         context.clock().sleep(left).await;
     }
 }

@@ -26,7 +26,10 @@ pub struct PermissionRules {
 impl PermissionRules {
     /// Static rules only.
     pub fn new(config: PermissionConfig) -> Self {
-        Self { config, rules: Vec::new() }
+        Self {
+            config,
+            rules: Vec::new(),
+        }
     }
 
     /// Adds a rule.
@@ -111,7 +114,11 @@ pub enum Basis {
 pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Arguments) -> Decision {
     let statically = rules.config.check(tool.permissions);
     if matches!(statically, StaticRule::Denied(_)) {
-        return Decision { verdict: Verdict::Deny, basis: Basis::Static(statically), asking_arguments: Vec::new() };
+        return Decision {
+            verdict: Verdict::Deny,
+            basis: Basis::Static(statically),
+            asking_arguments: Vec::new(),
+        };
     }
     let held = Held::of(&rules.rules, tool, arguments);
     let (verdict, basis) = match (held.deny, held.ask, statically.allows()) {
@@ -121,13 +128,20 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
             Some(_) => (Verdict::Ask, Basis::Rule(ask)),
             None => (Verdict::NotAllowed, Basis::Static(statically)),
         },
-        (None, None, true) => (Verdict::Allow, held.allow.map_or(Basis::Static(statically), Basis::Rule)),
+        (None, None, true) => (
+            Verdict::Allow,
+            held.allow.map_or(Basis::Static(statically), Basis::Rule),
+        ),
         (None, None, false) => match held.lift {
             Some(lift) => (Verdict::Allow, Basis::Rule(lift)),
             None => (Verdict::NotAllowed, Basis::Static(statically)),
         },
     };
-    Decision { verdict, basis, asking_arguments: held.asking_arguments }
+    Decision {
+        verdict,
+        basis,
+        asking_arguments: held.asking_arguments,
+    }
 }
 
 /// The first rule of each kind that speaks of the call.
@@ -171,14 +185,20 @@ impl Held {
 impl StaticRule {
     /// Whether the static rules alone let the tool run.
     pub fn allows(&self) -> bool {
-        matches!(self, Self::Listed | Self::Undeclared(true) | Self::NoList(true))
+        matches!(
+            self,
+            Self::Listed | Self::Undeclared(true) | Self::NoList(true)
+        )
     }
 }
 
 impl Decision {
     /// The reason in words; borrows, so that nothing is written unless somebody reads it.
     pub fn reason<'a>(&'a self, rules: &'a PermissionRules) -> Reason<'a> {
-        Reason { decision: self, rules }
+        Reason {
+            decision: self,
+            rules,
+        }
     }
 }
 
@@ -196,16 +216,27 @@ impl fmt::Display for Reason<'_> {
                 Some(rule) => write!(f, "rule {} ({rule})", place + 1),
                 None => write!(f, "rule {}", place + 1),
             },
-            Basis::Static(StaticRule::Denied(permission)) => write!(f, "it needs {permission}, which is denied"),
+            Basis::Static(StaticRule::Denied(permission)) => {
+                write!(f, "it needs {permission}, which is denied")
+            }
             Basis::Static(StaticRule::NotListed(permission)) => {
-                write!(f, "it needs {permission}, which is not among the allowed permissions")
+                write!(
+                    f,
+                    "it needs {permission}, which is not among the allowed permissions"
+                )
             }
             Basis::Static(StaticRule::Listed) => f.write_str("all that it needs is allowed"),
             Basis::Static(StaticRule::Undeclared(allow)) => {
-                write!(f, "it declares no permissions, and allow_unspecified is {allow}")
+                write!(
+                    f,
+                    "it declares no permissions, and allow_unspecified is {allow}"
+                )
             }
             Basis::Static(StaticRule::NoList(allow)) => {
-                write!(f, "no permissions are listed as allowed, and allow_unspecified is {allow}")
+                write!(
+                    f,
+                    "no permissions are listed as allowed, and allow_unspecified is {allow}"
+                )
             }
         }
     }

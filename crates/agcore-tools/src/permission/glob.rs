@@ -19,12 +19,17 @@ impl Glob {
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let pattern = text.contains(['*', '?']).then(|| WildMatch::new(&text));
-        Self { text: text.into(), pattern }
+        Self {
+            text: text.into(),
+            pattern,
+        }
     }
 
     /// Whether it matches the whole of a text.
     pub fn matches(&self, text: &str) -> bool {
-        self.pattern.as_ref().map_or(*self.text == *text, |pattern| pattern.matches(text))
+        self.pattern
+            .as_ref()
+            .map_or(*self.text == *text, |pattern| pattern.matches(text))
     }
 
     /// The pattern as text.

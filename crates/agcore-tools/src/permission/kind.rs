@@ -47,7 +47,10 @@ impl Permission {
     /// When the text is not `namespace:name` with both parts of letters, digits, `_`, `-`, `.` or `/`.
     pub fn custom(text: &str) -> Result<Self, ToolError> {
         let is_part = |part: &str| {
-            !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
+            !part.is_empty()
+                && part
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
         };
         match text.split_once(':') {
             Some((namespace, name)) if is_part(namespace) && is_part(name) => {
@@ -118,7 +121,15 @@ mod tests {
 
     #[test]
     fn text_and_back() {
-        for text in ["read", "write", "delete", "network", "shell", "file_system", "acme:billing/refund"] {
+        for text in [
+            "read",
+            "write",
+            "delete",
+            "network",
+            "shell",
+            "file_system",
+            "acme:billing/refund",
+        ] {
             assert_eq!(text.parse::<Permission>().unwrap().as_str(), text);
         }
     }

@@ -34,7 +34,10 @@ impl JsonPath {
                 format!("the path {text:?} cannot be read at byte {at}: {why}; write it like $.files[0].name"),
             )
         })?;
-        Ok(Self { text: text.into(), steps: steps.into() })
+        Ok(Self {
+            text: text.into(),
+            steps: steps.into(),
+        })
     }
 
     /// The path as text.
@@ -96,8 +99,15 @@ fn dotted(rest: &str) -> Result<(Step, &str), &'static str> {
     if name.is_empty() {
         return Err("expected a name");
     }
-    if let Some(odd) = name.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'))) {
-        return Err(if odd == '*' { "* stands alone" } else { "a name with such a character goes in ['…']" });
+    if let Some(odd) = name
+        .chars()
+        .find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@')))
+    {
+        return Err(if odd == '*' {
+            "* stands alone"
+        } else {
+            "a name with such a character goes in ['…']"
+        });
     }
     Ok((Step::Name(name.into()), tail))
 }
@@ -106,7 +116,10 @@ fn dotted(rest: &str) -> Result<(Step, &str), &'static str> {
 fn bracketed(rest: &str) -> Result<(Step, &str), &'static str> {
     if let Some(quote @ ('\'' | '"')) = rest.chars().next() {
         let (name, tail) = quoted(&rest[1..], quote)?;
-        return Ok((Step::Name(name.into()), tail.strip_prefix(']').ok_or("expected ]")?));
+        return Ok((
+            Step::Name(name.into()),
+            tail.strip_prefix(']').ok_or("expected ]")?,
+        ));
     }
     let (inner, tail) = rest.split_once(']').ok_or("expected ]")?;
     if inner == "*" {
@@ -171,7 +184,12 @@ mod tests {
         let value = json!({
             "path": "/a", "files": [{"name": "x"}, {"name": "y"}], "a.b": {"it's": 1}, "headers": {"h": 1, "i": 2},
         });
-        let found: Vec<_> = JsonPath::new(path).unwrap().find(&value).into_iter().cloned().collect();
+        let found: Vec<_> = JsonPath::new(path)
+            .unwrap()
+            .find(&value)
+            .into_iter()
+            .cloned()
+            .collect();
         assert_eq!(Value::Array(found), expected, "{path}");
     }
 
@@ -190,9 +208,15 @@ mod tests {
 
     #[test]
     fn refuses_what_it_cannot_read() {
-        for path in ["", "path", "$path", "$.", "$..a", "$.a[", "$.a[-1]", "$.a[x]", "$.a b", "$.a*", "$['a", "$['a'", "$[?@.a]"] {
+        for path in [
+            "", "path", "$path", "$.", "$..a", "$.a[", "$.a[-1]", "$.a[x]", "$.a b", "$.a*",
+            "$['a", "$['a'", "$[?@.a]",
+        ] {
             let error = JsonPath::new(path).expect_err(path);
-            assert!(error.message().contains("cannot be read at byte"), "{error}");
+            assert!(
+                error.message().contains("cannot be read at byte"),
+                "{error}"
+            );
         }
     }
 }

@@ -86,12 +86,20 @@ pub enum RuleSubject {
 impl Rule {
     /// A rule on all tools that need a permission.
     pub fn permission(state: RuleState, permission: Permission) -> Self {
-        Self { name: None, state, subject: RuleSubject::Permission(permission) }
+        Self {
+            name: None,
+            state,
+            subject: RuleSubject::Permission(permission),
+        }
     }
 
     /// A rule on tools by name.
     pub fn tool(state: RuleState, tool: impl Into<Glob>) -> Self {
-        Self { name: None, state, subject: RuleSubject::Tool(tool.into()) }
+        Self {
+            name: None,
+            state,
+            subject: RuleSubject::Tool(tool.into()),
+        }
     }
 
     /// A rule on an argument of tools by name.
@@ -104,8 +112,16 @@ impl Rule {
         path: &str,
         test: ArgumentTest,
     ) -> Result<Self, ToolError> {
-        let subject = RuleSubject::Argument { tool: tool.into(), path: JsonPath::new(path)?, test };
-        Ok(Self { name: None, state, subject })
+        let subject = RuleSubject::Argument {
+            tool: tool.into(),
+            path: JsonPath::new(path)?,
+            test,
+        };
+        Ok(Self {
+            name: None,
+            state,
+            subject,
+        })
     }
 
     /// Gives it a name for reasons and audit records.
@@ -133,7 +149,11 @@ impl Rule {
         match &self.subject {
             RuleSubject::Permission(permission) => permissions.contains(permission),
             RuleSubject::Tool(glob) => glob.matches(tool),
-            RuleSubject::Argument { tool: glob, path, test } => {
+            RuleSubject::Argument {
+                tool: glob,
+                path,
+                test,
+            } => {
                 if !glob.matches(tool) {
                     return false;
                 }
@@ -154,7 +174,9 @@ impl fmt::Display for Rule {
             write!(f, "{name}: ")?;
         }
         match &self.subject {
-            RuleSubject::Permission(permission) => write!(f, "{} permission {permission}", self.state),
+            RuleSubject::Permission(permission) => {
+                write!(f, "{} permission {permission}", self.state)
+            }
             RuleSubject::Tool(tool) => write!(f, "{} {tool}", self.state),
             RuleSubject::Argument { tool, path, test } => {
                 write!(f, "{} {tool} with {path} ", self.state)?;
@@ -182,7 +204,11 @@ struct RuleData {
     tool: Option<Glob>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     argument: Option<JsonPath>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     equals: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     matches: Option<Glob>,
@@ -199,13 +225,22 @@ impl TryFrom<RuleData> for Rule {
     type Error = ToolError;
 
     fn try_from(data: RuleData) -> Result<Self, ToolError> {
-        let misuse = |why: &str| Err(ToolError::new(ToolErrorKind::Config, format!("a rule {why}")));
+        let misuse = |why: &str| {
+            Err(ToolError::new(
+                ToolErrorKind::Config,
+                format!("a rule {why}"),
+            ))
+        };
         let test = match (data.equals, data.matches, data.within) {
             (None, None, None) => None,
             (Some(value), None, None) => Some(ArgumentTest::Equals(value)),
             (None, Some(glob), None) => Some(ArgumentTest::Matches(glob)),
             (None, None, Some(base)) => Some(ArgumentTest::Within(base)),
-            _ => return misuse("has more than one of `equals`, `matches`, `within`; write one rule for each"),
+            _ => {
+                return misuse(
+                    "has more than one of `equals`, `matches`, `within`; write one rule for each",
+                );
+            }
         };
         let subject = match (data.permission, data.tool, data.argument, test) {
             (Some(permission), None, None, None) => RuleSubject::Permission(permission),
@@ -216,10 +251,18 @@ impl TryFrom<RuleData> for Rule {
                 path,
                 test: test.unwrap_or(ArgumentTest::Present),
             },
-            (None, _, None, Some(_)) => return misuse("with a test needs the path of an `argument`"),
-            (None, None, None, None) => return misuse("needs a `permission`, a `tool` or an `argument`"),
+            (None, _, None, Some(_)) => {
+                return misuse("with a test needs the path of an `argument`");
+            }
+            (None, None, None, None) => {
+                return misuse("needs a `permission`, a `tool` or an `argument`");
+            }
         };
-        Ok(Self { name: data.name, state: data.state, subject })
+        Ok(Self {
+            name: data.name,
+            state: data.state,
+            subject,
+        })
     }
 }
 

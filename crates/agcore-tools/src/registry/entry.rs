@@ -105,7 +105,9 @@ impl From<Arc<dyn BaseTool>> for Registration {
 
 impl fmt::Debug for Registration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registration").field("tool", &self.tool.name()).finish_non_exhaustive()
+        f.debug_struct("Registration")
+            .field("tool", &self.tool.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -135,14 +137,29 @@ impl RegisteredTool {
         registration: Registration,
         turnstile: impl FnOnce(&Text) -> Arc<tokio::sync::Mutex<()>>,
     ) -> Result<Self, ToolError> {
-        let Registration { tool, prefix, tags, category, version, timeout, strict } = registration;
+        let Registration {
+            tool,
+            prefix,
+            tags,
+            category,
+            version,
+            timeout,
+            strict,
+        } = registration;
         let name = format!("{prefix}{}", tool.name());
         check_name(&name)?;
         let of_tool = |error: ToolError| {
-            ToolError::new(error.kind(), format!("{name} cannot be registered: {}", error.message()))
+            ToolError::new(
+                error.kind(),
+                format!("{name} cannot be registered: {}", error.message()),
+            )
         };
         let arguments = Check::of_arguments(tool.parameters()).map_err(of_tool)?;
-        let output = tool.output_schema().map(Check::new).transpose().map_err(of_tool)?;
+        let output = tool
+            .output_schema()
+            .map(Check::new)
+            .transpose()
+            .map_err(of_tool)?;
         let annotations = tool.annotations();
         let turnstile = annotations.concurrency_key.as_ref().map(turnstile);
         Ok(Self(Arc::new(Entry {
@@ -214,7 +231,11 @@ impl RegisteredTool {
     /// What a model is told of it.
     pub fn definition(&self) -> Tool {
         let tool = &self.0.tool;
-        let mut definition = ToolDefinition::new(&**self.name(), tool.description(), tool.parameters().clone());
+        let mut definition = ToolDefinition::new(
+            &**self.name(),
+            tool.description(),
+            tool.parameters().clone(),
+        );
         definition.strict = self.0.strict;
         definition.into()
     }
@@ -229,9 +250,18 @@ impl RegisteredTool {
 
     /// Checks an output's value against the tool's own schema; with the feature `schema` only.
     pub(crate) fn check_output(&self, value: &serde_json::Value) -> Result<(), ToolError> {
-        let Some(Err(violations)) = self.0.output.as_ref().map(|check| check.check(value)) else { return Ok(()) };
-        let list = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let message = format!("{} gave back a value that violates its own output schema: {list}", self.name());
+        let Some(Err(violations)) = self.0.output.as_ref().map(|check| check.check(value)) else {
+            return Ok(());
+        };
+        let list = violations
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("; ");
+        let message = format!(
+            "{} gave back a value that violates its own output schema: {list}",
+            self.name()
+        );
         Err(ToolError::new(ToolErrorKind::ExecutionFailed, message)
             .with_model_text("the tool gave back a value of the wrong form, which was thrown away; it ran all the same"))
     }
@@ -247,7 +277,9 @@ impl RegisteredTool {
 
 impl fmt::Debug for RegisteredTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RegisteredTool").field("name", self.name()).finish_non_exhaustive()
+        f.debug_struct("RegisteredTool")
+            .field("name", self.name())
+            .finish_non_exhaustive()
     }
 }
 
@@ -261,5 +293,8 @@ fn check_name(name: &str) -> Result<(), ToolError> {
     } else {
         return Ok(());
     };
-    Err(ToolError::new(ToolErrorKind::Config, format!("the tool name {name:?} {why}")))
+    Err(ToolError::new(
+        ToolErrorKind::Config,
+        format!("the tool name {name:?} {why}"),
+    ))
 }

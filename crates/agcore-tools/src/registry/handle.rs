@@ -56,7 +56,10 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// As [`register`](Self::register); also when two of them have the same name.
-    pub fn register_all<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
+    pub fn register_all<T: Into<Registration>>(
+        &self,
+        tools: impl IntoIterator<Item = T>,
+    ) -> Result<(), ToolError> {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
     }
 
@@ -71,14 +74,27 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// The error of `make`.
-    pub fn change<R>(&self, make: impl FnOnce(&mut RegistryChange<'_>) -> Result<R, ToolError>) -> Result<R, ToolError> {
-        let mut turnstiles = self.0.turnstiles.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn change<R>(
+        &self,
+        make: impl FnOnce(&mut RegistryChange<'_>) -> Result<R, ToolError>,
+    ) -> Result<R, ToolError> {
+        let mut turnstiles = self
+            .0
+            .turnstiles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let before = self.0.current.load_full();
-        let mut change = RegistryChange { tools: None, before: &before, turnstiles: &mut turnstiles };
+        let mut change = RegistryChange {
+            tools: None,
+            before: &before,
+            turnstiles: &mut turnstiles,
+        };
         let result = make(&mut change)?;
         if let Some(tools) = change.tools {
             let revision = before.revision() + 1;
-            self.0.current.store(Arc::new(ToolSnapshot::new(revision, tools)));
+            self.0
+                .current
+                .store(Arc::new(ToolSnapshot::new(revision, tools)));
             self.0.revision.send_replace(revision);
         }
         Ok(result)
@@ -123,7 +139,10 @@ impl ToolRegistry {
     pub async fn changed_since(&self, revision: u64) -> u64 {
         let mut changes = self.0.revision.subscribe();
         // The sender lives as long as this handle.
-        changes.wait_for(|now| *now > revision).await.map_or(revision, |now| *now)
+        changes
+            .wait_for(|now| *now > revision)
+            .await
+            .map_or(revision, |now| *now)
     }
 }
 
@@ -135,7 +154,16 @@ impl Default for ToolRegistry {
 
 impl fmt::Debug for ToolRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.current.load().tools().iter().map(RegisteredTool::name)).finish()
+        f.debug_list()
+            .entries(
+                self.0
+                    .current
+                    .load()
+                    .tools()
+                    .iter()
+                    .map(RegisteredTool::name),
+            )
+            .finish()
     }
 }
 
@@ -168,7 +196,10 @@ impl RegistryChange<'_> {
     ///
     /// # Errors
     /// As [`ToolRegistry::register`], but never that the name is taken.
-    pub fn replace(&mut self, tool: impl Into<Registration>) -> Result<Option<RegisteredTool>, ToolError> {
+    pub fn replace(
+        &mut self,
+        tool: impl Into<Registration>,
+    ) -> Result<Option<RegisteredTool>, ToolError> {
         let tool = self.ready(tool.into())?;
         let tools = self.tools();
         Ok(match place(tools, tool.name()) {
@@ -201,7 +232,9 @@ impl RegistryChange<'_> {
     }
 
     fn ready(&mut self, registration: Registration) -> Result<RegisteredTool, ToolError> {
-        RegisteredTool::new(registration, |key| Arc::clone(self.turnstiles.entry(key.clone()).or_default()))
+        RegisteredTool::new(registration, |key| {
+            Arc::clone(self.turnstiles.entry(key.clone()).or_default())
+        })
     }
 
     fn tools(&mut self) -> &mut Vec<RegisteredTool> {

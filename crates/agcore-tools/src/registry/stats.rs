@@ -43,7 +43,9 @@ impl Stats {
         if failed {
             self.failures.fetch_add(1, Relaxed);
         }
-        let histogram = self.histogram.get_or_init(|| (0..DOUBLINGS * STEPS).map(|_| AtomicU32::new(0)).collect());
+        let histogram = self
+            .histogram
+            .get_or_init(|| (0..DOUBLINGS * STEPS).map(|_| AtomicU32::new(0)).collect());
         if let Some(bucket) = histogram.get(bucket_of(duration)) {
             bucket.fetch_add(1, Relaxed);
         }
@@ -59,7 +61,12 @@ impl Stats {
     }
 
     fn quantile(&self, part: f64) -> Option<Duration> {
-        let counts: Vec<u64> = self.histogram.get()?.iter().map(|count| count.load(Relaxed).into()).collect();
+        let counts: Vec<u64> = self
+            .histogram
+            .get()?
+            .iter()
+            .map(|count| count.load(Relaxed).into())
+            .collect();
         let all: u64 = counts.iter().sum();
         #[expect(
             clippy::cast_precision_loss,
@@ -69,11 +76,13 @@ impl Stats {
         )]
         let rank = ((all as f64 * part).ceil() as u64).max(1);
         let mut seen = 0;
-        counts.iter().position(|count| {
-            seen += count;
-            seen >= rank
-        })
-        .map(upper_end)
+        counts
+            .iter()
+            .position(|count| {
+                seen += count;
+                seen >= rank
+            })
+            .map(upper_end)
     }
 }
 
@@ -94,7 +103,11 @@ fn bucket_of(duration: Duration) -> usize {
 /// The longest duration of a bucket.
 fn upper_end(bucket: usize) -> Duration {
     let (doubling, step) = (bucket / STEPS, (bucket % STEPS) as u64);
-    let micros = if doubling == 0 { step } else { ((8 + step + 1) << (doubling - 1)) - 1 };
+    let micros = if doubling == 0 {
+        step
+    } else {
+        ((8 + step + 1) << (doubling - 1)) - 1
+    };
     Duration::from_micros(micros)
 }
 
@@ -110,7 +123,10 @@ mod tests {
             assert!(bucket >= last, "{micros}");
             last = bucket;
             let end = u64::try_from(upper_end(bucket).as_micros()).unwrap();
-            assert!(end >= micros && end <= micros + micros / 8, "{micros} is counted as {end}");
+            assert!(
+                end >= micros && end <= micros + micros / 8,
+                "{micros} is counted as {end}"
+            );
         }
         assert_eq!(bucket_of(Duration::MAX), DOUBLINGS * STEPS - 1);
     }
@@ -126,7 +142,8 @@ mod tests {
         assert_eq!((read.calls, read.failures), (100, 10));
         let near = |duration: Option<Duration>, millis: u64| {
             let found = duration.unwrap();
-            found >= Duration::from_millis(millis) && found <= Duration::from_millis(millis + millis / 8)
+            found >= Duration::from_millis(millis)
+                && found <= Duration::from_millis(millis + millis / 8)
         };
         assert!(near(read.p50, 50) && near(read.p95, 95), "{read:?}");
     }

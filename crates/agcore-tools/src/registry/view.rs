@@ -25,14 +25,21 @@ type Filter = Arc<dyn Fn(&RegisteredTool) -> bool + Send + Sync>;
 impl ToolRegistry {
     /// The part of the registry that passes a filter, for an agent that shall not see the rest.
     #[must_use]
-    pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> ToolView {
+    pub fn subset(
+        &self,
+        keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static,
+    ) -> ToolView {
         ToolView::new(self.clone(), Arc::new(keep))
     }
 }
 
 impl ToolView {
     fn new(registry: ToolRegistry, keep: Filter) -> Self {
-        Self { registry, keep, last: Arc::default() }
+        Self {
+            registry,
+            keep,
+            last: Arc::default(),
+        }
     }
 
     /// The tools of the view at this moment.
@@ -64,12 +71,17 @@ impl ToolView {
     #[must_use]
     pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> Self {
         let outer = Arc::clone(&self.keep);
-        Self::new(self.registry.clone(), Arc::new(move |tool| outer(tool) && keep(tool)))
+        Self::new(
+            self.registry.clone(),
+            Arc::new(move |tool| outer(tool) && keep(tool)),
+        )
     }
 }
 
 impl fmt::Debug for ToolView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolView").field("registry", &self.registry).finish_non_exhaustive()
+        f.debug_struct("ToolView")
+            .field("registry", &self.registry)
+            .finish_non_exhaustive()
     }
 }

@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 
 use agcore_chat::{SchemaCheck, SchemaViolation};
-use jsonschema::{PatternOptions, Validator, paths::{Location, LocationSegment}};
+use jsonschema::{
+    PatternOptions, Validator,
+    paths::{Location, LocationSegment},
+};
 use serde_json::Value;
 
-use crate::{arguments::MESSAGE_BYTES, error::clip};
+use crate::{arguments::MESSAGE_BYTES, clip::clip};
 
 /// More violations than these help nobody.
 const MOST_VIOLATIONS: usize = 16;
@@ -27,7 +30,10 @@ impl SchemaCheck for SchemaValidator {
     fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>> {
         match Compiled::new(schema) {
             Ok(compiled) => compiled.check(value),
-            Err(why) => Err(vec![SchemaViolation::new("$", format!("the schema itself is wrong: {why}"))]),
+            Err(why) => Err(vec![SchemaViolation::new(
+                "$",
+                format!("the schema itself is wrong: {why}"),
+            )]),
         }
     }
 }
@@ -39,8 +45,13 @@ pub(super) struct Compiled(Validator);
 impl Compiled {
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
         // Patterns come from tools' servers: the engine without backtracking takes linear time on any text.
-        let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
-        options.build(schema).map(Self).map_err(|error| clip(&error.to_string(), MESSAGE_BYTES).into_owned())
+        let options = jsonschema::options()
+            .offline()
+            .with_pattern_options(PatternOptions::regex());
+        options
+            .build(schema)
+            .map(Self)
+            .map_err(|error| clip(&error.to_string(), MESSAGE_BYTES).into_owned())
     }
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
@@ -49,9 +60,17 @@ impl Compiled {
         }
         let violation = |error: jsonschema::ValidationError<'_>| {
             let message = error.to_string();
-            SchemaViolation::new(json_path(error.instance_path()), clip(&message, MESSAGE_BYTES))
+            SchemaViolation::new(
+                json_path(error.instance_path()),
+                clip(&message, MESSAGE_BYTES),
+            )
         };
-        Err(self.0.iter_errors(value).take(MOST_VIOLATIONS).map(violation).collect())
+        Err(self
+            .0
+            .iter_errors(value)
+            .take(MOST_VIOLATIONS)
+            .map(violation)
+            .collect())
     }
 }
 

@@ -50,7 +50,11 @@ impl<T: fmt::Debug> fmt::Debug for State<T> {
 
 impl<T: Send + Sync + 'static> FromContext for State<T> {
     fn check(context: &ToolContext) -> Result<(), ToolError> {
-        if context.extensions().contains::<T>() { Ok(()) } else { Err(missing::<T>()) }
+        if context.extensions().contains::<T>() {
+            Ok(())
+        } else {
+            Err(missing::<T>())
+        }
     }
 
     fn take(context: &ToolContext) -> Result<Self, ToolError> {
@@ -61,7 +65,10 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
 fn missing<T>() -> ToolError {
     ToolError::new(
         ToolErrorKind::Config,
-        format!("the context holds no {0}; add one with ToolContextBuilder::state::<{0}>", type_name::<T>()),
+        format!(
+            "the context holds no {0}; add one with ToolContextBuilder::state::<{0}>",
+            type_name::<T>()
+        ),
     )
     .with_model_text("the tool is not set up correctly")
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use agcore_chat::{ToolExecutor, ToolOutcome};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState, ToolPolicy,
+    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState,
+    ToolPolicy,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
@@ -16,7 +17,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
-    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, settle, text, work,
+    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, settle, text,
+    work,
 };
 
 fn asking() -> PermissionRules {
@@ -33,10 +35,17 @@ async fn sees_the_call_and_the_reason() {
     let tool = Echo::new("t").needs([Permission::Write]);
     let policy = ToolPolicy::new(asking()).with_approver(approver.clone());
     let context = context_builder().actor("ann").build();
-    let executor = registry([tool]).executor(context).policy(policy).build().unwrap();
+    let executor = registry([tool])
+        .executor(context)
+        .policy(policy)
+        .build()
+        .unwrap();
     settle(&executor, "t", json!({"x": 1})).await;
     let asked = approver.asked().remove(0);
-    assert_eq!((&*asked.tool, &*asked.call_id, &*asked.session_id), ("t", "call", "session"));
+    assert_eq!(
+        (&*asked.tool, &*asked.call_id, &*asked.session_id),
+        ("t", "call", "session")
+    );
     assert_eq!(asked.actor.as_deref(), Some("ann"));
     assert_eq!(asked.permissions, [Permission::Write]);
     assert_eq!(asked.arguments["x"], 1);
@@ -46,12 +55,17 @@ async fn sees_the_call_and_the_reason() {
 #[tokio::test]
 async fn a_no_reaches_the_model_and_the_loop_goes_on() {
     let approver = Scripted::new([Approval::deny("use the other folder"), Approval::deny(" ")]);
-    let executor =
-        executor_of([Echo::new("t")]).policy(ToolPolicy::new(asking()).with_approver(approver)).build().unwrap();
+    let executor = executor_of([Echo::new("t")])
+        .policy(ToolPolicy::new(asking()).with_approver(approver))
+        .build()
+        .unwrap();
     let told = error_text(&settle(&executor, "t", json!({})).await);
     assert_eq!(told, "t was denied by a person: use the other folder");
     // The same call once more is asked once more: a person may change their mind.
-    assert_eq!(error_text(&settle(&executor, "t", json!({})).await), "t was denied by a person: no reason was given");
+    assert_eq!(
+        error_text(&settle(&executor, "t", json!({})).await),
+        "t was denied by a person: no reason was given"
+    );
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -83,14 +97,26 @@ async fn edited_arguments_are_checked_again() {
     let policy = ToolPolicy::new(asking()).with_approver(approver);
     let executor = executor_of([send()]).policy(policy).build().unwrap();
     let told = error_text(&settle(&executor, "send", json!({"to": "a"})).await);
-    assert!(told.starts_with("the call was approved with other arguments, but those are of no use"), "{told}");
-    assert_eq!(text(&settle(&executor, "send", json!({"to": "a"})).await), "sent");
+    assert!(
+        told.starts_with("the call was approved with other arguments, but those are of no use"),
+        "{told}"
+    );
+    assert_eq!(
+        text(&settle(&executor, "send", json!({"to": "a"})).await),
+        "sent"
+    );
 }
 
 #[tokio::test]
 async fn edited_arguments_do_not_get_past_a_deny_rule() {
     let rules = asking().with_rule(
-        Rule::argument(RuleState::Deny, "*", "$.path", ArgumentTest::Within("/etc".into())).unwrap(),
+        Rule::argument(
+            RuleState::Deny,
+            "*",
+            "$.path",
+            ArgumentTest::Within("/etc".into()),
+        )
+        .unwrap(),
     );
     let tool = Echo::new("t");
     let approver = Scripted::new([edited(&json!({"path": "/etc/passwd"}))]);
@@ -99,6 +125,20 @@ async fn edited_arguments_do_not_get_past_a_deny_rule() {
     let told = error_text(&settle(&executor, "t", json!({"path": "/tmp"})).await);
     assert!(told.contains("permission denied"), "{told}");
     assert_eq!(tool.count(), 0);
+}
+
+/// Two calls of one reply: the yes for the session to the first is a yes to the second, too.
+#[tokio::test]
+async fn neighbours_are_asked_one_after_another() {
+    let approver = Scripted::new([Approval::session()]);
+    let tool = Echo::new("t");
+    let policy = ToolPolicy::new(asking()).with_approver(approver.clone());
+    let executor = executor_of([tool.clone()]).policy(policy).build().unwrap();
+    let calls = (0..5)
+        .map(|id| work(&id.to_string(), "t", &json!({})))
+        .collect();
+    assert_eq!(crate::support::reports(&executor, calls).await.len(), 5);
+    assert_eq!((approver.asked().len(), tool.count()), (1, 5));
 }
 
 struct Panics;
@@ -140,14 +180,22 @@ async fn one_who_never_answers_holds_up_nobody_else() {
         .policy(ToolPolicy::new(rules).with_approver(Arc::new(Never)))
         .build()
         .unwrap();
-    let mut reports = executor.execute(vec![work("1", "asks", &json!({})), work("2", "free", &json!({}))]);
+    let mut reports = executor.execute(vec![
+        work("1", "asks", &json!({})),
+        work("2", "free", &json!({})),
+    ]);
     let first = reports.next().await.unwrap();
-    assert!(matches!(&first, agcore_chat::ToolReport::Settled { call_id, .. } if call_id == "2"), "{first:?}");
+    assert!(
+        matches!(&first, agcore_chat::ToolReport::Settled { call_id, .. } if call_id == "2"),
+        "{first:?}"
+    );
     // An hour passes, far more than any timeout.
     let hour = std::time::Duration::from_secs(3600);
     assert!(tokio::time::timeout(hour, reports.next()).await.is_err());
     token.cancel();
-    let Some(agcore_chat::ToolReport::Settled { outcome, .. }) = reports.next().await else { panic!() };
+    let Some(agcore_chat::ToolReport::Settled { outcome, .. }) = reports.next().await else {
+        panic!()
+    };
     assert_eq!(fatal_text(&outcome), "the call was cancelled");
     assert!(reports.next().await.is_none());
 }
@@ -156,7 +204,10 @@ async fn one_who_never_answers_holds_up_nobody_else() {
 async fn policies_are_told_once_and_then_end_the_loop() {
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Deny, "t"));
     let tool = Echo::new("t");
-    let executor = executor_of([tool.clone()]).policy(ToolPolicy::new(rules)).build().unwrap();
+    let executor = executor_of([tool.clone()])
+        .policy(ToolPolicy::new(rules))
+        .build()
+        .unwrap();
     let same = || settle(&executor, "t", json!({"a": 1, "b": 2}));
     let told = error_text(&same().await);
     assert_eq!(
@@ -164,7 +215,13 @@ async fn policies_are_told_once_and_then_end_the_loop() {
         "permission denied: this call of t is not allowed here; do not try it again, go on another way",
         "the model does not learn the rules"
     );
-    assert!(matches!(settle(&executor, "t", json!({"a": 2})).await, ToolOutcome::Done(_)), "another call");
+    assert!(
+        matches!(
+            settle(&executor, "t", json!({"a": 2})).await,
+            ToolOutcome::Done(_)
+        ),
+        "another call"
+    );
     let ended = settle(&executor, "t", json!({"b": 2, "a": 1})).await;
     assert_eq!(
         fatal_text(&ended),

@@ -14,7 +14,10 @@ struct Kept(Mutex<Vec<Value>>);
 
 impl AuditSink for Kept {
     fn record(&self, record: &AuditRecord<'_>) {
-        self.0.lock().unwrap().push(serde_json::to_value(record).unwrap());
+        self.0
+            .lock()
+            .unwrap()
+            .push(serde_json::to_value(record).unwrap());
     }
 }
 
@@ -24,7 +27,9 @@ impl Kept {
         let records = self.0.lock().unwrap();
         let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let short = |record: &Value| match record["event"].as_str() {
-            Some("decided") => ["outcome", "decider", "verdict"].map(|key| word(&record[key])).join(" "),
+            Some("decided") => ["outcome", "decider", "verdict"]
+                .map(|key| word(&record[key]))
+                .join(" "),
             _ => format!("finished {}", word(&record["error"])),
         };
         records.iter().map(short).collect()
@@ -39,7 +44,12 @@ async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&st
     }
     let context = context_builder().actor("ann").trace_id("trace").build();
     let tools = registry([Echo::new("t").needs([Permission::Write])]);
-    let executor = tools.executor(context).policy(policy).audit(sink.clone()).build().unwrap();
+    let executor = tools
+        .executor(context)
+        .policy(policy)
+        .audit(sink.clone())
+        .build()
+        .unwrap();
     settle(&executor, "t", json!({"x": 1})).await;
     assert_eq!(sink.short(), expected);
     sink
@@ -48,9 +58,19 @@ async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&st
 #[tokio::test]
 async fn who_what_when_why_and_which_rule() {
     let rule = |state| PermissionRules::default().with_rule(Rule::tool(state, "t").with_name("r"));
-    let sink = check(rule(RuleState::Allow), None, &["allowed rules allow", "finished -"]).await;
+    let sink = check(
+        rule(RuleState::Allow),
+        None,
+        &["allowed rules allow", "finished -"],
+    )
+    .await;
     let mut record = sink.0.lock().unwrap().remove(0);
-    assert!(record["at_ms"].as_u64().is_some_and(|at| at > 1_600_000_000_000), "{record}");
+    assert!(
+        record["at_ms"]
+            .as_u64()
+            .is_some_and(|at| at > 1_600_000_000_000),
+        "{record}"
+    );
     record["at_ms"] = 0.into();
     assert_eq!(
         record,
@@ -62,10 +82,30 @@ async fn who_what_when_why_and_which_rule() {
     );
     check(rule(RuleState::Deny), None, &["denied rules deny"]).await;
     check(rule(RuleState::Ask), None, &["denied nobody ask"]).await;
-    check(PermissionRules::default(), None, &["denied rules not_allowed"]).await;
-    check(rule(RuleState::Ask), Some(Approval::once()), &["allowed person ask", "finished -"]).await;
-    check(rule(RuleState::Ask), Some(Approval::deny("no")), &["denied person ask"]).await;
-    check(rule(RuleState::Ask), Some(Approval::Suspend), &["suspended person ask"]).await;
+    check(
+        PermissionRules::default(),
+        None,
+        &["denied rules not_allowed"],
+    )
+    .await;
+    check(
+        rule(RuleState::Ask),
+        Some(Approval::once()),
+        &["allowed person ask", "finished -"],
+    )
+    .await;
+    check(
+        rule(RuleState::Ask),
+        Some(Approval::deny("no")),
+        &["denied person ask"],
+    )
+    .await;
+    check(
+        rule(RuleState::Ask),
+        Some(Approval::Suspend),
+        &["suspended person ask"],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -73,12 +113,20 @@ async fn a_grant_is_named_as_the_decider() {
     let sink = Arc::new(Kept::default());
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "t"));
     let policy = ToolPolicy::new(rules).with_approver(Scripted::new([Approval::session()]));
-    let executor =
-        crate::support::executor_of([Echo::new("t")]).policy(policy).audit(sink.clone()).build().unwrap();
+    let executor = crate::support::executor_of([Echo::new("t")])
+        .policy(policy)
+        .audit(sink.clone())
+        .build()
+        .unwrap();
     settle(&executor, "t", json!({})).await;
     settle(&executor, "t", json!({})).await;
     assert_eq!(
         sink.short(),
-        ["allowed person ask", "finished -", "allowed grant ask", "finished -"]
+        [
+            "allowed person ask",
+            "finished -",
+            "allowed grant ask",
+            "finished -"
+        ]
     );
 }

@@ -9,9 +9,10 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::{Clock, Progress, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
+use agcore_chat::{Progress, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
 use agcore_tools::{
-    Arguments, BaseTool, InvokeOptions, ToolAnnotations, ToolContext, ToolError, ToolOutput, ToolRegistry,
+    Arguments, BaseTool, InvokeOptions, ToolAnnotations, ToolContext, ToolError, ToolOutput,
+    ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -36,8 +37,14 @@ impl Floor {
         let all: usize = running.values().sum();
         self.most.fetch_max(all, SeqCst);
         let of = |name: &str| running.get(name).copied().unwrap_or_default();
-        assert!(of("delete") == 0 || all == 1, "a destructive call has company: {running:?}");
-        assert!(of("key_a") <= 1 && of("key_b") + of("key_b_too") <= 1, "a key is held twice: {running:?}");
+        assert!(
+            of("delete") == 0 || all == 1,
+            "a destructive call has company: {running:?}"
+        );
+        assert!(
+            of("key_a") <= 1 && of("key_b") + of("key_b_too") <= 1,
+            "a key is held twice: {running:?}"
+        );
     }
 
     fn now(&self) -> usize {
@@ -53,7 +60,13 @@ struct Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        *self.floor.running.lock().unwrap().get_mut(self.tool).unwrap() -= 1;
+        *self
+            .floor
+            .running
+            .lock()
+            .unwrap()
+            .get_mut(self.tool)
+            .unwrap() -= 1;
     }
 }
 
@@ -88,9 +101,16 @@ impl BaseTool for Worker {
         }
     }
 
-    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn execute(
+        &self,
+        arguments: &Arguments,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         self.floor.enter(self.name);
-        let _here = Presence { floor: self.floor.clone(), tool: self.name };
+        let _here = Presence {
+            floor: self.floor.clone(),
+            tool: self.name,
+        };
         let millis = arguments["millis"].as_u64().unwrap();
         context.clock().sleep(Duration::from_millis(millis)).await;
         Ok(ToolOutput::value(arguments["number"].clone()))
@@ -100,7 +120,11 @@ impl BaseTool for Worker {
 const NAMES: [&str; 6] = ["read", "delete", "key_a", "key_b", "key_b_too", "plain"];
 
 fn workers(floor: &Arc<Floor>) -> ToolRegistry {
-    let worker = |name| Worker { name, floor: floor.clone(), parameters: json!({"type": "object"}) };
+    let worker = |name| Worker {
+        name,
+        floor: floor.clone(),
+        parameters: json!({"type": "object"}),
+    };
     registry(NAMES.map(worker))
 }
 
@@ -108,14 +132,24 @@ fn workers(floor: &Arc<Floor>) -> ToolRegistry {
 fn thousand() -> Vec<ToolWork> {
     let mut seed = 7_u64;
     let mut random = move |below: u64| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
     (0..1000)
         .map(|number| {
             // One in twenty is destructive.
-            let name = if random(20) == 0 { "delete" } else { NAMES[[0, 2, 3, 4, 5][random(5) as usize]] };
-            work(&format!("call_{number}"), name, &json!({"number": number, "millis": 1 + random(9)}))
+            let name = if random(20) == 0 {
+                "delete"
+            } else {
+                NAMES[[0, 2, 3, 4, 5][random(5) as usize]]
+            };
+            work(
+                &format!("call_{number}"),
+                name,
+                &json!({"number": number, "millis": 1 + random(9)}),
+            )
         })
         .collect()
 }
@@ -130,8 +164,14 @@ async fn a_thousand_mixed_calls_keep_order_and_exclusivity() {
     assert_eq!(done.len(), 1000);
     for (number, invocation) in done.iter().enumerate() {
         assert_eq!(*invocation.call_id, *format!("call_{number}"));
-        assert_eq!(invocation.result.as_ref().unwrap().as_value(), Some(&json!(number)));
-        assert_eq!(Some(u64::try_from(invocation.duration.as_millis()).unwrap()), invocation.input["millis"].as_u64());
+        assert_eq!(
+            invocation.result.as_ref().unwrap().as_value(),
+            Some(&json!(number))
+        );
+        assert_eq!(
+            Some(u64::try_from(invocation.duration.as_millis()).unwrap()),
+            invocation.input["millis"].as_u64()
+        );
     }
     let most = floor.most.load(SeqCst);
     assert!(most > 4 && most <= 32, "{most} at a time");
@@ -146,7 +186,11 @@ async fn an_executors_stream_settles_each_call_once() {
         .await
         .into_iter()
         .map(|report| match report {
-            ToolReport::Settled { call_id, outcome: ToolOutcome::Done(result), .. } => {
+            ToolReport::Settled {
+                call_id,
+                outcome: ToolOutcome::Done(result),
+                ..
+            } => {
                 assert_eq!(format!("call_{}", result.content.text()), *call_id);
                 call_id.to_string()
             }
@@ -185,7 +229,9 @@ async fn the_runs_token_ends_all_calls_and_each_still_settles() {
         if settled == 300 {
             token.cancel();
         }
-        let Some(ToolReport::Settled { outcome, .. }) = stream.next().await else { panic!() };
+        let Some(ToolReport::Settled { outcome, .. }) = stream.next().await else {
+            panic!()
+        };
         if settled >= 340 {
             assert_eq!(fatal_text(&outcome), "the call was cancelled");
             cancelled += 1;
@@ -194,7 +240,10 @@ async fn the_runs_token_ends_all_calls_and_each_still_settles() {
     assert_eq!(cancelled, 660);
     assert!(stream.next().await.is_none());
     assert_eq!(floor.now(), 0);
-    assert!(floor.begun.load(SeqCst) < 400, "what had not begun never begins");
+    assert!(
+        floor.begun.load(SeqCst) < 400,
+        "what had not begun never begins"
+    );
 }
 
 /// The key holds in all of the registry, not only among the calls of one reply.
@@ -206,7 +255,10 @@ async fn two_sessions_share_a_key() {
     let (first, second) = (session(), session());
     let calls = |id: &str| vec![work(id, "key_b", &json!({"number": 1, "millis": 5})); 20];
     let (one, two) = tokio::join!(reports(&first, calls("x")), reports(&second, calls("y")));
-    assert_eq!((one.len(), two.len(), floor.begun.load(SeqCst)), (20, 20, 40));
+    assert_eq!(
+        (one.len(), two.len(), floor.begun.load(SeqCst)),
+        (20, 20, 40)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,7 +266,13 @@ async fn never_more_at_a_time_than_allowed() {
     let floor = Arc::new(Floor::default());
     let tools = workers(&floor);
     let calls = (0..50).map(|number| call("c", "plain", &json!({"number": number, "millis": 3})));
-    tools.invoke_all(calls, &context(), InvokeOptions::new().with_most_at_a_time(4)).await;
+    tools
+        .invoke_all(
+            calls,
+            &context(),
+            InvokeOptions::new().with_most_at_a_time(4),
+        )
+        .await;
     assert_eq!(floor.most.load(SeqCst), 4);
 }
 
@@ -248,11 +306,20 @@ impl BaseTool for Talker {
 
 #[tokio::test(start_paused = true)]
 async fn progress_comes_while_the_call_runs_and_before_its_end() {
-    let executor = registry([Talker(json!({"type": "object"}))]).executor(context()).build().unwrap();
+    let executor = registry([Talker(json!({"type": "object"}))])
+        .executor(context())
+        .build()
+        .unwrap();
     let mut stream = executor.execute(vec![work("t", "talker", &json!({}))]);
     let start = tokio::time::Instant::now();
     let first = stream.next().await.unwrap();
-    assert_eq!(first, ToolReport::Progress { call_id: "t".into(), progress: Progress::of(0.0, Some(3.0)) });
+    assert_eq!(
+        first,
+        ToolReport::Progress {
+            call_id: "t".into(),
+            progress: Progress::of(0.0, Some(3.0))
+        }
+    );
     assert!(start.elapsed() < Duration::from_millis(1), "told at once");
     let rest: Vec<_> = stream.collect().await;
     let kinds: Vec<_> = rest
@@ -269,9 +336,22 @@ async fn progress_comes_while_the_call_runs_and_before_its_end() {
 async fn progress_of_the_applications_own_calls_goes_to_the_contexts_observer() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = told.clone();
-    let context = context_builder().progress(move |id, _| keep.lock().unwrap().push(id.to_string())).build();
+    let context = context_builder()
+        .progress(move |id, _| keep.lock().unwrap().push(id.to_string()))
+        .build();
     let tools = registry([Talker(json!({"type": "object"}))]);
-    tools.invoke(call("a", "talker", &json!({})), &context).await;
-    tools.invoke_all([call("b", "talker", &json!({}))], &context, InvokeOptions::new()).await;
-    assert_eq!(*told.lock().unwrap(), ["a", "a", "a", "a", "b", "b", "b", "b"]);
+    tools
+        .invoke(call("a", "talker", &json!({})), &context)
+        .await;
+    tools
+        .invoke_all(
+            [call("b", "talker", &json!({}))],
+            &context,
+            InvokeOptions::new(),
+        )
+        .await;
+    assert_eq!(
+        *told.lock().unwrap(),
+        ["a", "a", "a", "a", "b", "b", "b", "b"]
+    );
 }

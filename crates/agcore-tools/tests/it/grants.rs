@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_tools::{
-    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Rule, RuleState, SameArgument, ToolError,
-    ToolErrorKind, ToolPolicy, ToolSession,
+    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Rule, RuleState, SameArgument,
+    ToolError, ToolErrorKind, ToolPolicy, ToolSession,
     permission::{ArgumentTest, JsonPath},
 };
 use async_trait::async_trait;
@@ -22,10 +22,17 @@ fn asks_path() -> PermissionRules {
 }
 
 /// Makes the calls in one session; says at which of them a person was asked.
-async fn asked_at(rules: PermissionRules, answers: &[Approval], calls: &[(&str, Value)]) -> Vec<usize> {
+async fn asked_at(
+    rules: PermissionRules,
+    answers: &[Approval],
+    calls: &[(&str, Value)],
+) -> Vec<usize> {
     let approver = Scripted::new(answers.to_vec());
     let policy = ToolPolicy::new(rules).with_approver(approver.clone());
-    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")]).policy(policy).build().unwrap();
+    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")])
+        .policy(policy)
+        .build()
+        .unwrap();
     let mut asked = Vec::new();
     for (place, (tool, arguments)) in calls.iter().enumerate() {
         let before = approver.asked().len();
@@ -39,8 +46,11 @@ async fn asked_at(rules: PermissionRules, answers: &[Approval], calls: &[(&str, 
 
 #[tokio::test]
 async fn a_grant_is_of_one_tool_whatever_its_arguments() {
-    let calls =
-        [("fs.read", json!({"path": "/a"})), ("fs.read", json!({"path": "/b"})), ("fs.write", json!({"path": "/a"}))];
+    let calls = [
+        ("fs.read", json!({"path": "/a"})),
+        ("fs.read", json!({"path": "/b"})),
+        ("fs.write", json!({"path": "/a"})),
+    ];
     let session = [Approval::session(), Approval::session()];
     assert_eq!(asked_at(asks_tool(), &session, &calls).await, [0, 2]);
     let once = [Approval::once(), Approval::once(), Approval::once()];
@@ -56,7 +66,11 @@ async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
         ("fs.read", json!({"path": "/etc/shadow"})),
         ("fs.read", json!({"path": "/tmp/b"})),
     ];
-    let answers = [Approval::session(), Approval::session(), Approval::session()];
+    let answers = [
+        Approval::session(),
+        Approval::session(),
+        Approval::session(),
+    ];
     assert_eq!(asked_at(asks_path(), &answers, &calls).await, [0, 1, 3]);
 }
 
@@ -64,11 +78,18 @@ async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
 async fn an_approver_may_widen_or_narrow_the_grant() {
     let grant = |path: &str| {
         let values = vec![json!(path)];
-        let mut same = SameArgument::of(JsonPath::new("$.path").unwrap(), &agcore_tools::Arguments::new());
+        let mut same = SameArgument::of(
+            JsonPath::new("$.path").unwrap(),
+            &agcore_tools::Arguments::new(),
+        );
         same.values = values;
         Grant::new("fs.read").with_argument(same)
     };
-    let yes = |grant| Approval::Allow { scope: agcore_chat::ApprovalScope::Session, arguments: None, grant: Some(grant) };
+    let yes = |grant| Approval::Allow {
+        scope: agcore_chat::ApprovalScope::Session,
+        arguments: None,
+        grant: Some(grant),
+    };
     let calls = [
         ("fs.read", json!({"path": "/a"})),
         ("fs.read", json!({"path": "/a", "other": 1})),
@@ -84,10 +105,19 @@ async fn for_good_holds_in_other_sessions_and_for_the_session_does_not() {
         let store = Arc::new(InMemoryGrants::new());
         for first in [true, false] {
             let approver = Scripted::new([answer.clone()]);
-            let policy = ToolPolicy::new(asks_tool()).with_approver(approver.clone()).with_grants(store.clone());
-            let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
+            let policy = ToolPolicy::new(asks_tool())
+                .with_approver(approver.clone())
+                .with_grants(store.clone());
+            let executor = executor_of([Echo::new("fs.read")])
+                .policy(policy)
+                .build()
+                .unwrap();
             settle(&executor, "fs.read", json!({})).await;
-            assert_eq!(approver.asked().len() == 1, first || asked_again, "{answer:?}");
+            assert_eq!(
+                approver.asked().len() == 1,
+                first || asked_again,
+                "{answer:?}"
+            );
         }
     }
 }
@@ -95,15 +125,33 @@ async fn for_good_holds_in_other_sessions_and_for_the_session_does_not() {
 #[tokio::test]
 async fn a_session_survives_as_json_with_its_grants() {
     let session = ToolSession::new();
-    let policy = |answers: Vec<Approval>| ToolPolicy::new(asks_tool()).with_approver(Scripted::new(answers));
+    let policy =
+        |answers: Vec<Approval>| ToolPolicy::new(asks_tool()).with_approver(Scripted::new(answers));
     let executor = |session, answers| {
-        executor_of([Echo::new("fs.read")]).policy(policy(answers)).session(session).build().unwrap()
+        executor_of([Echo::new("fs.read")])
+            .policy(policy(answers))
+            .session(session)
+            .build()
+            .unwrap()
     };
-    settle(&executor(session.clone(), vec![Approval::session()]), "fs.read", json!({})).await;
+    settle(
+        &executor(session.clone(), vec![Approval::session()]),
+        "fs.read",
+        json!({}),
+    )
+    .await;
     let restored = ToolSession::restore(session.export()).unwrap();
     text(&settle(&executor(restored.clone(), vec![]), "fs.read", json!({})).await);
-    assert_eq!((restored.revoke("fs.read"), restored.grants().len()), (1, 0));
-    let denied = settle(&executor(restored, vec![Approval::deny("no more")]), "fs.read", json!({})).await;
+    assert_eq!(
+        (restored.revoke("fs.read"), restored.grants().len()),
+        (1, 0)
+    );
+    let denied = settle(
+        &executor(restored, vec![Approval::deny("no more")]),
+        "fs.read",
+        json!({}),
+    )
+    .await;
     assert!(error_text(&denied).contains("no more"));
 }
 
@@ -112,15 +160,23 @@ async fn a_session_survives_as_json_with_its_grants() {
 async fn headless_denies_but_for_what_was_granted() {
     let store = Arc::new(InMemoryGrants::with([Grant::new("fs.read")]));
     let policy = ToolPolicy::new(asks_tool()).with_grants(store);
-    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")]).policy(policy).build().unwrap();
+    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")])
+        .policy(policy)
+        .build()
+        .unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
-    assert!(error_text(&settle(&executor, "fs.write", json!({})).await).contains("permission denied"));
+    assert!(
+        error_text(&settle(&executor, "fs.write", json!({})).await).contains("permission denied")
+    );
 }
 
 #[tokio::test]
 async fn written_and_read_again() {
     let path = JsonPath::new("$.path").unwrap();
-    let same = SameArgument::of(path, &serde_json::from_value(json!({"path": "/a"})).unwrap());
+    let same = SameArgument::of(
+        path,
+        &serde_json::from_value(json!({"path": "/a"})).unwrap(),
+    );
     let store = InMemoryGrants::with([Grant::new("a"), Grant::new("b").with_argument(same)]);
     store.add(Grant::new("a")).await.unwrap();
     assert_eq!(store.list().len(), 2, "the same yes is kept once");
@@ -142,13 +198,25 @@ fn corrupt_and_newer_grants_are_refused() {
         ("", "EOF while parsing"),
         (r#"{"version": 1, "gra"#, "EOF while parsing"),
         ("[]", "they have no version; restore or remove them"),
-        (r#"{"version": 2, "grants": []}"#, "they are of version 2, this program knows 1; update it"),
-        (r#"{"version": 1, "grants": [{"tool": "a", "path": "/"}]}"#, "unknown field `path`"),
-        (r#"{"version": 1, "grants": [{"tool": "a", "arguments": [{"path": "x", "values": []}]}]}"#, "must begin with $"),
+        (
+            r#"{"version": 2, "grants": []}"#,
+            "they are of version 2, this program knows 1; update it",
+        ),
+        (
+            r#"{"version": 1, "grants": [{"tool": "a", "path": "/"}]}"#,
+            "unknown field `path`",
+        ),
+        (
+            r#"{"version": 1, "grants": [{"tool": "a", "arguments": [{"path": "x", "values": []}]}]}"#,
+            "must begin with $",
+        ),
     ] {
         let error = InMemoryGrants::from_json(text).expect_err(text);
         assert_eq!(error.kind(), ToolErrorKind::Config);
-        assert!(error.message().starts_with("the grants cannot be read: "), "{error}");
+        assert!(
+            error.message().starts_with("the grants cannot be read: "),
+            "{error}"
+        );
         assert!(error.message().contains(why), "{text}: {error}");
     }
 }
@@ -169,8 +237,13 @@ impl GrantStore for Broken {
 #[tokio::test]
 async fn a_broken_store_grants_nothing_and_stops_nobody() {
     let approver = Scripted::new([Approval::always()]);
-    let policy = ToolPolicy::new(asks_tool()).with_approver(approver.clone()).with_grants(Arc::new(Broken));
-    let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
+    let policy = ToolPolicy::new(asks_tool())
+        .with_approver(approver.clone())
+        .with_grants(Arc::new(Broken));
+    let executor = executor_of([Echo::new("fs.read")])
+        .policy(policy)
+        .build()
+        .unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
     // It could not be kept for good, but holds for this session.
     text(&settle(&executor, "fs.read", json!({})).await);

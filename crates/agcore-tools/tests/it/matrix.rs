@@ -2,7 +2,8 @@
 
 use agcore_chat::ToolOutcome;
 use agcore_tools::{
-    Approval, Arguments, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
+    Approval, Arguments, Permission, PermissionConfig, PermissionRules, Rule, RuleState,
+    ToolPolicy,
     permission::{ArgumentTest, ToolFacts, Verdict, decide},
 };
 use serde_json::{Value, json};
@@ -17,7 +18,12 @@ fn arguments(value: &Value) -> Arguments {
 }
 
 fn verdict(rules: &PermissionRules, permissions: &[Permission]) -> Verdict {
-    decide(rules, ToolFacts::new("fs.write", permissions), &arguments(&json!({"path": "/notes/a"}))).verdict
+    decide(
+        rules,
+        ToolFacts::new("fs.write", permissions),
+        &arguments(&json!({"path": "/notes/a"})),
+    )
+    .verdict
 }
 
 #[test]
@@ -38,29 +44,78 @@ fn static_rules_in_their_order() {
         (strict(&listed), vec![Read], Verdict::Allow),
         (listed.with_denied([Read]), vec![Read], Verdict::Deny),
     ] {
-        assert_eq!(verdict(&config.clone().into(), &permissions), expected, "{config:?} {permissions:?}");
+        assert_eq!(
+            verdict(&config.clone().into(), &permissions),
+            expected,
+            "{config:?} {permissions:?}"
+        );
     }
 }
 
 /// One rule of each state and level, over each of the three static answers.
 #[test]
 fn one_rule_over_each_static_answer() {
-    let argument = |state| Rule::argument(state, "fs.*", "$.path", ArgumentTest::Within("/notes".into())).unwrap();
+    let argument = |state| {
+        Rule::argument(
+            state,
+            "fs.*",
+            "$.path",
+            ArgumentTest::Within("/notes".into()),
+        )
+        .unwrap()
+    };
     type Level<'a> = (&'a str, &'a dyn Fn(RuleState) -> Rule);
     let by_tool = |state| Rule::tool(state, "fs.*");
     let by_permission = |state| Rule::permission(state, Write);
-    let levels: [Level<'_>; 3] = [("permission", &by_permission), ("tool", &by_tool), ("argument", &argument)];
+    let levels: [Level<'_>; 3] = [
+        ("permission", &by_permission),
+        ("tool", &by_tool),
+        ("argument", &argument),
+    ];
     for (level, rule) in levels {
         let lifts = level != "permission";
         for (state, allowed, not_allowed) in [
-            (Allow, Verdict::Allow, if lifts { Verdict::Allow } else { Verdict::NotAllowed }),
-            (Ask, Verdict::Ask, if lifts { Verdict::Ask } else { Verdict::NotAllowed }),
+            (
+                Allow,
+                Verdict::Allow,
+                if lifts {
+                    Verdict::Allow
+                } else {
+                    Verdict::NotAllowed
+                },
+            ),
+            (
+                Ask,
+                Verdict::Ask,
+                if lifts {
+                    Verdict::Ask
+                } else {
+                    Verdict::NotAllowed
+                },
+            ),
             (Deny, Verdict::Deny, Verdict::Deny),
         ] {
-            let over = |config: PermissionConfig| verdict(&PermissionRules::new(config).with_rule(rule(state)), &[Write]);
-            assert_eq!(over(PermissionConfig::new().with_allowed([Write])), allowed, "{level} {state} over allow");
-            assert_eq!(over(PermissionConfig::new()), not_allowed, "{level} {state} over not allowed");
-            assert_eq!(over(PermissionConfig::new().with_denied([Write])), Verdict::Deny, "{level} {state} over deny");
+            let over = |config: PermissionConfig| {
+                verdict(
+                    &PermissionRules::new(config).with_rule(rule(state)),
+                    &[Write],
+                )
+            };
+            assert_eq!(
+                over(PermissionConfig::new().with_allowed([Write])),
+                allowed,
+                "{level} {state} over allow"
+            );
+            assert_eq!(
+                over(PermissionConfig::new()),
+                not_allowed,
+                "{level} {state} over not allowed"
+            );
+            assert_eq!(
+                over(PermissionConfig::new().with_denied([Write])),
+                Verdict::Deny,
+                "{level} {state} over deny"
+            );
         }
     }
 }
@@ -75,7 +130,10 @@ fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
         (vec![permission(Deny), tool(Allow)], Verdict::Deny),
         (vec![tool(Allow), permission(Ask)], Verdict::Ask),
         (vec![permission(Allow), tool(Ask)], Verdict::Ask),
-        (vec![tool(Ask), permission(Deny), tool(Allow)], Verdict::Deny),
+        (
+            vec![tool(Ask), permission(Deny), tool(Allow)],
+            Verdict::Deny,
+        ),
     ] {
         let rules = PermissionRules::new(config()).with_rules(rules);
         assert_eq!(verdict(&rules, &[Write]), expected, "{rules:?}");
@@ -87,7 +145,15 @@ fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
 
 #[test]
 fn allow_needs_every_argument_and_deny_any() {
-    let files = |state| Rule::argument(state, "*", "$.files[*]", ArgumentTest::Within("/notes".into())).unwrap();
+    let files = |state| {
+        Rule::argument(
+            state,
+            "*",
+            "$.files[*]",
+            ArgumentTest::Within("/notes".into()),
+        )
+        .unwrap()
+    };
     let holds = |state, value: Value| files(state).holds("any", &[], &arguments(&value));
     let mixed = json!({"files": ["/notes/a", "/etc/passwd"]});
     let escape = json!({"files": ["/notes/../etc/passwd"]});
@@ -107,7 +173,10 @@ fn allow_needs_every_argument_and_deny_any() {
 async fn who_is_asked_and_what_follows() {
     let asking = || PermissionRules::new(PermissionConfig::new()).with_rule(Rule::tool(Ask, "t"));
     let not_allowed = PermissionRules::default;
-    for (name, rules) in [("ask", asking as fn() -> _), ("not allowed", not_allowed as fn() -> _)] {
+    for (name, rules) in [
+        ("ask", asking as fn() -> _),
+        ("not allowed", not_allowed as fn() -> _),
+    ] {
         for (answer, runs) in [
             (None, false),
             (Some(Approval::once()), true),
@@ -126,9 +195,16 @@ async fn who_is_asked_and_what_follows() {
             let outcome = settle(&executor, "t", json!({"x": 1})).await;
             assert_eq!(echo.count() == 1, runs, "{name} {answer:?}");
             match answer {
-                None => assert!(error_text(&outcome).contains("permission denied"), "{outcome:?}"),
-                Some(Approval::Deny { .. }) => assert!(error_text(&outcome).contains("not today"), "{outcome:?}"),
-                Some(Approval::Suspend) => assert!(matches!(outcome, ToolOutcome::Ask(_)), "{outcome:?}"),
+                None => assert!(
+                    error_text(&outcome).contains("permission denied"),
+                    "{outcome:?}"
+                ),
+                Some(Approval::Deny { .. }) => {
+                    assert!(error_text(&outcome).contains("not today"), "{outcome:?}");
+                }
+                Some(Approval::Suspend) => {
+                    assert!(matches!(outcome, ToolOutcome::Ask(_)), "{outcome:?}");
+                }
                 _ => {}
             }
         }
@@ -146,9 +222,16 @@ fn rules_as_json() {
         ]
     }"#;
     let rules: PermissionRules = serde_json::from_str(json).unwrap();
-    assert_eq!(rules.rules[1].to_string(), "nulls: ask db.* with $.id equal to null");
-    assert_eq!(rules.rules[2].to_string(), "allow * with $.url matching https://example.org/*");
-    let back: PermissionRules = serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
+    assert_eq!(
+        rules.rules[1].to_string(),
+        "nulls: ask db.* with $.id equal to null"
+    );
+    assert_eq!(
+        rules.rules[2].to_string(),
+        "allow * with $.url matching https://example.org/*"
+    );
+    let back: PermissionRules =
+        serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
     assert_eq!(back, rules);
 }
 
@@ -156,16 +239,42 @@ fn rules_as_json() {
 fn rules_that_do_not_say_what_was_meant_are_refused() {
     for (json, why) in [
         (r#"{"rule": []}"#, "unknown field `rule`"),
-        (r#"{"permissions": {"deny": ["shell"]}}"#, "unknown field `deny`"),
-        (r#"{"rules": [{"state": "deny"}]}"#, "needs a `permission`, a `tool` or an `argument`"),
-        (r#"{"rules": [{"state": "forbid", "tool": "x"}]}"#, "unknown variant `forbid`"),
-        (r#"{"rules": [{"state": "deny", "tool": "x", "within": "/"}]}"#, "needs the path of an `argument`"),
-        (r#"{"rules": [{"state": "deny", "tool": "x", "permission": "read"}]}"#, "has no other conditions"),
-        (r#"{"rules": [{"state": "deny", "argument": "$.a", "equals": 1, "within": "/"}]}"#, "more than one of"),
-        (r#"{"rules": [{"state": "deny", "argument": "path"}]}"#, "must begin with $"),
-        (r#"{"rules": [{"state": "deny", "permission": "everything"}]}"#, "is no permission"),
+        (
+            r#"{"permissions": {"deny": ["shell"]}}"#,
+            "unknown field `deny`",
+        ),
+        (
+            r#"{"rules": [{"state": "deny"}]}"#,
+            "needs a `permission`, a `tool` or an `argument`",
+        ),
+        (
+            r#"{"rules": [{"state": "forbid", "tool": "x"}]}"#,
+            "unknown variant `forbid`",
+        ),
+        (
+            r#"{"rules": [{"state": "deny", "tool": "x", "within": "/"}]}"#,
+            "needs the path of an `argument`",
+        ),
+        (
+            r#"{"rules": [{"state": "deny", "tool": "x", "permission": "read"}]}"#,
+            "has no other conditions",
+        ),
+        (
+            r#"{"rules": [{"state": "deny", "argument": "$.a", "equals": 1, "within": "/"}]}"#,
+            "more than one of",
+        ),
+        (
+            r#"{"rules": [{"state": "deny", "argument": "path"}]}"#,
+            "must begin with $",
+        ),
+        (
+            r#"{"rules": [{"state": "deny", "permission": "everything"}]}"#,
+            "is no permission",
+        ),
     ] {
-        let error = serde_json::from_str::<PermissionRules>(json).expect_err(json).to_string();
+        let error = serde_json::from_str::<PermissionRules>(json)
+            .expect_err(json)
+            .to_string();
         assert!(error.contains(why), "{json}: {error}");
     }
 }

@@ -1,9 +1,7 @@
 //! The shapes of a tool's output, and what the model and observers get of them.
 
 use agcore_chat::{Content, ContentPart, Progress, ToolOutcome, ToolReport};
-use agcore_tools::{
-    NoArguments, OutputItem, ToolAnnotations, ToolError, ToolOutput, typed,
-};
+use agcore_tools::{NoArguments, OutputItem, ToolAnnotations, ToolError, ToolOutput, typed};
 use futures_util::stream;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,7 +16,9 @@ async fn outcome_of(
         let output = output();
         async move { Ok(output) }
     });
-    let executor = executor_of([tool.with_annotations(annotations)]).build().unwrap();
+    let executor = executor_of([tool.with_annotations(annotations)])
+        .build()
+        .unwrap();
     settle(&executor, "t", json!({})).await
 }
 
@@ -26,7 +26,10 @@ async fn outcome_of(
 async fn values_reach_the_model_as_text() {
     for (value, expected) in [
         (json!("plain"), "plain"),
-        (json!({"b": 1, "a": [true, null]}), r#"{"b":1,"a":[true,null]}"#),
+        (
+            json!({"b": 1, "a": [true, null]}),
+            r#"{"b":1,"a":[true,null]}"#,
+        ),
         (json!(1.5), "1.5"),
         (Value::Null, "null"),
     ] {
@@ -38,33 +41,56 @@ async fn values_reach_the_model_as_text() {
 #[tokio::test]
 async fn rich_content_reaches_the_model_and_its_json_form_the_observers() {
     let outcome = outcome_of(ToolAnnotations::new(), || {
-        let parts = vec![ContentPart::text("a picture"), ContentPart::image_url("data:image/png;base64,AA==")];
+        let parts = vec![
+            ContentPart::text("a picture"),
+            ContentPart::image_url("data:image/png;base64,AA=="),
+        ];
         ToolOutput::content_and_value(parts, json!({"width": 1}))
     })
     .await;
-    let ToolOutcome::Done(result) = outcome else { panic!("{outcome:?}") };
+    let ToolOutcome::Done(result) = outcome else {
+        panic!("{outcome:?}")
+    };
     assert!(matches!(&result.content, Content::Parts(parts) if parts.len() == 2));
     assert_eq!(result.display, Some(json!({"structured": {"width": 1}})));
 }
 
 #[tokio::test]
 async fn hints_and_metadata_never_reach_the_model() {
-    let output = || ToolOutput::text("x").with_ui_hints(json!({"card": 1})).with_metadata(json!("m"));
+    let output = || {
+        ToolOutput::text("x")
+            .with_ui_hints(json!({"card": 1}))
+            .with_metadata(json!("m"))
+    };
     for (stable, display) in [
         (true, json!({"ui_hints": {"card": 1}, "metadata": "m"})),
         // Hints come only from tools with a stable display.
         (false, json!({"metadata": "m"})),
     ] {
         let outcome = outcome_of(ToolAnnotations::new().with_stable_display(stable), output).await;
-        let ToolOutcome::Done(result) = outcome else { panic!("{outcome:?}") };
-        assert_eq!((result.content, result.display), (Content::from("x"), Some(display)));
+        let ToolOutcome::Done(result) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(
+            (result.content, result.display),
+            (Content::from("x"), Some(display))
+        );
     }
 }
 
 #[tokio::test]
 async fn diverting_ends_the_turn() {
-    let outcome = outcome_of(ToolAnnotations::new(), || ToolOutput::divert("over to you", json!({"to": "b"}))).await;
-    assert_eq!(outcome, ToolOutcome::Divert { content: "over to you".into(), data: json!({"to": "b"}) });
+    let outcome = outcome_of(ToolAnnotations::new(), || {
+        ToolOutput::divert("over to you", json!({"to": "b"}))
+    })
+    .await;
+    assert_eq!(
+        outcome,
+        ToolOutcome::Divert {
+            content: "over to you".into(),
+            data: json!({"to": "b"})
+        }
+    );
 }
 
 type Items = Vec<Result<OutputItem, ToolError>>;
@@ -82,27 +108,49 @@ async fn streamed(items: impl Fn() -> Items + Send + Sync + 'static) -> Vec<Tool
 async fn parts_are_progress_and_the_last_is_the_output() {
     let told = streamed(|| {
         let parts = ["a", "b"].map(|part| Ok(OutputItem::Part(part.into())));
-        parts.into_iter().chain([Ok(OutputItem::last("ab")), Ok(OutputItem::Part("late".into()))]).collect()
+        parts
+            .into_iter()
+            .chain([
+                Ok(OutputItem::last("ab")),
+                Ok(OutputItem::Part("late".into())),
+            ])
+            .collect()
     })
     .await;
     assert_eq!(told.len(), 3);
-    assert_eq!(told[1], ToolReport::Progress { call_id: "t".into(), progress: Progress::part("b".into()) });
-    let ToolReport::Settled { outcome, .. } = &told[2] else { panic!() };
+    assert_eq!(
+        told[1],
+        ToolReport::Progress {
+            call_id: "t".into(),
+            progress: Progress::part("b".into())
+        }
+    );
+    let ToolReport::Settled { outcome, .. } = &told[2] else {
+        panic!()
+    };
     assert_eq!(text(outcome), "ab");
 }
 
 #[tokio::test]
 async fn a_stream_that_does_not_end_well_is_an_error() {
     for (items, expected) in [
-        ((|| vec![Ok(OutputItem::Part(1.into()))]) as fn() -> Items, "the tool's output stream ended without an output"),
-        (|| vec![Err("the source dried up".into())], "the source dried up"),
+        (
+            (|| vec![Ok(OutputItem::Part(1.into()))]) as fn() -> Items,
+            "the tool's output stream ended without an output",
+        ),
+        (
+            || vec![Err("the source dried up".into())],
+            "the source dried up",
+        ),
         (
             || vec![Ok(OutputItem::last(ToolOutput::stream(stream::empty())))],
             "the tool's output stream ended with another stream",
         ),
     ] {
         let told = streamed(items).await;
-        let Some(ToolReport::Settled { outcome, .. }) = told.last() else { panic!() };
+        let Some(ToolReport::Settled { outcome, .. }) = told.last() else {
+            panic!()
+        };
         assert_eq!(error_text(outcome), expected);
     }
 }
@@ -115,7 +163,15 @@ struct Weather {
 
 #[tokio::test]
 async fn anything_serializable_is_an_output() {
-    let tool = typed("w", "Weather.", |_: NoArguments| async move { Ok(Weather { city: "Rome", degrees: 21.5 }) });
+    let tool = typed("w", "Weather.", |_: NoArguments| async move {
+        Ok(Weather {
+            city: "Rome",
+            degrees: 21.5,
+        })
+    });
     let executor = executor_of([tool]).build().unwrap();
-    assert_eq!(text(&settle(&executor, "w", json!({})).await), r#"{"city":"Rome","degrees":21.5}"#);
+    assert_eq!(
+        text(&settle(&executor, "w", json!({})).await),
+        r#"{"city":"Rome","degrees":21.5}"#
+    );
 }

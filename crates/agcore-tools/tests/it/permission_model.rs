@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use agcore_chat::{ApprovalScope, ToolOutcome};
 use agcore_tools::{
-    Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
+    Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule,
+    RuleState, ToolPolicy,
     permission::{ArgumentTest, Glob},
 };
 use futures_util::FutureExt;
@@ -80,8 +81,10 @@ enum Expected {
 struct Model<'a> {
     world: &'a World,
     /// Tool, and the values at each path that must be the same.
-    grants: Vec<(usize, Vec<(&'static str, Vec<usize>)>)>,
+    grants: Vec<(usize, Vec<Same>)>,
 }
+
+type Same = (&'static str, Vec<usize>);
 
 impl Model<'_> {
     /// The values at a path.
@@ -115,8 +118,15 @@ impl Model<'_> {
             On::Tool(pattern) => Self::pattern_fits(pattern, name),
             On::Argument(pattern, path, test) => {
                 let values = Self::at(call, path);
-                let fitting = values.iter().filter(|value| Self::value_fits(*test, **value)).count();
-                let enough = if rule.state == RuleState::Allow { fitting == values.len() } else { true };
+                let fitting = values
+                    .iter()
+                    .filter(|value| Self::value_fits(*test, **value))
+                    .count();
+                let enough = if rule.state == RuleState::Allow {
+                    fitting == values.len()
+                } else {
+                    true
+                };
                 Self::pattern_fits(pattern, name) && fitting > 0 && enough
             }
         }
@@ -126,26 +136,40 @@ impl Model<'_> {
         let world = self.world;
         let declares = &world.declares[call.tool];
         // Any permission in `denied` → deny.
-        if declares.iter().any(|permission| world.denied.contains(permission)) {
+        if declares
+            .iter()
+            .any(|permission| world.denied.contains(permission))
+        {
             return Expected::Denied { asked: false };
         }
         // The tool declares none, or `allowed` is empty → `allow_unspecified`; else all must be in it.
         let statically_allowed = if declares.is_empty() || world.allowed.is_empty() {
             world.allow_unspecified
         } else {
-            declares.iter().all(|permission| world.allowed.contains(permission))
+            declares
+                .iter()
+                .all(|permission| world.allowed.contains(permission))
         };
-        let speaking: Vec<&PlainRule> = world.rules.iter().filter(|rule| self.speaks_of(rule, call)).collect();
+        let speaking: Vec<&PlainRule> = world
+            .rules
+            .iter()
+            .filter(|rule| self.speaks_of(rule, call))
+            .collect();
         // Deny stands over ask over allow, whatever the level.
         if speaking.iter().any(|rule| rule.state == RuleState::Deny) {
             return Expected::Denied { asked: false };
         }
         // An allow or ask rule that names a tool or argument lifts *not allowed*.
-        let named = speaking.iter().any(|rule| !matches!(rule.on, On::Permission(_)));
+        let named = speaking
+            .iter()
+            .any(|rule| !matches!(rule.on, On::Permission(_)));
         let allowed = statically_allowed || named;
         let ask = speaking.iter().any(|rule| rule.state == RuleState::Ask);
         if allowed && !ask {
-            return Expected::Runs { asked: false, path: call.path };
+            return Expected::Runs {
+                asked: false,
+                path: call.path,
+            };
         }
         // *Not allowed* becomes ask where an approver is injected; a grant answers for a person; nobody means deny.
         let asked_paths: Vec<&'static str> = speaking
@@ -160,7 +184,10 @@ impl Model<'_> {
             return Expected::Denied { asked: false };
         }
         if self.is_granted(call, &asked_paths) {
-            return Expected::Runs { asked: false, path: call.path };
+            return Expected::Runs {
+                asked: false,
+                path: call.path,
+            };
         }
         self.answer(call, &asked_paths)
     }
@@ -168,8 +195,12 @@ impl Model<'_> {
     fn is_granted(&self, call: &PlainCall, asked: &[&'static str]) -> bool {
         self.grants.iter().any(|(tool, same)| {
             *tool == call.tool
-                && same.iter().all(|(path, values)| Self::at(call, path) == *values)
-                && asked.iter().all(|path| same.iter().any(|(known, _)| known == path))
+                && same
+                    .iter()
+                    .all(|(path, values)| Self::at(call, path) == *values)
+                && asked
+                    .iter()
+                    .all(|path| same.iter().any(|(known, _)| known == path))
         })
     }
 
@@ -179,17 +210,38 @@ impl Model<'_> {
             PlainAnswer::Later => Expected::Question,
             PlainAnswer::Yes(scope) => {
                 if scope != ApprovalScope::Once {
-                    self.grants.push((call.tool, asked.iter().map(|path| (*path, Self::at(call, path))).collect()));
+                    self.grants.push((
+                        call.tool,
+                        asked
+                            .iter()
+                            .map(|path| (*path, Self::at(call, path)))
+                            .collect(),
+                    ));
                 }
-                Expected::Runs { asked: true, path: call.path }
+                Expected::Runs {
+                    asked: true,
+                    path: call.path,
+                }
             }
             PlainAnswer::Edit(path) => {
                 // Edited arguments are checked like any others: a deny rule stands, anything else was just answered.
-                let edited = PlainCall { path: Some(path), ..call.clone() };
-                let denied = self.world.rules.iter().any(|rule| {
-                    rule.state == RuleState::Deny && self.speaks_of(rule, &edited)
-                });
-                if denied { Expected::Denied { asked: true } } else { Expected::Runs { asked: true, path: Some(path) } }
+                let edited = PlainCall {
+                    path: Some(path),
+                    ..call.clone()
+                };
+                let denied = self
+                    .world
+                    .rules
+                    .iter()
+                    .any(|rule| rule.state == RuleState::Deny && self.speaks_of(rule, &edited));
+                if denied {
+                    Expected::Denied { asked: true }
+                } else {
+                    Expected::Runs {
+                        asked: true,
+                        path: Some(path),
+                    }
+                }
             }
         }
     }
@@ -199,19 +251,36 @@ impl Model<'_> {
 
 impl World {
     fn policy(&self, approver: &Arc<Scripted>) -> ToolPolicy {
-        let permissions = |places: &[usize]| places.iter().map(|place| PERMISSIONS[*place].clone()).collect::<Vec<_>>();
+        let permissions = |places: &[usize]| {
+            places
+                .iter()
+                .map(|place| PERMISSIONS[*place].clone())
+                .collect::<Vec<_>>()
+        };
         let config = PermissionConfig::new()
             .with_allowed(permissions(&self.allowed))
             .with_denied(permissions(&self.denied))
             .with_allow_unspecified(self.allow_unspecified);
         let rules = PermissionRules::new(config).with_rules(self.rules.iter().map(PlainRule::real));
         let policy = ToolPolicy::new(rules).with_grants(Arc::new(InMemoryGrants::new()));
-        if self.approver { policy.with_approver(approver.clone()) } else { policy }
+        if self.approver {
+            policy.with_approver(approver.clone())
+        } else {
+            policy
+        }
     }
 
     fn tools(&self) -> Vec<Echo> {
-        let declared = |tool: usize| self.declares[tool].iter().map(|place| PERMISSIONS[*place].clone());
-        TOOLS.iter().enumerate().map(|(tool, name)| Echo::new(name).needs(declared(tool))).collect()
+        let declared = |tool: usize| {
+            self.declares[tool]
+                .iter()
+                .map(|place| PERMISSIONS[*place].clone())
+        };
+        TOOLS
+            .iter()
+            .enumerate()
+            .map(|(tool, name)| Echo::new(name).needs(declared(tool)))
+            .collect()
     }
 }
 
@@ -224,7 +293,9 @@ impl PlainRule {
                 let test = match test {
                     Test::Present => ArgumentTest::Present,
                     Test::Equals(value) => ArgumentTest::Equals(PATHS[*value].into()),
-                    Test::Starts(value) => ArgumentTest::Matches(Glob::new(format!("{}*", PATHS[*value]))),
+                    Test::Starts(value) => {
+                        ArgumentTest::Matches(Glob::new(format!("{}*", PATHS[*value])))
+                    }
                 };
                 Rule::argument(self.state, *pattern, path, test).unwrap()
             }
@@ -250,7 +321,11 @@ impl PlainCall {
             PlainAnswer::No => Approval::deny("no"),
             PlainAnswer::Later => Approval::Suspend,
             PlainAnswer::Edit(path) => {
-                let edited = Self { path: Some(path), ..self.clone() }.arguments();
+                let edited = Self {
+                    path: Some(path),
+                    ..self.clone()
+                }
+                .arguments();
                 Approval::edited(Arguments::from(edited.as_object().cloned().unwrap()))
             }
         }
@@ -258,27 +333,42 @@ impl PlainCall {
 }
 
 fn check(world: &World) {
-    let mut model = Model { world, grants: Vec::new() };
+    let mut model = Model {
+        world,
+        grants: Vec::new(),
+    };
     let expected: Vec<Expected> = world.calls.iter().map(|call| model.expect(call)).collect();
     let is_asked = |expected: &Expected| match expected {
         Expected::Runs { asked, .. } | Expected::Denied { asked } => *asked,
         Expected::Question => true,
     };
-    let answers = world.calls.iter().zip(&expected).filter(|(_, e)| is_asked(e)).map(|(call, _)| call.approval());
+    let answers = world
+        .calls
+        .iter()
+        .zip(&expected)
+        .filter(|(_, e)| is_asked(e))
+        .map(|(call, _)| call.approval());
     let approver = Scripted::new(answers);
     let tools = world.tools();
-    let executor = executor_of(tools.clone()).policy(world.policy(&approver)).build().unwrap();
+    let executor = executor_of(tools.clone())
+        .policy(world.policy(&approver))
+        .build()
+        .unwrap();
     for (call, expected) in world.calls.iter().zip(&expected) {
         // A refusal is told once in a turn; here each call is a turn of its own.
         executor.session().begin_turn();
         let (ran, asked) = (tools[call.tool].count(), approver.asked().len());
-        let outcome = settle(&executor, TOOLS[call.tool], call.arguments()).now_or_never().expect("nothing waits");
+        let outcome = settle(&executor, TOOLS[call.tool], call.arguments())
+            .now_or_never()
+            .expect("nothing waits");
         let asked = approver.asked().len() > asked;
         let found = match &outcome {
             ToolOutcome::Done(result) if result.is_error => Expected::Denied { asked },
             ToolOutcome::Done(result) => {
                 let seen: Value = serde_json::from_str(&result.content.text()).unwrap();
-                let path = seen.get("path").map(|path| PATHS.iter().position(|known| path == known).unwrap());
+                let path = seen
+                    .get("path")
+                    .map(|path| PATHS.iter().position(|known| path == known).unwrap());
                 Expected::Runs { asked, path }
             }
             ToolOutcome::Ask(_) => Expected::Question,
@@ -286,17 +376,29 @@ fn check(world: &World) {
         };
         assert_eq!(&found, expected, "{call:?}");
         let runs = matches!(expected, Expected::Runs { .. });
-        assert_eq!(tools[call.tool].count() - ran, usize::from(runs), "{call:?} of {world:?}");
+        assert_eq!(
+            tools[call.tool].count() - ran,
+            usize::from(runs),
+            "{call:?} of {world:?}"
+        );
     }
 }
 
 // ---- random worlds ----
 
 fn rule() -> impl Strategy<Value = PlainRule> {
-    let state = prop_oneof![Just(RuleState::Allow), Just(RuleState::Ask), Just(RuleState::Deny)];
+    let state = prop_oneof![
+        Just(RuleState::Allow),
+        Just(RuleState::Ask),
+        Just(RuleState::Deny)
+    ];
     let tool = || prop_oneof![Just("fs.*"), Just("fs.write"), Just("mail"), Just("*")];
     let path = prop_oneof![Just("$.path"), Just("$.files[*]")];
-    let test = prop_oneof![Just(Test::Present), (0..3_usize).prop_map(Test::Equals), (0..3_usize).prop_map(Test::Starts)];
+    let test = prop_oneof![
+        Just(Test::Present),
+        (0..3_usize).prop_map(Test::Equals),
+        (0..3_usize).prop_map(Test::Starts)
+    ];
     let on = prop_oneof![
         (0..3_usize).prop_map(On::Permission),
         tool().prop_map(On::Tool),
@@ -316,7 +418,12 @@ fn plain_call() -> impl Strategy<Value = PlainCall> {
     ];
     let path = proptest::option::of(0..3_usize);
     let files = proptest::collection::vec(0..3_usize, 0..3);
-    (0..3_usize, path, files, answer).prop_map(|(tool, path, files, answer)| PlainCall { tool, path, files, answer })
+    (0..3_usize, path, files, answer).prop_map(|(tool, path, files, answer)| PlainCall {
+        tool,
+        path,
+        files,
+        answer,
+    })
 }
 
 fn some_of_three() -> impl Strategy<Value = Vec<usize>> {
@@ -329,21 +436,34 @@ fn world() -> impl Strategy<Value = World> {
     let declares = proptest::collection::vec(some_of_three(), 3);
     let rules = proptest::collection::vec(rule(), 0..5);
     let calls = proptest::collection::vec(plain_call(), 1..8);
-    (some_of_three(), denied, any::<bool>(), declares, rules, prop::bool::weighted(0.8), calls).prop_map(
-        |(allowed, denied, allow_unspecified, declares, rules, approver, calls)| World {
-            allowed,
-            denied,
-            allow_unspecified,
-            declares,
-            rules,
-            approver,
-            calls,
-        },
+    (
+        some_of_three(),
+        denied,
+        any::<bool>(),
+        declares,
+        rules,
+        prop::bool::weighted(0.8),
+        calls,
     )
+        .prop_map(
+            |(allowed, denied, allow_unspecified, declares, rules, approver, calls)| World {
+                allowed,
+                denied,
+                allow_unspecified,
+                declares,
+                rules,
+                approver,
+                calls,
+            },
+        )
 }
 
 fn cases() -> u32 {
-    if std::env::var_os("AGCORE_SOAK").is_some() { 200_000 } else { 2_000 }
+    if std::env::var_os("AGCORE_SOAK").is_some() {
+        200_000
+    } else {
+        2_000
+    }
 }
 
 proptest! {

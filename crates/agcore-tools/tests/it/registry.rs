@@ -17,8 +17,14 @@ fn sorted_and_stable() {
     let tools = registry([Echo::new("b"), Echo::new("a"), Echo::new("c.d/e")]);
     assert_eq!(names(&tools.list()), ["a", "b", "c.d/e"]);
     let definitions = tools.definitions();
-    assert_eq!(definitions.iter().map(Tool::name).collect::<Vec<_>>(), ["a", "b", "c.d/e"]);
-    assert!(Arc::ptr_eq(&definitions, &tools.definitions()), "made once for a snapshot");
+    assert_eq!(
+        definitions.iter().map(Tool::name).collect::<Vec<_>>(),
+        ["a", "b", "c.d/e"]
+    );
+    assert!(
+        Arc::ptr_eq(&definitions, &tools.definitions()),
+        "made once for a snapshot"
+    );
     let executor = tools.executor(context()).build().unwrap();
     assert!(Arc::ptr_eq(&definitions, &executor.definitions()));
 }
@@ -28,7 +34,9 @@ fn a_taken_name_is_an_error_of_its_own() {
     let tools = registry([Echo::new("a")]);
     let error = tools.register(Echo::new("a")).unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::Duplicate);
-    tools.register(Registration::new(Echo::new("a")).with_prefix("other_")).unwrap();
+    tools
+        .register(Registration::new(Echo::new("a")).with_prefix("other_"))
+        .unwrap();
     assert_eq!(names(&tools.list()), ["a", "other_a"]);
 }
 
@@ -36,7 +44,9 @@ fn a_taken_name_is_an_error_of_its_own() {
 fn all_or_nothing() {
     let tools = registry([Echo::new("a")]);
     let before = tools.snapshot().revision();
-    let error = tools.register_all([Echo::new("b"), Echo::new("c"), Echo::new("b")]).unwrap_err();
+    let error = tools
+        .register_all([Echo::new("b"), Echo::new("c"), Echo::new("b")])
+        .unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::Duplicate);
     assert_eq!(names(&tools.list()), ["a"]);
     assert_eq!(tools.snapshot().revision(), before);
@@ -65,7 +75,8 @@ impl BaseTool for NoObject {
     }
 
     fn parameters(&self) -> &serde_json::Value {
-        static SCHEMA: std::sync::LazyLock<serde_json::Value> = std::sync::LazyLock::new(|| json!({"type": "integer"}));
+        static SCHEMA: std::sync::LazyLock<serde_json::Value> =
+            std::sync::LazyLock::new(|| json!({"type": "integer"}));
         &SCHEMA
     }
 
@@ -81,7 +92,12 @@ impl BaseTool for NoObject {
 #[test]
 fn arguments_must_be_an_object() {
     let error = ToolRegistry::new().register(NoObject).unwrap_err();
-    assert!(error.message().starts_with("no_object cannot be registered: the JSON Schema cannot be used"), "{error}");
+    assert!(
+        error
+            .message()
+            .starts_with("no_object cannot be registered: the JSON Schema cannot be used"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -107,7 +123,10 @@ async fn a_turn_sees_one_snapshot() {
         .unwrap();
     text(&settle(&turn, "a", json!({})).await);
     error_text(&settle(&turn, "b", json!({})).await);
-    assert_eq!((old.count(), new.count(), turn.definitions().len()), (1, 0, 1));
+    assert_eq!(
+        (old.count(), new.count(), turn.definitions().len()),
+        (1, 0, 1)
+    );
     let next = tools.executor(context()).build().unwrap();
     text(&settle(&next, "a", json!({})).await);
     text(&settle(&next, "b", json!({})).await);
@@ -124,8 +143,17 @@ fn a_failed_change_changes_nothing() {
     });
     assert!(failed.is_err());
     assert_eq!(names(&tools.list()), ["a"]);
-    tools.change(|change| Ok(assert!(change.remove("nobody").is_none()))).unwrap();
-    assert_eq!(tools.snapshot().revision(), 1, "nothing changed, so nobody is told");
+    assert!(
+        tools
+            .change(|change| Ok(change.remove("nobody")))
+            .unwrap()
+            .is_none()
+    );
+    assert_eq!(
+        tools.snapshot().revision(),
+        1,
+        "nothing changed, so nobody is told"
+    );
 }
 
 #[tokio::test]
@@ -148,7 +176,10 @@ fn tags_categories_groups() {
     let of = |name| Registration::new(Echo::new(name));
     tools
         .register_all([
-            of("read").with_category("files").with_tag("safe").with_version("1.2"),
+            of("read")
+                .with_category("files")
+                .with_tag("safe")
+                .with_version("1.2"),
             of("write").with_category("files"),
             of("add").with_tag("safe").with_tag("math"),
         ])
@@ -160,21 +191,36 @@ fn tags_categories_groups() {
     assert_eq!(groups.keys().collect::<Vec<_>>(), ["", "files"]);
     assert_eq!(names(&groups[""]), ["add"]);
     let read = tools.get("read").unwrap();
-    assert_eq!((read.version(), read.category(), read.has_tag("safe")), (Some("1.2"), Some("files"), true));
-    assert_eq!(tools.get("add").unwrap().tags().collect::<Vec<_>>(), ["math", "safe"]);
+    assert_eq!(
+        (read.version(), read.category(), read.has_tag("safe")),
+        (Some("1.2"), Some("files"), true)
+    );
+    assert_eq!(
+        tools.get("add").unwrap().tags().collect::<Vec<_>>(),
+        ["math", "safe"]
+    );
 }
 
 #[tokio::test]
 async fn what_a_view_does_not_show_cannot_be_called() {
-    let tools = registry([Echo::new("fs.read"), Echo::new("fs.write"), Echo::new("mail")]);
-    let view = tools.subset(|tool| tool.name().starts_with("fs.")).subset(|tool| !tool.name().ends_with("write"));
+    let tools = registry([
+        Echo::new("fs.read"),
+        Echo::new("fs.write"),
+        Echo::new("mail"),
+    ]);
+    let view = tools
+        .subset(|tool| tool.name().starts_with("fs."))
+        .subset(|tool| !tool.name().ends_with("write"));
     assert_eq!(names(&view.list()), ["fs.read"]);
     let executor = view.executor(context()).build().unwrap();
     assert_eq!(executor.definitions().len(), 1);
     text(&settle(&executor, "fs.read", json!({})).await);
     for hidden in ["fs.write", "mail"] {
         let told = error_text(&settle(&executor, hidden, json!({})).await);
-        assert!(told.contains("there is no tool named") && !told.contains("or fs.write"), "{told}");
+        assert!(
+            told.contains("there is no tool named") && !told.contains("or fs.write"),
+            "{told}"
+        );
     }
     // It follows the registry, and shares its snapshot between turns.
     assert!(Arc::ptr_eq(&view.snapshot(), &view.snapshot()));
@@ -191,7 +237,10 @@ fn ten_thousand_tools() {
         tools.register_all(many).unwrap();
     }
     tools.register(Echo::new("single")).unwrap();
-    assert_eq!((tools.list().len(), tools.definitions().len()), (10_001, 10_001));
+    assert_eq!(
+        (tools.list().len(), tools.definitions().len()),
+        (10_001, 10_001)
+    );
     assert!(tools.get("tool_77_77").is_some());
     let error = tools.snapshot().find("tool_77_7x").unwrap_err();
     assert_eq!(error.near_names().len(), 3);
@@ -199,9 +248,13 @@ fn ten_thousand_tools() {
 
 #[tokio::test]
 async fn statistics_count_calls_and_failures() {
-    let fails = agcore_tools::typed("fails", "Fails.", |_: agcore_tools::NoArguments| async move {
-        Err::<u8, _>(agcore_tools::ToolError::failed("no"))
-    });
+    let fails = agcore_tools::typed(
+        "fails",
+        "Fails.",
+        |_: agcore_tools::NoArguments| async move {
+            Err::<u8, _>(agcore_tools::ToolError::failed("no"))
+        },
+    );
     let tools = ToolRegistry::new();
     tools.register(fails).unwrap();
     tools.register(Echo::new("t")).unwrap();
@@ -230,7 +283,9 @@ fn readers_and_writers_at_once() {
                         Ok(())
                     })
                     .unwrap();
-                tools.register_all([Echo::new("pair_a"), Echo::new("pair_b")]).unwrap();
+                tools
+                    .register_all([Echo::new("pair_a"), Echo::new("pair_b")])
+                    .unwrap();
             }
         });
         let mut reads = 0;

@@ -30,7 +30,11 @@ enum Order {
 
 fn search() -> impl BaseTool + 'static {
     typed("search", "Searches.", |args: Search| async move {
-        let order = if matches!(args.order, Order::Best) { "best" } else { "newest" };
+        let order = if matches!(args.order, Order::Best) {
+            "best"
+        } else {
+            "newest"
+        };
         Ok(format!("{} {:?} {order}", args.words.join("+"), args.limit))
     })
 }
@@ -58,15 +62,31 @@ fn the_schema_comes_from_the_type() {
 #[tokio::test]
 async fn reading_and_error_texts_come_from_the_type() {
     let executor = executor_of([search()]).build().unwrap();
-    assert_eq!(text(&settle(&executor, "search", json!({"words": ["a", "b"], "order": "best"})).await), "a+b None best");
+    assert_eq!(
+        text(
+            &settle(
+                &executor,
+                "search",
+                json!({"words": ["a", "b"], "order": "best"})
+            )
+            .await
+        ),
+        "a+b None best"
+    );
     for (arguments, place) in [
         (json!({"order": "best"}), "$: "),
         (json!({"words": ["a", 2], "order": "best"}), "$.words[1]: "),
-        (json!({"words": [], "limit": 300, "order": "best"}), "$.limit: "),
+        (
+            json!({"words": [], "limit": 300, "order": "best"}),
+            "$.limit: ",
+        ),
         (json!({"words": [], "order": "worst"}), "$.order: "),
     ] {
         let told = error_text(&settle(&executor, "search", arguments).await);
-        assert!(told.starts_with(&format!("invalid arguments for search: {place}")), "{told}");
+        assert!(
+            told.starts_with(&format!("invalid arguments for search: {place}")),
+            "{told}"
+        );
     }
 }
 
@@ -87,8 +107,14 @@ async fn one_of_several_objects_is_an_object() {
     });
     assert_eq!(area.parameters()["type"], "object");
     let executor = executor_of([area]).build().unwrap();
-    assert_eq!(text(&settle(&executor, "area", json!({"shape": "square", "side": 2.0})).await), "4.0");
-    assert_eq!(text(&settle(&executor, "area", json!({"shape": "circle", "radius": 1.0})).await), "3.0");
+    assert_eq!(
+        text(&settle(&executor, "area", json!({"shape": "square", "side": 2.0})).await),
+        "4.0"
+    );
+    assert_eq!(
+        text(&settle(&executor, "area", json!({"shape": "circle", "radius": 1.0})).await),
+        "3.0"
+    );
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -97,12 +123,18 @@ struct Tree {
 }
 
 fn leaves(tree: &Tree) -> usize {
-    if tree.children.is_empty() { 1 } else { tree.children.iter().map(leaves).sum() }
+    if tree.children.is_empty() {
+        1
+    } else {
+        tree.children.iter().map(leaves).sum()
+    }
 }
 
 #[tokio::test]
 async fn types_that_contain_themselves() {
-    let tool = typed("leaves", "Counts leaves.", |tree: Tree| async move { Ok(leaves(&tree)) });
+    let tool = typed("leaves", "Counts leaves.", |tree: Tree| async move {
+        Ok(leaves(&tree))
+    });
     let executor = executor_of([tool]).build().unwrap();
     let tree = json!({"children": [{"children": []}, {"children": [{"children": []}]}]});
     assert_eq!(text(&settle(&executor, "leaves", tree).await), "2");
@@ -119,7 +151,12 @@ struct A(u8);
 struct B(u8);
 
 /// A named function serves as well as a closure, with all it may take.
-async fn sum(args: NoArguments, a: State<A>, b: State<B>, context: ToolContext) -> Result<String, ToolError> {
+async fn sum(
+    args: NoArguments,
+    a: State<A>,
+    b: State<B>,
+    context: ToolContext,
+) -> Result<String, ToolError> {
     let NoArguments {} = args;
     Ok(format!("{} {}", a.0.0 + b.0.0, context.call_id()))
 }
@@ -127,6 +164,9 @@ async fn sum(args: NoArguments, a: State<A>, b: State<B>, context: ToolContext) 
 #[tokio::test]
 async fn a_named_function_with_several_parts_of_the_context() {
     let context = context_builder().state(A(1)).state(B(2)).build();
-    let executor = registry([typed("sum", "Sums.", sum)]).executor(context).build().unwrap();
+    let executor = registry([typed("sum", "Sums.", sum)])
+        .executor(context)
+        .build()
+        .unwrap();
     assert_eq!(text(&settle(&executor, "sum", json!({})).await), "3 call");
 }

@@ -2,10 +2,10 @@
 
 use agcore::AgentSession;
 
-use super::interactive::print;
+use super::screen::Screen;
 use crate::{exit::Failure, render::usage_line};
 
-/// What happens after a command.
+/// What happens after a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Go,
@@ -20,18 +20,21 @@ const HELP: &str = "\
 /exit    leave; Ctrl-D does, too
 ";
 
-/// Runs a command line that begins with a slash.
-pub(super) async fn run(line: &str, session: &AgentSession) -> Result<Next, Failure> {
+/// Runs a line that begins with a slash.
+///
+/// # Errors
+/// When the terminal has gone.
+pub(super) async fn run(line: &str, session: &AgentSession, screen: Screen) -> Result<Next, Failure> {
     match line.split_whitespace().next().unwrap_or(line) {
         "/exit" | "/quit" => return Ok(Next::Leave),
-        "/help" => print(HELP)?,
-        "/tools" => print(&tools(session))?,
-        "/cost" => print(&format!("{}\n", usage_line(&session.usage().await)))?,
+        "/help" => screen.print(HELP)?,
+        "/tools" => screen.print(&tools(session))?,
+        "/cost" => screen.print(&format!("{}\n", usage_line(&session.usage().await)))?,
         "/clear" => match session.set_messages(Vec::new()).await {
-            Ok(()) => print("The conversation is forgotten.\n")?,
-            Err(error) => print(&format!("{error}\n"))?,
+            Ok(()) => screen.note("The conversation is forgotten.")?,
+            Err(error) => screen.fault(&error.to_string())?,
         },
-        unknown => print(&format!("There is no command {unknown}; /help lists them.\n"))?,
+        unknown => screen.fault(&format!("There is no command {unknown}; /help lists them."))?,
     }
     Ok(Next::Go)
 }

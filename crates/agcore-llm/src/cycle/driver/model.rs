@@ -5,14 +5,15 @@ use std::sync::Arc;
 use agcore_chat::{ChatRequest, ChatResponse, Message, ModelEvent, Text, TextEvent, UsageTracker};
 use futures_util::StreamExt;
 
-use super::Driver;
+use super::state::Driver;
 use crate::{
     cycle::machine::{Cause, Failure, Outcome, Purpose, Reply},
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
     fold::Fold,
     hooks::HookContext,
-    provider::{Call, Notice, ReplyItem},
+    provider::Call,
+    reply::{Notice, ReplyItem},
 };
 
 impl Driver<'_> {
@@ -79,10 +80,8 @@ impl Driver<'_> {
             match item {
                 ReplyItem::Delta(delta) => {
                     let call = fold.push(&delta);
-                    if self.observer.is_some() {
-                        if let Some(event) = text_event(delta, call, &fold) {
-                            self.tell(event).await;
-                        }
+                    if let (true, Some(event)) = (self.observer.is_some(), text_event(delta, call, &fold)) {
+                        self.tell(event).await;
                     }
                 }
                 ReplyItem::Notice(notice) => {

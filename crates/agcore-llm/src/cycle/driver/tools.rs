@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use futures_util::{StreamExt, stream::SelectAll};
 
-use super::Driver;
+use super::state::Driver;
 use crate::{
     cycle::machine::{Cause, Outcome},
     error::LlmError,

@@ -12,6 +12,7 @@ use serde_json::Value;
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "an outcome lives for one call; replies are not worth a box")]
 #[non_exhaustive]
 pub enum Outcome {
     /// A turn begins.

@@ -2,6 +2,7 @@
 
 use agcore_chat::{
     Answer, Content, ContentPart, FinishReason, Marks, Message, Origin, TextPart, ToolCall, ToolResult, UserMessage,
+    floor_boundary,
 };
 use serde_json::Value;
 
@@ -110,12 +111,8 @@ pub(super) fn cut(mut result: ToolResult, limit: usize) -> ToolResult {
 }
 
 fn cut_text(text: &mut String, left: &mut usize) {
-    let mut end = text.len().min(*left);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    *left -= end;
+    text.truncate(floor_boundary(text, *left));
+    *left -= text.len();
 }
 
 /// What the model is told when it must answer now.

@@ -8,7 +8,7 @@ use super::timeouts::Timeouts;
 
 /// An exchange that failed before the head of the reply.
 pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeouts) -> LlmError {
-    if error.is_timeout() && error.is_connect() {
+    if timeouts.connect.is_some() && error.is_timeout() && error.is_connect() {
         return timeouts
             .expired(TimeoutStage::Connect, origin)
             .with_source(error.without_url());

@@ -40,7 +40,10 @@ pub(super) struct ErrorBody {
 impl ErrorBody {
     /// Reads a body of any shape.
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let mut body = Self { is_blank: bytes.trim_ascii().is_empty(), ..Self::default() };
+        let mut body = Self {
+            is_blank: bytes.trim_ascii().is_empty(),
+            ..Self::default()
+        };
         if let Some(value) = json(bytes).or_else(|| framed(bytes)) {
             body.value(&value, DEEPEST);
         } else {
@@ -70,7 +73,11 @@ impl ErrorBody {
 
     /// A text that may itself be the JSON of an error.
     fn text(&mut self, text: &str, depth: usize) {
-        let inner = if text.trim_start().starts_with(['{', '[']) { json(text.as_bytes()) } else { None };
+        let inner = if text.trim_start().starts_with(['{', '[']) {
+            json(text.as_bytes())
+        } else {
+            None
+        };
         match inner {
             Some(value) if depth > 0 => self.value(&value, depth - 1),
             _ => self.say(text.trim()),
@@ -87,14 +94,29 @@ impl ErrorBody {
     }
 
     fn object(&mut self, members: &Map<String, Value>, depth: usize) {
-        for name in ["code", "type", "status", "error_code", "reason", "statusCode", "status_code", "http_code"] {
+        for name in [
+            "code",
+            "type",
+            "status",
+            "error_code",
+            "reason",
+            "statusCode",
+            "status_code",
+            "http_code",
+        ] {
             self.code(members.get(name));
         }
         self.numbers(members);
-        if let Some(inner @ (Value::Object(_) | Value::Array(_))) = members.get("error").filter(|_| depth > 0) {
+        if let Some(inner @ (Value::Object(_) | Value::Array(_))) =
+            members.get("error").filter(|_| depth > 0)
+        {
             self.value(inner, depth - 1);
         }
-        if let Some(message) = members.get("message").or_else(|| members.get("msg")).or_else(|| members.get("detail")) {
+        if let Some(message) = members
+            .get("message")
+            .or_else(|| members.get("msg"))
+            .or_else(|| members.get("detail"))
+        {
             self.words(message, depth);
         }
         // Beside a message it is only the status in words (NestJS); alone it is what there is.
@@ -144,7 +166,9 @@ impl ErrorBody {
     /// What stands beside the message: lists of details, inner errors, metadata of a router.
     fn aside(&mut self, value: Option<&Value>, depth: usize) {
         match value {
-            Some(Value::Array(items)) => items.iter().for_each(|item| self.aside(Some(item), depth)),
+            Some(Value::Array(items)) => {
+                items.iter().for_each(|item| self.aside(Some(item), depth))
+            }
             Some(Value::Object(members)) => {
                 for name in ["code", "error_code", "reason", "quotaId"] {
                     self.detail(name, members.get(name));
@@ -174,16 +198,28 @@ impl ErrorBody {
 
 /// One item of a list of messages: a string, or `{loc, msg}` as FastAPI writes it.
 fn line(item: &Value) -> Option<String> {
-    let Value::Object(members) = item else { return item.as_str().map(str::to_owned) };
-    let text = members.get("msg").or_else(|| members.get("message"))?.as_str()?;
+    let Value::Object(members) = item else {
+        return item.as_str().map(str::to_owned);
+    };
+    let text = members
+        .get("msg")
+        .or_else(|| members.get("message"))?
+        .as_str()?;
     let place: Vec<String> = members
         .get("loc")
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
+        .map(|step| {
+            step.as_str()
+                .map_or_else(|| step.to_string(), str::to_owned)
+        })
         .collect();
-    Some(if place.is_empty() { text.to_owned() } else { format!("{}: {text}", place.join(".")) })
+    Some(if place.is_empty() {
+        text.to_owned()
+    } else {
+        format!("{}: {text}", place.join("."))
+    })
 }
 
 fn json(bytes: &[u8]) -> Option<Value> {
@@ -199,6 +235,9 @@ fn framed(bytes: &[u8]) -> Option<Value> {
         found = found.take().or_else(|| json(event.data));
         Ok::<_, SseTooLong>(())
     };
-    decoder.feed(bytes, &mut on_event).and_then(|()| decoder.finish(&mut on_event)).ok()?;
+    decoder
+        .feed(bytes, &mut on_event)
+        .and_then(|()| decoder.finish(&mut on_event))
+        .ok()?;
     found
 }

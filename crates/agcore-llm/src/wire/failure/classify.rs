@@ -12,7 +12,9 @@ pub(super) struct Verdict {
 
 /// Concludes from a status (the HTTP one, or the one that a body under 200 names) and what the body tells.
 pub(super) fn classify(status: Option<u16>, body: &ErrorBody) -> Verdict {
-    let mut kind = precise(body).or_else(|| by_status(status, body)).unwrap_or_else(|| by_words(status, body));
+    let mut kind = precise(body)
+        .or_else(|| by_status(status, body))
+        .unwrap_or_else(|| by_words(status, body));
     if let LlmErrorKind::ContextLength { limit, requested } = &mut kind {
         let (told_limit, told_requested) = numbers::of(&body.all_words());
         *limit = body.window.or(told_limit);
@@ -32,10 +34,19 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
     if body.is_flagged {
         return Some(LlmErrorKind::ContentFilter);
     }
-    let kind = body.codes.iter().filter_map(|code| codes::precise(code)).min_by_key(codes::rank)?;
+    let kind = body
+        .codes
+        .iter()
+        .filter_map(|code| codes::precise(code))
+        .min_by_key(codes::rank)?;
     // Gemini says the same for each minute's and each day's allowance; only the quota's id tells them apart.
-    let is_daily = kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
-    Some(if is_daily { LlmErrorKind::QuotaExhausted } else { kind })
+    let is_daily =
+        kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
+    Some(if is_daily {
+        LlmErrorKind::QuotaExhausted
+    } else {
+        kind
+    })
 }
 
 /// Statuses that mean one thing.
@@ -47,14 +58,21 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
         403 => LlmErrorKind::Permission,
         300..=399 | 404 | 410 => LlmErrorKind::NotFound,
         408 => LlmErrorKind::Timeout(TimeoutStage::Total),
-        413 => LlmErrorKind::ContextLength { limit: None, requested: None },
+        413 => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
         429 => LlmErrorKind::RateLimit,
         503 | 529 => LlmErrorKind::Overloaded,
         // Cerebras refuses an overlong prompt without a word.
-        400 if body.is_blank => LlmErrorKind::ContextLength { limit: None, requested: None },
-        500..=599 if wording::is_context(&body.all_words()) => {
-            LlmErrorKind::ContextLength { limit: None, requested: None }
-        }
+        400 if body.is_blank => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        500..=599 if wording::is_context(&body.all_words()) => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
         500..=599 => LlmErrorKind::Server,
         _ => return None,
     })
@@ -62,6 +80,12 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
 
 fn by_words(status: Option<u16>, body: &ErrorBody) -> LlmErrorKind {
     let vague = || body.codes.iter().find_map(|code| codes::vague(code));
-    let rest = if status.is_some() { LlmErrorKind::InvalidRequest } else { LlmErrorKind::Unknown };
-    wording::kind(&body.all_words()).or_else(vague).unwrap_or(rest)
+    let rest = if status.is_some() {
+        LlmErrorKind::InvalidRequest
+    } else {
+        LlmErrorKind::Unknown
+    };
+    wording::kind(&body.all_words())
+        .or_else(vague)
+        .unwrap_or(rest)
 }

@@ -28,7 +28,10 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
         | "context_window_exceeded"
         | "model_context_window_exceeded"
         | "1261"
-        | "request_too_large" => LlmErrorKind::ContextLength { limit: None, requested: None },
+        | "request_too_large" => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
         "content_filter"
         | "content_policy_violation"
         | "data_inspection_failed"
@@ -37,11 +40,22 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
         | "1301"
         | "moderation_blocked" => LlmErrorKind::ContentFilter,
         "tool_use_failed" => LlmErrorKind::InvalidToolCall,
-        "rate_limit_exceeded" | "rate_limit_error" | "rate_limited" | "rate_limit_reached_error" | "throttling_error"
-        | "throttlingexception" | "throttling" | "throttling.ratequota" | "throttling.allocationquota"
-        | "limit_requests" | "too_many_requests" | "slow_down" | "resource_exhausted" | "1302" | "1303" | "1305" => {
-            LlmErrorKind::RateLimit
-        }
+        "rate_limit_exceeded"
+        | "rate_limit_error"
+        | "rate_limited"
+        | "rate_limit_reached_error"
+        | "throttling_error"
+        | "throttlingexception"
+        | "throttling"
+        | "throttling.ratequota"
+        | "throttling.allocationquota"
+        | "limit_requests"
+        | "too_many_requests"
+        | "slow_down"
+        | "resource_exhausted"
+        | "1302"
+        | "1303"
+        | "1305" => LlmErrorKind::RateLimit,
         "invalid_api_key"
         | "authentication_error"
         | "invalid_authentication_error"
@@ -81,12 +95,17 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
 /// What a type says when neither a precise code, nor a status, nor the wording says more.
 pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
     Some(match code.to_ascii_lowercase().as_str() {
-        "server_error" | "internalservererror" | "internal_server_error" | "internal_error" | "internal" | "api_error" => {
-            LlmErrorKind::Server
-        }
-        "invalid_request_error" | "badrequesterror" | "bad_request_error" | "invalid_argument" | "failed_precondition" => {
-            LlmErrorKind::InvalidRequest
-        }
+        "server_error"
+        | "internalservererror"
+        | "internal_server_error"
+        | "internal_error"
+        | "internal"
+        | "api_error" => LlmErrorKind::Server,
+        "invalid_request_error"
+        | "badrequesterror"
+        | "bad_request_error"
+        | "invalid_argument"
+        | "failed_precondition" => LlmErrorKind::InvalidRequest,
         _ => return None,
     })
 }

@@ -13,7 +13,9 @@ pub(super) fn seconds(number: f64) -> Option<Duration> {
 
 /// `20`, `2.5`: a bare number of seconds.
 pub(super) fn bare(text: &str) -> Option<Duration> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     seconds(text.parse().ok().filter(|_| plain)?)
 }
 
@@ -30,7 +32,9 @@ pub(super) fn whole(text: &str) -> Option<Duration> {
 pub(super) fn leading(text: &str) -> Option<(Duration, &str)> {
     let (mut rest, mut total, mut parts) = (text, 0.0, 0);
     while let Some((number, after)) = leading_number(rest) {
-        let Some((unit, after)) = leading_unit(after.trim_start()) else { break };
+        let Some((unit, after)) = leading_unit(after.trim_start()) else {
+            break;
+        };
         total += number * unit;
         parts += 1;
         rest = after;
@@ -39,14 +43,18 @@ pub(super) fn leading(text: &str) -> Option<(Duration, &str)> {
 }
 
 fn leading_number(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let number = text[..end].parse().ok()?;
     Some((number, &text[end..]))
 }
 
 /// A unit of time in seconds.
 fn leading_unit(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
     let seconds = match text[..end].to_ascii_lowercase().as_str() {
         "ms" | "millisecond" | "milliseconds" => 0.001,
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
@@ -79,14 +87,29 @@ mod tests {
 
     #[test]
     fn passes_over_nonsense() {
-        for text in ["", "0", "-1", "later", "6m-s", "NaN", "inf", "1e9", "99999999999999999999s", ".", "5 apples"] {
+        for text in [
+            "",
+            "0",
+            "-1",
+            "later",
+            "6m-s",
+            "NaN",
+            "inf",
+            "1e9",
+            "99999999999999999999s",
+            ".",
+            "5 apples",
+        ] {
             check(text, None);
         }
     }
 
     #[test]
     fn finds_the_leading_one() {
-        assert_eq!(leading("1m30s. Upgrade"), Some((Duration::from_secs(90), ". Upgrade")));
+        assert_eq!(
+            leading("1m30s. Upgrade"),
+            Some((Duration::from_secs(90), ". Upgrade"))
+        );
         assert_eq!(leading("20 seconds"), Some((Duration::from_secs(20), "")));
         assert_eq!(leading("a while"), None);
     }

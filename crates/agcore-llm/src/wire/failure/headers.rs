@@ -45,12 +45,27 @@ const IDS: usize = 7;
 /// Counters that a server tells, as the names of what remains and of when it is filled up again.
 pub(super) const COUNTERS: &[(&str, &str)] = &[
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    (
+        "x-ratelimit-remaining-requests",
+        "x-ratelimit-reset-requests",
+    ),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
-    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+    (
+        "anthropic-ratelimit-requests-remaining",
+        "anthropic-ratelimit-requests-reset",
+    ),
+    (
+        "anthropic-ratelimit-tokens-remaining",
+        "anthropic-ratelimit-tokens-reset",
+    ),
+    (
+        "anthropic-ratelimit-input-tokens-remaining",
+        "anthropic-ratelimit-input-tokens-reset",
+    ),
+    (
+        "anthropic-ratelimit-output-tokens-remaining",
+        "anthropic-ratelimit-output-tokens-reset",
+    ),
 ];
 
 /// Names and values; a value is shared with the head it came from, so that keeping it costs no copy.
@@ -60,7 +75,11 @@ pub(super) struct UsefulHeaders(Vec<(&'static str, HeaderValue)>);
 impl UsefulHeaders {
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let mut found = Vec::with_capacity(headers.len().min(USEFUL.len()));
-        found.extend(USEFUL.iter().filter_map(|name| Some((*name, headers.get(*name)?.clone()))));
+        found.extend(
+            USEFUL
+                .iter()
+                .filter_map(|name| Some((*name, headers.get(*name)?.clone()))),
+        );
         Self(found)
     }
 
@@ -72,13 +91,19 @@ impl UsefulHeaders {
 
     /// Names and values as text.
     pub(super) fn to_vec(&self) -> Vec<(String, String)> {
-        let text = |(name, value): &(&str, HeaderValue)| Some(((*name).to_owned(), value.to_str().ok()?.to_owned()));
+        let text = |(name, value): &(&str, HeaderValue)| {
+            Some(((*name).to_owned(), value.to_str().ok()?.to_owned()))
+        };
         self.0.iter().filter_map(text).collect()
     }
 
     /// The server's id of the request.
     pub(super) fn request_id(&self) -> Option<String> {
-        USEFUL[..IDS].iter().find_map(|name| self.get(name)).filter(|id| !id.is_empty()).map(str::to_owned)
+        USEFUL[..IDS]
+            .iter()
+            .find_map(|name| self.get(name))
+            .filter(|id| !id.is_empty())
+            .map(str::to_owned)
     }
 
     /// Whether the server itself says that a retry helps or not.

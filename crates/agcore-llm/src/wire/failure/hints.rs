@@ -17,7 +17,14 @@ use super::{
 };
 
 /// Words before a delay in a message, as OpenAI, Groq, Gemini and Azure write them.
-const BEFORE_DELAY: &[&str] = &["try again in ", "retry in ", "retry after ", "try again after ", "wait for ", "wait "];
+const BEFORE_DELAY: &[&str] = &[
+    "try again in ",
+    "retry in ",
+    "retry after ",
+    "try again after ",
+    "wait for ",
+    "wait ",
+];
 
 /// The wait that headers and body ask for: `retry-after-ms`, `retry-after`, the latest reset of the counters that are
 /// used up, then the body.
@@ -27,8 +34,17 @@ pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<D
         let value = headers.get("retry-after")?;
         duration::bare(value).or_else(|| until(headers, http_date(value)?))
     };
-    let resets = || COUNTERS.iter().filter_map(|counter| reset(headers, *counter)).max();
-    millis().or_else(after).or_else(resets).or(body.retry_delay).or_else(|| in_words(body.message.as_deref()?))
+    let resets = || {
+        COUNTERS
+            .iter()
+            .filter_map(|counter| reset(headers, *counter))
+            .max()
+    };
+    millis()
+        .or_else(after)
+        .or_else(resets)
+        .or(body.retry_delay)
+        .or_else(|| in_words(body.message.as_deref()?))
 }
 
 /// When a counter that is used up is filled again.
@@ -38,9 +54,16 @@ fn reset(headers: &UsefulHeaders, (remaining, reset): (&str, &str)) -> Option<Du
     }
     let value = headers.get(reset)?;
     // Some servers write seconds or milliseconds since 1970.
-    let epoch = value.parse::<i64>().ok().filter(|number| *number > 1_000_000_000);
+    let epoch = value
+        .parse::<i64>()
+        .ok()
+        .filter(|number| *number > 1_000_000_000);
     if let Some(number) = epoch {
-        let seconds = if number > 100_000_000_000 { number / 1000 } else { number };
+        let seconds = if number > 100_000_000_000 {
+            number / 1000
+        } else {
+            number
+        };
         return until(headers, OffsetDateTime::from_unix_timestamp(seconds).ok()?);
     }
     let date = || until(headers, OffsetDateTime::parse(value, &Rfc3339).ok()?);
@@ -58,7 +81,9 @@ fn http_date(text: &str) -> Option<OffsetDateTime> {
     const FIXDATE: &[BorrowedFormatItem<'_>] = format_description!(
         "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
     );
-    PrimitiveDateTime::parse(text, FIXDATE).ok().map(PrimitiveDateTime::assume_utc)
+    PrimitiveDateTime::parse(text, FIXDATE)
+        .ok()
+        .map(PrimitiveDateTime::assume_utc)
 }
 
 fn in_words(message: &str) -> Option<Duration> {

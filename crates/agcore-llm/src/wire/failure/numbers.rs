@@ -41,7 +41,9 @@ pub(super) fn of(message: &str) -> (Option<u64>, Option<u64>) {
 
 fn number_after(message: &str, words: &str) -> Option<u64> {
     let rest = &message[message.find(words)? + words.len()..];
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| !c.is_ascii_digit() && c != ',')
+        .unwrap_or(rest.len());
     rest[..end].replace(',', "").parse().ok()
 }
 
@@ -51,16 +53,38 @@ mod tests {
 
     #[test]
     fn reads_each_vendors_wording() {
-        let check = |message: &str, limit, requested| assert_eq!(of(message), (limit, requested), "{message}");
-        check("prompt is too long: 213462 tokens > 200000 maximum", Some(200_000), Some(213_462));
+        let check = |message: &str, limit, requested| {
+            assert_eq!(of(message), (limit, requested), "{message}")
+        };
+        check(
+            "prompt is too long: 213462 tokens > 200000 maximum",
+            Some(200_000),
+            Some(213_462),
+        );
         check(
             "This model's maximum context length is 128,000 tokens. However, your messages resulted in 204308 tokens.",
             Some(128_000),
             Some(204_308),
         );
-        check("The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).", Some(1_048_575), Some(1_196_265));
-        check("maximum prompt length is 131072 but the request contains 537812 tokens.", Some(131_072), Some(537_812));
-        check("request (13392 tokens) exceeds the available context size (8192 tokens)", Some(8192), Some(13_392));
-        check("Please reduce the length of the messages or completion.", None, None);
+        check(
+            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+            Some(1_048_575),
+            Some(1_196_265),
+        );
+        check(
+            "maximum prompt length is 131072 but the request contains 537812 tokens.",
+            Some(131_072),
+            Some(537_812),
+        );
+        check(
+            "request (13392 tokens) exceeds the available context size (8192 tokens)",
+            Some(8192),
+            Some(13_392),
+        );
+        check(
+            "Please reduce the length of the messages or completion.",
+            None,
+            None,
+        );
     }
 }

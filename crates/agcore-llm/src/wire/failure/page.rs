@@ -12,12 +12,14 @@ pub(super) fn words(text: &str) -> Option<String> {
         return None;
     }
     let words = if text.starts_with('<') {
-        element(text, "title").or_else(|| element(text, "h1")).unwrap_or_else(|| without_tags(text))
+        element(text, "title")
+            .or_else(|| element(text, "h1"))
+            .unwrap_or_else(|| without_tags(text))
     } else {
         Cow::Borrowed(text)
     };
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let end = words.floor_char_boundary(LONGEST);
+    let end = agcore_chat::floor_boundary(&words, LONGEST);
     (end > 0).then(|| words[..end].to_owned())
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 /// How keys begin: OpenAI and many others, Groq, xAI, Google, Hugging Face, GitHub, web tokens, and what stands behind
 /// `Bearer`.
-const BEGINNINGS: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "AIza", "hf_", "ghp_", "gho_", "eyJ", "Bearer ", "bearer "];
+const BEGINNINGS: &[&str] = &[
+    "sk-", "sk_", "gsk_", "xai-", "AIza", "hf_", "ghp_", "gho_", "eyJ", "Bearer ", "bearer ",
+];
 
 /// Shorter runs of letters are words, not keys.
 const SHORTEST_KEY: usize = 16;
@@ -27,13 +29,19 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
 
 /// Where the first key's secret part begins and ends.
 fn next_key(text: &str) -> Option<(usize, usize)> {
-    let starts = BEGINNINGS.iter().flat_map(|beginning| text.match_indices(beginning));
+    let starts = BEGINNINGS
+        .iter()
+        .flat_map(|beginning| text.match_indices(beginning));
     starts
         .filter_map(|(at, beginning)| {
             let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
             let secret = at + beginning.len();
-            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
-            let end = text[secret..].find(|c| !is_part(c)).map_or(text.len(), |len| secret + len);
+            let is_part = |c: char| {
+                c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=')
+            };
+            let end = text[secret..]
+                .find(|c| !is_part(c))
+                .map_or(text.len(), |len| secret + len);
             // "Bearer sk-…" is one secret: it begins where the shown word ends.
             let begin = if beginning.ends_with(' ') { secret } else { at };
             (!inside_word && end - secret >= SHORTEST_KEY).then_some((begin, end))
@@ -51,16 +59,31 @@ mod tests {
 
     #[test]
     fn takes_keys_out() {
-        check("wrong key sk-proj-abcdefghijklmnopqrstuvwxyz0123 given", "wrong key [redacted] given");
-        check("Authorization: Bearer abcdefghijklmnop1234", "Authorization: Bearer [redacted]");
+        check(
+            "wrong key sk-proj-abcdefghijklmnopqrstuvwxyz0123 given",
+            "wrong key [redacted] given",
+        );
+        check(
+            "Authorization: Bearer abcdefghijklmnop1234",
+            "Authorization: Bearer [redacted]",
+        );
         check("Bearer sk-abcdefghijklmnopqrst", "Bearer [redacted]");
-        check("keys gsk_0123456789abcdefghij, AIzaSyA0123456789abcdefgh", "keys [redacted], [redacted]");
+        check(
+            "keys gsk_0123456789abcdefghij, AIzaSyA0123456789abcdefgh",
+            "keys [redacted], [redacted]",
+        );
     }
 
     #[test]
     fn leaves_words_and_masked_keys() {
-        check("sk-proj-********************abcd", "sk-proj-********************abcd");
-        check("a risk-free-and-very-long-compound-word", "a risk-free-and-very-long-compound-word");
+        check(
+            "sk-proj-********************abcd",
+            "sk-proj-********************abcd",
+        );
+        check(
+            "a risk-free-and-very-long-compound-word",
+            "a risk-free-and-very-long-compound-word",
+        );
         check("Bearer token is missing", "Bearer token is missing");
         check("é sk-", "é sk-");
     }

@@ -51,33 +51,33 @@ const KEY: &[Words] = &[
 
 /// An overlong prompt, vendor by vendor.
 const CONTEXT: &[Words] = &[
-    &["prompt is too long"],                        // Anthropic
-    &["maximum context length"],                    // OpenAI, OpenRouter, vLLM, Mistral
-    &["exceeds the context window"],                // OpenAI
-    &["context window exceeds limit"],              // MiniMax
-    &["input token count", "exceeds the maximum"],  // Gemini
-    &["maximum prompt length is"],                  // xAI
-    &["reduce the length of the messages"],         // Groq
-    &["too large for model with"],                  // Mistral
-    &["output tokens", "context length is only"],   // vLLM
-    &["exceeds the available context size"],        // llama.cpp
-    &["longer than the model's context length"],    // Together
-    &["exceeded model token limit"],                // Moonshot
-    &["greater than the context length"],           // LM Studio
-    &["exceeded max context length"],               // Ollama
-    &["range of input length should be"],           // DashScope
+    &["prompt is too long"],                         // Anthropic
+    &["maximum context length"],                     // OpenAI, OpenRouter, vLLM, Mistral
+    &["exceeds the context window"],                 // OpenAI
+    &["context window exceeds limit"],               // MiniMax
+    &["input token count", "exceeds the maximum"],   // Gemini
+    &["maximum prompt length is"],                   // xAI
+    &["reduce the length of the messages"],          // Groq
+    &["too large for model with"],                   // Mistral
+    &["output tokens", "context length is only"],    // vLLM
+    &["exceeds the available context size"],         // llama.cpp
+    &["longer than the model's context length"],     // Together
+    &["exceeded model token limit"],                 // Moonshot
+    &["greater than the context length"],            // LM Studio
+    &["exceeded max context length"],                // Ollama
+    &["range of input length should be"],            // DashScope
     &["prompt token count of", "exceeds the limit"], // GitHub Copilot
-    &["contextwindowexceedederror"],                // LiteLLM
-    &["input is too long for requested model"],     // Bedrock
-    &["exceed context limit"],                      // Anthropic, with the output's limit
-    &["must have less than", "tokens"],             // Text Generation Inference
+    &["contextwindowexceedederror"],                 // LiteLLM
+    &["input is too long for requested model"],      // Bedrock
+    &["exceed context limit"],                       // Anthropic, with the output's limit
+    &["must have less than", "tokens"],              // Text Generation Inference
     &["context_length_exceeded"],
     &["context length exceeded"],
     &["exceeds the model's context"],
     &["exceeds maximum context"],
     &["exceed the context window"],
     &["maximum context window"],
-    &["model_context_window_exceeded"],             // z.ai
+    &["model_context_window_exceeded"], // z.ai
     &["token limit exceeded"],
     &["too many tokens"],
 ];
@@ -91,10 +91,17 @@ const FILTER: &[Words] = &[
 ];
 
 /// Busy or still loading.
-const BUSY: &[Words] = &[&["overloaded"], &["loading model"], &["at capacity"], &["service is too busy"]];
+const BUSY: &[Words] = &[
+    &["overloaded"],
+    &["loading model"],
+    &["at capacity"],
+    &["service is too busy"],
+];
 
 fn says(message: &str, table: &[Words]) -> bool {
-    table.iter().any(|words| words.iter().all(|word| message.contains(word)))
+    table
+        .iter()
+        .any(|words| words.iter().all(|word| message.contains(word)))
 }
 
 /// Whether the words speak of money.
@@ -115,9 +122,18 @@ pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
         (QUOTA, LlmErrorKind::QuotaExhausted),
         (THROTTLING, LlmErrorKind::RateLimit),
         (KEY, LlmErrorKind::Authentication),
-        (CONTEXT, LlmErrorKind::ContextLength { limit: None, requested: None }),
+        (
+            CONTEXT,
+            LlmErrorKind::ContextLength {
+                limit: None,
+                requested: None,
+            },
+        ),
         (FILTER, LlmErrorKind::ContentFilter),
         (BUSY, LlmErrorKind::Overloaded),
     ];
-    table.into_iter().find(|(words, _)| says(&message, words)).map(|(_, kind)| kind)
+    table
+        .into_iter()
+        .find(|(words, _)| says(&message, words))
+        .map(|(_, kind)| kind)
 }

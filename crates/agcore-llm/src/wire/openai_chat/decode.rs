@@ -8,6 +8,7 @@ mod finish;
 mod form;
 mod lenient;
 mod message;
+mod said;
 mod state;
 mod usage;
 
@@ -55,15 +56,30 @@ enum Mode {
 impl ChatDecoder {
     /// A decoder for a reply with this head; what a vendor wants back is kept under the name `vendor`.
     pub(super) fn new(head: &ReplyHead, vendor: Cow<'static, str>) -> Self {
-        let content_type = head.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let is_events = content_type.is_some_and(|text| text.trim_start().starts_with("text/event-stream"));
-        let mode = if head.status.is_success() { Mode::Sniff(Vec::new()) } else { Mode::Failure(Vec::new()) };
-        Self { failure: FailureReader::new(head), vendor, is_events, mode }
+        let content_type = head
+            .headers
+            .get(http::header::CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        let is_events =
+            content_type.is_some_and(|text| text.trim_start().starts_with("text/event-stream"));
+        let mode = if head.status.is_success() {
+            Mode::Sniff(Vec::new())
+        } else {
+            Mode::Failure(Vec::new())
+        };
+        Self {
+            failure: FailureReader::new(head),
+            vendor,
+            is_events,
+            mode,
+        }
     }
 
     /// Decides what the body is, as soon as its first bytes tell.
     fn sniff(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let Mode::Sniff(begun) = &mut self.mode else { return None };
+        let Mode::Sniff(begun) = &mut self.mode else {
+            return None;
+        };
         let form = if begun.is_empty() {
             form::of(bytes, self.is_events)
         } else {
@@ -78,7 +94,10 @@ impl ChatDecoder {
         };
         let begun = std::mem::take(begun);
         self.mode = match form {
-            Form::Events => Mode::Events(Box::new(Events::new(self.failure.clone(), self.vendor.clone()))),
+            Form::Events => Mode::Events(Box::new(Events::new(
+                self.failure.clone(),
+                self.vendor.clone(),
+            ))),
             Form::Json => Mode::Whole(Vec::new()),
             Form::Page => Mode::Page(Vec::new()),
         };
@@ -89,8 +108,11 @@ impl ChatDecoder {
         match &mut self.mode {
             Mode::Events(events) => return events.feed(bytes, out),
             Mode::Whole(body) if body.len().saturating_add(bytes.len()) > LONGEST_REPLY => {
-                let message = format!("the reply is larger than the limit of {LONGEST_REPLY} bytes");
-                return Err(self.failure.note(LlmError::new(LlmErrorKind::Malformed, message)));
+                let message =
+                    format!("the reply is larger than the limit of {LONGEST_REPLY} bytes");
+                return Err(self
+                    .failure
+                    .note(LlmError::new(LlmErrorKind::Malformed, message)));
             }
             Mode::Whole(body) => body.extend_from_slice(bytes),
             Mode::Page(body) | Mode::Failure(body) => {
@@ -103,13 +125,20 @@ impl ChatDecoder {
     }
 
     /// A whole reply: the same reader as for a chunk, and what a whole reply must hold.
-    fn whole(&mut self, body: &[u8], close: Close, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+    fn whole(
+        &mut self,
+        body: &[u8],
+        close: Close,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<(), LlmError> {
         let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
         if body.trim_ascii_start().starts_with(b"[") {
-            return Err(match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-                Ok(_) => self.failure.read(body),
-                Err(error) => self.unreadable(body, close, &error),
-            });
+            return Err(
+                match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+                    Ok(_) => self.failure.read(body),
+                    Err(error) => self.unreadable(body, close, &error),
+                },
+            );
         }
         let mut state = State::new(self.vendor.clone(), true);
         let begin = out.len();
@@ -135,14 +164,18 @@ impl ChatDecoder {
     fn unreadable(&self, body: &[u8], close: Close, error: &serde_json::Error) -> LlmError {
         match close {
             Close::Reset => self.failure.broken(),
-            Close::Clean => self.malformed(format!("the reply is no chat completion: {error}"), body),
+            Close::Clean => {
+                self.malformed(format!("the reply is no chat completion: {error}"), body)
+            }
         }
     }
 
     /// Something that is no answer at all.
     fn page(&self, body: &[u8]) -> LlmError {
         let message = match FailureReader::words_of(body) {
-            Some(words) => format!("the server answered with something that is no chat completion: {words}"),
+            Some(words) => {
+                format!("the server answered with something that is no chat completion: {words}")
+            }
             None => "the server's answer is empty".to_owned(),
         };
         self.malformed(message, body)
@@ -162,13 +195,16 @@ impl Decoder<Chat> for ChatDecoder {
     }
 
     fn finish(&mut self, close: Close, items: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
-        let is_empty_stream = |begun: &[u8]| begun.trim_ascii().is_empty() || b"data: [DONE]".starts_with(begun);
+        let is_empty_stream =
+            |begun: &[u8]| begun.trim_ascii().is_empty() || b"data: [DONE]".starts_with(begun);
         match std::mem::replace(&mut self.mode, Mode::Over) {
             Mode::Failure(body) => Err(self.failure.read(&body)),
             Mode::Events(mut events) => events.finish(close, items),
             Mode::Whole(body) => self.whole(&body, close, items),
             Mode::Sniff(_) | Mode::Page(_) if close == Close::Reset => Err(self.failure.broken()),
-            Mode::Sniff(begun) if self.is_events && is_empty_stream(&begun) => Err(truncated(&self.failure)),
+            Mode::Sniff(begun) if self.is_events && is_empty_stream(&begun) => {
+                Err(truncated(&self.failure))
+            }
             Mode::Sniff(body) | Mode::Page(body) => Err(self.page(&body)),
             Mode::Over => Ok(()),
         }
@@ -196,8 +232,15 @@ struct EventReader {
 
 impl Events {
     fn new(failure: FailureReader, vendor: Cow<'static, str>) -> Self {
-        let rest = EventReader { state: State::new(vendor, false), failure };
-        Self { sse: SseDecoder::new(), rest, is_done: false }
+        let rest = EventReader {
+            state: State::new(vendor, false),
+            failure,
+        };
+        Self {
+            sse: SseDecoder::new(),
+            rest,
+            is_done: false,
+        }
     }
 
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
@@ -205,13 +248,15 @@ impl Events {
             return Ok(());
         }
         let Self { sse, rest, is_done } = self;
-        sse.feed(bytes, |event| rest.event(event, is_done, out)).map_err(|stop| rest.ended(stop, out))
+        sse.feed(bytes, |event| rest.event(event, is_done, out))
+            .map_err(|stop| rest.ended(stop, out))
     }
 
     fn finish(&mut self, close: Close, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         let Self { sse, rest, is_done } = self;
         if !*is_done {
-            sse.finish(|event| rest.event(event, is_done, out)).map_err(|stop| rest.ended(stop, out))?;
+            sse.finish(|event| rest.event(event, is_done, out))
+                .map_err(|stop| rest.ended(stop, out))?;
         }
         if *is_done || rest.state.is_finished() {
             return Ok(());
@@ -237,7 +282,12 @@ impl From<SseTooLong> for Stop {
 }
 
 impl EventReader {
-    fn event(&mut self, event: SseEvent<'_>, is_done: &mut bool, out: &mut Vec<ReplyDelta>) -> Result<(), Stop> {
+    fn event(
+        &mut self,
+        event: SseEvent<'_>,
+        is_done: &mut bool,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<(), Stop> {
         let data = event.data.trim_ascii();
         // Pings have no data; some gateways send comments on as data.
         if *is_done || data.is_empty() || data.starts_with(b":") {
@@ -263,7 +313,8 @@ impl EventReader {
                 if event.unterminated {
                     return Ok(());
                 }
-                let message = format!("an event of the stream is no chunk of a chat completion: {error}");
+                let message =
+                    format!("an event of the stream is no chunk of a chat completion: {error}");
                 Err(Stop::Failed(self.failure.malformed(message, data)))
             }
         }
@@ -274,9 +325,9 @@ impl EventReader {
         self.state.flush(out);
         match stop {
             Stop::Failed(error) => error,
-            Stop::TooLong(error) => {
-                self.failure.note(LlmError::new(LlmErrorKind::Malformed, error.to_string()).with_source(error))
-            }
+            Stop::TooLong(error) => self
+                .failure
+                .note(LlmError::new(LlmErrorKind::Malformed, error.to_string()).with_source(error)),
         }
     }
 }
@@ -284,15 +335,22 @@ impl EventReader {
 /// The failure that a chunk or a whole reply tells.
 fn failed(failure: &FailureReader, data: &[u8], summary: &Summary) -> Option<LlmError> {
     if let Some(error) = &summary.error {
-        let only_error = serde_json::to_vec(&serde_json::json!({ "error": error })).unwrap_or_default();
+        let only_error =
+            serde_json::to_vec(&serde_json::json!({ "error": error })).unwrap_or_default();
         // What stands beside the error may say more, but beside choices it is the answer.
-        return Some(failure.read(if summary.has_choices { &only_error } else { data }));
+        return Some(failure.read(if summary.has_choices {
+            &only_error
+        } else {
+            data
+        }));
     }
     if summary.is_flat_error {
         return Some(failure.read(data));
     }
     let message = "the server ended the answer with the finish reason `error`";
-    summary.finished_with_error.then(|| failure.note(LlmError::new(LlmErrorKind::Server, message)))
+    summary
+        .finished_with_error
+        .then(|| failure.note(LlmError::new(LlmErrorKind::Server, message)))
 }
 
 fn truncated(failure: &FailureReader) -> LlmError {

@@ -34,16 +34,29 @@ pub(super) fn encode(
     options: &EncodeOptions<'_>,
 ) -> Result<WireRequest, LlmError> {
     let refused = |message: String| LlmError::new(LlmErrorKind::InvalidRequest, message);
-    let model = if request.model.is_empty() { options.model } else { &request.model };
+    let model = if request.model.is_empty() {
+        options.model
+    } else {
+        &request.model
+    };
     if model.is_empty() {
-        return Err(refused("no model is named: set one on the request or on the provider".into()));
+        return Err(refused(
+            "no model is named: set one on the request or on the provider".into(),
+        ));
     }
     if let Some(name) = request.extra_body_clash() {
-        let why = format!("extra_body must not hold `{name}`: set the request's field of that name instead");
+        let why = format!(
+            "extra_body must not hold `{name}`: set the request's field of that name instead"
+        );
         return Err(refused(why));
     }
     let context = Context::new(dialect, request, model);
-    let body = Body { context: &context, request, model, stream: options.stream || dialect.streaming.always };
+    let body = Body {
+        context: &context,
+        request,
+        model,
+        stream: options.stream || dialect.streaming.always,
+    };
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
     serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
     let mut wire = WireRequest::post(path, bytes);

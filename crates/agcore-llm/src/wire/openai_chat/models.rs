@@ -12,7 +12,12 @@ use crate::{
 };
 
 /// Where servers tell a model's window: vLLM, OpenRouter and Moonshot, Groq, Mistral.
-const WINDOW: &[&str] = &["max_model_len", "context_length", "context_window", "max_context_length"];
+const WINDOW: &[&str] = &[
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "max_context_length",
+];
 
 /// Reads the list, which comes whole.
 #[derive(Debug)]
@@ -24,7 +29,11 @@ pub(super) struct ModelsDecoder {
 
 impl ModelsDecoder {
     pub(super) fn new(head: &ReplyHead) -> Self {
-        Self { failure: FailureReader::new(head), is_success: head.status.is_success(), body: Vec::new() }
+        Self {
+            failure: FailureReader::new(head),
+            is_success: head.status.is_success(),
+            body: Vec::new(),
+        }
     }
 }
 
@@ -40,18 +49,26 @@ impl Decoder<ListModels> for ModelsDecoder {
             return Err(self.failure.read(&body));
         }
         match serde_json::from_slice::<Value>(&body) {
-            Ok(reply) if reply.get("error").is_some_and(|error| !error.is_null()) => Err(self.failure.read(&body)),
+            Ok(reply) if reply.get("error").is_some_and(|error| !error.is_null()) => {
+                Err(self.failure.read(&body))
+            }
             Ok(reply) => match list(reply) {
                 Some(models) => {
                     items.extend(models.into_iter().filter_map(entry));
                     Ok(())
                 }
-                None => Err(self.failure.malformed("the reply is JSON, but no list of models".into(), &body)),
+                None => Err(self
+                    .failure
+                    .malformed("the reply is JSON, but no list of models".into(), &body)),
             },
             Err(_) if close == Close::Reset => Err(self.failure.broken()),
             Err(_) => {
-                let words = FailureReader::words_of(&body).unwrap_or_else(|| "it is cut or empty".into());
-                Err(self.failure.malformed(format!("the server answered with no list of models: {words}"), &body))
+                let words =
+                    FailureReader::words_of(&body).unwrap_or_else(|| "it is cut or empty".into());
+                Err(self.failure.malformed(
+                    format!("the server answered with no list of models: {words}"),
+                    &body,
+                ))
             }
         }
     }
@@ -61,12 +78,14 @@ impl Decoder<ListModels> for ModelsDecoder {
 fn list(reply: Value) -> Option<Vec<Value>> {
     match reply {
         Value::Array(models) => Some(models),
-        Value::Object(mut members) => match members.remove("data").or_else(|| members.remove("models")) {
-            Some(Value::Array(models)) => Some(models),
-            // A server without models (Ollama) says `null`.
-            Some(Value::Null) => Some(Vec::new()),
-            _ => None,
-        },
+        Value::Object(mut members) => {
+            match members.remove("data").or_else(|| members.remove("models")) {
+                Some(Value::Array(models)) => Some(models),
+                // A server without models (Ollama) says `null`.
+                Some(Value::Null) => Some(Vec::new()),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -74,16 +93,25 @@ fn list(reply: Value) -> Option<Vec<Value>> {
 fn entry(model: Value) -> Option<ModelEntry> {
     let mut members = match model {
         Value::Object(members) => members,
-        Value::String(id) => return Some(ModelEntry { id, ..ModelEntry::default() }),
+        Value::String(id) => {
+            return Some(ModelEntry {
+                id,
+                ..ModelEntry::default()
+            });
+        }
         _ => return None,
     };
     let id = text(&mut members, "id").or_else(|| text(&mut members, "model"))?;
-    let window = WINDOW.iter().find_map(|name| members.get(*name).and_then(Value::as_u64));
+    let window = WINDOW
+        .iter()
+        .find_map(|name| members.get(*name).and_then(Value::as_u64));
     let mut entry = ModelEntry {
         id,
         name: text(&mut members, "name"),
         owned_by: text(&mut members, "owned_by"),
-        created: members.shift_remove("created").and_then(|created| created.as_u64()),
+        created: members
+            .shift_remove("created")
+            .and_then(|created| created.as_u64()),
         context_window: window,
         ..ModelEntry::default()
     };

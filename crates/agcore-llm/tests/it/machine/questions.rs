@@ -4,27 +4,38 @@ use agcore_chat::{Answer, Question, QuestionKind, ToolOutcome};
 use agcore_llm::cycle::machine::{Cause, Limits, Misuse, Outcome, Step};
 use serde_json::json;
 
-use super::support::{Play, answers, asks, calls, diverts, done, event_line, fatal, says, started, tool};
+use super::support::{
+    Play, answers, asks, calls, diverts, done, event_line, fatal, says, started, tool,
+};
 
 const KINDS: [QuestionKind; 2] = [QuestionKind::Approval, QuestionKind::Input];
 
 #[test]
 fn an_answered_call_goes_on_with_question_and_answer() {
     for kind in KINDS {
-        for answer in [Answer::approve(), Answer::deny("not today"), Answer::Value(json!(["x"]))] {
+        for answer in [
+            Answer::approve(),
+            Answer::deny("not today"),
+            Answer::Value(json!(["x"])),
+        ] {
             let mut play = Play::running(&["a"]);
             let question = Question::new("a", 1, kind, "Really?").with_state(json!({"inner": [1]}));
             play.absorb(tool("a", ToolOutcome::Ask(question.clone())));
             assert_eq!(play.step(), "wait [a?1]");
             play.reload();
             play.absorb(answers("a?1", answer.clone()));
-            let Step::Run(work) = play.machine.next() else { panic!("{}", play.step()) };
+            let Step::Run(work) = play.machine.next() else {
+                panic!("{}", play.step())
+            };
             assert_eq!(work[0].resumed, Some((question.clone(), answer.clone())));
             assert_eq!(play.machine.answer_of(&"a?1".into()), Some(&answer));
             play.absorb(started(&["a"]));
             play.absorb(done("a", "went on"));
             assert_eq!(play.history()[2], "a: went on");
-            assert_eq!(play.told()[2..], ["started a", "asked a?1", "answered a?1", "completed a"]);
+            assert_eq!(
+                play.told()[2..],
+                ["started a", "asked a?1", "answered a?1", "completed a"]
+            );
         }
     }
 }
@@ -38,7 +49,11 @@ fn others_go_on_while_one_waits() {
     play.absorb(done("c", "c's"));
     assert_eq!(play.step(), "wait [a?1, b?1]");
     play.absorb(answers("b?1", Answer::Value(json!(5))));
-    assert!(play.step().starts_with("run [b after b?1 "), "{}", play.step());
+    assert!(
+        play.step().starts_with("run [b after b?1 "),
+        "{}",
+        play.step()
+    );
     assert_eq!(play.machine.questions().count(), 1);
     play.absorb(started(&["b"]));
     assert_eq!(play.step(), "run []");
@@ -47,7 +62,10 @@ fn others_go_on_while_one_waits() {
     play.absorb(answers("a?1", Answer::deny("no")));
     play.absorb(started(&["a"]));
     play.absorb(tool("a", ToolOutcome::error("denied: no")));
-    assert_eq!(play.history()[2..], ["a failed: denied: no", "b: b's", "c: c's"]);
+    assert_eq!(
+        play.history()[2..],
+        ["a failed: denied: no", "b: b's", "c: c's"]
+    );
 }
 
 #[test]
@@ -65,7 +83,10 @@ fn a_second_answer_is_refused_as_long_as_the_turn_is_the_newest() {
     play.absorb(done("b", "ok"));
     play.absorb(says("Done"));
     assert_eq!(play.refuse(again()), Misuse::AlreadyAnswered("a?1".into()));
-    assert_eq!(play.refuse(answers("zz?1", Answer::approve())), Misuse::UnknownQuestion("zz?1".into()));
+    assert_eq!(
+        play.refuse(answers("zz?1", Answer::approve())),
+        Misuse::UnknownQuestion("zz?1".into())
+    );
 }
 
 #[test]
@@ -81,9 +102,15 @@ fn a_call_may_ask_again_but_only_something_new() {
     // The id of a question that waits: the answer would be for both.
     let mut same = Question::new("b", 1, QuestionKind::Input, "Mine?");
     same.id = "a?2".into();
-    assert_eq!(play.refuse(tool("b", ToolOutcome::Ask(same))), Misuse::BadQuestion("a?2".into()));
+    assert_eq!(
+        play.refuse(tool("b", ToolOutcome::Ask(same))),
+        Misuse::BadQuestion("a?2".into())
+    );
     let other = Question::new("a", 3, QuestionKind::Input, "Whose?");
-    assert_eq!(play.refuse(tool("b", ToolOutcome::Ask(other))), Misuse::BadQuestion("a?3".into()));
+    assert_eq!(
+        play.refuse(tool("b", ToolOutcome::Ask(other))),
+        Misuse::BadQuestion("a?3".into())
+    );
     play.absorb(done("b", "ok"));
     assert_eq!(play.step(), "wait [a?2]");
     play.absorb(answers("a?2", Answer::Value(json!(1))));
@@ -95,7 +122,13 @@ fn an_uncertain_call_runs_again_or_is_settled_by_its_answer() {
     let uncertain = || {
         let mut play = Play::running(&["a"]);
         play.reload();
-        assert_eq!(play.machine.uncertain().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert_eq!(
+            play.machine
+                .uncertain()
+                .map(|call| call.id.as_str())
+                .collect::<Vec<_>>(),
+            ["a"]
+        );
         play.absorb(asks("a", 9, QuestionKind::Uncertain));
         assert_eq!(play.machine.uncertain().count(), 0);
         play
@@ -106,16 +139,24 @@ fn an_uncertain_call_runs_again_or_is_settled_by_its_answer() {
     play.absorb(started(&["a"]));
     play.absorb(done("a", "again"));
     assert_eq!(play.history()[2], "a: again");
-    assert_eq!(play.told()[2..], ["started a", "asked a?9", "answered a?9", "completed a"]);
+    assert_eq!(
+        play.told()[2..],
+        ["started a", "asked a?9", "answered a?9", "completed a"]
+    );
 
-    for (answer, said) in
-        [(Answer::deny("the mail went out"), "the mail went out"), (Answer::Value(json!("half done")), "half done")]
-    {
+    for (answer, said) in [
+        (Answer::deny("the mail went out"), "the mail went out"),
+        (Answer::Value(json!("half done")), "half done"),
+    ] {
         let mut play = uncertain();
         play.absorb(answers("a?9", answer));
         assert_eq!(play.step(), "call Reply");
         let line = &play.history()[2];
-        assert!(line.starts_with("a failed: The outcome of this call is not known") && line.ends_with(said), "{line}");
+        assert!(
+            line.starts_with("a failed: The outcome of this call is not known")
+                && line.ends_with(said),
+            "{line}"
+        );
         assert_eq!(play.told()[4..], ["answered a?9", "completed a failed"]);
     }
 }
@@ -126,13 +167,23 @@ fn redo_lets_a_call_run_once_more() {
     play.absorb(done("b", "ok"));
     play.reload();
     play.absorb(Outcome::Redo("a".into()));
-    assert!(matches!(play.refuse(Outcome::Redo("a".into())), Misuse::NotWaitingFor(_)));
-    assert!(matches!(play.refuse(Outcome::Redo("b".into())), Misuse::NotWaitingFor(_)));
+    assert!(matches!(
+        play.refuse(Outcome::Redo("a".into())),
+        Misuse::NotWaitingFor(_)
+    ));
+    assert!(matches!(
+        play.refuse(Outcome::Redo("b".into())),
+        Misuse::NotWaitingFor(_)
+    ));
     assert_eq!(play.step(), "run [a]");
     play.absorb(started(&["a"]));
     play.absorb(done("a", "second try"));
     assert_eq!(play.history()[2..], ["a: second try", "b: ok"]);
-    let starts = play.told().iter().filter(|line| *line == "started a").count();
+    let starts = play
+        .told()
+        .iter()
+        .filter(|line| *line == "started a")
+        .count();
     assert_eq!(starts, 1, "observers hear once of each call");
 }
 
@@ -147,7 +198,11 @@ fn a_call_that_runs_again_keeps_the_answer_it_was_given() {
         play.absorb(started(&["a"]));
         play.reload();
         again(&mut play);
-        assert_eq!(play.step(), before, "a person is not asked for the same thing twice");
+        assert_eq!(
+            play.step(),
+            before,
+            "a person is not asked for the same thing twice"
+        );
     };
     resumed(&|play| {
         play.absorb(Outcome::Redo("a".into()));
@@ -181,7 +236,10 @@ fn a_call_that_may_have_taken_effect_is_never_said_not_to_have_run() {
             way(&mut play);
             play.absorb(end);
             let line = &play.history()[2];
-            assert!(line.starts_with("a failed: The outcome of this call is not known"), "way {index}: {line}");
+            assert!(
+                line.starts_with("a failed: The outcome of this call is not known"),
+                "way {index}: {line}"
+            );
         }
     }
     // A handoff waits for what runs, and ends the rest.
@@ -202,7 +260,10 @@ fn a_question_after_a_handoff_is_not_put_to_anybody() {
     let told: Vec<_> = changes.events.iter().map(event_line).collect();
     assert_eq!(told, ["completed a failed", "complete"]);
     assert!(play.history()[2].starts_with("a failed: This call was not run"));
-    assert_eq!(play.refuse(answers("a?1", Answer::approve())), Misuse::UnknownQuestion("a?1".into()));
+    assert_eq!(
+        play.refuse(answers("a?1", Answer::approve())),
+        Misuse::UnknownQuestion("a?1".into())
+    );
 }
 
 #[test]
@@ -210,8 +271,17 @@ fn answers_belong_to_their_turn() {
     let mut play = Play::running(&["a"]);
     play.absorb(asks("a", 1, QuestionKind::Input));
     play.absorb(Outcome::Stop(Cause::abandoned()));
-    assert_eq!(play.refuse(answers("a?1", Answer::approve())), Misuse::UnknownQuestion("a?1".into()));
+    assert_eq!(
+        play.refuse(answers("a?1", Answer::approve())),
+        Misuse::UnknownQuestion("a?1".into())
+    );
     let mut play = Play::new(Limits::new());
-    assert_eq!(play.refuse(answers("a?1", Answer::approve())), Misuse::UnknownQuestion("a?1".into()));
-    assert!(matches!(play.refuse(calls(&["a"])), Misuse::NotWaitingFor(_)));
+    assert_eq!(
+        play.refuse(answers("a?1", Answer::approve())),
+        Misuse::UnknownQuestion("a?1".into())
+    );
+    assert!(matches!(
+        play.refuse(calls(&["a"])),
+        Misuse::NotWaitingFor(_)
+    ));
 }

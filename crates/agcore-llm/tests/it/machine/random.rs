@@ -3,6 +3,7 @@
 
 mod chance;
 mod counts;
+mod judge;
 mod misuse;
 mod model;
 mod script;
@@ -29,17 +30,26 @@ fn random_scripts_keep_every_promise() {
         Script::new(seed).aloud().play();
         return;
     }
-    let scripts = if setting("AGCORE_SOAK").is_some() { SOAK } else { SCRIPTS };
+    let scripts = if setting("AGCORE_SOAK").is_some() {
+        SOAK
+    } else {
+        SCRIPTS
+    };
     let workers = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let failed = AtomicBool::new(false);
     let counts = thread::scope(|scope| {
         let share = |worker: u64| scripts * worker / workers..scripts * (worker + 1) / workers;
-        let spawn = |worker| scope.spawn({
-            let failed = &failed;
-            move || play_all(share(worker), failed)
-        });
+        let spawn = |worker| {
+            scope.spawn({
+                let failed = &failed;
+                move || play_all(share(worker), failed)
+            })
+        };
         let workers: Vec<_> = (0..workers).map(spawn).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).fold(Counts::default(), Counts::merge)
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .fold(Counts::default(), Counts::merge)
     });
     println!("{scripts} scripts: {counts}");
     counts.assert_all_occurred();
@@ -56,7 +66,9 @@ fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
             Ok(more) => counts = counts.merge(more),
             Err(_) => {
                 failed.store(true, Ordering::Relaxed);
-                panic!("the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes");
+                panic!(
+                    "the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes"
+                );
             }
         }
     }
@@ -64,6 +76,9 @@ fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
 }
 
 fn setting(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "how long and which scripts to play is said from outside")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long and which scripts to play is said from outside"
+    )]
     std::env::var(name).ok()
 }

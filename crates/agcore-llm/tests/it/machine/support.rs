@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message, ModelEvent, PersonEvent,
-    Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome, TurnEvent, validate_messages,
+    Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message,
+    ModelEvent, PersonEvent, Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome,
+    TurnEvent, validate_messages,
 };
-use agcore_llm::cycle::machine::{Begin, Changes, Failure, Limits, Machine, Misuse, Outcome, Reply, Step};
+use agcore_llm::cycle::machine::{
+    Begin, Changes, Failure, Limits, Machine, Misuse, Outcome, Reply, Step,
+};
 use serde_json::json;
 
 /// A machine, and the events that it told so far.
@@ -18,7 +21,10 @@ pub(super) struct Play {
 
 impl Play {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { machine: Machine::new(limits), events: Vec::new() }
+        Self {
+            machine: Machine::new(limits),
+            events: Vec::new(),
+        }
     }
 
     /// A machine whose first turn began with "Hello".
@@ -77,7 +83,11 @@ impl Play {
 
     /// The history, a line for each message.
     pub(super) fn history(&self) -> Vec<String> {
-        self.machine.history().iter().map(|message| message_line(message)).collect()
+        self.machine
+            .history()
+            .iter()
+            .map(|message| message_line(message))
+            .collect()
     }
 
     /// The events so far, a line for each.
@@ -93,12 +103,17 @@ impl Play {
             Step::Run(work) => {
                 let ids = work.iter().map(|work| match &work.resumed {
                     None => work.call.id.clone(),
-                    Some((question, answer)) => format!("{} after {} {answer:?}", work.call.id, question.id),
+                    Some((question, answer)) => {
+                        format!("{} after {} {answer:?}", work.call.id, question.id)
+                    }
                 });
                 format!("run [{}]", ids.collect::<Vec<_>>().join(", "))
             }
             Step::Wait(questions) => {
-                let ids: Vec<_> = questions.iter().map(|question| question.id.to_string()).collect();
+                let ids: Vec<_> = questions
+                    .iter()
+                    .map(|question| question.id.to_string())
+                    .collect();
                 format!("wait [{}]", ids.join(", "))
             }
             Step::End(end) => format!("end {}", end_line(end)),
@@ -139,11 +154,18 @@ pub(super) fn event_line(event: &EventKind) -> String {
         EventKind::Turn(TurnEvent::BudgetReached { limit }) => format!("limit {limit}"),
         EventKind::Turn(TurnEvent::Error(fault)) => format!("error {}", fault.kind),
         EventKind::Turn(TurnEvent::Complete { .. }) => "complete".into(),
-        EventKind::Text(TextEvent::MessageComplete(message)) => format!("message {}", message.text()),
+        EventKind::Text(TextEvent::MessageComplete(message)) => {
+            format!("message {}", message.text())
+        }
         EventKind::Model(ModelEvent::Usage(usage)) => format!("usage {:?}", usage.total()),
         EventKind::Tool(ToolEvent::Started { call_id, .. }) => format!("started {call_id}"),
-        EventKind::Tool(ToolEvent::Completed { call_id, is_error, .. }) => {
-            format!("completed {call_id}{}", if *is_error { " failed" } else { "" })
+        EventKind::Tool(ToolEvent::Completed {
+            call_id, is_error, ..
+        }) => {
+            format!(
+                "completed {call_id}{}",
+                if *is_error { " failed" } else { "" }
+            )
         }
         EventKind::Person(PersonEvent::Asked(question)) => format!("asked {}", question.id),
         EventKind::Person(PersonEvent::Answered { question, .. }) => format!("answered {question}"),
@@ -162,7 +184,10 @@ pub(super) fn says(text: &str) -> Outcome {
 
 /// A message of calls without arguments.
 pub(super) fn call_message(ids: &[&str]) -> AssistantMessage {
-    AssistantMessage::from_blocks(ids.iter().map(|id| Block::Call(ToolCall::function(*id, "look", "{}"))))
+    AssistantMessage::from_blocks(
+        ids.iter()
+            .map(|id| Block::Call(ToolCall::function(*id, "look", "{}"))),
+    )
 }
 
 /// A reply of calls.
@@ -175,7 +200,11 @@ pub(super) fn started(ids: &[&str]) -> Outcome {
 }
 
 pub(super) fn tool(id: &str, outcome: ToolOutcome) -> Outcome {
-    Outcome::Tool { call: id.into(), outcome, duration_us: 7 }
+    Outcome::Tool {
+        call: id.into(),
+        outcome,
+        duration_us: 7,
+    }
 }
 
 pub(super) fn done(id: &str, text: &str) -> Outcome {
@@ -184,7 +213,10 @@ pub(super) fn done(id: &str, text: &str) -> Outcome {
 
 /// A call asks; the question's id is `<call>?<number>`.
 pub(super) fn asks(id: &str, number: u32, kind: QuestionKind) -> Outcome {
-    tool(id, ToolOutcome::Ask(Question::new(id, number, kind, "Well?")))
+    tool(
+        id,
+        ToolOutcome::Ask(Question::new(id, number, kind, "Well?")),
+    )
 }
 
 pub(super) fn answers(question: &str, answer: Answer) -> Outcome {
@@ -192,7 +224,13 @@ pub(super) fn answers(question: &str, answer: Answer) -> Outcome {
 }
 
 pub(super) fn diverts(id: &str) -> Outcome {
-    tool(id, ToolOutcome::Divert { content: "over to billing".into(), data: json!("billing") })
+    tool(
+        id,
+        ToolOutcome::Divert {
+            content: "over to billing".into(),
+            data: json!("billing"),
+        },
+    )
 }
 
 pub(super) fn fatal(id: &str) -> Outcome {
@@ -200,7 +238,10 @@ pub(super) fn fatal(id: &str) -> Outcome {
 }
 
 pub(super) fn fault() -> Fault {
-    Fault::new(FaultKind::Connection, "the connection broke; try again later")
+    Fault::new(
+        FaultKind::Connection,
+        "the connection broke; try again later",
+    )
 }
 
 pub(super) fn fails() -> Outcome {

@@ -43,7 +43,9 @@ impl<'de> de::Visitor<'de> for CallsSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut calls = Vec::new();
-        while let Some(call) = seq.next_element_seed(CallSeed { vendor: self.vendor })? {
+        while let Some(call) = seq.next_element_seed(CallSeed {
+            vendor: self.vendor,
+        })? {
             calls.push(call);
         }
         place(&mut calls, self.whole);
@@ -86,13 +88,23 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 // A huge index is a name, not a length: what counts is that it stays the same.
-                "index" => call.index = map.next_value::<LooseCount>()?.0.map(|index| (index ^ (index >> 32)) as u32),
+                "index" => {
+                    call.index = map
+                        .next_value::<LooseCount>()?
+                        .0
+                        .map(|index| (index ^ (index >> 32)) as u32)
+                }
                 "id" => call.id = filled(map.next_value::<LooseText>()?.0),
                 "type" => call.custom |= map.next_value::<LooseText>()?.0 == "custom",
-                "function" => map.next_value::<Option<FunctionPart>>()?.unwrap_or_default().into(&mut call),
+                "function" => map
+                    .next_value::<Option<FunctionPart>>()?
+                    .unwrap_or_default()
+                    .into(&mut call),
                 "custom" => {
                     call.custom = true;
-                    map.next_value::<Option<FunctionPart>>()?.unwrap_or_default().into(&mut call);
+                    map.next_value::<Option<FunctionPart>>()?
+                        .unwrap_or_default()
+                        .into(&mut call);
                 }
                 EXTRA_CONTENT => call.vendor = vendor_data(self.vendor, map.next_value()?),
                 _ => skip(&mut map)?,
@@ -125,7 +137,10 @@ impl FunctionPart {
 
     /// The call that a legacy `function_call` is.
     pub(super) fn legacy(self) -> CallFragment {
-        let mut call = CallFragment { index: Some(0), ..CallFragment::default() };
+        let mut call = CallFragment {
+            index: Some(0),
+            ..CallFragment::default()
+        };
         self.into(&mut call);
         call
     }
@@ -146,7 +161,8 @@ impl<'de> Deserialize<'de> for FunctionPart {
                         "name" => part.name = filled(map.next_value::<LooseText>()?.0),
                         "arguments" | "input" => {
                             let raw = map.next_value::<&'de RawValue>()?.get();
-                            (part.input, part.whole_input) = input(raw).map_err(de::Error::custom)?;
+                            (part.input, part.whole_input) =
+                                input(raw).map_err(de::Error::custom)?;
                         }
                         _ => skip(&mut map)?,
                     }

@@ -46,7 +46,11 @@ impl<'de> Deserialize<'de> for Content {
                 Ok(Content::None)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
-                Ok(if text.is_empty() { Content::None } else { Content::Text(text.into()) })
+                Ok(if text.is_empty() {
+                    Content::None
+                } else {
+                    Content::Text(text.into())
+                })
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content, A::Error> {
                 let mut parts = Vec::new();
@@ -57,7 +61,10 @@ impl<'de> Deserialize<'de> for Content {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content, A::Error> {
                 let mut parts = Vec::new();
-                read_part(Value::deserialize(MapAccessDeserializer::new(map))?, &mut parts);
+                read_part(
+                    Value::deserialize(MapAccessDeserializer::new(map))?,
+                    &mut parts,
+                );
                 Ok(Content::Parts(parts))
             }
         }
@@ -79,7 +86,12 @@ fn read_part(part: Value, parts: &mut Vec<Part>) {
     }
 }
 
-fn push_text(members: &Map<String, Value>, name: &str, part: fn(Text) -> Part, parts: &mut Vec<Part>) {
+fn push_text(
+    members: &Map<String, Value>,
+    name: &str,
+    part: fn(Text) -> Part,
+    parts: &mut Vec<Part>,
+) {
     if let Some(Value::String(text)) = members.get(name) {
         parts.push(part(text.as_str().into()));
     }
@@ -90,7 +102,9 @@ fn push_thinking(thinking: Option<&Value>, parts: &mut Vec<Part>) {
     match thinking {
         Some(Value::String(text)) => parts.push(Part::Reasoning(text.as_str().into())),
         Some(Value::Array(items)) => {
-            let texts = items.iter().filter_map(|item| item.get("text").unwrap_or(item).as_str());
+            let texts = items
+                .iter()
+                .filter_map(|item| item.get("text").unwrap_or(item).as_str());
             parts.extend(texts.map(|text| Part::Reasoning(text.into())));
         }
         _ => {}

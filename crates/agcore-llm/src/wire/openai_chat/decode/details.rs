@@ -8,7 +8,10 @@ use serde_json::Value;
 pub(in crate::wire::openai_chat) const REASONING_DETAILS: &str = "reasoning_details";
 
 /// Adds pieces to a list: text or summary that goes on with the last entry is appended to it.
-pub(in crate::wire::openai_chat) fn append(list: &mut Vec<Value>, pieces: impl IntoIterator<Item = Value>) {
+pub(in crate::wire::openai_chat) fn append(
+    list: &mut Vec<Value>,
+    pieces: impl IntoIterator<Item = Value>,
+) {
     for piece in pieces {
         match list.last_mut() {
             Some(last) if goes_on(last, &piece) => join(last, piece),
@@ -34,18 +37,24 @@ fn text_member(detail: &Value) -> Option<&'static str> {
 fn goes_on(last: &Value, piece: &Value) -> bool {
     text_member(piece).is_some()
         && last.get("type") == piece.get("type")
-        && ["index", "id"].iter().all(|name| match (last.get(name), piece.get(name)) {
-            (Some(last), Some(piece)) => last == piece || last.is_null() || piece.is_null(),
-            _ => true,
-        })
+        && ["index", "id"]
+            .iter()
+            .all(|name| match (last.get(name), piece.get(name)) {
+                (Some(last), Some(piece)) => last == piece || last.is_null() || piece.is_null(),
+                _ => true,
+            })
 }
 
 fn join(last: &mut Value, piece: Value) {
     let member = text_member(&piece);
-    let (Value::Object(last), Value::Object(piece)) = (last, piece) else { return };
+    let (Value::Object(last), Value::Object(piece)) = (last, piece) else {
+        return;
+    };
     for (name, value) in piece {
         match (last.get_mut(&name), value) {
-            (Some(Value::String(text)), Value::String(more)) if member == Some(name.as_str()) => text.push_str(&more),
+            (Some(Value::String(text)), Value::String(more)) if member == Some(name.as_str()) => {
+                text.push_str(&more)
+            }
             (Some(_), Value::Null) => {}
             (_, value) => {
                 last.insert(name, value);
@@ -62,11 +71,26 @@ mod tests {
     #[test]
     fn puts_pieces_together() {
         let mut list = Vec::new();
-        append(&mut list, [json!({"type": "reasoning.text", "text": "15 ", "index": 0, "signature": null})]);
-        append(&mut list, [json!({"type": "reasoning.text", "text": "* 27", "index": 0})]);
-        append(&mut list, [json!({"type": "reasoning.text", "signature": "s1", "index": 0})]);
-        append(&mut list, [json!({"type": "reasoning.encrypted", "data": "e1", "index": 1})]);
-        append(&mut list, [json!({"type": "reasoning.encrypted", "data": "e2", "index": 2})]);
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "text": "15 ", "index": 0, "signature": null})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "text": "* 27", "index": 0})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "signature": "s1", "index": 0})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.encrypted", "data": "e1", "index": 1})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.encrypted", "data": "e2", "index": 2})],
+        );
         let expected = json!([
             {"type": "reasoning.text", "text": "15 * 27", "index": 0, "signature": "s1"},
             {"type": "reasoning.encrypted", "data": "e1", "index": 1},

@@ -30,7 +30,9 @@ pub(super) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
         b':' => return Some(Form::Events),
         _ => {}
     }
-    let end = bytes.iter().position(|byte| matches!(byte, b':' | b'\n' | b'\r'));
+    let end = bytes
+        .iter()
+        .position(|byte| matches!(byte, b':' | b'\n' | b'\r'));
     let field = &bytes[..end.unwrap_or(bytes.len())];
     match end {
         None if FIELDS.iter().any(|known| known.starts_with(field)) => None,
@@ -46,7 +48,8 @@ pub(super) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
 const LONGEST_FIELD: usize = 64;
 
 fn is_field(name: &[u8]) -> bool {
-    name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    name.iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[cfg(test)]

@@ -7,34 +7,15 @@ use serde::{
     Deserializer,
     de::{self, DeserializeSeed, MapAccess},
 };
-use serde_json::Value;
 
 use super::{
     call::{CallsSeed, FunctionPart},
-    content::Content,
     details::REASONING_DETAILS,
     lenient::{LooseText, Name, filled, skip},
+    said::Said,
     state::State,
 };
-use crate::delta::{CallFragment, Place};
-
-/// What a delta or message says.
-#[derive(Debug, Default)]
-pub(super) struct Said {
-    pub(super) content: Content,
-    pub(super) refusal: Option<Text>,
-    /// `reasoning_content`.
-    pub(super) reasoning_content: Option<Text>,
-    /// `reasoning`.
-    pub(super) reasoning: Option<Text>,
-    pub(super) details: Vec<Value>,
-    pub(super) calls: Vec<CallFragment>,
-    /// The legacy form of a call.
-    pub(super) function_call: Option<CallFragment>,
-    pub(super) audio: Option<Value>,
-    /// Members that are kept for the response.
-    pub(super) members: Vec<(Box<str>, Value)>,
-}
+use crate::delta::Place;
 
 /// Reads a delta or message; `null` is an empty one.
 pub(super) struct SaidSeed<'a> {
@@ -70,15 +51,26 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                 "refusal" => said.refusal = text(&mut map)?,
                 "reasoning_content" => said.reasoning_content = text(&mut map)?,
                 "reasoning" => said.reasoning = text(&mut map)?,
-                REASONING_DETAILS => said.details = map.next_value::<Option<_>>()?.unwrap_or_default(),
+                REASONING_DETAILS => {
+                    said.details = map.next_value::<Option<_>>()?.unwrap_or_default()
+                }
                 "tool_calls" => {
-                    let seed = CallsSeed { vendor: self.state.vendor(), whole: self.state.is_whole() };
+                    let seed = CallsSeed {
+                        vendor: self.state.vendor(),
+                        whole: self.state.is_whole(),
+                    };
                     said.calls = map.next_value_seed(seed)?;
                 }
-                "function_call" => said.function_call = map.next_value::<Option<FunctionPart>>()?.map(FunctionPart::legacy),
+                "function_call" => {
+                    said.function_call = map
+                        .next_value::<Option<FunctionPart>>()?
+                        .map(FunctionPart::legacy)
+                }
                 "audio" => said.audio = map.next_value()?,
                 other => {
-                    let member = self.state.member(Place::Message(self.choice), other, &mut map)?;
+                    let member = self
+                        .state
+                        .member(Place::Message(self.choice), other, &mut map)?;
                     said.members.extend(member);
                 }
             }

@@ -11,7 +11,7 @@ use super::{
     details::{self, REASONING_DETAILS},
     finish,
     lenient::skip,
-    message::Said,
+    said::Said,
 };
 use crate::delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock};
 
@@ -84,7 +84,11 @@ impl State {
         map: &mut A,
     ) -> Result<Option<(Box<str>, Value)>, A::Error> {
         let in_pieces = IN_PIECES.contains(&name);
-        let is_seen = || self.members.iter().any(|(seen, known)| *seen == place && **known == *name);
+        let is_seen = || {
+            self.members
+                .iter()
+                .any(|(seen, known)| *seen == place && **known == *name)
+        };
         if !in_pieces && (self.members.len() >= MOST_MEMBERS || is_seen()) {
             return skip(map).map(|()| None);
         }
@@ -104,12 +108,19 @@ impl State {
         choice.reason(said.reasoning_content.or(said.reasoning), said.details, out);
         choice.content(&self.vendor, said.content, out);
         if let Some(text) = said.refusal {
-            out.push(ReplyDelta::Refusal { choice: index, text });
+            out.push(ReplyDelta::Refusal {
+                choice: index,
+                text,
+            });
         }
         choice.calls(&self.vendor, said.calls, said.function_call, out);
         choice.hear(said.audio);
         let place = Place::Message(index);
-        out.extend(said.members.into_iter().map(|(name, value)| ReplyDelta::Member { place, name, value }));
+        out.extend(
+            said.members
+                .into_iter()
+                .map(|(name, value)| ReplyDelta::Member { place, name, value }),
+        );
     }
 
     /// A choice ends.
@@ -121,9 +132,16 @@ impl State {
         if reason.as_str() != word {
             // OpenRouter's name for a vendor's own word.
             let (place, name) = (Place::Choice(index), "native_finish_reason".into());
-            out.push(ReplyDelta::Member { place, name, value: word.into() });
+            out.push(ReplyDelta::Member {
+                place,
+                name,
+                value: word.into(),
+            });
         }
-        out.push(ReplyDelta::Finish { choice: index, reason });
+        out.push(ReplyDelta::Finish {
+            choice: index,
+            reason,
+        });
     }
 
     /// Ends every choice that is still open: a whole reply has stopped, a stream with a terminal marker has ended for a
@@ -135,14 +153,23 @@ impl State {
         for choice in self.choices.iter_mut().filter(|choice| !choice.is_finished) {
             choice.flush(&self.vendor, out);
             choice.is_finished = true;
-            let reason = if self.whole { agcore_chat::FinishReason::Stop } else { finish::unknown() };
-            out.push(ReplyDelta::Finish { choice: choice.index, reason });
+            let reason = if self.whole {
+                agcore_chat::FinishReason::Stop
+            } else {
+                finish::unknown()
+            };
+            out.push(ReplyDelta::Finish {
+                choice: choice.index,
+                reason,
+            });
         }
     }
 
     /// Tells what was held back, when the reply ends in the middle.
     pub(super) fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
-        self.choices.iter_mut().for_each(|choice| choice.flush(&self.vendor, out));
+        self.choices
+            .iter_mut()
+            .for_each(|choice| choice.flush(&self.vendor, out));
     }
 
     /// Whether the answer has ended: the first choice, where there is one of that number. Of another one that has not, the
@@ -150,7 +177,9 @@ impl State {
     pub(super) fn is_finished(&self) -> bool {
         match self.choices.iter().find(|choice| choice.index == 0) {
             Some(first) => first.is_finished,
-            None => !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished),
+            None => {
+                !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished)
+            }
         }
     }
 }
@@ -168,10 +197,16 @@ pub(super) fn says_nothing(value: &Value) -> bool {
 
 impl ChoiceState {
     fn of(choices: &mut Vec<Self>, index: u32) -> &mut Self {
-        let at = choices.iter().position(|choice| choice.index == index).unwrap_or_else(|| {
-            choices.push(Self { index, ..Self::default() });
-            choices.len() - 1
-        });
+        let at = choices
+            .iter()
+            .position(|choice| choice.index == index)
+            .unwrap_or_else(|| {
+                choices.push(Self {
+                    index,
+                    ..Self::default()
+                });
+                choices.len() - 1
+            });
         &mut choices[at]
     }
 
@@ -182,8 +217,14 @@ impl ChoiceState {
         if let Some(text) = plain {
             out.push(ReplyDelta::Reasoning { choice, text });
         } else if !self.has_plain_reasoning {
-            let texts = pieces.iter().filter_map(details::text).filter(|text| !text.is_empty());
-            out.extend(texts.map(|text| ReplyDelta::Reasoning { choice, text: text.into() }));
+            let texts = pieces
+                .iter()
+                .filter_map(details::text)
+                .filter(|text| !text.is_empty());
+            out.extend(texts.map(|text| ReplyDelta::Reasoning {
+                choice,
+                text: text.into(),
+            }));
         }
         details::append(&mut self.details, pieces);
     }
@@ -192,7 +233,9 @@ impl ChoiceState {
         match content {
             Content::None => {}
             Content::Text(text) => self.text(vendor, text, out),
-            Content::Parts(parts) => parts.into_iter().for_each(|part| self.part(vendor, part, out)),
+            Content::Parts(parts) => parts
+                .into_iter()
+                .for_each(|part| self.part(vendor, part, out)),
         }
     }
 
@@ -204,7 +247,10 @@ impl ChoiceState {
             Part::Reasoning(text) => out.push(ReplyDelta::Reasoning { choice, text }),
             Part::Refusal(text) => out.push(ReplyDelta::Refusal { choice, text }),
             Part::Other(raw) => {
-                out.push(ReplyDelta::Block { choice, block: Box::new(agcore_chat::Block::Other(raw)) });
+                out.push(ReplyDelta::Block {
+                    choice,
+                    block: Box::new(agcore_chat::Block::Other(raw)),
+                });
             }
         }
     }
@@ -212,7 +258,10 @@ impl ChoiceState {
     fn text(&mut self, vendor: &str, text: Text, out: &mut Vec<ReplyDelta>) {
         if !text.is_empty() {
             self.seal(vendor, out);
-            out.push(ReplyDelta::Text { choice: self.index, text });
+            out.push(ReplyDelta::Text {
+                choice: self.index,
+                text,
+            });
         }
     }
 
@@ -228,16 +277,23 @@ impl ChoiceState {
         let legacy = legacy.filter(|_| !self.has_calls);
         for fragment in calls.into_iter().chain(legacy) {
             self.seal(vendor, out);
-            out.push(ReplyDelta::Call { choice: self.index, fragment: Box::new(fragment) });
+            out.push(ReplyDelta::Call {
+                choice: self.index,
+                fragment: Box::new(fragment),
+            });
         }
     }
 
     /// A spoken answer comes in pieces: sound and transcript append, the rest is set.
     fn hear(&mut self, audio: Option<Value>) {
-        let Some(Value::Object(pieces)) = audio else { return };
+        let Some(Value::Object(pieces)) = audio else {
+            return;
+        };
         for (name, value) in pieces {
             match (self.audio.get_mut(&name), value) {
-                (Some(Value::String(text)), Value::String(more)) if name == "data" || name == "transcript" => {
+                (Some(Value::String(text)), Value::String(more))
+                    if name == "data" || name == "transcript" =>
+                {
                     text.push_str(&more);
                 }
                 (_, value) => {
@@ -255,14 +311,22 @@ impl ChoiceState {
         let details = Value::Array(std::mem::take(&mut self.details));
         let data = Map::from_iter([(REASONING_DETAILS.to_owned(), details)]);
         let vendor = Box::new(VendorData::new(vendor, data));
-        out.push(ReplyDelta::Seal { choice: self.index, block: SealedBlock::Reasoning, vendor });
+        out.push(ReplyDelta::Seal {
+            choice: self.index,
+            block: SealedBlock::Reasoning,
+            vendor,
+        });
     }
 
     fn flush(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
         self.seal(vendor, out);
         if !self.audio.is_empty() {
             let value = Value::Object(std::mem::take(&mut self.audio));
-            out.push(ReplyDelta::Member { place: Place::Message(self.index), name: "audio".into(), value });
+            out.push(ReplyDelta::Member {
+                place: Place::Message(self.index),
+                name: "audio".into(),
+                value,
+            });
         }
     }
 }

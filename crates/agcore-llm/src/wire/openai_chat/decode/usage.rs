@@ -53,7 +53,11 @@ impl RawUsage {
             completion_tokens: output(self.prompt, self.completion, reasoning_tokens, self.total),
             total_tokens: self.total,
             prompt_tokens_details: PromptTokensDetails {
-                cached_tokens: prompt.cached.or(self.cached).or(self.cache_hit).or(self.cache_read),
+                cached_tokens: prompt
+                    .cached
+                    .or(self.cached)
+                    .or(self.cache_hit)
+                    .or(self.cache_read),
                 cache_write_tokens: prompt.cache_write.or(self.cache_creation),
                 audio_tokens: prompt.audio,
                 extra: prompt.extra,
@@ -67,13 +71,22 @@ impl RawUsage {
             },
             extra: self.extra,
         };
-        let is_known = usage.prompt_tokens.or(usage.completion_tokens).or(usage.total_tokens).is_some();
+        let is_known = usage
+            .prompt_tokens
+            .or(usage.completion_tokens)
+            .or(usage.total_tokens)
+            .is_some();
         is_known.then_some(usage)
     }
 }
 
 /// All generated tokens. xAI counts reasoning outside of `completion_tokens`, others inside; the total tells which.
-fn output(prompt: Option<u64>, completion: Option<u64>, reasoning: Option<u64>, total: Option<u64>) -> Option<u64> {
+fn output(
+    prompt: Option<u64>,
+    completion: Option<u64>,
+    reasoning: Option<u64>,
+    total: Option<u64>,
+) -> Option<u64> {
     let outside = || {
         let reasoning = reasoning.filter(|tokens| *tokens > 0)?;
         let all = completion?.checked_add(reasoning)?;

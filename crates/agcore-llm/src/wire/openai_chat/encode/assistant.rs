@@ -1,6 +1,8 @@
 //! Assistant messages: text, reasoning and calls, and what the vendor wants back with them.
 
-use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData};
+use agcore_chat::{
+    AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
@@ -8,7 +10,6 @@ use super::{
     super::decode::details::{self, REASONING_DETAILS},
     content::WrittenText,
     context::Context,
-    message::write_name,
 };
 use crate::dialect::ReasoningField;
 
@@ -32,11 +33,19 @@ impl Serialize for WrittenAssistant<'_> {
             map.serialize_entry("tool_calls", &WrittenCalls { context, message })?;
         }
         if context.dialect.content.refusals {
-            write_some("refusal", message.refusal.as_deref().filter(|text| !text.is_empty()), &mut map)?;
+            write_some(
+                "refusal",
+                message.refusal.as_deref().filter(|text| !text.is_empty()),
+                &mut map,
+            )?;
             // The vendor holds the sound itself.
-            write_some("audio", message.audio.as_ref().and_then(audio_reference), &mut map)?;
+            write_some(
+                "audio",
+                message.audio.as_ref().and_then(audio_reference),
+                &mut map,
+            )?;
         }
-        write_name(context, message.name.as_deref(), &mut map)?;
+        context.write_name(message.name.as_deref(), &mut map)?;
         self.write_function_call(message.function_call.as_ref(), &mut map)?;
         for (name, value) in message.extra.iter().filter(|(name, _)| self.is_sent(name)) {
             map.serialize_entry(name, value)?;
@@ -45,7 +54,11 @@ impl Serialize for WrittenAssistant<'_> {
     }
 }
 
-fn write_some<S: SerializeMap, T: Serialize>(name: &str, value: Option<T>, map: &mut S) -> Result<(), S::Error> {
+fn write_some<S: SerializeMap, T: Serialize>(
+    name: &str,
+    value: Option<T>,
+    map: &mut S,
+) -> Result<(), S::Error> {
     value.map_or(Ok(()), |value| map.serialize_entry(name, &value))
 }
 
@@ -56,17 +69,32 @@ fn audio_reference(audio: &Value) -> Option<Value> {
 impl WrittenAssistant<'_> {
     /// Most other members are notes of an earlier reply, which no vendor takes back.
     fn is_sent(&self, member: &str) -> bool {
-        self.context.dialect.content.assistant_members.contains(&member)
+        self.context
+            .dialect
+            .content
+            .assistant_members
+            .contains(&member)
     }
 
     fn write_content<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
         let (message, rule) = (self.message, self.context.dialect);
-        let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts) && self.has_own_reasoning();
+        let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts)
+            && self.has_own_reasoning();
         let mut parts = message.blocks.iter().filter(|block| is_content(block));
         let is_several = parts.next().is_some() && parts.next().is_some();
-        let is_plain = message.blocks.iter().all(|block| !is_content(block) || matches!(block, Block::Text(_)));
+        let is_plain = message
+            .blocks
+            .iter()
+            .all(|block| !is_content(block) || matches!(block, Block::Text(_)));
         if thinking || (rule.content.arrays && (is_several || !is_plain)) {
-            return map.serialize_entry("content", &WrittenBlocks { context: self.context, message, thinking });
+            return map.serialize_entry(
+                "content",
+                &WrittenBlocks {
+                    context: self.context,
+                    message,
+                    thinking,
+                },
+            );
         }
         let text = message.text();
         if !text.is_empty() {
@@ -74,7 +102,10 @@ impl WrittenAssistant<'_> {
         }
         match self.instead_of_text() {
             Some(words) => map.serialize_entry("content", words),
-            None if message.has_tool_calls() || message.function_call.is_some() || self.has_refusal() => {
+            None if message.has_tool_calls()
+                || message.function_call.is_some()
+                || self.has_refusal() =>
+            {
                 map.serialize_entry("content", &())
             }
             None => map.serialize_entry("content", ""),
@@ -97,7 +128,9 @@ impl WrittenAssistant<'_> {
     /// Reasoning is for who made it; where nobody is named, for whoever takes it.
     fn own_reasoning(&self) -> impl Iterator<Item = &str> {
         self.message.blocks.iter().filter_map(|block| match block {
-            Block::Reasoning(reasoning) if is_of(self.context, reasoning.vendor.as_ref()) => Some(reasoning.text.as_str()),
+            Block::Reasoning(reasoning) if is_of(self.context, reasoning.vendor.as_ref()) => {
+                Some(reasoning.text.as_str())
+            }
             _ => None,
         })
     }
@@ -109,25 +142,45 @@ impl WrittenAssistant<'_> {
     fn write_reasoning<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
         let rule = self.context.dialect.reasoning;
         if let ReasoningField::Member(name) = rule.field {
-            let is_required = rule.required_with_calls && self.context.is_thinking && self.message.has_tool_calls();
+            let is_required = rule.required_with_calls
+                && self.context.is_thinking
+                && self.message.has_tool_calls();
             if is_required || self.has_own_reasoning() {
                 map.serialize_entry(name, &Joined(|| self.own_reasoning()))?;
             }
         }
         let mut list = Vec::new();
         for block in &self.message.blocks {
-            let Block::Reasoning(reasoning) = block else { continue };
-            let data = vendor_data(self.context, reasoning.vendor.as_ref()).and_then(|data| data.get(REASONING_DETAILS));
-            details::append(&mut list, data.and_then(Value::as_array).into_iter().flatten().cloned());
+            let Block::Reasoning(reasoning) = block else {
+                continue;
+            };
+            let data = vendor_data(self.context, reasoning.vendor.as_ref())
+                .and_then(|data| data.get(REASONING_DETAILS));
+            details::append(
+                &mut list,
+                data.and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         }
-        if list.is_empty() { Ok(()) } else { map.serialize_entry(REASONING_DETAILS, &list) }
+        if list.is_empty() {
+            Ok(())
+        } else {
+            map.serialize_entry(REASONING_DETAILS, &list)
+        }
     }
 
-    fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {
+    fn write_function_call<S: SerializeMap>(
+        &self,
+        call: Option<&FunctionCall>,
+        map: &mut S,
+    ) -> Result<(), S::Error> {
         match call {
-            Some(_) if !self.context.dialect.content.legacy_functions => {
-                Err(self.context.refuse("calls in the legacy form", "rewrite `function_call` as a tool call"))
-            }
+            Some(_) if !self.context.dialect.content.legacy_functions => Err(self.context.refuse(
+                "calls in the legacy form",
+                "rewrite `function_call` as a tool call",
+            )),
             call => write_some("function_call", call, map),
         }
     }
@@ -139,7 +192,9 @@ fn is_of(context: &Context<'_>, vendor: Option<&VendorData>) -> bool {
 
 /// What this vendor wants back; the data of others stays here.
 fn vendor_data<'a>(context: &Context<'_>, vendor: Option<&'a VendorData>) -> Option<&'a Value> {
-    vendor.filter(|data| data.vendor == context.dialect.name).map(|data| &data.data)
+    vendor
+        .filter(|data| data.vendor == context.dialect.name)
+        .map(|data| &data.data)
 }
 
 fn is_content(block: &Block) -> bool {
@@ -172,13 +227,21 @@ impl Serialize for WrittenBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_written = |block: &&Block| match block {
             Block::Reasoning(reasoning) => {
-                self.thinking && !reasoning.text.is_empty() && is_of(self.context, reasoning.vendor.as_ref())
+                self.thinking
+                    && !reasoning.text.is_empty()
+                    && is_of(self.context, reasoning.vendor.as_ref())
             }
             // Empty texts are refused by several vendors.
             Block::Text(text) => !text.text.is_empty(),
             other => is_content(other),
         };
-        serializer.collect_seq(self.message.blocks.iter().filter(is_written).map(WrittenBlock))
+        serializer.collect_seq(
+            self.message
+                .blocks
+                .iter()
+                .filter(is_written)
+                .map(WrittenBlock),
+        )
     }
 }
 
@@ -187,11 +250,18 @@ struct WrittenBlock<'a>(&'a Block);
 impl Serialize for WrittenBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Block::Text(block) => {
-                WrittenText { text: &block.text, extra: &block.extra, cache: None }.serialize(serializer)
+            Block::Text(block) => WrittenText {
+                text: &block.text,
+                extra: &block.extra,
+                cache: None,
             }
+            .serialize(serializer),
             Block::Reasoning(reasoning) => {
-                let text = WrittenText { text: &reasoning.text, extra: &Extra::new(), cache: None };
+                let text = WrittenText {
+                    text: &reasoning.text,
+                    extra: &Extra::new(),
+                    cache: None,
+                };
                 let mut map = serializer.serialize_map(Some(2))?;
                 map.serialize_entry("type", "thinking")?;
                 map.serialize_entry("thinking", &[text])?;
@@ -212,7 +282,11 @@ struct WrittenCalls<'a> {
 impl Serialize for WrittenCalls<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.context;
-        serializer.collect_seq(self.message.tool_calls().map(|call| WrittenCall { context, call }))
+        serializer.collect_seq(
+            self.message
+                .tool_calls()
+                .map(|call| WrittenCall { context, call }),
+        )
     }
 }
 
@@ -229,9 +303,18 @@ impl Serialize for WrittenCall<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &*context.call_ids.get(&call.id))?;
         map.serialize_entry("type", kind)?;
-        map.serialize_entry(kind, &WrittenInput { context, call, is_custom })?;
+        map.serialize_entry(
+            kind,
+            &WrittenInput {
+                context,
+                call,
+                is_custom,
+            },
+        )?;
         if let Some(Value::Object(members)) = vendor_data(context, call.vendor.as_ref()) {
-            members.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+            members
+                .iter()
+                .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         }
         map.end()
     }
@@ -247,16 +330,31 @@ struct WrittenInput<'a> {
 impl Serialize for WrittenInput<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("name", if self.call.name.is_empty() { NO_NAME } else { &self.call.name })?;
+        map.serialize_entry(
+            "name",
+            if self.call.name.is_empty() {
+                NO_NAME
+            } else {
+                &self.call.name
+            },
+        )?;
         match &self.call.input {
             CallInput::Text(text) if self.is_custom => map.serialize_entry("input", text)?,
-            CallInput::Text(text) => map.serialize_entry("arguments", &json!({ "input": text }).to_string())?,
-            CallInput::Arguments(raw) if raw.trim().is_empty() => map.serialize_entry("arguments", "{}")?,
+            CallInput::Text(text) => {
+                map.serialize_entry("arguments", &json!({ "input": text }).to_string())?
+            }
+            CallInput::Arguments(raw) if raw.trim().is_empty() => {
+                map.serialize_entry("arguments", "{}")?
+            }
             CallInput::Arguments(raw) if self.must_wrap() => {
                 map.serialize_entry("arguments", &json!({ "invalid_json": raw }).to_string())?;
             }
             CallInput::Arguments(raw) => map.serialize_entry("arguments", raw)?,
-            other => return Err(self.context.refuse(&format!("the call input {other:?}"), "leave the call out")),
+            other => {
+                return Err(self
+                    .context
+                    .refuse(&format!("the call input {other:?}"), "leave the call out"));
+            }
         }
         map.end()
     }

@@ -15,14 +15,22 @@ pub(super) struct Body<'a> {
 
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { context, request, model, stream } = self;
+        let Self {
+            context,
+            request,
+            model,
+            stream,
+        } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("model", model)?;
         map.serialize_entry("messages", &Messages { context, request })?;
         tools::write(context, request, &mut map)?;
         parameters::write(context, request, &mut map)?;
         self.write_stream(*stream, &mut map)?;
-        request.extra_body.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        request
+            .extra_body
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -41,8 +49,12 @@ impl Body<'_> {
             return map.serialize_entry("stream_options", &options);
         }
         match told {
-            Some(options) if *options != StreamOptions::default() && options.include_usage != Some(true) => {
-                Err(self.context.refuse("stream_options", "usage always comes; leave them out"))
+            Some(options)
+                if *options != StreamOptions::default() && options.include_usage != Some(true) =>
+            {
+                Err(self
+                    .context
+                    .refuse("stream_options", "usage always comes; leave them out"))
             }
             _ => Ok(()),
         }
@@ -57,6 +69,11 @@ struct Messages<'a> {
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.context;
-        serializer.collect_seq(self.request.messages.iter().map(|message| WrittenMessage { context, message }))
+        serializer.collect_seq(
+            self.request
+                .messages
+                .iter()
+                .map(|message| WrittenMessage { context, message }),
+        )
     }
 }

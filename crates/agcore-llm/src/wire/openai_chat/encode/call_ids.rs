@@ -68,7 +68,9 @@ fn free_id(id: &str, taken: &BTreeMap<&str, String>) -> String {
 
 /// The FNV-1a hash of 64 bits: short, and the same for ever on every machine.
 fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn spelled(mut number: u64) -> String {
@@ -86,16 +88,24 @@ mod tests {
     use agcore_chat::{AssistantMessage, ToolCall};
 
     fn history(ids: &[&str]) -> Vec<Arc<Message>> {
-        let said = ids.iter().fold(AssistantMessage::default(), |said, id| said.with_call(ToolCall::function(*id, "f", "{}")));
+        let said = ids.iter().fold(AssistantMessage::default(), |said, id| {
+            said.with_call(ToolCall::function(*id, "f", "{}"))
+        });
         let results = ids.iter().map(|id| Message::tool(*id, "ok"));
-        std::iter::once(Message::from(said)).chain(results).map(Arc::new).collect()
+        std::iter::once(Message::from(said))
+            .chain(results)
+            .map(Arc::new)
+            .collect()
     }
 
     #[test]
     fn keeps_what_fits_and_maps_the_rest_stably() {
         let first = history(&["abcDEF123", "call_x"]);
         let more = history(&["call_x", "call_y"]);
-        let (first, more) = (CallIds::new(CallIdRule::NineAlphanumeric, &first), CallIds::new(CallIdRule::NineAlphanumeric, &more));
+        let (first, more) = (
+            CallIds::new(CallIdRule::NineAlphanumeric, &first),
+            CallIds::new(CallIdRule::NineAlphanumeric, &more),
+        );
         assert_eq!(first.get("abcDEF123"), "abcDEF123");
         assert!(fits(&first.get("call_x")));
         assert_eq!(first.get("call_x"), more.get("call_x"));
@@ -114,6 +124,9 @@ mod tests {
     #[test]
     fn leaves_ids_alone_where_any_will_do() {
         let messages = history(&["call_x"]);
-        assert_eq!(CallIds::new(CallIdRule::Any, &messages).get("call_x"), "call_x");
+        assert_eq!(
+            CallIds::new(CallIdRule::Any, &messages).get("call_x"),
+            "call_x"
+        );
     }
 }

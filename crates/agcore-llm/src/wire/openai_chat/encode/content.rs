@@ -37,12 +37,18 @@ pub(super) struct WrittenContent<'a> {
 
 impl Serialize for WrittenContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let cache = self.marks.cache.as_ref().filter(|_| self.context.dialect.content.cache_marks);
+        let cache = self
+            .marks
+            .cache
+            .as_ref()
+            .filter(|_| self.context.dialect.content.cache_marks);
         match (self.content, cache) {
             (Content::Text(text), None) => serializer.serialize_str(text),
-            (Content::Text(text), Some(cache)) => {
-                serializer.collect_seq([WrittenText { text, extra: &Extra::new(), cache: Some(cache) }])
-            }
+            (Content::Text(text), Some(cache)) => serializer.collect_seq([WrittenText {
+                text,
+                extra: &Extra::new(),
+                cache: Some(cache),
+            }]),
             (Content::Parts(parts), cache) => self.parts(parts, cache, serializer),
         }
     }
@@ -55,18 +61,22 @@ impl WrittenContent<'_> {
         cache: Option<&CacheMark>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let is_bare = |part: &TextPart| part.extra.is_empty() && self.cache_of(&part.marks).is_none();
-        if let (None, [ContentPart::Text(part)]) = (cache, parts) {
-            if is_bare(part) {
-                return serializer.serialize_str(&part.text);
-            }
+        let is_bare =
+            |part: &TextPart| part.extra.is_empty() && self.cache_of(&part.marks).is_none();
+        if let (None, [ContentPart::Text(part)]) = (cache, parts)
+            && is_bare(part)
+        {
+            return serializer.serialize_str(&part.text);
         }
         let is_text = |part: &ContentPart| matches!(part, ContentPart::Text(_));
         if self.owner != Owner::User && !parts.iter().all(is_text) {
             let what = format!("other parts than text in {}", self.owner.name());
             return Err(self.context.refuse(&what, "send them in a user message"));
         }
-        if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
+        if self.owner != Owner::User
+            && !self.context.dialect.content.arrays
+            && !self.has_marks(parts, cache)
+        {
             return serializer.serialize_str(&self.content.text());
         }
         let last = parts.len().saturating_sub(1);
@@ -80,11 +90,18 @@ impl WrittenContent<'_> {
     }
 
     fn has_marks(&self, parts: &[ContentPart], cache: Option<&CacheMark>) -> bool {
-        cache.is_some() || parts.iter().filter_map(ContentPart::marks).any(|marks| self.cache_of(marks).is_some())
+        cache.is_some()
+            || parts
+                .iter()
+                .filter_map(ContentPart::marks)
+                .any(|marks| self.cache_of(marks).is_some())
     }
 
     fn cache_of<'a>(&self, marks: &'a Marks) -> Option<&'a CacheMark> {
-        marks.cache.as_ref().filter(|_| self.context.dialect.content.cache_marks)
+        marks
+            .cache
+            .as_ref()
+            .filter(|_| self.context.dialect.content.cache_marks)
     }
 }
 
@@ -98,19 +115,43 @@ struct WrittenPart<'a> {
 impl Serialize for WrittenPart<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rule = self.context.dialect.content;
-        let own = self.part.marks().and_then(|marks| marks.cache.as_ref()).filter(|_| rule.cache_marks);
+        let own = self
+            .part
+            .marks()
+            .and_then(|marks| marks.cache.as_ref())
+            .filter(|_| rule.cache_marks);
         let cache = own.or(self.cache);
         match self.part {
-            ContentPart::Text(part) => {
-                WrittenText { text: &part.text, extra: &part.extra, cache }.serialize(serializer)
+            ContentPart::Text(part) => WrittenText {
+                text: &part.text,
+                extra: &part.extra,
+                cache,
             }
-            ContentPart::ImageUrl(part) => {
-                self.media(rule.images, "image_url", &part.image_url, &part.extra, cache, serializer)
-            }
-            ContentPart::InputAudio(part) => {
-                self.media(rule.audio, "input_audio", &part.input_audio, &part.extra, cache, serializer)
-            }
-            ContentPart::File(part) => self.media(rule.files, "file", &part.file, &part.extra, cache, serializer),
+            .serialize(serializer),
+            ContentPart::ImageUrl(part) => self.media(
+                rule.images,
+                "image_url",
+                &part.image_url,
+                &part.extra,
+                cache,
+                serializer,
+            ),
+            ContentPart::InputAudio(part) => self.media(
+                rule.audio,
+                "input_audio",
+                &part.input_audio,
+                &part.extra,
+                cache,
+                serializer,
+            ),
+            ContentPart::File(part) => self.media(
+                rule.files,
+                "file",
+                &part.file,
+                &part.extra,
+                cache,
+                serializer,
+            ),
             // Parts that nobody here knows go as they are.
             other => other.serialize(serializer),
         }
@@ -129,13 +170,17 @@ impl WrittenPart<'_> {
     ) -> Result<S::Ok, S::Error> {
         if !is_taken {
             let what = format!("parts of the type `{kind}`");
-            return Err(self.context.refuse(&what, "leave it out, or ask a vendor that takes it"));
+            return Err(self
+                .context
+                .refuse(&what, "leave it out, or ask a vendor that takes it"));
         }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;
         map.serialize_entry(kind, value)?;
         write_cache(cache, &mut map)?;
-        extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        extra
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -153,7 +198,9 @@ impl Serialize for WrittenText<'_> {
         map.serialize_entry("type", "text")?;
         map.serialize_entry("text", self.text)?;
         write_cache(self.cache, &mut map)?;
-        self.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        self.extra
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -167,7 +214,13 @@ fn write_cache<S: SerializeMap>(cache: Option<&CacheMark>, map: &mut S) -> Resul
         ttl: Option<&'a str>,
     }
     let control = |cache: &'_ CacheMark| -> Result<(), S::Error> {
-        map.serialize_entry("cache_control", &CacheControl { r#type: "ephemeral", ttl: cache.ttl.as_deref() })
+        map.serialize_entry(
+            "cache_control",
+            &CacheControl {
+                r#type: "ephemeral",
+                ttl: cache.ttl.as_deref(),
+            },
+        )
     };
     cache.map_or(Ok(()), control)
 }

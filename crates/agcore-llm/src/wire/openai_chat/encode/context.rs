@@ -1,7 +1,7 @@
 //! [`Context`]: what every part of the writer needs to know.
 
 use agcore_chat::{ChatRequest, Message};
-use serde::ser::Error;
+use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
 use super::call_ids::CallIds;
@@ -18,20 +18,52 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(dialect: &'a Dialect, request: &'a ChatRequest, model: &str) -> Self {
         let is_thinking = dialect.reasoning.required_with_calls && thinks(request, model);
-        Self { dialect, call_ids: CallIds::new(dialect.tools.call_ids, &request.messages), is_thinking }
+        Self {
+            dialect,
+            call_ids: CallIds::new(dialect.tools.call_ids, &request.messages),
+            is_thinking,
+        }
     }
 
     /// Refuses something by name.
     pub(super) fn refuse<E: Error>(&self, what: &str, advice: &str) -> E {
-        E::custom(format_args!("{} does not take {what}: {advice}", self.dialect.name))
+        E::custom(format_args!(
+            "{} does not take {what}: {advice}",
+            self.dialect.name
+        ))
+    }
+
+    /// Writes the name of a participant.
+    pub(super) fn write_name<S: SerializeMap>(
+        &self,
+        name: Option<&str>,
+        map: &mut S,
+    ) -> Result<(), S::Error> {
+        match name {
+            Some(_) if !self.dialect.content.names => {
+                let advice = "leave it out, or tell it in the text";
+                Err(self.refuse("the `name` of a participant", advice))
+            }
+            Some(name) => map.serialize_entry("name", name),
+            None => Ok(()),
+        }
     }
 }
 
-/// Whether a DeepSeek model thinks: it always does, it was told to, or it did before.
+/// Whether a model that may think does: its name says so (`deepseek-reasoner`, `kimi-k2-thinking`), it was told to, or it
+/// did before.
 fn thinks(request: &ChatRequest, model: &str) -> bool {
-    let switch = request.extra_body.get("thinking").and_then(|thinking| thinking.get("type"));
-    let has_thought = |message: &Message| message.as_assistant().is_some_and(|said| !said.reasoning().is_empty());
+    let switch = request
+        .extra_body
+        .get("thinking")
+        .and_then(|thinking| thinking.get("type"));
+    let has_thought = |message: &Message| {
+        message
+            .as_assistant()
+            .is_some_and(|said| !said.reasoning().is_empty())
+    };
     model.contains("reasoner")
+        || model.contains("thinking")
         || switch.and_then(Value::as_str) == Some("enabled")
         || request.messages.iter().any(|message| has_thought(message))
 }

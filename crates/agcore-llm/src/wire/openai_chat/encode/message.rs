@@ -1,6 +1,8 @@
 //! Messages by role.
 
-use agcore_chat::{Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage};
+use agcore_chat::{
+    Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
@@ -23,10 +25,15 @@ impl Serialize for WrittenMessage<'_> {
             Message::Developer(message) => self.instruction(Role::Developer, message, serializer),
             Message::System(message) => self.instruction(Role::System, message, serializer),
             Message::User(message) => self.user(message, serializer),
-            Message::Assistant(message) => WrittenAssistant { context, message }.serialize(serializer),
+            Message::Assistant(message) => {
+                WrittenAssistant { context, message }.serialize(serializer)
+            }
             Message::Tool(message) => self.result(message, serializer),
             Message::Function(message) => self.function(message, serializer),
-            other => Err(context.refuse(&format!("messages of the role `{}`", other.role()), "leave it out")),
+            other => Err(context.refuse(
+                &format!("messages of the role `{}`", other.role()),
+                "leave it out",
+            )),
         }
     }
 }
@@ -43,14 +50,34 @@ impl WrittenMessage<'_> {
             InstructionRole::System => Role::System,
             InstructionRole::User => Role::User,
         };
-        let InstructionMessage { content, name, marks, extra } = message;
-        let content = WrittenContent { context: self.context, content, marks, owner: Owner::Instruction };
+        let InstructionMessage {
+            content,
+            name,
+            marks,
+            extra,
+        } = message;
+        let content = WrittenContent {
+            context: self.context,
+            content,
+            marks,
+            owner: Owner::Instruction,
+        };
         self.spoken(role, &content, name.as_deref(), extra, serializer)
     }
 
     fn user<S: Serializer>(&self, message: &UserMessage, serializer: S) -> Result<S::Ok, S::Error> {
-        let UserMessage { content, name, marks, extra } = message;
-        let content = WrittenContent { context: self.context, content, marks, owner: Owner::User };
+        let UserMessage {
+            content,
+            name,
+            marks,
+            extra,
+        } = message;
+        let content = WrittenContent {
+            context: self.context,
+            content,
+            marks,
+            owner: Owner::User,
+        };
         self.spoken(Role::User, &content, name.as_deref(), extra, serializer)
     }
 
@@ -65,14 +92,24 @@ impl WrittenMessage<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", &role)?;
         map.serialize_entry("content", content)?;
-        write_name(self.context, name, &mut map)?;
+        self.context.write_name(name, &mut map)?;
         write_extra(extra, &mut map)?;
         map.end()
     }
 
-    fn result<S: Serializer>(&self, message: &ToolMessage, serializer: S) -> Result<S::Ok, S::Error> {
+    fn result<S: Serializer>(
+        &self,
+        message: &ToolMessage,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let context = self.context;
-        let ToolMessage { tool_call_id, content, name, marks, extra } = message;
+        let ToolMessage {
+            tool_call_id,
+            content,
+            name,
+            marks,
+            extra,
+        } = message;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", &Role::Tool)?;
         map.serialize_entry("tool_call_id", &*context.call_ids.get(tool_call_id))?;
@@ -80,36 +117,42 @@ impl WrittenMessage<'_> {
         if let Some(name) = name.as_ref().filter(|_| context.dialect.tools.result_name) {
             map.serialize_entry("name", name)?;
         }
-        map.serialize_entry("content", &WrittenContent { context, content, marks, owner: Owner::Tool })?;
+        map.serialize_entry(
+            "content",
+            &WrittenContent {
+                context,
+                content,
+                marks,
+                owner: Owner::Tool,
+            },
+        )?;
         write_extra(extra, &mut map)?;
         map.end()
     }
 
-    fn function<S: Serializer>(&self, message: &FunctionMessage, serializer: S) -> Result<S::Ok, S::Error> {
+    fn function<S: Serializer>(
+        &self,
+        message: &FunctionMessage,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         if !self.context.dialect.content.legacy_functions {
-            return Err(self.context.refuse("function messages", "rewrite them as tool messages"));
+            return Err(self
+                .context
+                .refuse("function messages", "rewrite them as tool messages"));
         }
-        self.spoken(Role::Function, &message.content, Some(&message.name), &message.extra, serializer)
-    }
-}
-
-/// Writes the name of a participant.
-pub(super) fn write_name<S: SerializeMap>(
-    context: &Context<'_>,
-    name: Option<&str>,
-    map: &mut S,
-) -> Result<(), S::Error> {
-    match name {
-        Some(_) if !context.dialect.content.names => {
-            Err(context.refuse("the `name` of a participant", "leave it out, or tell it in the text"))
-        }
-        Some(name) => map.serialize_entry("name", name),
-        None => Ok(()),
+        self.spoken(
+            Role::Function,
+            &message.content,
+            Some(&message.name),
+            &message.extra,
+            serializer,
+        )
     }
 }
 
 /// Writes members that have no field. The marks of a message never stand there.
 fn write_extra<S: SerializeMap>(extra: &Extra, map: &mut S) -> Result<(), S::Error> {
-    extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+    extra
+        .iter()
+        .try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
-

@@ -11,7 +11,11 @@ use super::{context::Context, schema};
 use crate::dialect::{EffortRule, TokenLimit};
 
 /// Writes every parameter that is set, tools and streaming aside.
-pub(super) fn write<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
+pub(super) fn write<S: SerializeMap>(
+    context: &Context<'_>,
+    request: &ChatRequest,
+    map: &mut S,
+) -> Result<(), S::Error> {
     macro_rules! plain {
         ($($name:ident),+ $(,)?) => {
             $(plain(context, map, stringify!($name), request.$name.as_ref())?;)+
@@ -32,7 +36,12 @@ pub(super) fn write<S: SerializeMap>(context: &Context<'_>, request: &ChatReques
     );
     write_format(context, request, map)?;
     write_effort(context, request, map)?;
-    plain(context, map, "modalities", (!request.modalities.is_empty()).then_some(&request.modalities))?;
+    plain(
+        context,
+        map,
+        "modalities",
+        (!request.modalities.is_empty()).then_some(&request.modalities),
+    )?;
     plain!(
         verbosity,
         audio,
@@ -65,58 +74,97 @@ fn check<E: Error>(context: &Context<'_>, name: &str) -> Result<(), E> {
     if context.dialect.takes(name) {
         return Ok(());
     }
-    Err(context.refuse(&format!("the parameter `{name}`"), "leave it out, or allow it in the dialect"))
+    Err(context.refuse(
+        &format!("the parameter `{name}`"),
+        "leave it out, or allow it in the dialect",
+    ))
 }
 
-fn write_token_limit<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
-    if let (Some(all), Some(visible)) = (request.max_completion_tokens, request.max_tokens) {
-        if all != visible {
-            return Err(Error::custom("max_tokens and max_completion_tokens differ: set one of them"));
-        }
+fn write_token_limit<S: SerializeMap>(
+    context: &Context<'_>,
+    request: &ChatRequest,
+    map: &mut S,
+) -> Result<(), S::Error> {
+    if let (Some(all), Some(visible)) = (request.max_completion_tokens, request.max_tokens)
+        && all != visible
+    {
+        return Err(Error::custom(
+            "max_tokens and max_completion_tokens differ: set one of them",
+        ));
     }
     let name = match context.dialect.token_limit {
         TokenLimit::MaxTokens => "max_tokens",
         TokenLimit::MaxCompletionTokens => "max_completion_tokens",
     };
-    request.token_limit().map_or(Ok(()), |limit| map.serialize_entry(name, &limit))
+    request
+        .token_limit()
+        .map_or(Ok(()), |limit| map.serialize_entry(name, &limit))
 }
 
-fn write_format<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
-    let Some(format) = &request.response_format else { return Ok(()) };
+fn write_format<S: SerializeMap>(
+    context: &Context<'_>,
+    request: &ChatRequest,
+    map: &mut S,
+) -> Result<(), S::Error> {
+    let Some(format) = &request.response_format else {
+        return Ok(());
+    };
     check(context, "response_format")?;
     let formats = context.dialect.formats;
     match format {
-        ResponseFormat::JsonObject if !formats.json_object => {
-            Err(context.refuse("the answer's form `json_object`", "ask for JSON in the prompt"))
-        }
+        ResponseFormat::JsonObject if !formats.json_object => Err(context.refuse(
+            "the answer's form `json_object`",
+            "ask for JSON in the prompt",
+        )),
         ResponseFormat::JsonSchema(_) if !formats.json_schema => {
-            let advice = "use `json_object` and tell the schema in the prompt, or offer a tool with it";
+            let advice =
+                "use `json_object` and tell the schema in the prompt, or offer a tool with it";
             Err(context.refuse("the answer's form `json_schema`", advice))
         }
         ResponseFormat::JsonSchema(format) => {
             let adapted = schema::of_format(context.dialect, format).map_err(Error::custom)?;
-            map.serialize_entry("response_format", &json!({ "type": "json_schema", "json_schema": adapted }))
+            map.serialize_entry(
+                "response_format",
+                &json!({ "type": "json_schema", "json_schema": adapted }),
+            )
         }
         other => map.serialize_entry("response_format", other),
     }
 }
 
-fn write_effort<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
-    let Some(effort) = &request.reasoning_effort else { return Ok(()) };
+fn write_effort<S: SerializeMap>(
+    context: &Context<'_>,
+    request: &ChatRequest,
+    map: &mut S,
+) -> Result<(), S::Error> {
+    let Some(effort) = &request.reasoning_effort else {
+        return Ok(());
+    };
     let (name, value) = match context.dialect.effort {
         EffortRule::Member => return plain(context, map, "reasoning_effort", Some(effort)),
         EffortRule::Object => ("reasoning", json!({ "effort": effort })),
-        EffortRule::TemplateArgument => ("chat_template_kwargs", json!({ "reasoning_effort": effort })),
-        EffortRule::ThinkingSwitch if effort == "none" => ("thinking", json!({ "type": "disabled" })),
+        EffortRule::TemplateArgument => (
+            "chat_template_kwargs",
+            json!({ "reasoning_effort": effort }),
+        ),
+        EffortRule::ThinkingSwitch if effort == "none" => {
+            ("thinking", json!({ "type": "disabled" }))
+        }
         EffortRule::EnableThinking if effort == "none" => ("enable_thinking", false.into()),
         EffortRule::ThinkingSwitch | EffortRule::EnableThinking => {
             let what = format!("the reasoning effort `{effort}`");
-            return Err(context.refuse(&what, "it knows `none` only; switch thinking on in extra_body"));
+            return Err(context.refuse(
+                &what,
+                "it knows `none` only; switch thinking on in extra_body",
+            ));
         }
-        EffortRule::Refused => return Err(context.refuse("the parameter `reasoning_effort`", "leave it out")),
+        EffortRule::Refused => {
+            return Err(context.refuse("the parameter `reasoning_effort`", "leave it out"));
+        }
     };
     if request.extra_body.get(name).is_some() {
-        let message = format!("extra_body must not hold `{name}` beside reasoning_effort: set one of them");
+        let message =
+            format!("extra_body must not hold `{name}` beside reasoning_effort: set one of them");
         return Err(Error::custom(message));
     }
     map.serialize_entry(name, &value)

@@ -12,8 +12,13 @@ use serde_json::Value;
 use crate::dialect::{Dialect, SchemaRule, StrictRule};
 
 /// The schema of a tool's arguments.
-pub(super) fn of_tool<'a>(dialect: &Dialect, tool: &'a ToolDefinition) -> Result<Option<Cow<'a, Value>>, String> {
-    let Some(schema) = &tool.parameters else { return Ok(None) };
+pub(super) fn of_tool<'a>(
+    dialect: &Dialect,
+    tool: &'a ToolDefinition,
+) -> Result<Option<Cow<'a, Value>>, String> {
+    let Some(schema) = &tool.parameters else {
+        return Ok(None);
+    };
     // Gemini wants no schema at all for a function without arguments.
     if dialect.tools.schema == SchemaRule::Gemini && has_no_properties(schema) {
         return Ok(None);
@@ -23,18 +28,30 @@ pub(super) fn of_tool<'a>(dialect: &Dialect, tool: &'a ToolDefinition) -> Result
 }
 
 /// A form of the answer.
-pub(super) fn of_format<'a>(dialect: &Dialect, format: &'a JsonSchemaFormat) -> Result<Cow<'a, JsonSchemaFormat>, String> {
-    let Some(schema) = &format.schema else { return Ok(Cow::Borrowed(format)) };
+pub(super) fn of_format<'a>(
+    dialect: &Dialect,
+    format: &'a JsonSchemaFormat,
+) -> Result<Cow<'a, JsonSchemaFormat>, String> {
+    let Some(schema) = &format.schema else {
+        return Ok(Cow::Borrowed(format));
+    };
     let what = || format!("the schema of the answer's form `{}`", format.name);
     let is_strict = format.strict == Some(true);
     match adapted(dialect, schema, is_strict, &what)? {
         Cow::Borrowed(_) => Ok(Cow::Borrowed(format)),
-        Cow::Owned(schema) => Ok(Cow::Owned(JsonSchemaFormat { schema: Some(schema), ..format.clone() })),
+        Cow::Owned(schema) => Ok(Cow::Owned(JsonSchemaFormat {
+            schema: Some(schema),
+            ..format.clone()
+        })),
     }
 }
 
 /// Whether `strict` is written for a tool.
-pub(super) fn strict(dialect: &Dialect, strict: Option<bool>, tool: &str) -> Result<Option<bool>, String> {
+pub(super) fn strict(
+    dialect: &Dialect,
+    strict: Option<bool>,
+    tool: &str,
+) -> Result<Option<bool>, String> {
     match (dialect.tools.strict, strict) {
         (StrictRule::Refused, Some(true)) => Err(format!(
             "{} does not take `strict` (tool `{tool}`): leave it out, arguments are checked before the tool runs",
@@ -46,9 +63,14 @@ pub(super) fn strict(dialect: &Dialect, strict: Option<bool>, tool: &str) -> Res
 }
 
 fn has_no_properties(schema: &Value) -> bool {
-    let is_empty = |properties: &Value| properties.as_object().is_some_and(serde_json::Map::is_empty);
+    let is_empty = |properties: &Value| {
+        properties
+            .as_object()
+            .is_some_and(serde_json::Map::is_empty)
+    };
     schema.as_object().is_some_and(serde_json::Map::is_empty)
-        || (schema.get("type").and_then(Value::as_str) == Some("object") && schema.get("properties").is_none_or(is_empty))
+        || (schema.get("type").and_then(Value::as_str) == Some("object")
+            && schema.get("properties").is_none_or(is_empty))
 }
 
 fn adapted<'a>(

@@ -12,7 +12,11 @@ use serde_json::json;
 use super::{context::Context, schema};
 
 /// Writes tools, choice and whether several may be called at once.
-pub(super) fn write<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
+pub(super) fn write<S: SerializeMap>(
+    context: &Context<'_>,
+    request: &ChatRequest,
+    map: &mut S,
+) -> Result<(), S::Error> {
     let rule = context.dialect.tools;
     let choice = request.tool_choice.as_ref();
     let sent: Vec<WrittenTool<'_>> = request
@@ -27,16 +31,18 @@ pub(super) fn write<S: SerializeMap>(context: &Context<'_>, request: &ChatReques
     map.serialize_entry("tools", &sent)?;
     match choice {
         None => {}
-        Some(ToolChoice::Auto) if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
+        Some(ToolChoice::Auto)
+            if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
         Some(choice) => write_choice(context, choice, map)?,
     }
     match request.parallel_tool_calls {
         Some(allowed) if context.dialect.takes("parallel_tool_calls") => {
             map.serialize_entry("parallel_tool_calls", &allowed)
         }
-        Some(false) => {
-            Err(context.refuse("the parameter `parallel_tool_calls`", "its models may always call several tools"))
-        }
+        Some(false) => Err(context.refuse(
+            "the parameter `parallel_tool_calls`",
+            "its models may always call several tools",
+        )),
         // Several calls are what such vendors allow anyway.
         _ => Ok(()),
     }
@@ -47,30 +53,44 @@ fn is_sent(context: &Context<'_>, tool: &Tool, choice: Option<&ToolChoice>) -> b
     let rule = context.dialect.tools;
     match choice {
         Some(ToolChoice::None) => rule.choice_none,
-        Some(ToolChoice::Allowed { tools, .. }) if !rule.choice_allowed => tools.iter().any(|allowed| match allowed {
-            AllowedTool::Function(name) | AllowedTool::Custom(name) => tool.name() == name,
-            AllowedTool::Hosted(raw) => matches!(tool, Tool::Hosted(hosted) if hosted == raw),
-            _ => false,
-        }),
+        Some(ToolChoice::Allowed { tools, .. }) if !rule.choice_allowed => {
+            tools.iter().any(|allowed| match allowed {
+                AllowedTool::Function(name) | AllowedTool::Custom(name) => tool.name() == name,
+                AllowedTool::Hosted(raw) => matches!(tool, Tool::Hosted(hosted) if hosted == raw),
+                _ => false,
+            })
+        }
         _ => true,
     }
 }
 
-fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map: &mut S) -> Result<(), S::Error> {
+fn write_choice<S: SerializeMap>(
+    context: &Context<'_>,
+    choice: &ToolChoice,
+    map: &mut S,
+) -> Result<(), S::Error> {
     let rule = context.dialect.tools;
-    let required = || rule.choice_required.ok_or_else(|| {
-        context.refuse("`tool_choice: required`", "let the model decide, and ask for the call in the prompt")
-    });
+    let required = || {
+        rule.choice_required.ok_or_else(|| {
+            context.refuse(
+                "`tool_choice: required`",
+                "let the model decide, and ask for the call in the prompt",
+            )
+        })
+    };
     let name = "tool_choice";
     match choice {
         ToolChoice::Required => map.serialize_entry(name, required()?),
-        ToolChoice::Allowed { mode: AllowedMode::Required, .. } if !rule.choice_allowed => {
-            map.serialize_entry(name, required()?)
-        }
+        ToolChoice::Allowed {
+            mode: AllowedMode::Required,
+            ..
+        } if !rule.choice_allowed => map.serialize_entry(name, required()?),
         ToolChoice::Allowed { .. } if !rule.choice_allowed => Ok(()),
-        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => {
-            Err(context.refuse("a `tool_choice` that names one tool", "offer that tool alone"))
-        }
+        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => Err(context
+            .refuse(
+                "a `tool_choice` that names one tool",
+                "offer that tool alone",
+            )),
         other => map.serialize_entry(name, other),
     }
 }
@@ -88,7 +108,9 @@ impl Serialize for WrittenTool<'_> {
             Tool::Custom(tool) if context.dialect.tools.custom => ("custom", &tool.outer),
             Tool::Custom(tool) => {
                 let what = format!("tools of free text such as `{}`", tool.name);
-                return Err(context.refuse(&what, "offer a function with one argument of type string"));
+                return Err(
+                    context.refuse(&what, "offer a function with one argument of type string")
+                );
             }
             // The vendor's own JSON.
             other => return other.serialize(serializer),
@@ -96,11 +118,15 @@ impl Serialize for WrittenTool<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;
         match self.tool {
-            Tool::Function(tool) => map.serialize_entry(kind, &WrittenFunction { context, tool })?,
+            Tool::Function(tool) => {
+                map.serialize_entry(kind, &WrittenFunction { context, tool })?
+            }
             Tool::Custom(tool) => map.serialize_entry(kind, tool)?,
             _ => {}
         }
-        extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        extra
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -119,14 +145,24 @@ impl Serialize for WrittenFunction<'_> {
             map.serialize_entry("description", description)?;
         }
         let adapted = schema::of_tool(context.dialect, tool).map_err(Error::custom)?;
-        let nothing = || context.dialect.tools.needs_parameters.then(|| Cow::Owned(json!({"type": "object", "properties": {}})));
+        let nothing = || {
+            context
+                .dialect
+                .tools
+                .needs_parameters
+                .then(|| Cow::Owned(json!({"type": "object", "properties": {}})))
+        };
         if let Some(parameters) = adapted.or_else(nothing) {
             map.serialize_entry("parameters", &*parameters)?;
         }
-        if let Some(strict) = schema::strict(context.dialect, tool.strict, &tool.name).map_err(Error::custom)? {
+        if let Some(strict) =
+            schema::strict(context.dialect, tool.strict, &tool.name).map_err(Error::custom)?
+        {
             map.serialize_entry("strict", &strict)?;
         }
-        tool.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        tool.extra
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }

@@ -1,8 +1,8 @@
 //! Random replies, results, questions and answers.
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message, QuestionKind,
-    Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
+    Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message,
+    QuestionKind, Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
 };
 use agcore_llm::cycle::machine::{Begin, Cause, Limits, Reply, RoundLimit};
 use fastrand::Rng;
@@ -34,19 +34,30 @@ pub(super) fn begin(rng: &mut Rng, fresh: bool) -> Begin {
     messages.push(Message::user("How is the weather? 天气"));
     if percent(rng, 10) {
         // A history that somebody else made, with ids that the model will use again.
-        messages.push(Message::Assistant(AssistantMessage::new("").with_call(ToolCall::function("call_0", "look", "{}"))));
+        messages.push(Message::Assistant(
+            AssistantMessage::new("").with_call(ToolCall::function("call_0", "look", "{}")),
+        ));
         messages.push(Message::tool("call_0", "sun"));
         messages.push(Message::assistant("Sunny."));
         messages.push(Message::user("And tomorrow?"));
     }
-    if replaces { Begin::replacing(messages) } else { Begin::new(messages) }
+    if replaces {
+        Begin::replacing(messages)
+    } else {
+        Begin::new(messages)
+    }
 }
 
 pub(super) fn reply(rng: &mut Rng) -> Reply {
     let mut blocks = Vec::new();
     if percent(rng, 20) {
-        let sealed = rng.bool().then(|| VendorData::new("vendor", json!({"sig": "c2ln", "at": 0.1})));
-        blocks.push(Block::Reasoning(Reasoning { text: one(rng, &["Hm.", "", "想一想"]).into(), vendor: sealed }));
+        let sealed = rng
+            .bool()
+            .then(|| VendorData::new("vendor", json!({"sig": "c2ln", "at": 0.1})));
+        blocks.push(Block::Reasoning(Reasoning {
+            text: one(rng, &["Hm.", "", "想一想"]).into(),
+            vendor: sealed,
+        }));
     }
     if rng.bool() {
         blocks.push(Block::text("Let me see."));
@@ -58,7 +69,15 @@ pub(super) fn reply(rng: &mut Rng) -> Reply {
     if percent(rng, 10) {
         blocks.push(Block::text("One moment."));
     }
-    let finish = [None, Some("stop"), Some("tool_calls"), Some("tool_calls"), Some("odd"), Some("length"), Some("content_filter")];
+    let finish = [
+        None,
+        Some("stop"),
+        Some("tool_calls"),
+        Some("tool_calls"),
+        Some("odd"),
+        Some("length"),
+        Some("content_filter"),
+    ];
     Reply::new(AssistantMessage::from_blocks(blocks))
         .with_finish(one(rng, &finish).map(FinishReason::from))
         .with_usage(usage(rng))
@@ -74,9 +93,17 @@ fn call(rng: &mut Rng, index: usize) -> ToolCall {
         _ => format!("toolu_{:x}", rng.u32(..)),
     };
     match rng.u8(..10) {
-        0 => ToolCall::function(id, "look", one(rng, &["{\"city\": ", "[1]", "\"x\"", "{} {}"])),
+        0 => ToolCall::function(
+            id,
+            "look",
+            one(rng, &["{\"city\": ", "[1]", "\"x\"", "{} {}"]),
+        ),
         1 => ToolCall::custom(id, "shell", "ls {"),
-        _ => ToolCall::function(id, "look", one(rng, &["{}", "", "{\"city\": \"Paris\"}", "null"])),
+        _ => ToolCall::function(
+            id,
+            "look",
+            one(rng, &["{}", "", "{\"city\": \"Paris\"}", "null"]),
+        ),
     }
 }
 
@@ -97,23 +124,53 @@ pub(super) fn lost(rng: &mut Rng) -> UsageTracker {
 }
 
 pub(super) fn fault(rng: &mut Rng) -> Fault {
-    let kind = one(rng, &[FaultKind::Server, FaultKind::ContextLength, FaultKind::Connection, FaultKind::Tool]);
-    Fault::new(kind, "it broke; try again later").with_retryable(rng.bool()).with_status(rng.bool().then_some(503))
+    let kind = one(
+        rng,
+        &[
+            FaultKind::Server,
+            FaultKind::ContextLength,
+            FaultKind::Connection,
+            FaultKind::Tool,
+        ],
+    );
+    Fault::new(kind, "it broke; try again later")
+        .with_retryable(rng.bool())
+        .with_status(rng.bool().then_some(503))
 }
 
 pub(super) fn cause(rng: &mut Rng) -> Cause {
-    one(rng, &[Cause::cancelled(), Cause::hook_blocked("no"), Cause::new(FaultKind::Limit, "the budget is spent")])
+    one(
+        rng,
+        &[
+            Cause::cancelled(),
+            Cause::hook_blocked("no"),
+            Cause::new(FaultKind::Limit, "the budget is spent"),
+        ],
+    )
 }
 
 /// A result, good or bad, sometimes of parts, sometimes too long for the smaller limits.
 pub(super) fn result(rng: &mut Rng) -> ToolResult {
-    let text = one(rng, &["", "sun", "晴天", "{\"sky\": \"blue\"}"]).repeat(one(rng, &[1, 1, 1, 40]));
+    let text =
+        one(rng, &["", "sun", "晴天", "{\"sky\": \"blue\"}"]).repeat(one(rng, &[1, 1, 1, 40]));
     let content = match rng.u8(..4) {
-        0 => Content::Parts(vec![text.into(), ContentPart::image_url("data:image/png;base64,AAAA"), "end".into()]),
+        0 => Content::Parts(vec![
+            text.into(),
+            ContentPart::image_url("data:image/png;base64,AAAA"),
+            "end".into(),
+        ]),
         _ => Content::Text(text),
     };
-    let result = if percent(rng, 20) { ToolResult::error(content) } else { ToolResult::new(content) };
-    if percent(rng, 20) { result.with_display(json!({"chart": [1, 0.5, null]})) } else { result }
+    let result = if percent(rng, 20) {
+        ToolResult::error(content)
+    } else {
+        ToolResult::new(content)
+    };
+    if percent(rng, 20) {
+        result.with_display(json!({"chart": [1, 0.5, null]}))
+    } else {
+        result
+    }
 }
 
 pub(super) fn question_kind(rng: &mut Rng) -> QuestionKind {
@@ -125,9 +182,19 @@ pub(super) fn answer(rng: &mut Rng) -> Answer {
         0 | 1 => Answer::approve(),
         2 => {
             let arguments = Map::from_iter([("city".to_owned(), Value::from("Rome"))]);
-            Answer::Approve { arguments: Some(arguments), scope: agcore_chat::ApprovalScope::Session }
+            Answer::Approve {
+                arguments: Some(arguments),
+                scope: agcore_chat::ApprovalScope::Session,
+            }
         }
         3 | 4 => Answer::deny("rather not"),
-        _ => Answer::Value(one(rng, &[json!("text"), json!(null), json!({"n": 0.25, "list": [1, "二"]})])),
+        _ => Answer::Value(one(
+            rng,
+            &[
+                json!("text"),
+                json!(null),
+                json!({"n": 0.25, "list": [1, "二"]}),
+            ],
+        )),
     }
 }

@@ -4,11 +4,44 @@ use std::{collections::BTreeMap, fmt};
 
 /// Everything that must occur.
 const KINDS: &[&str] = &[
-    "abandoned", "answered", "answer approve", "answer deny", "answer value", "bad arguments", "cut reply", "death",
-    "death in a question", "death while running", "denied uncertain", "diverted", "done", "doubled id", "failed call",
-    "fatal", "long result", "lost attempts", "misuse", "other still runs", "parallel calls", "partial answer", "question",
-    "question after handoff", "question uncertain", "redo", "reached limit", "replaced", "resumed again", "round",
-    "steps", "stopped asking", "stopped calling", "stopped ready", "stopped running", "turn", "wrap up", "wrapped up",
+    "abandoned",
+    "answered",
+    "answer approve",
+    "answer deny",
+    "answer value",
+    "bad arguments",
+    "cut reply",
+    "death",
+    "death in a question",
+    "death while running",
+    "denied uncertain",
+    "diverted",
+    "done",
+    "doubled id",
+    "failed call",
+    "fatal",
+    "long result",
+    "lost attempts",
+    "misuse",
+    "other still runs",
+    "parallel calls",
+    "partial answer",
+    "question",
+    "question after handoff",
+    "question uncertain",
+    "redo",
+    "reached limit",
+    "replaced",
+    "resumed again",
+    "round",
+    "steps",
+    "stopped asking",
+    "stopped calling",
+    "stopped ready",
+    "stopped running",
+    "turn",
+    "wrap up",
+    "wrapped up",
 ];
 
 /// How often each thing happened.
@@ -28,16 +61,26 @@ impl Counts {
     }
 
     pub(super) fn assert_all_occurred(&self) {
-        let missing: Vec<_> = KINDS.iter().filter(|kind| !self.0.contains_key(**kind)).collect();
+        let missing: Vec<_> = KINDS
+            .iter()
+            .filter(|kind| !self.0.contains_key(**kind))
+            .collect();
         assert!(missing.is_empty(), "never happened: {missing:?}");
         let unknown: Vec<_> = self.0.keys().filter(|kind| !KINDS.contains(kind)).collect();
-        assert!(unknown.is_empty(), "not in the list of what must happen: {unknown:?}");
+        assert!(
+            unknown.is_empty(),
+            "not in the list of what must happen: {unknown:?}"
+        );
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list: Vec<_> = self.0.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let list: Vec<_> = self
+            .0
+            .iter()
+            .map(|(kind, count)| format!("{kind} {count}"))
+            .collect();
         f.write_str(&list.join(", "))
     }
 }

@@ -9,9 +9,12 @@ use super::{
     model::{Model, Phase, State},
 };
 
-/// A random one, and whether a misuse is the right one for it.
-pub(super) fn outcome(rng: &mut Rng, model: &Model) -> (Outcome, fn(&Misuse) -> bool) {
-    let mut wrong: Vec<(Outcome, fn(&Misuse) -> bool)> = Vec::new();
+/// An outcome, and whether a misuse is the right one for it.
+type Wrong = (Outcome, fn(&Misuse) -> bool);
+
+/// A random one.
+pub(super) fn outcome(rng: &mut Rng, model: &Model) -> Wrong {
+    let mut wrong: Vec<Wrong> = Vec::new();
     turns(rng, model, &mut wrong);
     calls(model, &mut wrong);
     questions(model, &mut wrong);
@@ -22,25 +25,38 @@ fn waits_not(misuse: &Misuse) -> bool {
     matches!(misuse, Misuse::NotWaitingFor(_))
 }
 
-fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
+fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
     if model.is_open() {
         let begin = Begin::new([Message::user("me too")]);
         wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::TurnOpen));
     } else {
-        wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| *misuse == Misuse::NoTurn));
+        wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| {
+            *misuse == Misuse::NoTurn
+        }));
         let begin = Begin::new([Message::user("one"), Message::user("two")]);
-        wrong.push((Outcome::Begun(begin), |misuse| matches!(misuse, Misuse::InvalidMessages(_))));
+        wrong.push((Outcome::Begun(begin), |misuse| {
+            matches!(misuse, Misuse::InvalidMessages(_))
+        }));
         let begin = Begin::replacing([Message::user("one"), Message::assistant("two")]);
-        wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::NothingToAnswer));
+        wrong.push((Outcome::Begun(begin), |misuse| {
+            *misuse == Misuse::NothingToAnswer
+        }));
     }
     if !matches!(model.phase, Phase::Calling(_)) {
-        wrong.push((Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))), waits_not));
+        wrong.push((
+            Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))),
+            waits_not,
+        ));
         wrong.push((Outcome::Failed(Failure::new(fault(rng))), waits_not));
     }
 }
 
-fn calls(model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
-    let tool = |id: &str, outcome| Outcome::Tool { call: id.into(), outcome, duration_us: 1 };
+fn calls(model: &Model, wrong: &mut Vec<Wrong>) {
+    let tool = |id: &str, outcome| Outcome::Tool {
+        call: id.into(),
+        outcome,
+        duration_us: 1,
+    };
     let done = |id: &str| tool(id, ToolOutcome::done("late"));
     let known = model.settled.iter().min().cloned().unwrap_or_default();
     for id in ["nobody", known.as_str()] {
@@ -52,7 +68,13 @@ fn calls(model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
     for call in &model.calls {
         if !matches!(call.state, State::Running) {
             wrong.push((done(&call.id), waits_not));
-            wrong.push((tool(&call.id, ToolOutcome::Fatal(agcore_chat::Fault::new(agcore_chat::FaultKind::Tool, "x"))), waits_not));
+            wrong.push((
+                tool(
+                    &call.id,
+                    ToolOutcome::Fatal(agcore_chat::Fault::new(agcore_chat::FaultKind::Tool, "x")),
+                ),
+                waits_not,
+            ));
             wrong.push((Outcome::Redo(call.id.as_str().into()), waits_not));
         }
         if !matches!(call.state, State::Ready) {
@@ -61,16 +83,28 @@ fn calls(model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
     }
 }
 
-fn questions(model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
+fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
     let answer = |question: &Question| Outcome::Answer(question.id.clone(), Answer::deny("again"));
     let unknown = Question::new("nobody", 1, QuestionKind::Input, "?");
-    wrong.push((answer(&unknown), |misuse| matches!(misuse, Misuse::UnknownQuestion(_))));
+    wrong.push((answer(&unknown), |misuse| {
+        matches!(misuse, Misuse::UnknownQuestion(_))
+    }));
     for question in &model.answered {
-        wrong.push((answer(question), |misuse| matches!(misuse, Misuse::AlreadyAnswered(_))));
+        wrong.push((answer(question), |misuse| {
+            matches!(misuse, Misuse::AlreadyAnswered(_))
+        }));
     }
-    let Some(id) = model.running().pop() else { return };
-    let asks = |question| Outcome::Tool { call: id.as_str().into(), outcome: ToolOutcome::Ask(question), duration_us: 1 };
-    wrong.push((asks(unknown), |misuse| matches!(misuse, Misuse::BadQuestion(_))));
+    let Some(id) = model.running().pop() else {
+        return;
+    };
+    let asks = |question| Outcome::Tool {
+        call: id.as_str().into(),
+        outcome: ToolOutcome::Ask(question),
+        duration_us: 1,
+    };
+    wrong.push((asks(unknown), |misuse| {
+        matches!(misuse, Misuse::BadQuestion(_))
+    }));
     let asking = model.calls.iter().filter_map(|call| match &call.state {
         State::Asking(question) => Some(question),
         _ => None,
@@ -78,6 +112,8 @@ fn questions(model: &Model, wrong: &mut Vec<(Outcome, fn(&Misuse) -> bool)>) {
     for used in asking.chain(&model.answered) {
         let mut question = Question::new(id.as_str(), 0, QuestionKind::Input, "?");
         question.id = used.id.clone();
-        wrong.push((asks(question), |misuse| matches!(misuse, Misuse::BadQuestion(_))));
+        wrong.push((asks(question), |misuse| {
+            matches!(misuse, Misuse::BadQuestion(_))
+        }));
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use agcore_chat::{Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult};
+use agcore_chat::{
+    Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall,
+    ToolResult,
+};
 use agcore_llm::cycle::machine::{Limits, Machine, Purpose, RoundLimit, Step};
 use serde_json::Value;
 
@@ -46,7 +49,11 @@ impl Call {
     fn give_up(&mut self) {
         if !matches!(self.state, State::Settled(_)) {
             let unknown = self.interrupted || matches!(self.state, State::Running);
-            self.state = State::Settled(Settled::Failed(if unknown { "is not known" } else { "was not run" }));
+            self.state = State::Settled(Settled::Failed(if unknown {
+                "is not known"
+            } else {
+                "was not run"
+            }));
         }
     }
 }
@@ -88,16 +95,27 @@ impl Model {
     }
 
     fn next_purpose(&self, rounds: u32) -> Purpose {
-        let over = rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp;
-        if over { Purpose::WrapUp } else { Purpose::Reply }
+        let over = rounds >= self.limits.max_tool_turns
+            && self.limits.at_round_limit == RoundLimit::WrapUp;
+        if over {
+            Purpose::WrapUp
+        } else {
+            Purpose::Reply
+        }
     }
 
     /// A reply with its final ids was accepted.
     pub(super) fn reply(&mut self, message: &AssistantMessage, finish: Option<&FinishReason>) {
-        let Phase::Calling(purpose) = self.phase else { panic!("no reply was due") };
+        let Phase::Calling(purpose) = self.phase else {
+            panic!("no reply was due")
+        };
         let limit = purpose == Purpose::WrapUp
-            || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
-        let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
+            || (self.rounds >= self.limits.max_tool_turns
+                && self.limits.at_round_limit == RoundLimit::Fail);
+        let cut = matches!(
+            finish,
+            Some(FinishReason::Length | FinishReason::ContentFilter)
+        );
         let state = |call: &ToolCall| {
             if limit || cut {
                 State::Settled(Settled::Failed("was not run"))
@@ -109,9 +127,18 @@ impl Model {
         };
         self.calls = message
             .tool_calls()
-            .map(|call| Call { id: call.id.clone(), state: state(call), resumed: None, interrupted: false })
+            .map(|call| Call {
+                id: call.id.clone(),
+                state: state(call),
+                resumed: None,
+                interrupted: false,
+            })
             .collect();
-        self.phase = if self.calls.is_empty() { Phase::Ended("answered") } else { Phase::Acting };
+        self.phase = if self.calls.is_empty() {
+            Phase::Ended("answered")
+        } else {
+            Phase::Acting
+        };
         if limit && self.phase == Phase::Acting {
             self.end("limit");
         }
@@ -130,11 +157,17 @@ impl Model {
     }
 
     fn give_up(&mut self, which: impl Fn(&State) -> bool) {
-        self.calls.iter_mut().filter(|call| which(&call.state)).for_each(Call::give_up);
+        self.calls
+            .iter_mut()
+            .filter(|call| which(&call.state))
+            .for_each(Call::give_up);
     }
 
     pub(super) fn call(&mut self, id: &str) -> &mut Call {
-        self.calls.iter_mut().find(|call| call.id == id).expect("a call of this round")
+        self.calls
+            .iter_mut()
+            .find(|call| call.id == id)
+            .expect("a call of this round")
     }
 
     pub(super) fn ask(&mut self, id: &str, question: Question) {
@@ -148,8 +181,14 @@ impl Model {
     }
 
     pub(super) fn answer(&mut self, id: &str, answer: Answer) {
-        let call = self.calls.iter_mut().find(|call| call.id == id).expect("a call of this round");
-        let State::Asking(question) = call.state.clone() else { panic!("{id} asks nothing") };
+        let call = self
+            .calls
+            .iter_mut()
+            .find(|call| call.id == id)
+            .expect("a call of this round");
+        let State::Asking(question) = call.state.clone() else {
+            panic!("{id} asks nothing")
+        };
         call.state = State::Ready;
         if question.kind != QuestionKind::Uncertain {
             call.resumed = Some((question.clone(), answer));
@@ -161,21 +200,35 @@ impl Model {
 
     /// When all calls are settled, their round: it must be the end of the history.
     pub(super) fn close_round(&mut self) -> Option<Vec<Call>> {
-        if self.calls.is_empty() || !self.calls.iter().all(|call| matches!(call.state, State::Settled(_))) {
+        if self.calls.is_empty()
+            || !self
+                .calls
+                .iter()
+                .all(|call| matches!(call.state, State::Settled(_)))
+        {
             return None;
         }
         self.rounds += 1;
         let calls = std::mem::take(&mut self.calls);
-        self.settled.extend(calls.iter().map(|call| call.id.clone()));
+        self.settled
+            .extend(calls.iter().map(|call| call.id.clone()));
         if self.phase == Phase::Acting {
             let next = Phase::Calling(self.next_purpose(self.rounds));
-            self.phase = if self.diverted { Phase::Ended("diverted") } else { next };
+            self.phase = if self.diverted {
+                Phase::Ended("diverted")
+            } else {
+                next
+            };
         }
         Some(calls)
     }
 
     pub(super) fn ids(&self, which: impl Fn(&State) -> bool) -> Vec<String> {
-        self.calls.iter().filter(|call| which(&call.state)).map(|call| call.id.clone()).collect()
+        self.calls
+            .iter()
+            .filter(|call| which(&call.state))
+            .map(|call| call.id.clone())
+            .collect()
     }
 
     pub(super) fn ready(&self) -> Vec<String> {
@@ -192,7 +245,8 @@ impl Model {
 
     /// Whether the machine says what the rules say.
     pub(super) fn agree(&self, machine: &Machine) {
-        let ids = |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
+        let ids =
+            |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
         assert_eq!(machine.is_open(), self.is_open());
         assert_eq!(machine.round(), self.rounds);
         assert_eq!(ids(machine.uncertain().collect()), self.running());
@@ -202,28 +256,57 @@ impl Model {
                 assert_eq!(Phase::Calling(plan.purpose), self.phase);
                 let messages = plan.messages();
                 agcore_chat::validate_messages(&messages).expect("what is sent is valid");
-                assert!(!matches!(**messages.last().unwrap(), Message::Assistant(_)), "there is something to answer");
+                assert!(
+                    !matches!(**messages.last().unwrap(), Message::Assistant(_)),
+                    "there is something to answer"
+                );
             }
             Step::Run(work) => {
                 assert_eq!(self.phase, Phase::Acting);
-                assert_eq!(ids(work.iter().map(|work| &work.call).collect()), self.ready());
-                assert!(!work.is_empty() || !self.running().is_empty(), "nothing runs and nothing may start");
+                assert_eq!(
+                    ids(work.iter().map(|work| &work.call).collect()),
+                    self.ready()
+                );
+                assert!(
+                    !work.is_empty() || !self.running().is_empty(),
+                    "nothing runs and nothing may start"
+                );
                 for work in &work {
-                    let call = self.calls.iter().find(|call| call.id == work.call.id).unwrap();
+                    let call = self
+                        .calls
+                        .iter()
+                        .find(|call| call.id == work.call.id)
+                        .unwrap();
                     assert_eq!(work.resumed, call.resumed);
-                    assert!(!self.settled.contains(&call.id), "{} has its result", call.id);
+                    assert!(
+                        !self.settled.contains(&call.id),
+                        "{} has its result",
+                        call.id
+                    );
                 }
             }
             Step::Wait(questions) => {
-                assert!(self.phase == Phase::Acting && self.ready().is_empty() && self.running().is_empty());
-                let asking: Vec<_> = questions.iter().map(|question| question.call_id.to_string()).collect();
+                assert!(
+                    self.phase == Phase::Acting
+                        && self.ready().is_empty()
+                        && self.running().is_empty()
+                );
+                let asking: Vec<_> = questions
+                    .iter()
+                    .map(|question| question.call_id.to_string())
+                    .collect();
                 assert_eq!(asking, self.asking());
                 assert!(!asking.is_empty());
             }
             Step::End(end) => {
                 let json = serde_json::to_value(end).unwrap();
-                let how = json.as_str().or_else(|| json.as_object()?.keys().next().map(String::as_str));
-                assert_eq!(Phase::Ended(LABELS.iter().find(|label| Some(**label) == how).unwrap()), self.phase);
+                let how = json
+                    .as_str()
+                    .or_else(|| json.as_object()?.keys().next().map(String::as_str));
+                assert_eq!(
+                    Phase::Ended(LABELS.iter().find(|label| Some(**label) == how).unwrap()),
+                    self.phase
+                );
             }
             other => panic!("{other:?}"),
         }
@@ -237,7 +320,11 @@ const LABELS: [&str; 5] = ["answered", "diverted", "failed", "stopped", "limit"]
 pub(super) fn runs(call: &ToolCall) -> bool {
     match &call.input {
         CallInput::Arguments(raw) => {
-            raw.is_empty() || matches!(serde_json::from_str(raw), Ok(Value::Object(_) | Value::Null))
+            raw.is_empty()
+                || matches!(
+                    serde_json::from_str(raw),
+                    Ok(Value::Object(_) | Value::Null)
+                )
         }
         _ => true,
     }
@@ -245,14 +332,22 @@ pub(super) fn runs(call: &ToolCall) -> bool {
 
 /// Whether a tool message says what the call came to.
 pub(super) fn says(message: &Message, settled: &Settled, limit: usize) -> bool {
-    let Message::Tool(result) = message else { return false };
+    let Message::Tool(result) = message else {
+        return false;
+    };
     let text = message.text();
     match settled {
         // What a person said of an uncertain call is cut like any result.
-        Settled::Failed(why) => result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit)),
+        Settled::Failed(why) => {
+            result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit))
+        }
         Settled::As(expected) => {
             let whole = expected.content.text();
-            let fits = if whole.len() <= limit { result.content == expected.content } else { text.len() <= limit };
+            let fits = if whole.len() <= limit {
+                result.content == expected.content
+            } else {
+                text.len() <= limit
+            };
             fits && result.marks.is_error == expected.is_error
         }
     }

@@ -27,13 +27,24 @@ const REFUSED: &[&str] = &[
 pub(super) fn adapt(schema: &Value) -> Result<Cow<'_, Value>, Fault> {
     let mut closed = schema.clone();
     let is_changed = close(&mut closed)?;
-    Ok(if is_changed { Cow::Owned(closed) } else { Cow::Borrowed(schema) })
+    Ok(if is_changed {
+        Cow::Owned(closed)
+    } else {
+        Cow::Borrowed(schema)
+    })
 }
 
 fn close(schema: &mut Value) -> Result<bool, Fault> {
-    let Value::Object(members) = schema else { return Ok(false) };
-    if let Some(keyword) = REFUSED.iter().find(|keyword| members.contains_key(**keyword)) {
-        let why = format!("strict mode has no `{keyword}`: write the schema without it, or set `strict` to false");
+    let Value::Object(members) = schema else {
+        return Ok(false);
+    };
+    if let Some(keyword) = REFUSED
+        .iter()
+        .find(|keyword| members.contains_key(**keyword))
+    {
+        let why = format!(
+            "strict mode has no `{keyword}`: write the schema without it, or set `strict` to false"
+        );
         return Err(Fault::new(why));
     }
     let mut is_changed = close_object(members)?;
@@ -49,7 +60,8 @@ fn close(schema: &mut Value) -> Result<bool, Fault> {
     }
     if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
         for (at, schema) in choices.iter_mut().enumerate() {
-            is_changed |= close(schema).map_err(|fault| fault.below(&at.to_string()).below("anyOf"))?;
+            is_changed |=
+                close(schema).map_err(|fault| fault.below(&at.to_string()).below("anyOf"))?;
         }
     }
     Ok(is_changed)
@@ -60,10 +72,18 @@ fn close_object(members: &mut Map<String, Value>) -> Result<bool, Fault> {
     if !is_object {
         return Ok(false);
     }
-    let required: Vec<&str> =
-        members.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = members
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let properties = members.get("properties").and_then(Value::as_object);
-    let optional = properties.into_iter().flat_map(Map::keys).find(|name| !required.contains(&name.as_str()));
+    let optional = properties
+        .into_iter()
+        .flat_map(Map::keys)
+        .find(|name| !required.contains(&name.as_str()));
     if let Some(name) = optional {
         let why = format!(
             "the property `{name}` is optional: strict mode wants every property required; make it required and \
@@ -124,10 +144,23 @@ mod tests {
             let told = adapt(&schema).unwrap_err().to_string();
             assert!(told.contains(expected), "{told}");
         };
-        let object = |inner: Value| json!({"type": "object", "properties": {"a": inner}, "required": ["a"]});
-        check(json!({"type": "object", "properties": {"a": {}}}), "at $, the property `a` is optional");
-        check(object(json!({"type": "object", "additionalProperties": {"type": "string"}})), "at $.properties.a, the object takes");
-        check(object(json!({"allOf": []})), "at $.properties.a, strict mode has no `allOf`");
-        check(object(json!({"anyOf": [{"not": {}}]})), "at $.properties.a.anyOf.0, strict");
+        let object =
+            |inner: Value| json!({"type": "object", "properties": {"a": inner}, "required": ["a"]});
+        check(
+            json!({"type": "object", "properties": {"a": {}}}),
+            "at $, the property `a` is optional",
+        );
+        check(
+            object(json!({"type": "object", "additionalProperties": {"type": "string"}})),
+            "at $.properties.a, the object takes",
+        );
+        check(
+            object(json!({"allOf": []})),
+            "at $.properties.a, strict mode has no `allOf`",
+        );
+        check(
+            object(json!({"anyOf": [{"not": {}}]})),
+            "at $.properties.a.anyOf.0, strict",
+        );
     }
 }

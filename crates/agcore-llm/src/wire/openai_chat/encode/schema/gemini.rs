@@ -10,13 +10,40 @@ use serde_json::{Map, Value, json};
 use super::place::Fault;
 
 /// Notes that change nothing.
-const NOTES: &[&str] = &["$schema", "$id", "$comment", "$anchor", "examples", "deprecated", "readOnly", "writeOnly"];
+const NOTES: &[&str] = &[
+    "$schema",
+    "$id",
+    "$comment",
+    "$anchor",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
 
 /// Keywords that only narrow.
-const NARROWING: &[&str] = &["propertyNames", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "contentEncoding", "contentMediaType"];
+const NARROWING: &[&str] = &[
+    "propertyNames",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "uniqueItems",
+    "contentEncoding",
+    "contentMediaType",
+];
 
 /// Keywords that give shape and have no counterpart.
-const REFUSED: &[&str] = &["allOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "dependentRequired", "prefixItems"];
+const REFUSED: &[&str] = &[
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "dependentSchemas",
+    "dependentRequired",
+    "prefixItems",
+];
 
 /// References are followed so far; what goes deeper refers to itself.
 const DEEPEST: usize = 32;
@@ -24,13 +51,21 @@ const DEEPEST: usize = 32;
 /// The schema in Gemini's subset.
 pub(super) fn adapt(schema: &Value) -> Result<Cow<'_, Value>, Fault> {
     let adapted = rewrite(schema, schema, 0)?;
-    Ok(if adapted == *schema { Cow::Borrowed(schema) } else { Cow::Owned(adapted) })
+    Ok(if adapted == *schema {
+        Cow::Borrowed(schema)
+    } else {
+        Cow::Owned(adapted)
+    })
 }
 
 fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
-    let Value::Object(members) = schema else { return Ok(schema.clone()) };
+    let Value::Object(members) = schema else {
+        return Ok(schema.clone());
+    };
     if depth > DEEPEST {
-        return Err(Fault::new("it refers to itself or is too deep: Gemini takes no recursive schemas"));
+        return Err(Fault::new(
+            "it refers to itself or is too deep: Gemini takes no recursive schemas",
+        ));
     }
     if let Some(Value::String(reference)) = members.get("$ref") {
         return follow(reference, members, root, depth);
@@ -40,24 +75,46 @@ fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
         keyword(name, value, root, depth, &mut adapted).map_err(|fault| fault.below(name))?;
     }
     // An array must say what is in it; anything, if need be.
-    if adapted.get("type").and_then(Value::as_str) == Some("array") && !adapted.contains_key("items") {
+    if adapted.get("type").and_then(Value::as_str) == Some("array")
+        && !adapted.contains_key("items")
+    {
         adapted.insert("items".into(), json!({}));
     }
     Ok(Value::Object(adapted))
 }
 
 /// Puts what a reference means in its place; what stands beside it stands over it.
-fn follow(reference: &str, members: &Map<String, Value>, root: &Value, depth: usize) -> Result<Value, Fault> {
-    let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+fn follow(
+    reference: &str,
+    members: &Map<String, Value>,
+    root: &Value,
+    depth: usize,
+) -> Result<Value, Fault> {
+    let target = reference
+        .strip_prefix('#')
+        .and_then(|pointer| root.pointer(pointer));
     let Some(Value::Object(target)) = target else {
-        return Err(Fault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"));
+        return Err(
+            Fault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"),
+        );
     };
     let mut merged = target.clone();
-    merged.extend(members.iter().filter(|(name, _)| *name != "$ref").map(|(name, value)| (name.clone(), value.clone())));
+    merged.extend(
+        members
+            .iter()
+            .filter(|(name, _)| *name != "$ref")
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
     rewrite(&Value::Object(merged), root, depth + 1).map_err(|fault| fault.below("$ref"))
 }
 
-fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<String, Value>) -> Result<(), Fault> {
+fn keyword(
+    name: &str,
+    value: &Value,
+    root: &Value,
+    depth: usize,
+    to: &mut Map<String, Value>,
+) -> Result<(), Fault> {
     let mut put = |name: &str, value: Value| {
         to.insert(name.to_owned(), value);
     };
@@ -65,11 +122,15 @@ fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<S
         "$defs" | "definitions" => {}
         _ if NOTES.contains(&name) || NARROWING.contains(&name) => {}
         _ if REFUSED.contains(&name) => {
-            return Err(Fault::new(format!("Gemini has no `{name}`: write the schema without it")));
+            return Err(Fault::new(format!(
+                "Gemini has no `{name}`: write the schema without it"
+            )));
         }
         "additionalProperties" if value.is_boolean() => {}
         "additionalProperties" => {
-            return Err(Fault::new("Gemini has no objects with members of any name: list the properties"));
+            return Err(Fault::new(
+                "Gemini has no objects with members of any name: list the properties",
+            ));
         }
         "properties" => put(name, each(value, root, depth)?),
         "items" => put(name, rewrite(value, root, depth + 1)?),
@@ -92,25 +153,32 @@ fn each(schemas: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
         Value::Object(members) => members
             .iter()
             .map(|(name, schema)| {
-                let adapted = rewrite(schema, root, depth + 1).map_err(|fault| fault.below(name))?;
+                let adapted =
+                    rewrite(schema, root, depth + 1).map_err(|fault| fault.below(name))?;
                 Ok((name.clone(), adapted))
             })
             .collect::<Result<Map<_, _>, _>>()
             .map(Value::Object),
-        Value::Array(items) => {
-            items.iter().map(|schema| rewrite(schema, root, depth + 1)).collect::<Result<_, _>>().map(Value::Array)
-        }
+        Value::Array(items) => items
+            .iter()
+            .map(|schema| rewrite(schema, root, depth + 1))
+            .collect::<Result<_, _>>()
+            .map(Value::Array),
         other => Ok(other.clone()),
     }
 }
 
 /// `["string", "null"]` is a nullable string.
 fn one_type(kind: &Value) -> Result<(Value, bool), Fault> {
-    let Value::Array(kinds) = kind else { return Ok((kind.clone(), false)) };
+    let Value::Array(kinds) = kind else {
+        return Ok((kind.clone(), false));
+    };
     let mut others = kinds.iter().filter(|kind| *kind != "null");
     match (others.next(), others.next()) {
         (Some(kind), None) => Ok((kind.clone(), kinds.len() > 1)),
-        _ => Err(Fault::new("Gemini takes one type, and `null`: use `anyOf` for several")),
+        _ => Err(Fault::new(
+            "Gemini takes one type, and `null`: use `anyOf` for several",
+        )),
     }
 }
 
@@ -125,7 +193,10 @@ mod tests {
             json!({"$schema": "x", "type": "object", "properties": {"a": {"type": ["string", "null"]}}, "additionalProperties": false}),
             json!({"type": "object", "properties": {"a": {"type": "string", "nullable": true}}}),
         );
-        check(json!({"type": "array"}), json!({"type": "array", "items": {}}));
+        check(
+            json!({"type": "array"}),
+            json!({"type": "array", "items": {}}),
+        );
         check(json!({"const": "x"}), json!({"enum": ["x"]}));
         check(
             json!({"$defs": {"d": {"type": "string", "title": "D"}}, "oneOf": [{"$ref": "#/$defs/d", "title": "E"}]}),
@@ -139,10 +210,16 @@ mod tests {
             let told = adapt(&schema).unwrap_err().to_string();
             assert!(told.contains(expected), "{told}");
         };
-        check(json!({"properties": {"a": {"additionalProperties": {"type": "string"}}}}), "at $.properties.a.additionalProperties, Gemini");
+        check(
+            json!({"properties": {"a": {"additionalProperties": {"type": "string"}}}}),
+            "at $.properties.a.additionalProperties, Gemini",
+        );
         check(json!({"allOf": []}), "Gemini has no `allOf`");
         check(json!({"$ref": "#/$defs/no"}), "refers to nothing");
-        check(json!({"$defs": {"d": {"properties": {"d": {"$ref": "#/$defs/d"}}}}, "$ref": "#/$defs/d"}), "refers to itself");
+        check(
+            json!({"$defs": {"d": {"properties": {"d": {"$ref": "#/$defs/d"}}}}, "$ref": "#/$defs/d"}),
+            "refers to itself",
+        );
         check(json!({"type": ["string", "number"]}), "one type");
     }
 

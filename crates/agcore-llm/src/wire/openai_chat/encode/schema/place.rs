@@ -12,7 +12,10 @@ pub(super) struct Fault {
 
 impl Fault {
     pub(super) fn new(why: impl Into<String>) -> Self {
-        Self { steps: Vec::new(), why: why.into() }
+        Self {
+            steps: Vec::new(),
+            why: why.into(),
+        }
     }
 
     /// Says that the fault is below this member.

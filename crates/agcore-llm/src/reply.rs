@@ -1,4 +1,4 @@
-//! [`ReplyStream`]: the items of a reply on its way.
+//! [`ReplyStream`]: the items of a reply on its way, and the notices among them.
 
 use std::{
     fmt,

@@ -1,0 +1,196 @@
+//! What kind of character one is, as far as tokenizers care.
+
+/// The kind of one character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Space,
+    Tab,
+    Newline,
+    Lower,
+    Upper,
+    /// A letter of an extended Latin block, or a combining accent.
+    Accented,
+    Cyrillic,
+    Digit,
+    Punct,
+    Control,
+    Han,
+    Hangul,
+    Hiragana,
+    Katakana,
+    /// A letter or sign of a script that is counted by its letters alone.
+    Letter(Script),
+    /// CJK and full-width punctuation.
+    WideMark,
+    /// Typographic punctuation: curly quotes, dashes, the ellipsis.
+    Mark,
+    /// The symbols of Latin-1: `§`, `°`, `×`.
+    LatinSymbol,
+    /// Currency, arrows, mathematics.
+    Symbol,
+    /// Box drawing and block elements, which come in long runs.
+    Line,
+    /// Pictographs of the basic plane: `☀`, `✅`.
+    Dingbat,
+    /// `U+1F600..=U+1F64F`.
+    Face,
+    /// `U+1F400..=U+1F4FF`: animals, people, hearts, everyday objects.
+    Pictograph,
+    /// Every other pictograph beyond the basic plane.
+    RarePictograph,
+    /// The zero-width joiner.
+    Joiner,
+    /// Variation selectors.
+    Selector,
+    /// Skin tones.
+    Tone,
+    /// Anything else of two, three or four bytes.
+    Other2,
+    Other3,
+    Other4,
+}
+
+/// Scripts that are counted by a first and the following letters of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Script {
+    Greek,
+    /// Armenian and Georgian.
+    Caucasian,
+    Hebrew,
+    Arabic,
+    Devanagari,
+    Bengali,
+    Tamil,
+    /// Telugu and Kannada.
+    Telugu,
+    /// Gurmukhi, Gujarati, Oriya, Malayalam, Sinhala.
+    OtherIndic,
+    Thai,
+    /// Lao, Burmese, Khmer.
+    SouthEastAsian,
+}
+
+impl Class {
+    /// The kind of `c`.
+    #[inline]
+    pub(super) fn of(c: char) -> Self {
+        match c {
+            'a'..='z' => Self::Lower,
+            ' ' => Self::Space,
+            'A'..='Z' => Self::Upper,
+            '0'..='9' => Self::Digit,
+            '\n' | '\r' => Self::Newline,
+            '\t' => Self::Tab,
+            '!'..='~' => Self::Punct,
+            '\0'..='\x7f' => Self::Control,
+            '\u{4e00}'..='\u{9fff}' => Self::Han,
+            _ => Self::of_letter(c).unwrap_or_else(|| Self::of_symbol(c)),
+        }
+    }
+
+    /// Letters beyond ASCII and the common ideographs.
+    fn of_letter(c: char) -> Option<Self> {
+        Some(match u32::from(c) {
+            0xaa | 0xb5 | 0xba | 0xc0..=0xd6 | 0xd8..=0xf6 | 0xf8..=0x36f | 0x1e00..=0x1eff => {
+                Self::Accented
+            }
+            0x370..=0x3ff | 0x1f00..=0x1fff => Self::Letter(Script::Greek),
+            0x400..=0x52f => Self::Cyrillic,
+            0x530..=0x58f | 0x10a0..=0x10ff => Self::Letter(Script::Caucasian),
+            0x590..=0x5ff => Self::Letter(Script::Hebrew),
+            0x600..=0x77f | 0x8a0..=0x8ff | 0xfb50..=0xfdff | 0xfe70..=0xfefe => {
+                Self::Letter(Script::Arabic)
+            }
+            0x900..=0x97f => Self::Letter(Script::Devanagari),
+            0x980..=0x9ff => Self::Letter(Script::Bengali),
+            0xb80..=0xbff => Self::Letter(Script::Tamil),
+            0xc00..=0xcff => Self::Letter(Script::Telugu),
+            0xa00..=0xdff => Self::Letter(Script::OtherIndic),
+            0xe00..=0xe7f => Self::Letter(Script::Thai),
+            0xe80..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff => {
+                Self::Letter(Script::SouthEastAsian)
+            }
+            0x1100..=0x11ff | 0x3130..=0x318f | 0xac00..=0xd7af => Self::Hangul,
+            0x3040..=0x309f => Self::Hiragana,
+            0x30a0..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f => Self::Katakana,
+            0x3400..=0x4dbf | 0xf900..=0xfaff => Self::Han,
+            _ => return None,
+        })
+    }
+
+    /// Signs and pictures beyond ASCII, and what no range names.
+    fn of_symbol(c: char) -> Self {
+        match u32::from(c) {
+            0x80..=0xff => Self::LatinSymbol,
+            0x200d => Self::Joiner,
+            0xfe00..=0xfe0f => Self::Selector,
+            0x2000..=0x206f => Self::Mark,
+            0x2500..=0x259f => Self::Line,
+            0x2600..=0x27bf | 0x2b00..=0x2bff => Self::Dingbat,
+            0x2070..=0x2bff => Self::Symbol,
+            0x3000..=0x303f
+            | 0xff01..=0xff0f
+            | 0xff1a..=0xff20
+            | 0xff3b..=0xff40
+            | 0xff5b..=0xff65 => Self::WideMark,
+            0x1f3fb..=0x1f3ff => Self::Tone,
+            0x1f600..=0x1f64f => Self::Face,
+            0x1f400..=0x1f4ff => Self::Pictograph,
+            0x1f000..=0x1faff => Self::RarePictograph,
+            _ => match c.len_utf8() {
+                2 => Self::Other2,
+                3 => Self::Other3,
+                _ => Self::Other4,
+            },
+        }
+    }
+
+    /// Whether this is a letter of a Latin word.
+    pub(super) fn is_latin(self) -> bool {
+        matches!(self, Self::Lower | Self::Upper | Self::Accented)
+    }
+
+    /// Whether a run of this kind goes on with a character of the kind `next`.
+    pub(super) fn goes_on_with(self, next: Self) -> bool {
+        self == next || self.is_latin() && next.is_latin()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Script};
+
+    #[test]
+    fn characters_are_told_apart() {
+        let check = |text: &str, class: Class| {
+            text.chars()
+                .for_each(|c| assert_eq!(Class::of(c), class, "{c:?}"));
+        };
+        check("az", Class::Lower);
+        check("AZ", Class::Upper);
+        check("éÿłộ\u{301}", Class::Accented);
+        check("09", Class::Digit);
+        check("!/:@[`{~", Class::Punct);
+        check("\r\n", Class::Newline);
+        check("\0\x1f\x7f", Class::Control);
+        check("中㐀豈", Class::Han);
+        check("한ㅋ", Class::Hangul);
+        check("あん", Class::Hiragana);
+        check("アーｱ", Class::Katakana);
+        check("яЁїъ", Class::Cyrillic);
+        check("ابپ", Class::Letter(Script::Arabic));
+        check("ಕత", Class::Letter(Script::Telugu));
+        check("。「！？～", Class::WideMark);
+        check("—’…", Class::Mark);
+        check("°×§", Class::LatinSymbol);
+        check("→€∑", Class::Symbol);
+        check("─│█", Class::Line);
+        check("☀✅⭐", Class::Dingbat);
+        check("😀", Class::Face);
+        check("🐶", Class::Pictograph);
+        check("🚀🇫🦀", Class::RarePictograph);
+        check("ߊ", Class::Other2);
+        check("አ", Class::Other3);
+        check("𠀀𝐀", Class::Other4);
+    }
+}

@@ -1,0 +1,380 @@
+//! One pass over a text that names the units it is made of.
+//!
+//! The scanner follows the way pre-tokenizers cut: a word takes the one space before it, digits go
+//! in groups of three, a run of spaces or of one sign is one token, a newline joins the sign before
+//! it. It only ever adds units, so a longer text never counts less.
+
+use super::class::{Class, Script};
+use super::unit::Unit;
+use super::{han, hangul, letters, puncts};
+
+/// For how many words after an accented letter a text counts as not English.
+const ACCENTED_WORDS: u8 = 12;
+
+/// Reads characters and hands `emit` every unit that may begin a token.
+pub(super) struct Scanner<F> {
+    emit: F,
+    prev: Option<Class>,
+    prev_char: char,
+    /// Spaces since `prev_char`.
+    spaces: usize,
+    /// How many characters the current run has so far.
+    run: usize,
+    /// How unlike a common word the current word is so far: 0 to 2.
+    rough: usize,
+    /// For how many more words the text counts as not English.
+    accented: u8,
+    /// Whether that is due to a letter beyond Latin-1.
+    extended: bool,
+    /// Whether `prev_char` is an apostrophe after a letter.
+    apostrophe: bool,
+    /// The seam of the Chinese character or Korean syllable before.
+    seam: usize,
+}
+
+impl<F: FnMut(Unit)> Scanner<F> {
+    pub(super) fn new(emit: F) -> Self {
+        Self {
+            emit,
+            prev: None,
+            prev_char: ' ',
+            spaces: 0,
+            run: 0,
+            rough: 0,
+            accented: 0,
+            extended: false,
+            apostrophe: false,
+            seam: 0,
+        }
+    }
+
+    /// Reads the next character.
+    #[inline]
+    pub(super) fn push(&mut self, c: char) {
+        match Class::of(c) {
+            // Most of most texts.
+            Class::Lower if self.spaces == 0 && self.prev == Some(Class::Lower) => {
+                self.next_letter(c);
+                self.prev_char = c;
+            }
+            Class::Space => self.space(),
+            class => self.visible(c, class),
+        }
+    }
+
+    /// One space belongs to what follows it; more are a token of their own.
+    fn space(&mut self) {
+        self.spaces += 1;
+        match self.spaces {
+            1 => {}
+            2 if matches!(self.prev, None | Some(Class::Newline)) => self.emit(Unit::Indent),
+            2 => self.emit(Unit::Gap),
+            _ => self.emit(Unit::SpaceMore),
+        }
+    }
+
+    fn visible(&mut self, c: char, class: Class) {
+        let spaces = std::mem::take(&mut self.spaces);
+        let spaced = spaces > 0;
+        if spaced || !self.prev.is_some_and(|prev| prev.goes_on_with(class)) {
+            self.run = 0;
+        }
+        let again = self.run > 0 && self.prev_char == c;
+        match class {
+            Class::Lower | Class::Upper | Class::Accented => self.latin(c, class, spaced),
+            Class::Cyrillic => self.cyrillic(c),
+            Class::Digit => self.digit(spaced),
+            Class::Punct => self.punct(c, again, spaced),
+            Class::Newline => self.newline(spaces),
+            Class::Tab => self.emit(pick(self.run, [Unit::Tab, Unit::TabSecond, Unit::TabMore])),
+            Class::Han => self.han(c, spaced),
+            Class::Hangul => self.hangul(c),
+            Class::Hiragana => self.kana([Unit::HiraganaFirst, Unit::HiraganaNext], spaced),
+            Class::Katakana => self.kana([Unit::KatakanaFirst, Unit::KatakanaNext], spaced),
+            Class::Letter(script) => self.script(script),
+            Class::Mark => self.mark(c, again, spaced),
+            Class::Line => self.line(again),
+            Class::WideMark => self.emit(Unit::WideMark),
+            Class::LatinSymbol => self.emit(Unit::LatinSymbol),
+            Class::Symbol => self.emit(Unit::Symbol),
+            Class::Dingbat => self.emit(Unit::Dingbat),
+            Class::Face => self.emit(Unit::Face),
+            Class::Pictograph => self.emit(Unit::Pictograph),
+            Class::RarePictograph => self.emit(Unit::RarePictograph),
+            Class::Joiner => self.emit(Unit::Joiner),
+            Class::Selector => self.emit(Unit::Selector),
+            Class::Tone => self.emit(Unit::Tone),
+            Class::Other2 => self.emit(Unit::Other2),
+            Class::Other3 => self.emit(Unit::Other3),
+            Class::Other4 => self.emit(Unit::Other4),
+            Class::Control | Class::Space => self.emit(Unit::Control),
+        }
+        self.run += 1;
+        self.prev = Some(class);
+        self.prev_char = c;
+    }
+
+    fn emit(&mut self, unit: Unit) {
+        (self.emit)(unit);
+    }
+
+    fn newline(&mut self, spaces: usize) {
+        self.emit(match (spaces, self.prev) {
+            (0, Some(Class::Newline)) => Unit::NewlineMore,
+            (0, Some(Class::Punct)) => Unit::NewlineAfterPunct,
+            (0, Some(Class::WideMark)) => Unit::NewlineAfterWideMark,
+            (0 | 1, _) => Unit::Newline,
+            _ => Unit::NewlineMore,
+        });
+    }
+
+    fn latin(&mut self, c: char, class: Class, spaced: bool) {
+        if class == Class::Accented {
+            self.extended = c > '\u{ff}' || self.extended && self.accented > 0;
+            self.accented = ACCENTED_WORDS;
+        }
+        if self.run == 0 {
+            return self.word(class, spaced);
+        }
+        match (self.prev, class) {
+            (_, Class::Accented) => self.emit(match c {
+                ..='\u{ff}' => Unit::Accent,
+                ..='\u{36f}' => Unit::AccentExtended,
+                _ => Unit::AccentAdditional,
+            }),
+            (Some(Class::Accented), _) => self.emit(Unit::AfterAccent),
+            (Some(Class::Lower), Class::Upper) => self.emit(Unit::Hump),
+            (_, Class::Upper) => self.emit(Unit::CAPS[letters::latin(self.prev_char, c)]),
+            _ => self.next_letter(c),
+        }
+    }
+
+    /// A small letter after a letter, neither with an accent.
+    fn next_letter(&mut self, c: char) {
+        let seam = letters::latin(self.prev_char, c);
+        let foreign = self.rough == 0 && self.accented > 0;
+        self.emit(if foreign {
+            Unit::FOREIGN[seam]
+        } else {
+            Unit::NEXT[self.rough][seam]
+        });
+        self.roughen(seam);
+    }
+
+    /// The first letter of a word of Latin letters.
+    fn word(&mut self, class: Class, spaced: bool) {
+        let after_digit = !spaced && self.prev == Some(Class::Digit);
+        self.rough = usize::from(after_digit || self.extended && self.accented > 0);
+        self.accented = self.accented.saturating_sub(1);
+        self.emit(match (self.prev, self.prev_char) {
+            _ if spaced => Unit::Word,
+            (Some(Class::Punct | Class::Mark), _) if self.apostrophe => Unit::WordGlued,
+            (Some(Class::Punct), '.' | '_') => Unit::WordGlued,
+            (Some(Class::Punct), '/' | '-' | ':' | '=' | ';') => Unit::WordAfterDash,
+            (Some(Class::Punct), '(' | '[' | '{' | '<') => Unit::WordAfterOpening,
+            (Some(Class::Punct), '"' | '\'' | '`') => Unit::WordAfterQuote,
+            (Some(Class::Punct), _) => Unit::WordAfterSign,
+            (Some(Class::Digit), _) => Unit::WordAfterDigit,
+            (Some(Class::Tab), _) => Unit::WordAfterTab,
+            _ => Unit::Word,
+        });
+        if class == Class::Upper {
+            self.emit(Unit::Capital);
+        }
+    }
+
+    fn cyrillic(&mut self, c: char) {
+        if self.run == 0 {
+            self.rough = 0;
+            return self.emit(Unit::CyrillicFirst);
+        }
+        let seam = letters::cyrillic(self.prev_char, c);
+        self.emit(Unit::CYRILLIC[self.rough][seam]);
+        self.roughen(seam);
+    }
+
+    /// Remembers that the word had a pair that is often torn apart.
+    fn roughen(&mut self, seam: usize) {
+        self.rough = (self.rough + seam / 2).min(2);
+    }
+
+    fn digit(&mut self, spaced: bool) {
+        if spaced {
+            self.emit(Unit::DigitSpace);
+        }
+        self.emit(pick(
+            self.run % 3,
+            [Unit::Digit1, Unit::Digit2, Unit::Digit3],
+        ));
+    }
+
+    fn punct(&mut self, c: char, again: bool, spaced: bool) {
+        self.apostrophe = c == '\'' && self.ends_word(spaced);
+        if self.run == 0 {
+            self.emit(Unit::Punct);
+        } else if again {
+            self.emit(if self.run < 4 {
+                Unit::PunctSame
+            } else {
+                Unit::PunctMore
+            });
+        } else {
+            self.run = 0;
+            self.emit(Unit::PAIRS[puncts::seam(self.prev_char, c)]);
+        }
+    }
+
+    fn mark(&mut self, c: char, again: bool, spaced: bool) {
+        self.apostrophe = c == '\u{2019}' && self.ends_word(spaced);
+        self.emit(if again { Unit::MarkSame } else { Unit::Mark });
+    }
+
+    /// Whether the character read now follows a Latin letter directly.
+    fn ends_word(&self, spaced: bool) -> bool {
+        !spaced && self.prev.is_some_and(Class::is_latin)
+    }
+
+    fn line(&mut self, again: bool) {
+        self.emit(match self.run {
+            0 => Unit::Line,
+            _ if !again => Unit::LinePair,
+            1..4 => Unit::LineSame,
+            _ => Unit::LineMore,
+        });
+    }
+
+    fn han(&mut self, c: char, spaced: bool) {
+        let seam = han::seam(c);
+        if spaced {
+            self.emit(Unit::WideSpace);
+        }
+        let after_kana = matches!(self.prev, Some(Class::Hiragana | Class::Katakana));
+        self.emit(match self.run {
+            0 if after_kana && !spaced => Unit::HanAfterKana,
+            0 => Unit::HanFirst,
+            _ => Unit::HAN[self.seam / 2][seam],
+        });
+        self.seam = seam;
+    }
+
+    fn hangul(&mut self, c: char) {
+        let seam = hangul::seam(c);
+        self.emit(match self.run {
+            0 => Unit::HANGUL_FIRST[seam],
+            _ => Unit::HANGUL[self.seam / 2][seam],
+        });
+        self.seam = seam;
+    }
+
+    fn kana(&mut self, units: [Unit; 2], spaced: bool) {
+        if spaced {
+            self.emit(Unit::WideSpace);
+        }
+        self.emit(pick(self.run, units));
+    }
+
+    fn script(&mut self, script: Script) {
+        self.emit(pick(self.run.div_ceil(2), Unit::of_script(script)));
+    }
+}
+
+/// The unit at `index`, or the last one beyond the end.
+fn pick<const N: usize>(index: usize, units: [Unit; N]) -> Unit {
+    units[index.min(N - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scanner;
+    use super::Unit::{self, *};
+
+    fn units(text: &str) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut scanner = Scanner::new(|unit| units.push(unit));
+        text.chars().for_each(|c| scanner.push(c));
+        units
+    }
+
+    #[test]
+    fn a_text_falls_into_its_units() {
+        let check = |text: &str, expected: &[Unit]| assert_eq!(units(text), expected, "{text:?}");
+        check("", &[]);
+        check(" ", &[]);
+        check("in in", &[Word, Plain0, Word, Plain0]);
+        check("In.in", &[Word, Capital, Plain0, Punct, WordGlued, Plain0]);
+        check(
+            "inIn IN",
+            &[Word, Plain0, Hump, Plain0, Word, Capital, Caps0],
+        );
+        check(
+            "n't n’t 't",
+            &[
+                Word,
+                Punct,
+                WordGlued,
+                Word,
+                Mark,
+                WordGlued,
+                Punct,
+                WordAfterQuote,
+            ],
+        );
+        check(
+            "1234 5",
+            &[Digit1, Digit2, Digit3, Digit1, DigitSpace, Digit1],
+        );
+        check("1a", &[Digit1, WordAfterDigit]);
+        check("();;", &[Punct, Pair0, Pair0, PunctSame]);
+        check(
+            "=====",
+            &[Punct, PunctSame, PunctSame, PunctSame, PunctMore],
+        );
+        check("a\n\n", &[Word, Newline, NewlineMore]);
+        check("; \n;\n", &[Punct, Newline, Punct, NewlineAfterPunct]);
+        check("。\r\n", &[WideMark, NewlineAfterWideMark, NewlineMore]);
+        check("a   \n", &[Word, Gap, SpaceMore, NewlineMore]);
+        check("\n    a", &[Newline, Indent, SpaceMore, SpaceMore, Word]);
+        check("\t\t\ta", &[Tab, TabSecond, TabMore, WordAfterTab]);
+        check("们们 中", &[HanFirst, HanEven0, WideSpace, HanFirst]);
+        check(
+            "のか中ア",
+            &[HiraganaFirst, HiraganaNext, HanAfterKana, KatakanaFirst],
+        );
+        check("한는는", &[HangulFirst2, HangulOdd0, HangulEven0]);
+        check(
+            "ов ов",
+            &[CyrillicFirst, CyrillicPlain0, CyrillicFirst, CyrillicPlain0],
+        );
+        check("αααα", &[GreekFirst, GreekNext, GreekNext, GreekLate]);
+        check(
+            "├──────",
+            &[
+                Line, LinePair, LineSame, LineSame, LineMore, LineMore, LineMore,
+            ],
+        );
+        check("❤\u{fe0f}👍🏽", &[Dingbat, Selector, Pictograph, Tone]);
+    }
+
+    /// A pair that is often torn apart makes the rest of the word dearer, and only that.
+    #[test]
+    fn a_word_grows_rough() {
+        assert_eq!(
+            units("qxin in"),
+            [Word, Plain5, Rough3, Rough0, Word, Plain0]
+        );
+        assert_eq!(units("1in"), [Digit1, WordAfterDigit, Uneven0]);
+    }
+
+    /// An accent makes the next words foreign, until enough others have followed.
+    #[test]
+    fn accents_tell_the_language() {
+        assert_eq!(units("é in"), [Word, Word, Foreign0]);
+        assert_eq!(units("ł in"), [Word, Word, Uneven0]);
+        assert_eq!(units("é ł in"), [Word, Word, Word, Uneven0]);
+        assert_eq!(units("ł é in"), [Word, Word, Word, Uneven0]);
+        let later = units(&format!("ł {} é in", "i ".repeat(20)));
+        assert_eq!(later[later.len() - 2..], [Word, Foreign0]);
+        let long_after = units(&format!("é {}in", "i ".repeat(20)));
+        assert_eq!(long_after.last(), Some(&Plain0));
+    }
+}

@@ -1,0 +1,207 @@
+//! Estimates of tokens against the counts of real tokenizers, and what holds for any text.
+
+use std::collections::HashMap;
+
+use agcore_chat::tokens::{TokenizerFamily, estimate_text};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde::Deserialize;
+
+/// How far the estimate of all samples of a kind may be off.
+const KIND_LIMIT: f64 = 0.15;
+/// How far the estimate of one sample may be off. Each has at least 500 characters.
+const SAMPLE_LIMIT: f64 = 0.20;
+
+#[derive(Deserialize)]
+struct Sample {
+    kind: String,
+    name: String,
+    /// The count of each family's own tokenizer.
+    tokens: HashMap<TokenizerFamily, u64>,
+    text: String,
+}
+
+fn samples() -> Vec<Sample> {
+    serde_json::from_str(include_str!("../fixtures/tokens/samples.json")).unwrap()
+}
+
+/// The samples of each kind, in the order of the file.
+fn by_kind(samples: &[Sample]) -> Vec<&[Sample]> {
+    samples.chunk_by(|a, b| a.kind == b.kind).collect()
+}
+
+/// By which part of `actual` the estimate is too high (positive) or too low.
+fn error(estimate: u64, actual: u64) -> f64 {
+    estimate as f64 / actual as f64 - 1.0
+}
+
+/// The error over all samples of a kind together.
+fn kind_error(
+    kind: &[Sample],
+    family: TokenizerFamily,
+    estimate: impl Fn(&str, TokenizerFamily) -> u64,
+) -> f64 {
+    let estimated = kind.iter().map(|s| estimate(&s.text, family)).sum();
+    error(estimated, kind.iter().map(|s| s.tokens[&family]).sum())
+}
+
+#[test]
+fn every_kind_of_text_is_close_in_every_family() {
+    let samples = samples();
+    let mut off = Vec::new();
+    print!("{:24}", "");
+    TokenizerFamily::ALL
+        .iter()
+        .for_each(|family| print!("{:>10}", format!("{family:?}")));
+    for kind in by_kind(&samples) {
+        print!("\n{:24}", kind[0].kind);
+        for &family in TokenizerFamily::ALL {
+            let error = kind_error(kind, family, estimate_text);
+            print!("{:>10}", format!("{:+.1} %", error * 100.0));
+            if error.abs() > KIND_LIMIT {
+                off.push(format!("{} in {family:?}: {error:+.3}", kind[0].kind));
+            }
+        }
+    }
+    println!();
+    assert!(off.is_empty(), "{off:#?}");
+}
+
+#[test]
+fn every_sample_is_close_in_every_family() {
+    for sample in samples() {
+        let Sample { kind, name, .. } = &sample;
+        assert!(
+            sample.text.chars().count() >= 500,
+            "{kind} {name} is too short to judge"
+        );
+        for &family in TokenizerFamily::ALL {
+            let error = error(estimate_text(&sample.text, family), sample.tokens[&family]);
+            assert!(
+                error.abs() <= SAMPLE_LIMIT,
+                "{kind} {name} in {family:?}: {error:+.3}"
+            );
+        }
+    }
+}
+
+/// The limit means something: the usual rules of thumb miss it for most kinds.
+#[test]
+fn rules_of_thumb_would_fail() {
+    let samples = samples();
+    let kinds = by_kind(&samples);
+    assert!(kinds.len() >= 20 && kinds.iter().all(|kind| kind.len() >= 3));
+    let rules: [fn(&str) -> usize; 3] = [
+        |text| text.len() / 4,
+        |text| text.chars().count() / 4,
+        |text| text.len() * 4 / 3,
+    ];
+    for rule in rules {
+        let bad = |kind: &&&[Sample]| {
+            let error = kind_error(kind, TokenizerFamily::O200k, |text, _| rule(text) as u64);
+            error.abs() > KIND_LIMIT
+        };
+        assert!(kinds.iter().filter(bad).count() > kinds.len() / 2);
+    }
+}
+
+/// What `o200k_base` really makes of them.
+#[test]
+fn short_texts() {
+    let check = |text: &str, expected: u64| {
+        assert_eq!(
+            estimate_text(text, TokenizerFamily::O200k),
+            expected,
+            "{text:?}"
+        );
+    };
+    check("", 0);
+    check(" ", 1);
+    check("\n", 1);
+    check("a", 1);
+    check("中", 1);
+    check("hello", 1);
+    check("hello world", 2);
+    check("The quick brown fox jumps over the lazy dog.", 10);
+    check("12345678", 3);
+    check("x = y + 1;", 7);
+    check("{\"a\":1}", 5);
+    check("don\u{2019}t", 2);
+}
+
+#[test]
+fn a_newer_tokenizer_of_the_same_vendor_counts_more() {
+    let of = |family| {
+        samples()
+            .iter()
+            .map(|s| estimate_text(&s.text, family))
+            .sum::<u64>()
+    };
+    let (old, new) = (of(TokenizerFamily::Claude3), of(TokenizerFamily::Claude47));
+    assert!(new > old * 11 / 10, "{old} and {new}");
+    assert!(of(TokenizerFamily::O200k) < of(TokenizerFamily::Cl100k));
+}
+
+/// Long texts, long runs of one character among them, cost time and tokens in proportion.
+#[test]
+fn long_texts_count_in_proportion() {
+    let check = |unit: &str| {
+        let of = |times| estimate_text(&unit.repeat(times), TokenizerFamily::O200k);
+        let (short, long) = (of(2_000), of(200_000));
+        // What a run begins with counts once, and each result is rounded.
+        assert!(
+            long.abs_diff(100 * short) <= 500,
+            "{unit:?}: {short}, {long}"
+        );
+    };
+    for unit in [
+        "word ", "0", "x=1;\n", "漢", "한", "я", "😀", "é", "─", " ", "\n", "\t", "=",
+    ] {
+        check(unit);
+    }
+}
+
+#[test]
+fn the_names_of_the_families_are_stable() {
+    let names = serde_json::to_string(TokenizerFamily::ALL).unwrap();
+    let expected = r#"["o200k","cl100k","llama3","qwen","deepseek","claude3","claude47"]"#;
+    assert_eq!(names, expected);
+    assert_eq!(
+        serde_json::from_str::<Vec<TokenizerFamily>>(&names).unwrap(),
+        TokenizerFamily::ALL
+    );
+    assert_eq!(TokenizerFamily::default(), TokenizerFamily::O200k);
+}
+
+/// Any character, with those that the estimate looks at more closely made frequent.
+fn text() -> impl Strategy<Value = String> {
+    let special: Vec<char> =
+        " \n\r\t'.,\"({_-=xqthEÉéłếяїъ07中的龘あア한뷁α你。’—─│→é☀😀🏽\u{200d}\u{fe0f}ก\u{301}\0"
+            .chars()
+            .collect();
+    let char = prop_oneof![
+        any::<char>(),
+        prop::sample::select(special),
+        prop::char::range(' ', '~')
+    ];
+    vec(char, 0..200).prop_map(String::from_iter)
+}
+
+fn family() -> impl Strategy<Value = TokenizerFamily> {
+    prop::sample::select(TokenizerFamily::ALL)
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_a_sensible_estimate(text in text(), family in family()) {
+        let estimate = estimate_text(&text, family);
+        prop_assert_eq!(estimate == 0, text.is_empty());
+        prop_assert!(estimate <= 2 * text.len() as u64, "{} for {} bytes", estimate, text.len());
+    }
+
+    #[test]
+    fn appending_never_lowers_the_estimate(head in text(), tail in text(), family in family()) {
+        let whole = estimate_text(&format!("{head}{tail}"), family);
+        prop_assert!(estimate_text(&head, family) <= whole);
+    }
+}

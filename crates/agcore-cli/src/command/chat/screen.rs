@@ -1,0 +1,60 @@
+//! [`Screen`]: what the chat itself says, beside the turns.
+
+use std::io::{self, Write};
+
+use crate::{exit::Failure, render::Palette};
+
+/// The terminal's screen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Screen {
+    /// Its colours.
+    pub(super) palette: Palette,
+}
+
+impl Screen {
+    /// Writes text as it is.
+    ///
+    /// # Errors
+    /// When the terminal has gone.
+    pub(super) fn print(self, text: &str) -> Result<(), Failure> {
+        let mut output = io::stdout();
+        let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+        written.map_err(|error| Failure::output(&error))
+    }
+
+    /// Says something by the way.
+    ///
+    /// # Errors
+    /// When the terminal has gone.
+    pub(super) fn note(self, text: &str) -> Result<(), Failure> {
+        let dim = self.palette.dim;
+        self.print(&format!("{dim}{text}{dim:#}\n"))
+    }
+
+    /// Says who speaks now.
+    ///
+    /// # Errors
+    /// When the terminal has gone.
+    pub(super) fn speaker(self, name: &str) -> Result<(), Failure> {
+        let style = self.palette.prompt;
+        self.print(&format!("\n{style}{name}{style:#}\n"))
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// When the terminal has gone.
+    pub(super) fn question(self, text: &str) -> Result<(), Failure> {
+        let style = self.palette.question;
+        self.print(&format!("{style}{text}{style:#}\n"))
+    }
+
+    /// Says what went wrong.
+    ///
+    /// # Errors
+    /// When the terminal has gone.
+    pub(super) fn fault(self, text: &str) -> Result<(), Failure> {
+        let bad = self.palette.bad;
+        self.print(&format!("{bad}✗ {text}{bad:#}\n"))
+    }
+}

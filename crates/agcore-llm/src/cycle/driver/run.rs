@@ -1,0 +1,112 @@
+//! The loop: what the machine says next, until the turn ends or waits for a person.
+
+use agcore_chat::{Answer, ChatResponse, Choice, PersonEvent, Question, QuestionId, QuestionKind, ToolOutcome};
+
+use super::{
+    state::{Driver, misuse},
+    tools::RunningTools,
+};
+use crate::{
+    cycle::{
+        machine::{Begin, Cause, End, Machine, Misuse, Outcome, Step},
+        options::TurnInput,
+        turn::{TurnOutcome, TurnReport},
+    },
+    error::LlmError,
+};
+
+impl Driver<'_> {
+    pub(in crate::cycle) async fn run(mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
+        match input {
+            TurnInput::Begin(begin) => self.begin(begin).await?,
+            TurnInput::Resume(answers) => self.resume(answers).await?,
+        }
+        let mut running = RunningTools::default();
+        loop {
+            match self.machine.next() {
+                Step::Call(plan) => {
+                    let (purpose, messages) = (plan.purpose, plan.messages());
+                    self.call_model(purpose, messages).await?;
+                }
+                Step::Run(work) if work.is_empty() => self.await_tool(&mut running).await?,
+                Step::Run(work) => self.start_tools(work, &mut running).await?,
+                Step::Wait(questions) => {
+                    let questions: Vec<Question> = questions.into_iter().cloned().collect();
+                    self.tell(PersonEvent::Suspended(questions.clone())).await;
+                    return Ok(TurnOutcome::Suspended(questions));
+                }
+                Step::End(_) => return self.finish().await,
+                Step::Idle => return Err(misuse(Misuse::NoTurn)),
+            }
+        }
+    }
+
+    async fn begin(&mut self, begin: Begin) -> Result<(), LlmError> {
+        if self.machine.is_open() {
+            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+            self.tell_turn_end().await;
+            self.seq = 0;
+        }
+        self.absorb(Outcome::Begun(begin)).await?;
+        if let Err(reason) = self.hooks.turn_start(&self.context()).await {
+            self.absorb(Outcome::Stop(Cause::hook_blocked(reason))).await?;
+        }
+        Ok(())
+    }
+
+    async fn resume(&mut self, answers: Vec<(QuestionId, Answer)>) -> Result<(), LlmError> {
+        if !self.machine.is_open() {
+            return Err(misuse(Misuse::NoTurn));
+        }
+        let uncertain: Vec<_> = self.machine.uncertain().cloned().collect();
+        for call in uncertain {
+            let outcome = ToolOutcome::Ask(self.uncertain_question(&call.id, &call.name));
+            self.absorb(Outcome::Tool { call: call.id.into(), outcome, duration_us: 0 }).await?;
+        }
+        for (question, answer) in answers {
+            if self.machine.answer_of(&question) != Some(&answer) {
+                self.absorb(Outcome::Answer(question, answer)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a call that was running when the process died shall run again.
+    fn uncertain_question(&self, call: &str, name: &str) -> Question {
+        let prompt = format!(
+            "The tool `{name}` was running when the process stopped; it may or may not have taken effect. Run it again?"
+        );
+        let mut question = Question::new(call, 0, QuestionKind::Uncertain, prompt);
+        let mut number = 1;
+        loop {
+            question.id = format!("{call}?uncertain{number}").into();
+            if self.machine.answer_of(&question.id).is_none() {
+                return question;
+            }
+            number += 1;
+        }
+    }
+
+    async fn finish(&mut self) -> Result<TurnOutcome, LlmError> {
+        self.tell_turn_end().await;
+        let (usage, rounds) = (self.machine.turn_usage().cloned().unwrap_or_default(), self.machine.round());
+        let Step::End(end) = self.machine.next() else { return Err(misuse(Misuse::NoTurn)) };
+        match end {
+            End::Answered => {
+                let response = self.response.take().unwrap_or_else(|| last_reply(self.machine));
+                Ok(TurnOutcome::Finished(Box::new(TurnReport::new(response, usage, rounds))))
+            }
+            End::Diverted { call, data } => Ok(TurnOutcome::Diverted { call: call.clone(), data: data.clone() }),
+            bad => {
+                let fault = bad.fault();
+                Err(self.error.take().or(fault.map(LlmError::from)).unwrap_or_else(LlmError::cancelled))
+            }
+        }
+    }
+}
+
+/// The last reply of the history, as a response of which nothing more is known.
+fn last_reply(machine: &Machine) -> ChatResponse {
+    let message = machine.history().last().and_then(|message| message.as_assistant()).cloned().unwrap_or_default();
+    ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() }
+}

@@ -1,0 +1,106 @@
+//! [`Driver`]: what a run of a turn works with.
+
+use std::sync::Arc;
+
+use agcore_chat::{ChatResponse, Clock, EventKind, StreamEvent};
+
+use crate::{
+    cycle::{
+        machine::{Machine, Misuse, Outcome, Step},
+        observer::Observer,
+        options::{CycleSettings, TurnOptions},
+    },
+    error::{LlmError, LlmErrorKind},
+    hooks::{HookContext, Hooks},
+    provider::LlmProvider,
+};
+
+pub(in crate::cycle) struct Driver<'a> {
+    pub(super) provider: &'a dyn LlmProvider,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) hooks: &'a Hooks,
+    pub(super) settings: &'a CycleSettings,
+    pub(super) machine: &'a mut Machine,
+    pub(super) options: TurnOptions,
+    pub(super) observer: Option<&'a Observer>,
+    /// Counts the events.
+    pub(super) seq: u64,
+    /// The last reply.
+    pub(super) response: Option<ChatResponse>,
+    /// What the machine knows as a fault, in full.
+    pub(super) error: Option<LlmError>,
+}
+
+impl<'a> Driver<'a> {
+    pub(in crate::cycle) fn new(
+        provider: &'a dyn LlmProvider,
+        clock: &'a dyn Clock,
+        hooks: &'a Hooks,
+        settings: &'a CycleSettings,
+        machine: &'a mut Machine,
+        options: TurnOptions,
+        observer: Option<&'a Observer>,
+    ) -> Self {
+        Self { provider, clock, hooks, settings, machine, options, observer, seq: 0, response: None, error: None }
+    }
+
+    pub(super) async fn tell_turn_end(&self) {
+        if self.hooks.is_empty() {
+            return;
+        }
+        let fault = match self.machine.next() {
+            Step::End(end) => end.fault(),
+            _ => None,
+        };
+        let context = HookContext { error: fault.as_ref(), response: self.response.as_ref(), ..self.context() };
+        self.hooks.turn_end(&context).await;
+    }
+
+    /// Tells the machine, and observers what it changed.
+    pub(super) async fn absorb(&mut self, outcome: Outcome) -> Result<(), LlmError> {
+        // Events of a round belong to the round in which they happened, not to the next.
+        let (turn, round) = (self.machine.turn_index(), self.machine.round());
+        let begins = matches!(outcome, Outcome::Begun(_));
+        let changes = self.machine.absorb(outcome).map_err(misuse)?;
+        let (turn, round) = if begins { (self.machine.turn_index(), 0) } else { (turn, round) };
+        for event in changes.events {
+            self.push(turn, round, event);
+        }
+        self.room().await;
+        Ok(())
+    }
+
+    pub(super) async fn tell(&mut self, event: impl Into<EventKind>) {
+        if self.observer.is_some() {
+            self.push(self.machine.turn_index(), self.machine.round(), event.into());
+            self.room().await;
+        }
+    }
+
+    fn push(&mut self, turn: u32, round: u32, kind: EventKind) {
+        if let Some(observer) = self.observer {
+            observer.push(StreamEvent::new(self.seq, Arc::clone(&self.settings.agent), turn, round, kind));
+            self.seq += 1;
+        }
+    }
+
+    async fn room(&self) {
+        if let Some(observer) = self.observer {
+            observer.room().await;
+        }
+    }
+
+    pub(super) fn context(&self) -> HookContext<'a> {
+        HookContext {
+            agent: &self.settings.agent,
+            turn: self.machine.turn_index(),
+            round: self.machine.round(),
+            ..HookContext::default()
+        }
+    }
+}
+
+/// The driver and the machine disagree, or the caller's input does not fit the state.
+pub(super) fn misuse(misuse: Misuse) -> LlmError {
+    LlmError::new(LlmErrorKind::InvalidRequest, misuse.to_string()).with_source(misuse)
+}

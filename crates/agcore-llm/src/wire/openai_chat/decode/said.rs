@@ -1,0 +1,25 @@
+//! [`Said`]: what a delta or message says, before it is told.
+
+use agcore_chat::Text;
+use serde_json::Value;
+
+use super::content::Content;
+use crate::delta::CallFragment;
+
+/// What a delta or message says.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) content: Content,
+    pub(super) refusal: Option<Text>,
+    /// `reasoning_content`.
+    pub(super) reasoning_content: Option<Text>,
+    /// `reasoning`.
+    pub(super) reasoning: Option<Text>,
+    pub(super) details: Vec<Value>,
+    pub(super) calls: Vec<CallFragment>,
+    /// The legacy form of a call.
+    pub(super) function_call: Option<CallFragment>,
+    pub(super) audio: Option<Value>,
+    /// Members that are kept for the response.
+    pub(super) members: Vec<(Box<str>, Value)>,
+}

@@ -1,0 +1,100 @@
+//! A session: turns that remember earlier turns, another agent that takes over, and a conversation saved as JSON.
+//!
+//! The system prompt is made of layers and computed anew for each turn; it is never a part of the history. So the
+//! history can be handed to another agent, or be saved and go on under a new version of the prompt.
+//!
+//! Run it: `cargo run --example agent_session`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{error::Error, sync::Arc};
+
+use agcore::{
+    AgentBuilder, AgentSession, AgentSpec, LlmProvider,
+    agent::{AgentConfig, RuntimeBundle, SessionState},
+    llm::{ProviderConfig, config},
+};
+use agcore_testkit::mock_server::{MockServer, RecordedRequest, Reply, Role};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let server = MockServer::start(model).await?;
+    let bundle = bundle(provider(&server)?)?;
+
+    let cook = Arc::new(AgentSpec::new("cook", "You are a cook."));
+    let session = bundle.session("dinner", cook);
+    say(&session, "I am Ada.").await?;
+    let answer = say(&session, "What is my name?").await?;
+    assert!(
+        answer.contains("Ada"),
+        "the second turn remembers the first"
+    );
+
+    // Another agent, the same conversation. Agents are data: this one could come from a settings file.
+    let sommelier = r#"{"name": "sommelier", "system_prompt": "You know all about wine."}"#;
+    let sommelier: Arc<AgentSpec> = Arc::new(serde_json::from_str(sommelier)?);
+    session.switch_agent(sommelier.clone());
+    let answer = say(&session, "And who are you?").await?;
+    assert!(answer.contains("wine") && !answer.contains("cook"));
+
+    // All of the session as JSON; it goes on in this process or in another.
+    let saved = serde_json::to_string(&session.export().await)?;
+    println!("saved as {} bytes of JSON", saved.len());
+    drop(session);
+
+    let state: SessionState = serde_json::from_str(&saved)?;
+    let session = bundle.restore(state, sommelier)?;
+    let answer = say(&session, "What is my name again?").await?;
+    assert!(
+        answer.contains("Ada"),
+        "the restored session remembers, too"
+    );
+
+    let usage = session.usage().await;
+    println!(
+        "{} messages, {} calls of the model, {} tokens",
+        session.messages().await.len(),
+        usage.calls,
+        usage.usage.total().unwrap_or_default()
+    );
+    assert_eq!((session.messages().await.len(), usage.calls), (8, 4));
+    Ok(())
+}
+
+/// One turn, shown.
+async fn say(session: &AgentSession, text: &str) -> Result<String, Box<dyn Error>> {
+    println!("you        {text}");
+    let outcome = session.submit_turn(text).await?;
+    println!("{:10} {}", session.agent().name(), outcome.text());
+    Ok(outcome.text().into_owned())
+}
+
+/// Everything that sessions share. The base prompt is the first layer of every agent's system prompt.
+fn bundle(provider: Arc<dyn LlmProvider>) -> Result<RuntimeBundle, Box<dyn Error>> {
+    let config = AgentConfig::new().with_base_prompt("You work in a restaurant.");
+    Ok(AgentBuilder::new()
+        .with_provider(provider)
+        .with_config(config)
+        .build()?)
+}
+
+fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
+    let config = ProviderConfig::new("openai".parse()?, "mock").with_base_url(server.base_url());
+    Ok(config::build(&config)?)
+}
+
+/// The model is a script whose answers come from the request alone: it knows a name only if the history has it.
+fn model(request: &RecordedRequest) -> Reply {
+    let prompt = request.prompt();
+    let name = prompt
+        .user_texts()
+        .find_map(|text| text.strip_prefix("I am "));
+    let system = prompt.turns.iter().find(|turn| turn.role == Role::System);
+    let system = system.map_or("I have no instructions.", |turn| &turn.text);
+    Reply::text(match (prompt.last_user(), name) {
+        ("I am Ada.", _) => "Welcome!".to_owned(),
+        ("And who are you?", _) => format!("My instructions: {}", system.replace("\n\n", " ")),
+        (_, Some(name)) => format!("You are {name}"),
+        (_, None) => "I do not know.".to_owned(),
+    })
+}

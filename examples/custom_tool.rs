@@ -1,0 +1,186 @@
+//! Two ways to write a tool: an async function with typed arguments, and a type that implements [`BaseTool`].
+//!
+//! The function is for the common case: its argument type gives the schema, the reading and the error texts, and
+//! [`State`] hands it what the application has. `BaseTool` is for tools whose schema is only known at run time.
+//!
+//! Run it: `cargo run --example custom_tool`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{collections::BTreeMap, error::Error, sync::Arc};
+
+use agcore::{
+    AgentBuilder, AgentSpec, ToolRegistry,
+    chat::{Role, ToolCall},
+    tools::{
+        Arguments, BaseTool, Permission, State, ToolContext, ToolError, ToolOutput,
+        schemars::{self, JsonSchema},
+        typed,
+    },
+};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Which article, and how many of it.
+// Doc comments here are descriptions for the model, which fills this in.
+#[derive(Deserialize, JsonSchema)]
+struct StockQuery {
+    /// The article's number, such as A-100.
+    article: String,
+    /// How many are wanted.
+    #[serde(default = "one")]
+    quantity: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What the model gets back, as JSON.
+#[derive(Serialize)]
+struct StockAnswer {
+    in_stock: u32,
+    enough: bool,
+}
+
+/// What the application has; shared by all calls.
+struct Warehouse {
+    stock: BTreeMap<&'static str, u32>,
+}
+
+/// A typed tool is any such function. The text of its error is for the model, so that it can do better.
+async fn stock(query: StockQuery, warehouse: State<Warehouse>) -> Result<StockAnswer, ToolError> {
+    let Some(&in_stock) = warehouse.stock.get(query.article.as_str()) else {
+        let known: Vec<_> = warehouse.stock.keys().copied().collect();
+        let message = format!(
+            "there is no {}; known are {}",
+            query.article,
+            known.join(", ")
+        );
+        return Err(ToolError::failed(message));
+    };
+    Ok(StockAnswer {
+        in_stock,
+        enough: in_stock >= query.quantity,
+    })
+}
+
+/// Answers from pages that are only known at run time: the schema lists their titles.
+struct Handbook {
+    pages: BTreeMap<String, String>,
+    parameters: Value,
+}
+
+impl Handbook {
+    fn new<const N: usize>(pages: [(&str, &str); N]) -> Self {
+        let pages = BTreeMap::from(pages.map(|(title, page)| (title.to_owned(), page.to_owned())));
+        let titles: Vec<_> = pages.keys().collect();
+        let parameters = json!({
+            "type": "object",
+            "properties": { "page": { "type": "string", "enum": titles } },
+            "required": ["page"],
+        });
+        Self { pages, parameters }
+    }
+}
+
+#[async_trait]
+impl BaseTool for Handbook {
+    fn name(&self) -> &str {
+        "handbook"
+    }
+
+    fn description(&self) -> &str {
+        "Opens a page of the shop's handbook."
+    }
+
+    fn parameters(&self) -> &Value {
+        &self.parameters
+    }
+
+    fn required_permissions(&self) -> &[Permission] {
+        &[Permission::Read]
+    }
+
+    async fn execute(
+        &self,
+        arguments: &Arguments,
+        _: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let title = arguments
+            .get("page")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        match self.pages.get(title) {
+            Some(page) => Ok(ToolOutput::text(page)),
+            None => Err(ToolError::failed(format!("there is no page {title:?}"))),
+        }
+    }
+}
+
+/// A model that errs twice before it gets it right; a script, so that the example needs no key.
+fn model() -> ScriptedProvider {
+    let step = |id, tool, arguments| ScriptStep::calls([ToolCall::function(id, tool, arguments)]);
+    ScriptedProvider::new([
+        step(
+            "call_1",
+            "stock",
+            r#"{"article": "A-100", "quantity": "three"}"#,
+        ),
+        step("call_2", "stock", r#"{"article": "A-101", "quantity": 3}"#),
+        step("call_3", "stock", r#"{"article": "A-100", "quantity": 3}"#),
+        step("call_4", "handbook", r#"{"page": "returns"}"#),
+        ScriptStep::text("Yes, three are in stock, and you may return them within 30 days."),
+    ])
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let tools = ToolRegistry::new();
+    tools.register(typed(
+        "stock",
+        "Looks up how many of an article are in stock.",
+        stock,
+    ))?;
+    tools.register(Handbook::new([
+        ("opening hours", "Every day from 9 to 18."),
+        ("returns", "Goods can be returned within 30 days."),
+    ]))?;
+    for tool in tools.list() {
+        println!("{}: {}", tool.name(), tool.tool().parameters());
+    }
+
+    let stock = BTreeMap::from([("A-100", 7), ("B-200", 0)]);
+    let bundle = AgentBuilder::new()
+        .with_provider(Arc::new(model()))
+        .with_tools(tools)
+        .with_state(Warehouse { stock })
+        .build()?;
+    let clerk = AgentSpec::new("clerk", "You help customers of a shop.");
+    let session = bundle.session("s-1", Arc::new(clerk));
+    let outcome = session
+        .submit_turn("Three of A-100, please. Can I bring them back?")
+        .await?;
+
+    // What each call told the model.
+    let messages = session.messages().await;
+    let results = messages
+        .iter()
+        .filter(|message| message.role() == Role::Tool);
+    let results: Vec<_> = results.map(|message| message.text()).collect();
+    for result in &results {
+        println!("-> {result}");
+    }
+    println!("{}", outcome.text());
+
+    assert!(
+        results[0].contains("$.quantity"),
+        "the place of the error is named"
+    );
+    assert!(results[1].contains("known are A-100, B-200"));
+    assert_eq!(results[2], r#"{"in_stock":7,"enough":true}"#);
+    assert_eq!(results[3], "Goods can be returned within 30 days.");
+    Ok(())
+}

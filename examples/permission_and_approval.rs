@@ -1,0 +1,169 @@
+//! Which calls may run: rules, a person who is asked, a yes for the session, a no, and the audit log.
+//!
+//! Every call of a model passes the same gate. Rules decide first; what they do not decide, an [`Approver`] is asked.
+//! Each decision is an audit record before anything runs.
+//!
+//! Run it: `cargo run --example permission_and_approval`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use agcore::{
+    AgentBuilder, AgentSpec, ToolRegistry,
+    chat::{Role, ToolCall},
+    tools::{
+        Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, Permission,
+        PermissionRules, Rule, RuleState, ToolError,
+        permission::ArgumentTest,
+        schemars::{self, JsonSchema},
+        typed,
+    },
+};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use async_trait::async_trait;
+use serde::Deserialize;
+
+/// Read and network are allowed by default, delete and shell denied. On top of that: writing is asked about, but never
+/// outside the notes.
+fn rules() -> Result<PermissionRules, ToolError> {
+    let secret = ArgumentTest::Within("/etc".into());
+    let never = Rule::argument(RuleState::Deny, "write", "$.path", secret)?.with_name("no-etc");
+    let ask = Rule::tool(RuleState::Ask, "write").with_name("ask-before-write");
+    let ask_mail = Rule::tool(RuleState::Ask, "mail");
+    Ok(PermissionRules::default().with_rules([never, ask, ask_mail]))
+}
+
+/// Stands for a person at a keyboard: notes may be written from now on, mail is not sent.
+#[derive(Default)]
+struct Person {
+    asked: AtomicUsize,
+}
+
+#[async_trait]
+impl Approver for Person {
+    async fn approve(&self, request: &ApprovalRequest) -> Approval {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let arguments = request.arguments.as_value();
+        println!("  ?  {} {arguments} ({})", request.tool, request.reason);
+        match &*request.tool {
+            "write" => Approval::session(),
+            _ => Approval::deny("not before I have read the draft"),
+        }
+    }
+}
+
+/// Prints what a log would keep.
+struct PrintedLog;
+
+impl AuditSink for PrintedLog {
+    fn record(&self, record: &AuditRecord<'_>) {
+        if let AuditEvent::Decided {
+            outcome,
+            decider,
+            reason,
+            ..
+        } = record.event
+        {
+            println!("  #  {} {outcome:?} by {decider:?}: {reason}", record.tool);
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct File {
+    /// The file's path.
+    path: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Mail {
+    /// Who gets it.
+    to: String,
+}
+
+/// The tools, each with what it needs to be allowed to do.
+fn tools() -> Result<ToolRegistry, ToolError> {
+    let tools = ToolRegistry::new();
+    let done = |verb| move |file: File| async move { Ok(format!("{verb} {}", file.path)) };
+    tools.register(
+        typed("read", "Reads a file.", done("read")).with_permissions([Permission::Read]),
+    )?;
+    tools.register(
+        typed("write", "Writes a file.", done("wrote")).with_permissions([Permission::Write]),
+    )?;
+    tools.register(
+        typed("delete", "Deletes a file.", done("deleted")).with_permissions([Permission::Delete]),
+    )?;
+    let send = |mail: Mail| async move { Ok(format!("sent to {}", mail.to)) };
+    tools.register(typed("mail", "Sends a mail.", send).with_permissions([Permission::Network]))?;
+    Ok(tools)
+}
+
+/// The calls of the scripted model, one for each round, and how each has to end.
+const CALLS: [(&str, &str, &str); 6] = [
+    ("read", r#"{"path": "/notes/a.md"}"#, "read /notes/a.md"),
+    ("write", r#"{"path": "/notes/a.md"}"#, "wrote /notes/a.md"),
+    ("write", r#"{"path": "/notes/b.md"}"#, "wrote /notes/b.md"),
+    ("write", r#"{"path": "/etc/passwd"}"#, "not allowed"),
+    ("delete", r#"{"path": "/notes/a.md"}"#, "not allowed"),
+    (
+        "mail",
+        r#"{"to": "ada@example.org"}"#,
+        "not before I have read the draft",
+    ),
+];
+
+fn model() -> ScriptedProvider {
+    let calls = (1..).zip(CALLS).map(|(number, (tool, arguments, _))| {
+        ScriptStep::calls([ToolCall::function(
+            format!("call_{number}"),
+            tool,
+            arguments,
+        )])
+    });
+    ScriptedProvider::new(calls.chain([ScriptStep::text("I did what I may.")]))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let person = Arc::new(Person::default());
+    let bundle = AgentBuilder::new()
+        .with_provider(Arc::new(model()))
+        .with_tools(tools()?)
+        .with_permissions(rules()?)
+        .with_approver(Arc::clone(&person) as _)
+        .with_audit(Arc::new(PrintedLog))
+        .build()?;
+    let session = bundle.session("s-1", Arc::new(AgentSpec::new("clerk", "You keep notes.")));
+
+    println!("decisions (? is a question to the person, # a line of the audit log):");
+    session.submit_turn("Tidy up my notes.").await?;
+
+    println!("what the model was told:");
+    let messages = session.messages().await;
+    let results = messages
+        .iter()
+        .filter(|message| message.role() == Role::Tool);
+    for (result, (tool, _, expected)) in results.zip(CALLS) {
+        println!("  {tool:7} {}", result.text());
+        assert!(
+            result.text().contains(expected),
+            "{tool}: {}",
+            result.text()
+        );
+    }
+
+    // Asked for the first write and for the mail; the second write was covered by the yes for the session.
+    assert_eq!(person.asked.load(Ordering::Relaxed), 2);
+    let grants = session.tools().grants();
+    println!("granted for the session: {}", grants[0].tool);
+    assert_eq!(grants.len(), 1);
+    Ok(())
+}

@@ -1,1 +1,0 @@
-//! Runnable examples; each file in this package runs offline.

@@ -1,0 +1,143 @@
+//! A turn that needs a yes from somebody who is not there: it is suspended, saved as JSON, and goes on elsewhere.
+//!
+//! A server that runs agents cannot hold a process until a person has time. With [`SuspendingApprover`] the turn ends
+//! with its questions instead; whoever has the state and an answer resumes it. What has run does not run again.
+//!
+//! Run it: `cargo run --example suspended_run`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{
+    error::Error,
+    sync::{Arc, Mutex},
+};
+
+use agcore::{
+    AgentBuilder, AgentSpec, ToolRegistry,
+    agent::{RuntimeBundle, SessionState},
+    chat::{Answer, QuestionId, ToolCall},
+    tools::{
+        NoArguments, PermissionRules, Rule, RuleState, State, SuspendingApprover, ToolError,
+        schemars::{self, JsonSchema},
+        typed,
+    },
+};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use serde::Deserialize;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    // The world outside of both processes.
+    let bank = Bank::default();
+
+    let (saved, question) = first_process(&bank).await?;
+    assert_eq!(bank.log(), ["looked up"], "nothing was paid before the yes");
+
+    second_process(&bank, &saved, question).await?;
+    assert_eq!(
+        bank.log(),
+        ["looked up", "paid 40"],
+        "and nothing ran twice"
+    );
+    Ok(())
+}
+
+/// Begins the turn. The model asks for two calls at once: one runs, the other needs a yes.
+async fn first_process(bank: &Bank) -> Result<(String, QuestionId), Box<dyn Error>> {
+    let model = ScriptedProvider::new([ScriptStep::calls([
+        ToolCall::function("call_1", "balance", "{}"),
+        ToolCall::function("call_2", "pay", r#"{"amount": 40}"#),
+    ])]);
+    let session = bundle(model, bank)?.session("invoice-7", agent());
+    let outcome = session
+        .submit_turn("Pay invoice 7, if there is enough money.")
+        .await?;
+
+    let [question] = outcome.questions() else {
+        return Err("the turn should wait for exactly one answer".into());
+    };
+    println!("first process   {}", question.prompt);
+    let saved = serde_json::to_string(&session.export().await)?;
+    println!(
+        "                saved as {} bytes of JSON, and gone",
+        saved.len()
+    );
+    Ok((saved, question.id.clone()))
+}
+
+/// Goes on with nothing but the JSON and the answer; provider, tools and rules are made anew.
+async fn second_process(
+    bank: &Bank,
+    saved: &str,
+    question: QuestionId,
+) -> Result<(), Box<dyn Error>> {
+    let model = ScriptedProvider::new([ScriptStep::text("Paid; 60 are left.")]);
+    let state: SessionState = serde_json::from_str(saved)?;
+    println!("second process  session {}", state.id());
+    let session = bundle(model.clone(), bank)?.restore(state, agent())?;
+
+    let outcome = session.resume([(question, Answer::approve())]).await?;
+    println!("                {}", outcome.text());
+
+    // The model is asked once more, with the results of both processes in their places.
+    let asked = &model.requests()[0].messages;
+    let results: Vec<_> = asked[3..].iter().map(|message| message.text()).collect();
+    assert_eq!(results, ["100", "paid 40"]);
+    Ok(())
+}
+
+fn agent() -> Arc<AgentSpec> {
+    Arc::new(AgentSpec::new("clerk", "You pay invoices."))
+}
+
+/// A bundle as each process makes it for itself.
+fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn Error>> {
+    let tools = ToolRegistry::new();
+    tools.register(typed("balance", "How much money there is.", balance))?;
+    tools.register(typed("pay", "Pays an amount.", pay))?;
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay"));
+    Ok(AgentBuilder::new()
+        .with_provider(Arc::new(model))
+        .with_tools(tools)
+        .with_state(bank.clone())
+        .with_permissions(rules)
+        .with_approver(Arc::new(SuspendingApprover))
+        .build()?)
+}
+
+/// What was done, in order.
+#[derive(Clone, Default)]
+struct Bank(Arc<Mutex<Vec<String>>>);
+
+impl Bank {
+    fn note(&self, what: impl Into<String>) {
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .push(what.into());
+    }
+
+    fn log(&self) -> Vec<String> {
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
+    }
+}
+
+async fn balance(_: NoArguments, bank: State<Bank>) -> Result<u32, ToolError> {
+    bank.note("looked up");
+    Ok(100)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Payment {
+    /// How much, in whole euros.
+    amount: u32,
+}
+
+async fn pay(payment: Payment, bank: State<Bank>) -> Result<String, ToolError> {
+    let done = format!("paid {}", payment.amount);
+    bank.note(&*done);
+    Ok(done)
+}
