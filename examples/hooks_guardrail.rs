@@ -11,7 +11,7 @@ use std::{error::Error, sync::Arc};
 
 use agcore::{
     AgentBuilder, AgentSpec, ChatRequest, Message, ToolRegistry,
-    chat::{Role, ToolCall, ToolResult},
+    chat::{Content, ContentPart, Role, ToolCall, ToolResult},
     llm::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict},
     tools::{
         NoArguments, ToolError,
@@ -29,12 +29,28 @@ struct SecretFilter;
 /// The text without keys, if it has any.
 fn without_keys(text: &str) -> Option<String> {
     let is_key = |word: &str| word.starts_with("sk-");
-    text.split_whitespace().any(is_key).then(|| {
-        let words = text
-            .split(' ')
-            .map(|word| if is_key(word) { "[key]" } else { word });
-        words.collect::<Vec<_>>().join(" ")
-    })
+    let hide = |piece| if is_key(piece) { "[key]" } else { piece };
+    let pieces = || {
+        text.split_inclusive(char::is_whitespace).flat_map(|piece| {
+            let word = piece.trim_end();
+            [word, &piece[word.len()..]]
+        })
+    };
+    pieces().any(is_key).then(|| pieces().map(hide).collect())
+}
+
+/// All text of a message, whether it stands alone or beside pictures and files.
+fn texts(content: &mut Content) -> Vec<&mut String> {
+    match content {
+        Content::Text(text) => vec![text],
+        Content::Parts(parts) => parts
+            .iter_mut()
+            .filter_map(|part| match part {
+                ContentPart::Text(part) => Some(&mut part.text),
+                _ => None,
+            })
+            .collect(),
+    }
 }
 
 #[async_trait]
@@ -43,18 +59,17 @@ impl Hook for SecretFilter {
     async fn pre_request(&self, _: &HookContext<'_>, request: &Arc<ChatRequest>) -> RequestVerdict {
         let mut clean = ChatRequest::clone(request);
         for message in &mut clean.messages {
-            if message.role() == Role::User {
-                if let Some(text) = without_keys(&message.text()) {
-                    println!("  filter  the user's message goes out as: {text}");
-                    *message = Arc::new(Message::user(text));
+            let Message::User(said) = Arc::make_mut(message) else {
+                continue;
+            };
+            for text in texts(&mut said.content) {
+                if let Some(without) = without_keys(text) {
+                    println!("  filter  the user's message goes out as: {without}");
+                    *text = without;
                 }
             }
         }
-        if clean == **request {
-            RequestVerdict::Continue
-        } else {
-            RequestVerdict::Replace(Arc::new(clean))
-        }
+        RequestVerdict::Replace(Arc::new(clean))
     }
 
     /// Replaces the result before anybody sees it: it is not in the history either.

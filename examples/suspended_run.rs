@@ -9,7 +9,7 @@
 
 use std::{
     error::Error,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use agcore::{
@@ -110,18 +110,16 @@ fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn
 struct Bank(Arc<Mutex<Vec<String>>>);
 
 impl Bank {
-    fn note(&self, what: impl Into<String>) {
-        self.0
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .push(what.into());
+    fn note(&self, what: &str) {
+        self.entries().push(what.to_owned());
     }
 
     fn log(&self) -> Vec<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone()
+        self.entries().clone()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -138,6 +136,6 @@ struct Payment {
 
 async fn pay(payment: Payment, bank: State<Bank>) -> Result<String, ToolError> {
     let done = format!("paid {}", payment.amount);
-    bank.note(&*done);
+    bank.note(&done);
     Ok(done)
 }

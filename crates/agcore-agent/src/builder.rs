@@ -101,12 +101,9 @@ impl AgentBuilder {
             field,
             problem: problem.to_owned(),
         };
-        let provider = self.provider.ok_or_else(|| {
-            missing(
-                "provider",
-                "is missing: call `with_provider`, or take `agcore::model`",
-            )
-        })?;
+        let provider = self
+            .provider
+            .ok_or_else(|| missing("provider", "is missing: call `with_provider`, or take `agcore::model`"))?;
         if self.config.max_turns == Some(0) {
             return Err(missing(
                 "max_turns",
@@ -114,12 +111,7 @@ impl AgentBuilder {
             ));
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let retry = Retry::new(
-            provider,
-            self.config.retry.clone(),
-            Arc::clone(&clock),
-            system_random(),
-        );
+        let retry = Retry::new(provider, self.config.retry.clone(), Arc::clone(&clock), system_random());
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(retry),
             tools: self.tools.unwrap_or_default(),

@@ -52,18 +52,13 @@ impl Environment {
 
     /// The layer's text on a day.
     pub(crate) fn text(&self, now: SystemTime) -> String {
-        let offset =
-            UtcOffset::from_whole_seconds(self.utc_offset_seconds).unwrap_or(UtcOffset::UTC);
+        let offset = UtcOffset::from_whole_seconds(self.utc_offset_seconds).unwrap_or(UtcOffset::UTC);
         let today = OffsetDateTime::from(now).to_offset(offset).date();
         let day = today
             .format(format_description!("[year]-[month]-[day]"))
             .unwrap_or_default();
         let mut lines = vec![format!("Date: {day} ({})", self.time_zone)];
-        lines.extend(
-            self.locale
-                .as_ref()
-                .map(|locale| format!("Locale: {locale}")),
-        );
+        lines.extend(self.locale.as_ref().map(|locale| format!("Locale: {locale}")));
         lines.extend(self.notes.iter().cloned());
         lines.join("\n")
     }

@@ -21,9 +21,7 @@ pub enum AgentError {
     #[error("a limit was reached: {0}")]
     LimitExceeded(String),
     /// Another turn is running, and the setting is to refuse.
-    #[error(
-        "the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy"
-    )]
+    #[error("the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy")]
     Busy,
     /// A part is missing or wrong.
     #[error("the agent cannot be built: `{field}` {problem}")]
@@ -45,10 +43,7 @@ impl AgentError {
             Self::Llm(error) => error.is_retryable(),
             Self::Tool(error) => error.is_recoverable(),
             Self::Busy => true,
-            Self::HookBlocked(_)
-            | Self::LimitExceeded(_)
-            | Self::Config { .. }
-            | Self::State(_) => false,
+            Self::HookBlocked(_) | Self::LimitExceeded(_) | Self::Config { .. } | Self::State(_) => false,
         }
     }
 

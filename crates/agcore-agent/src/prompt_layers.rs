@@ -5,19 +5,12 @@ use std::time::SystemTime;
 use crate::{agent::Agent, config::AgentConfig};
 
 /// The system prompt of a turn: base, profile, agent, environment, with an empty line between; `None` when all are empty.
-pub(crate) fn system_prompt(
-    config: &AgentConfig,
-    agent: &dyn Agent,
-    now: SystemTime,
-) -> Option<String> {
+pub(crate) fn system_prompt(config: &AgentConfig, agent: &dyn Agent, now: SystemTime) -> Option<String> {
     let layers = [
         config.base_prompt.clone(),
         config.profile_block.clone(),
         Some(agent.system_prompt()),
-        config
-            .environment
-            .as_ref()
-            .map(|environment| environment.text(now)),
+        config.environment.as_ref().map(|environment| environment.text(now)),
     ];
     let layers: Vec<String> = layers
         .into_iter()
@@ -43,9 +36,7 @@ mod tests {
         let config = AgentConfig::new()
             .with_base_prompt("Base.")
             .with_environment(environment);
-        let prompt = |config: &AgentConfig, agent: &str| {
-            system_prompt(config, &AgentSpec::new("a", agent), now)
-        };
+        let prompt = |config: &AgentConfig, agent: &str| system_prompt(config, &AgentSpec::new("a", agent), now);
         let expected = "Base.\n\nAgent.\n\nDate: 2026-01-01 (Asia/Shanghai)\nLocale: zh-CN";
         assert_eq!(prompt(&config, "Agent.").as_deref(), Some(expected));
         assert_eq!(

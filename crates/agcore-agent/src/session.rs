@@ -44,11 +44,7 @@ impl RuntimeBundle {
     ///
     /// # Errors
     /// [`AgentError::State`] for a state of another version or one that is damaged.
-    pub fn restore(
-        &self,
-        state: SessionState,
-        agent: Arc<dyn Agent>,
-    ) -> Result<AgentSession, AgentError> {
+    pub fn restore(&self, state: SessionState, agent: Arc<dyn Agent>) -> Result<AgentSession, AgentError> {
         AgentSession::restore(self.clone(), state, agent)
     }
 }
@@ -56,14 +52,7 @@ impl RuntimeBundle {
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
         let machine = Machine::new(bundle.config().limits.clone());
-        Self::with_parts(
-            bundle,
-            id,
-            agent,
-            machine,
-            ToolSession::new(),
-            Duration::ZERO,
-        )
+        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), Duration::ZERO)
     }
 
     fn with_parts(
@@ -77,13 +66,9 @@ impl AgentSession {
         let parts = bundle.parts();
         let begun = parts.clock.monotonic().saturating_sub(age);
         let settings = CycleSettings::new().with_limits(parts.config.limits.clone());
-        let cycle = LlmCycle::from_machine(
-            Arc::clone(&parts.provider),
-            Arc::clone(&parts.clock),
-            machine,
-        )
-        .with_settings(settings)
-        .with_hooks(parts.hooks.clone());
+        let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
+            .with_settings(settings)
+            .with_hooks(parts.hooks.clone());
         let cycle = Occupancy::new(cycle, parts.config.busy);
         Self(Arc::new(Shared {
             id,
@@ -146,10 +131,7 @@ impl AgentSession {
     }
 
     /// The rest of a suspended turn, streamed.
-    pub fn resume_stream(
-        &self,
-        answers: impl IntoIterator<Item = (QuestionId, Answer)>,
-    ) -> AgentTurn {
+    pub fn resume_stream(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
         self.run_stream(
             TurnInput::Resume(answers.into_iter().collect()),
             CancellationToken::new(),
@@ -160,20 +142,14 @@ impl AgentSession {
     ///
     /// # Errors
     /// As [`submit_turn`](Self::submit_turn).
-    pub async fn run(
-        &self,
-        input: TurnInput,
-        token: CancellationToken,
-    ) -> Result<TurnOutcome, AgentError> {
+    pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
         turn::run(Arc::clone(&self.0), input, token, None).await
     }
 
     /// The same, streamed.
     pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
         let shared = Arc::clone(&self.0);
-        TurnStream::of(
-            |observer| async move { turn::run(shared, input, token, Some(&observer)).await },
-        )
+        TurnStream::of(|observer| async move { turn::run(shared, input, token, Some(&observer)).await })
     }
 
     /// Cancels the turn that runs, if any.
@@ -201,21 +177,13 @@ impl AgentSession {
     /// # Errors
     /// [`Misuse`] when the messages may not be sent; the conversation stays as it was.
     pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
-        self.0
-            .cycle
-            .change(|cycle| cycle.set_messages(messages))
-            .await
+        self.0.cycle.change(|cycle| cycle.set_messages(messages)).await
     }
 
     /// All of the session, to be saved; waits for a turn that runs.
     pub async fn export(&self) -> SessionState {
         let machine = self.0.cycle.look(|cycle| cycle.machine().clone()).await;
-        SessionState::new(
-            Arc::clone(&self.0.id),
-            machine,
-            self.0.tools.export(),
-            self.0.age(),
-        )
+        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.age())
     }
 
     pub(crate) fn restore(

@@ -29,10 +29,7 @@ pub struct Embeddings {
 impl Embeddings {
     /// These vectors.
     pub fn new(vectors: Vec<Vec<f32>>) -> Self {
-        Self {
-            vectors,
-            usage: None,
-        }
+        Self { vectors, usage: None }
     }
 
     /// Adds the tokens used.

@@ -36,13 +36,7 @@ pub struct StreamEvent {
 
 impl StreamEvent {
     /// An event of an agent's turn and round.
-    pub fn new(
-        seq: u64,
-        agent: Arc<str>,
-        turn: u32,
-        round: u32,
-        kind: impl Into<EventKind>,
-    ) -> Self {
+    pub fn new(seq: u64, agent: Arc<str>, turn: u32, round: u32, kind: impl Into<EventKind>) -> Self {
         Self {
             seq,
             agent,
@@ -322,18 +316,13 @@ mod micros {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
-        duration: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         u64::try_from(duration.as_micros())
             .unwrap_or(u64::MAX)
             .serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         u64::deserialize(deserializer).map(Duration::from_micros)
     }
 }

@@ -38,10 +38,7 @@ pub struct ToolWork {
 impl ToolWork {
     /// A call that runs for the first time.
     pub fn new(call: ToolCall) -> Self {
-        Self {
-            call,
-            resumed: None,
-        }
+        Self { call, resumed: None }
     }
 
     /// A call that goes on after its question was answered.
@@ -231,12 +228,7 @@ pub struct Question {
 
 impl Question {
     /// A question of a call. Its id is the call's id and a number that is new for each question of that call.
-    pub fn new(
-        call_id: impl Into<Text>,
-        number: u32,
-        kind: QuestionKind,
-        prompt: impl Into<String>,
-    ) -> Self {
+    pub fn new(call_id: impl Into<Text>, number: u32, kind: QuestionKind, prompt: impl Into<String>) -> Self {
         let call_id = call_id.into();
         Self {
             id: QuestionId(format!("{call_id}?{number}").into()),

@@ -52,8 +52,7 @@ impl Fault {
 
     /// Says how long to wait before a retry, rounded up to the milliseconds that its JSON form keeps.
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
-        let millis =
-            |wait: Duration| u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        let millis = |wait: Duration| u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         self.retry_after = wait.map(|wait| Duration::from_millis(millis(wait)));
         self
     }
@@ -169,17 +168,12 @@ mod millis {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(
-        wait: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
         wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
             .serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
     }
 }

@@ -50,17 +50,16 @@ pub use {
     chunk::{ChatChunk, ChunkChoice, CustomDelta, Delta, FunctionDelta, ToolCallDelta},
     clock::Clock,
     content::{
-        AudioPart, Content, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio,
-        RefusalPart, TextPart,
+        AudioPart, Content, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart,
     },
     embed::{Embedder, Embeddings},
     event::{
-        AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent,
-        StreamEvent, TextEvent, ToolEvent, TurnEvent,
+        AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent, StreamEvent,
+        TextEvent, ToolEvent, TurnEvent,
     },
     executor::{
-        Answer, ApprovalScope, Progress, Question, QuestionId, QuestionKind, ToolExecutor,
-        ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
+        Answer, ApprovalScope, Progress, Question, QuestionId, QuestionKind, ToolExecutor, ToolOutcome, ToolReport,
+        ToolReports, ToolResult, ToolWork,
     },
     fault::{Fault, FaultKind},
     finish::FinishReason,

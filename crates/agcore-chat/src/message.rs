@@ -195,14 +195,7 @@ impl Tagged for Message {
             "tool" => Self::Tool(Object::read(map)?),
             "function" => Self::Function(Object::read(map)?),
             _ => {
-                const ROLES: &[&str] = &[
-                    "developer",
-                    "system",
-                    "user",
-                    "assistant",
-                    "tool",
-                    "function",
-                ];
+                const ROLES: &[&str] = &["developer", "system", "user", "assistant", "tool", "function"];
                 return Err(de::Error::unknown_variant(tag, ROLES));
             }
         })
@@ -219,9 +212,7 @@ impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let role = self.role().as_str();
         match self {
-            Self::Developer(message) | Self::System(message) => {
-                write_tagged(serializer, "role", role, message)
-            }
+            Self::Developer(message) | Self::System(message) => write_tagged(serializer, "role", role, message),
             Self::User(message) => write_tagged(serializer, "role", role, message),
             Self::Assistant(message) => write_tagged(serializer, "role", role, message),
             Self::Tool(message) => write_tagged(serializer, "role", role, message),

@@ -36,9 +36,7 @@ impl Extra {
 
     /// Sets a member and gives back the one it replaces.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        self.0
-            .get_or_insert_default()
-            .insert(name.into(), value.into())
+        self.0.get_or_insert_default().insert(name.into(), value.into())
     }
 
     /// Takes a member out.
@@ -170,9 +168,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
 }
 
 /// Reads a member's value; `null` is the default.
-pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(
-    map: &mut A,
-) -> Result<T, A::Error> {
+pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(map: &mut A) -> Result<T, A::Error> {
     Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
 }
 
@@ -310,8 +306,7 @@ macro_rules! tagged {
     ($type:ident) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer
-                    .deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))
+                deserializer.deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))
             }
         }
     };
@@ -331,20 +326,12 @@ pub(crate) fn write_tagged<S: serde::Serializer>(
 }
 
 /// An object as raw JSON, with its tag in front: for a known shape with members that its type has no place for.
-pub(crate) fn raw_tagged<E: de::Error>(
-    tag: &str,
-    value: &str,
-    object: &impl Object,
-) -> Result<Value, E> {
+pub(crate) fn raw_tagged<E: de::Error>(tag: &str, value: &str, object: &impl Object) -> Result<Value, E> {
     write_tagged(serde_json::value::Serializer, tag, value, object).map_err(E::custom)
 }
 
 /// Reads the remaining members of an object of unknown shape, the tag put back in front.
-pub(crate) fn read_raw<'de, A: MapAccess<'de>>(
-    tag: &str,
-    value: &str,
-    map: &mut A,
-) -> Result<Value, A::Error> {
+pub(crate) fn read_raw<'de, A: MapAccess<'de>>(tag: &str, value: &str, map: &mut A) -> Result<Value, A::Error> {
     let mut members = Map::new();
     members.insert(tag.to_owned(), value.into());
     while let Some((name, value)) = map.next_entry::<String, Value>()? {

@@ -29,10 +29,7 @@ impl Money {
 impl fmt::Display for Money {
     /// Six decimals and the currency: `0.001250 USD`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, micros) = (
-            if self.micros < 0 { "-" } else { "" },
-            self.micros.unsigned_abs(),
-        );
+        let (sign, micros) = (if self.micros < 0 { "-" } else { "" }, self.micros.unsigned_abs());
         write!(
             f,
             "{sign}{}.{:06} {}",

@@ -96,16 +96,12 @@ impl ChatResponse {
 
     /// The first answer's text; empty when there is none.
     pub fn text(&self) -> Cow<'_, str> {
-        self.message()
-            .map(AssistantMessage::text)
-            .unwrap_or_default()
+        self.message().map(AssistantMessage::text).unwrap_or_default()
     }
 
     /// The first answer's tool calls.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.message()
-            .into_iter()
-            .flat_map(AssistantMessage::tool_calls)
+        self.message().into_iter().flat_map(AssistantMessage::tool_calls)
     }
 
     /// Why the first answer stopped.

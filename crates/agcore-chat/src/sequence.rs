@@ -73,8 +73,7 @@ pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), Seque
                 return Err(fault(SequenceErrorKind::Repeated(role)));
             }
             if let Message::Assistant(reply) = message {
-                open = OpenCalls::of(index, reply.tool_calls().map(|call| call.id.as_str()))
-                    .map_err(fault)?;
+                open = OpenCalls::of(index, reply.tool_calls().map(|call| call.id.as_str())).map_err(fault)?;
             }
         }
         last = Some(message.role());

@@ -10,10 +10,7 @@ const INLINE: usize = 30;
 /// The largest char boundary of `text` that is not above `at`: where text can be cut. (`str` has it since Rust 1.91.)
 pub fn floor_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// An immutable piece of text that is cheap to clone: short text lives inside the value, long text is shared.
@@ -45,9 +42,7 @@ impl Text {
     pub fn as_str(&self) -> &str {
         match &self.0 {
             // Only whole `str`s are ever stored, so the check never fails; it costs less than an allocation.
-            Repr::Inline { len, bytes } => {
-                std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default()
-            }
+            Repr::Inline { len, bytes } => std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
             Repr::Shared(text) => text,
         }
     }

@@ -35,18 +35,13 @@ pub trait TokenEstimator: Send + Sync {
     /// Tokens of a message with all that is in it: text, reasoning, calls, pictures.
     fn message(&self, message: &Message) -> u64 {
         let inside = match message {
-            Message::Developer(message) | Message::System(message) => {
-                self.content(&message.content)
-            }
+            Message::Developer(message) | Message::System(message) => self.content(&message.content),
             Message::User(message) => self.content(&message.content),
             Message::Tool(message) => self.content(&message.content),
             Message::Function(message) => self.text(message.content.as_deref().unwrap_or("")),
             Message::Assistant(message) => {
                 let blocks = message.blocks.iter().map(|block| self.block(block));
-                blocks.fold(
-                    self.text(message.refusal.as_deref().unwrap_or("")),
-                    u64::saturating_add,
-                )
+                blocks.fold(self.text(message.refusal.as_deref().unwrap_or("")), u64::saturating_add)
             }
         };
         inside.saturating_add(MESSAGE)
@@ -71,10 +66,7 @@ pub trait TokenEstimator: Send + Sync {
     fn content(&self, content: &Content) -> u64 {
         match content {
             Content::Text(text) => self.text(text),
-            Content::Parts(parts) => parts
-                .iter()
-                .map(|part| self.part(part))
-                .fold(0, u64::saturating_add),
+            Content::Parts(parts) => parts.iter().map(|part| self.part(part)).fold(0, u64::saturating_add),
         }
     }
 
@@ -84,13 +76,9 @@ pub trait TokenEstimator: Send + Sync {
         match part {
             ContentPart::Text(part) => self.text(&part.text),
             ContentPart::Refusal(part) => self.text(&part.refusal),
-            ContentPart::ImageUrl(part) if part.image_url.detail.as_deref() == Some("low") => {
-                IMAGE_LOW
-            }
+            ContentPart::ImageUrl(part) if part.image_url.detail.as_deref() == Some("low") => IMAGE_LOW,
             ContentPart::ImageUrl(_) => IMAGE,
-            ContentPart::InputAudio(part) => {
-                length(&part.input_audio.data).div_ceil(AUDIO_BYTES_PER_TOKEN)
-            }
+            ContentPart::InputAudio(part) => length(&part.input_audio.data).div_ceil(AUDIO_BYTES_PER_TOKEN),
             ContentPart::File(part) => {
                 length(part.file.file_data.as_deref().unwrap_or("")).div_ceil(FILE_BYTES_PER_TOKEN)
             }
@@ -101,27 +89,14 @@ pub trait TokenEstimator: Send + Sync {
     /// Tokens of a tool's definition.
     fn tool(&self, tool: &Tool) -> u64 {
         let (name, description, schema) = match tool {
-            Tool::Function(tool) => (
-                &*tool.name,
-                tool.description.as_deref(),
-                tool.parameters.as_ref(),
-            ),
-            Tool::Custom(tool) => (
-                &*tool.name,
-                tool.description.as_deref(),
-                tool.format.as_ref(),
-            ),
+            Tool::Function(tool) => (&*tool.name, tool.description.as_deref(), tool.parameters.as_ref()),
+            Tool::Custom(tool) => (&*tool.name, tool.description.as_deref(), tool.format.as_ref()),
             Tool::Hosted(raw) => ("", None, Some(raw)),
         };
         let schema = schema.map_or(0, |schema| self.text(&schema.to_string()));
-        [
-            self.text(name),
-            self.text(description.unwrap_or("")),
-            schema,
-            CALL,
-        ]
-        .into_iter()
-        .fold(0, u64::saturating_add)
+        [self.text(name), self.text(description.unwrap_or("")), schema, CALL]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
     /// Tokens of messages.

@@ -93,11 +93,7 @@ pub enum ArgumentsError {
 
 impl ToolCall {
     /// A function call with its arguments as JSON text.
-    pub fn function(
-        id: impl Into<String>,
-        name: impl Into<String>,
-        arguments: impl Into<String>,
-    ) -> Self {
+    pub fn function(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self {
             id: id.into(),
             name: name.into(),

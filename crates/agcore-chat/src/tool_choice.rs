@@ -118,9 +118,7 @@ impl AllowedChoice {
 impl Serialize for AllowedTool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Function(name) => {
-                write_tagged(serializer, "type", "function", &function_choice(name))
-            }
+            Self::Function(name) => write_tagged(serializer, "type", "function", &function_choice(name)),
             Self::Custom(name) => write_tagged(serializer, "type", "custom", &custom_choice(name)),
             Self::Hosted(raw) => raw.serialize(serializer),
         }
@@ -178,9 +176,7 @@ impl Serialize for ToolChoice {
             Self::None => serializer.serialize_str("none"),
             Self::Auto => serializer.serialize_str("auto"),
             Self::Required => serializer.serialize_str("required"),
-            Self::Function(name) => {
-                write_tagged(serializer, "type", "function", &function_choice(name))
-            }
+            Self::Function(name) => write_tagged(serializer, "type", "function", &function_choice(name)),
             Self::Custom(name) => write_tagged(serializer, "type", "custom", &custom_choice(name)),
             Self::Allowed { mode, tools } => {
                 let body = AllowedBody {
@@ -250,11 +246,8 @@ impl<'de> Deserialize<'de> for ToolChoice {
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ToolChoice, A::Error> {
-                MapAccessDeserializer::new(map).deserialize_map(crate::object::TaggedVisitor::<
-                    ToolChoice,
-                >(
-                    std::marker::PhantomData
-                ))
+                MapAccessDeserializer::new(map)
+                    .deserialize_map(crate::object::TaggedVisitor::<ToolChoice>(std::marker::PhantomData))
             }
         }
         deserializer.deserialize_any(ChoiceVisitor)

@@ -63,27 +63,15 @@ impl Usage {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
         add(&mut self.total_tokens, other.total());
-        let (to, from) = (
-            &mut self.prompt_tokens_details,
-            &other.prompt_tokens_details,
-        );
+        let (to, from) = (&mut self.prompt_tokens_details, &other.prompt_tokens_details);
         add(&mut to.cached_tokens, from.cached_tokens);
         add(&mut to.cache_write_tokens, from.cache_write_tokens);
         add(&mut to.audio_tokens, from.audio_tokens);
-        let (to, from) = (
-            &mut self.completion_tokens_details,
-            &other.completion_tokens_details,
-        );
+        let (to, from) = (&mut self.completion_tokens_details, &other.completion_tokens_details);
         add(&mut to.reasoning_tokens, from.reasoning_tokens);
         add(&mut to.audio_tokens, from.audio_tokens);
-        add(
-            &mut to.accepted_prediction_tokens,
-            from.accepted_prediction_tokens,
-        );
-        add(
-            &mut to.rejected_prediction_tokens,
-            from.rejected_prediction_tokens,
-        );
+        add(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
+        add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
     }
 }
 

@@ -112,17 +112,12 @@ pub struct Pruned {
 }
 
 /// What stands in place of a result that was taken out.
-const MARKER: &str =
-    "[An old tool result was taken out to save space. Call the tool again if it is needed.]";
+const MARKER: &str = "[An old tool result was taken out to save space. Call the tool again if it is needed.]";
 
 /// Takes old tool results out: each becomes a short marker, except those among the newest `keep_recent` messages. Calls keep
 /// their results, so the history stays valid. Results that were taken out before, and those that are no longer than the
 /// marker, are left alone and not counted.
-pub fn prune_tool_results(
-    messages: &[Arc<Message>],
-    keep_recent: usize,
-    estimator: &dyn TokenEstimator,
-) -> Pruned {
+pub fn prune_tool_results(messages: &[Arc<Message>], keep_recent: usize, estimator: &dyn TokenEstimator) -> Pruned {
     let old = messages.len().saturating_sub(keep_recent);
     let mut pruned = Pruned {
         messages: messages.to_vec(),
@@ -144,9 +139,7 @@ pub fn prune_tool_results(
             },
             ..result.clone()
         });
-        let freed = estimator
-            .message(message)
-            .saturating_sub(estimator.message(&marker));
+        let freed = estimator.message(message).saturating_sub(estimator.message(&marker));
         if freed > 0 {
             pruned.freed = pruned.freed.saturating_add(freed);
             pruned.results += 1;
@@ -167,11 +160,7 @@ impl CompactionBreaker {
 
     /// Notes a compaction that freed so many tokens; one that failed freed none.
     pub fn record(&mut self, freed: u64) {
-        self.0 = if freed > 0 {
-            0
-        } else {
-            self.0.saturating_add(1)
-        };
+        self.0 = if freed > 0 { 0 } else { self.0.saturating_add(1) };
     }
 
     /// Whether no more compactions are tried.
@@ -195,23 +184,14 @@ mod tests {
         for round in 0..rounds {
             let call = ToolCall::function(format!("c{round}"), "read", "{}");
             messages.push(AssistantMessage::default().with_call(call).into());
-            messages.push(Message::tool(
-                format!("c{round}"),
-                "a long result ".repeat(50),
-            ));
+            messages.push(Message::tool(format!("c{round}"), "a long result ".repeat(50)));
         }
         messages.into_iter().map(Arc::new).collect()
     }
 
     #[test]
     fn cuts_only_before_an_assistant_message_behind_the_goal() {
-        let check = |rounds, keep, expected| {
-            assert_eq!(
-                safe_cut(&history(rounds), keep),
-                expected,
-                "{rounds} {keep}"
-            )
-        };
+        let check = |rounds, keep, expected| assert_eq!(safe_cut(&history(rounds), keep), expected, "{rounds} {keep}");
         check(4, 2, Some(8));
         check(4, 3, Some(6));
         check(4, 0, Some(8));
@@ -232,10 +212,7 @@ mod tests {
         let total = |messages: &[Arc<Message>]| estimator.messages(messages);
         assert_eq!(total(&before) - total(&pruned.messages), pruned.freed);
         validate_messages(&pruned.messages).unwrap();
-        assert!(
-            Arc::ptr_eq(&before[9], &pruned.messages[9]),
-            "the newest stays whole"
-        );
+        assert!(Arc::ptr_eq(&before[9], &pruned.messages[9]), "the newest stays whole");
         let again = prune_tool_results(&pruned.messages, 2, &estimator);
         assert_eq!((again.results, again.freed), (0, 0));
         assert_eq!(again.messages, pruned.messages);

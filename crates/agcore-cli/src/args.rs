@@ -2,21 +2,27 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
-/// What stands under every help page.
-const EXIT_CODES: &str = "\
+const HELP: &str = "\
+Examples:
+  agcore demo
+  OPENAI_API_KEY=sk-... agcore chat
+  git diff | agcore chat --system 'Review this change.'
+  agcore inspect case answers/*.json --out results
+
 Exit codes:
   0    done
   1    the task, the model or a tool failed
-  2    wrong arguments or settings
+  2    wrong arguments, input or settings
   3    no key, a wrong one, or one that may not do this
   4    the server cannot be reached, or did not answer in time
-  130  cancelled with Ctrl-C";
+  130  ended by Ctrl-C
+  141  the reader of the output has gone (agcore chat ... | head -1)";
 
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "agcore", version, after_help = EXIT_CODES)]
+#[command(name = "agcore", version, after_help = HELP, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -25,16 +31,25 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show an agent at work: streaming, tools, an approval, memory. No key and no network needed
+    #[command(after_help = DEMO_HELP)]
     Demo,
     /// Talk to a model, with a few tools
     #[command(after_help = CHAT_HELP)]
     Chat(ChatArgs),
     /// Look into saved answers of model servers
+    #[command(arg_required_else_help = true)]
     Inspect {
         #[command(subcommand)]
         command: InspectCommand,
     },
 }
+
+const DEMO_HELP: &str = "\
+The model is a script that runs in this process, behind a server on 127.0.0.1; everything else is real: HTTP, streaming,
+tools, history. What it shows is checked, and the exit code is 1 when any of it did not happen.
+
+Example:
+  agcore demo";
 
 const CHAT_HELP: &str = "\
 Examples:
@@ -44,10 +59,16 @@ Examples:
   echo 'Why is the sky blue?' | agcore chat
   agcore chat --json 'Say hello' | jq .kind
 
-Settings, the first that is there: options, environment (AGCORE_PROVIDER, AGCORE_MODEL,
-AGCORE_BASE_URL, AGCORE_API_KEY, OPENAI_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY), .env, agcore.toml.
+Settings, the first that is there: options, environment, .env, agcore.toml, defaults.
+  Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM; the vendor's own variable for
+  its key (DEEPSEEK_API_KEY ...); for OpenAI also OPENAI_MODEL and OPENAI_BASE_URL.
+  Members of agcore.toml: provider, model, base_url, api_key, system.
 
-In a chat: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves.";
+Tools: current_time, arithmetic, read_notes, save_note (agcore-notes.md in this folder). Saving asks; without a terminal,
+or an --yes, the answer is no.
+
+In a chat: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves. With one message the answer goes to standard
+output, everything else to standard error.";
 
 /// Arguments of `chat`.
 #[derive(Debug, Parser)]
@@ -55,13 +76,13 @@ pub(crate) struct ChatArgs {
     /// One message; without it, lines of the terminal, or all of standard input
     pub(crate) message: Option<String>,
     /// Whose API: openai, deepseek, qwen, ollama, vllm, llama.cpp …
-    #[arg(long, short, value_name = "TYPE")]
+    #[arg(long, short, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
     /// The model
-    #[arg(long, short)]
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// What stands before /chat/completions
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) base_url: Option<String>,
     /// The agent's instructions
     #[arg(long, value_name = "TEXT")]

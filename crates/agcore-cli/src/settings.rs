@@ -1,11 +1,13 @@
 //! [`Settings`]: options over environment over `.env` over `agcore.toml` over defaults.
 
+mod dotenv;
 mod file;
+mod place;
 mod sources;
 
 use agcore::llm::{ProviderConfig, ProviderType, credential::Credential};
 
-use crate::{args::ChatArgs, exit::Failure};
+use crate::{args::ChatArgs, exit::Failure, vendor::key_variable};
 
 use self::sources::Sources;
 
@@ -32,56 +34,49 @@ impl Settings {
     /// What cannot be read or is missing, where it stands, and what to do.
     pub(crate) fn gather(args: &ChatArgs) -> Result<Self, Failure> {
         let sources = Sources::read(args.config.as_deref())?;
-        let from_environment = |names: &[&str]| names.iter().find_map(|name| sources.variable(name));
         let file = &sources.file;
-        let provider = args
-            .provider
-            .clone()
-            .or_else(|| from_environment(&["AGCORE_PROVIDER"]))
-            .or_else(|| file.provider.clone())
-            .unwrap_or_else(|| PROVIDER.to_owned());
-        let provider: ProviderType = provider.parse().map_err(|error| Failure::usage(format!("{error}")))?;
+        let provider = provider(args, &sources)?;
         let is_openai = provider.name() == PROVIDER;
-        // Variables of OpenAI's own are for its API only: the key must not go to another vendor.
-        let variables = |own: &'static str, openai: &'static str| if is_openai { vec![own, openai] } else { vec![own] };
-
-        let model = args
-            .model
-            .clone()
-            .or_else(|| from_environment(&variables("AGCORE_MODEL", "OPENAI_MODEL")))
-            .or_else(|| file.model.clone())
+        // Variables of OpenAI's own are for its API only: nothing of them must go to another vendor.
+        let variable = |own: &str, openai: &str| {
+            let names = [own, openai];
+            sources.variable(if is_openai { &names } else { &names[..1] })
+        };
+        let model = first([args.model.clone(), variable("AGCORE_MODEL", "OPENAI_MODEL"), file.model.clone()])
             .or_else(|| is_openai.then(|| OPENAI_MODEL.to_owned()))
             .ok_or_else(|| no_model(&provider))?;
-        let base_url = args
-            .base_url
-            .clone()
-            .or_else(|| from_environment(&variables("AGCORE_BASE_URL", "OPENAI_BASE_URL")))
-            .or_else(|| file.base_url.clone());
-        let own_key = vendor_variable(&provider);
-        let key = from_environment(&["AGCORE_API_KEY", own_key.as_str()])
-            .or_else(|| file.api_key.as_ref().map(|key| key.expose().to_owned()));
-        let system = args.system.clone().or_else(|| file.system.clone()).unwrap_or_else(|| SYSTEM.to_owned());
+        let base_url =
+            first([args.base_url.clone(), variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"), file.base_url.clone()]);
+        let key = sources
+            .variable(&["AGCORE_API_KEY", &key_variable(&provider)])
+            .or_else(|| file.api_key.as_ref().map(|key| key.expose().to_owned()).filter(|key| !key.is_empty()));
+        let system = first([args.system.clone(), sources.variable(&["AGCORE_SYSTEM"]), file.system.clone()]);
 
         let mut config = ProviderConfig::new(provider, model);
         if let Some(url) = base_url {
             config = config.with_base_url(url);
         }
-        if let Some(key) = key.filter(|key| !key.is_empty()) {
+        if let Some(key) = key {
             config = config.with_credential(Credential::key(key));
         }
-        Ok(Self { provider: config, system })
+        Ok(Self { provider: config, system: system.unwrap_or_else(|| SYSTEM.to_owned()) })
     }
+}
+
+fn provider(args: &ChatArgs, sources: &Sources) -> Result<ProviderType, Failure> {
+    let file = sources.file.provider.clone();
+    let name = first([args.provider.clone(), sources.variable(&["AGCORE_PROVIDER"]), file]);
+    let name = name.as_deref().unwrap_or(PROVIDER);
+    name.parse().map_err(|error| Failure::usage(format!("{error}")))
+}
+
+/// The value of the first source that has one.
+fn first<const N: usize>(sources: [Option<String>; N]) -> Option<String> {
+    sources.into_iter().flatten().next()
 }
 
 fn no_model(provider: &ProviderType) -> Failure {
     Failure::usage(format!(
         "no model is set for {provider}: pass --model NAME, set AGCORE_MODEL, or write `model = \"NAME\"` in agcore.toml"
     ))
-}
-
-/// The variable in which a vendor's users keep its key: `DEEPSEEK_API_KEY`.
-fn vendor_variable(provider: &ProviderType) -> String {
-    let name: String =
-        provider.name().chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-    format!("{name}_API_KEY")
 }

@@ -149,7 +149,11 @@ impl WireCase {
         self.bytes.map(|_| self.body.as_str())
     }
 
-    fn head(&self) -> Result<ReplyHead, CaseError> {
+    /// Status and headers.
+    ///
+    /// # Errors
+    /// When they are none of HTTP.
+    pub fn head(&self) -> Result<ReplyHead, CaseError> {
         let status = StatusCode::from_u16(self.http.status)
             .map_err(|error| CaseError::Head(error.to_string()))?;
         let mut headers = HeaderMap::new();

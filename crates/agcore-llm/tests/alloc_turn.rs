@@ -132,7 +132,7 @@ fn a_whole_turn_costs_at_most_90_allocations() {
             .unwrap();
         assert_eq!(response.text(), "Hello! How can I assist you today?");
     });
-    
+
     assert!(each <= 90.0, "{each} allocations for a whole turn");
 }
 
@@ -154,6 +154,6 @@ fn a_streamed_chunk_costs_at_most_3_allocations() {
         });
     });
     let each = each / f64::from(CHUNKS);
-    
+
     assert!(each <= 3.0, "{each} allocations for a chunk");
 }

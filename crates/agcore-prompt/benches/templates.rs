@@ -2,7 +2,11 @@
 //!
 //! `cargo bench -p agcore-prompt`. Rows "prebuilt" render a context built before, rows "from struct" serialize a struct
 //! each time, as an agent does. Ratios are to the hand-written `write!` of the same round.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench is a program of its own")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench is a program of its own"
+)]
 
 use std::{fmt::Write, hint::black_box, time::Duration};
 
@@ -79,9 +83,24 @@ Answer in at most {{ max_words }} words.
 
 fn by_hand(p: &Prompt) -> String {
     let mut out = String::new();
-    writeln!(out, "You are {}, the assistant of {}. Today is {}.", p.name, p.company, p.date).unwrap();
-    writeln!(out, "You talk to {} in {}, and your tone is {}.", p.user, p.language, p.tone).unwrap();
-    writeln!(out, "The user is on the plan {} with a budget of {}.", p.plan, p.budget).unwrap();
+    writeln!(
+        out,
+        "You are {}, the assistant of {}. Today is {}.",
+        p.name, p.company, p.date
+    )
+    .unwrap();
+    writeln!(
+        out,
+        "You talk to {} in {}, and your tone is {}.",
+        p.user, p.language, p.tone
+    )
+    .unwrap();
+    writeln!(
+        out,
+        "The user is on the plan {} with a budget of {}.",
+        p.plan, p.budget
+    )
+    .unwrap();
     if p.expert {
         out.push_str("The user knows the subject well: be brief and precise, and leave out what a manual would say.\n");
     } else {
@@ -100,15 +119,41 @@ fn by_hand(p: &Prompt) -> String {
 }
 
 fn prompt(words: [&str; 11]) -> Prompt {
-    let [name, company, user, language, date, tone, plan, goal, note, title, tag] = words.map(str::to_owned);
-    let items = (0..50).map(|n| Item { title: format!("{title} {n}"), price: 17 * n + 3, tag: format!("{tag}{}", n % 7) });
+    let [
+        name,
+        company,
+        user,
+        language,
+        date,
+        tone,
+        plan,
+        goal,
+        note,
+        title,
+        tag,
+    ] = words.map(str::to_owned);
+    let items = (0..50).map(|n| Item {
+        title: format!("{title} {n}"),
+        price: 17 * n + 3,
+        tag: format!("{tag}{}", n % 7),
+    });
     Prompt {
         items: items.collect(),
         note: Some(note),
         expert: true,
         max_words: 250,
         budget: 12_500,
-        ..Prompt { name, company, user, language, date, tone, plan, goal, ..empty() }
+        ..Prompt {
+            name,
+            company,
+            user,
+            language,
+            date,
+            tone,
+            plan,
+            goal,
+            ..empty()
+        }
     }
 }
 
@@ -167,7 +212,8 @@ fn chinese() -> Prompt {
 type Render<'p> = Box<dyn Fn() -> String + 'p>;
 
 fn engines(prompt: &Prompt) -> Vec<(&'static str, Render<'_>)> {
-    let mut all: Vec<(&'static str, Render<'_>)> = vec![("write! by hand", Box::new(move || by_hand(prompt)))];
+    let mut all: Vec<(&'static str, Render<'_>)> =
+        vec![("write! by hand", Box::new(move || by_hand(prompt)))];
     ours(prompt, &mut all);
     tera(prompt, &mut all);
     minijinja(prompt, &mut all);
@@ -179,8 +225,14 @@ fn ours<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let template = PromptTemplate::compile(HANDLEBARS).unwrap();
     let context = Value::from_serialize(prompt).unwrap();
     let again = template.clone();
-    all.push(("agcore-prompt, prebuilt", Box::new(move || template.render(&context).unwrap())));
-    all.push(("agcore-prompt, from struct", Box::new(move || again.render_from(prompt).unwrap())));
+    all.push((
+        "agcore-prompt, prebuilt",
+        Box::new(move || template.render(&context).unwrap()),
+    ));
+    all.push((
+        "agcore-prompt, from struct",
+        Box::new(move || again.render_from(prompt).unwrap()),
+    ));
 }
 
 fn tera<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
@@ -188,38 +240,70 @@ fn tera<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     engine.add_raw_template("prompt", JINJA).unwrap();
     let context = tera::Context::from_serialize(prompt).unwrap();
     let again = engine.clone();
-    all.push(("tera, prebuilt", Box::new(move || engine.render("prompt", &context).unwrap())));
-    let from_struct = move || again.render("prompt", &tera::Context::from_serialize(prompt).unwrap()).unwrap();
+    all.push((
+        "tera, prebuilt",
+        Box::new(move || engine.render("prompt", &context).unwrap()),
+    ));
+    let from_struct = move || {
+        again
+            .render("prompt", &tera::Context::from_serialize(prompt).unwrap())
+            .unwrap()
+    };
     all.push(("tera, from struct", Box::new(from_struct)));
 }
 
 fn minijinja<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let mut engine = minijinja::Environment::new();
-    engine.set_syntax(minijinja::syntax::SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap());
+    engine.set_syntax(
+        minijinja::syntax::SyntaxConfig::builder()
+            .keep_trailing_newline(true)
+            .build()
+            .unwrap(),
+    );
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.add_template("prompt", JINJA).unwrap();
     let context = minijinja::Value::from(minijinja::value::Serde(prompt));
     let again = engine.clone();
-    let prebuilt = move || engine.get_template("prompt").unwrap().render(&context).unwrap();
+    let prebuilt = move || {
+        engine
+            .get_template("prompt")
+            .unwrap()
+            .render(&context)
+            .unwrap()
+    };
     all.push(("minijinja, prebuilt", Box::new(prebuilt)));
-    let from_struct = move || again.get_template("prompt").unwrap().render(minijinja::value::Serde(prompt)).unwrap();
+    let from_struct = move || {
+        again
+            .get_template("prompt")
+            .unwrap()
+            .render(minijinja::value::Serde(prompt))
+            .unwrap()
+    };
     all.push(("minijinja, from struct", Box::new(from_struct)));
 }
 
 fn handlebars<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let mut engine = handlebars::Handlebars::new();
     engine.register_escape_fn(handlebars::no_escape);
-    engine.register_template_string("prompt", HANDLEBARS).unwrap();
+    engine
+        .register_template_string("prompt", HANDLEBARS)
+        .unwrap();
     let context = handlebars::Context::wraps(prompt).unwrap();
     let again = engine.clone();
     let prebuilt = move || engine.render_with_context("prompt", &context).unwrap();
     all.push(("handlebars, prebuilt", Box::new(prebuilt)));
-    all.push(("handlebars, from struct", Box::new(move || again.render("prompt", prompt).unwrap())));
+    all.push((
+        "handlebars, from struct",
+        Box::new(move || again.render("prompt", prompt).unwrap()),
+    ));
 }
 
 fn cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
+    Duration::new(
+        now.tv_sec.try_into().unwrap(),
+        now.tv_nsec.try_into().unwrap(),
+    )
 }
 
 /// Nanoseconds of CPU per render.
@@ -248,11 +332,23 @@ fn compare(language: &str, prompt: &Prompt) {
             samples.push(measure(render));
         }
     }
-    println!("\n{language}, {} bytes\n\n| engine | ns | x by hand | allocations |\n|---|---|---|---|", expected.len());
+    println!(
+        "\n{language}, {} bytes\n\n| engine | ns | x by hand | allocations |\n|---|---|---|---|",
+        expected.len()
+    );
     for (samples, (name, render)) in rounds.iter().zip(&engines) {
-        let ratio = median(samples.iter().zip(&rounds[0]).map(|(ns, floor)| ns / floor).collect());
+        let ratio = median(
+            samples
+                .iter()
+                .zip(&rounds[0])
+                .map(|(ns, floor)| ns / floor)
+                .collect(),
+        );
         let allocations = allocation_counter::measure(|| drop(black_box(render()))).count_total;
-        println!("| {name} | {:.0} | {ratio:.2} | {allocations} |", median(samples.clone()));
+        println!(
+            "| {name} | {:.0} | {ratio:.2} | {allocations} |",
+            median(samples.clone())
+        );
     }
 }
 

@@ -55,7 +55,11 @@ fn json<'v, D: Data<'v>>(value: View<'v, D>, out: &mut String) {
     }
 }
 
-fn parts<'v, D: Data<'v>>(parts: impl Iterator<Item = (Option<&'v str>, D)>, [open, close]: [char; 2], out: &mut String) {
+fn parts<'v, D: Data<'v>>(
+    parts: impl Iterator<Item = (Option<&'v str>, D)>,
+    [open, close]: [char; 2],
+    out: &mut String,
+) {
     out.push(open);
     for (at, (name, part)) in parts.enumerate() {
         if at > 0 {
@@ -90,6 +94,9 @@ fn text(text: &str, out: &mut String) {
 fn escape(character: char, out: &mut String) {
     for unit in character.encode_utf16(&mut [0; 2]) {
         out.push_str("\\u");
-        out.extend([12, 8, 4, 0].map(|shift| char::from_digit(u32::from(*unit) >> shift & 0xF, 16).unwrap_or('0')));
+        out.extend(
+            [12, 8, 4, 0]
+                .map(|shift| char::from_digit(u32::from(*unit) >> shift & 0xF, 16).unwrap_or('0')),
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! [`PromptError`]: everything that can go wrong with a prompt.
 
-mod kind;
 mod location;
+mod kind;
 mod near;
 
 pub use kind::PromptErrorKind;
@@ -9,6 +9,8 @@ pub use location::Location;
 pub(crate) use near::near_names;
 
 use std::{error::Error, fmt, sync::Arc};
+
+use agcore_chat::{Fault, FaultKind};
 
 /// Everything that can go wrong with a prompt: what, where, and why.
 ///
@@ -44,19 +46,47 @@ impl PromptError {
         self.0.location.as_ref()
     }
 
+    /// The error as data, for events and journals.
+    pub fn fault(&self) -> Fault {
+        let kind = match self.kind() {
+            PromptErrorKind::TemplateNotFound { .. } | PromptErrorKind::PartialNotFound { .. } => {
+                FaultKind::NotFound
+            }
+            PromptErrorKind::Depth { .. } | PromptErrorKind::Size { .. } => FaultKind::Limit,
+            PromptErrorKind::Io { .. } | PromptErrorKind::Write => FaultKind::Storage,
+            _ => FaultKind::InvalidRequest,
+        };
+        Fault::new(kind, self.to_string())
+    }
+
     #[cold]
     pub(crate) fn new(kind: PromptErrorKind) -> Self {
-        Self(Arc::new(Inner { kind, location: None, source: None }))
+        Self(Arc::new(Inner {
+            kind,
+            location: None,
+            source: None,
+        }))
     }
 
     #[cold]
     pub(crate) fn at(kind: PromptErrorKind, location: Location) -> Self {
-        Self(Arc::new(Inner { kind, location: Some(location), source: None }))
+        Self(Arc::new(Inner {
+            kind,
+            location: Some(location),
+            source: None,
+        }))
     }
 
     #[cold]
-    pub(crate) fn caused(kind: PromptErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Arc::new(Inner { kind, location: None, source: Some(source.into()) }))
+    pub(crate) fn caused(
+        kind: PromptErrorKind,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            location: None,
+            source: Some(source.into()),
+        }))
     }
 }
 
@@ -64,8 +94,15 @@ impl fmt::Display for PromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location() {
             None => self.kind().fmt(f),
-            Some(location) if location.excerpt.is_empty() => write!(f, "{location}: {}", self.kind()),
-            Some(location) => write!(f, "{location}: {} (near `{}`)", self.kind(), location.excerpt),
+            Some(location) if location.excerpt.is_empty() => {
+                write!(f, "{location}: {}", self.kind())
+            }
+            Some(location) => write!(
+                f,
+                "{location}: {} (near `{}`)",
+                self.kind(),
+                location.excerpt
+            ),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! [`PromptTemplateRegistry`]: templates by name, which are each other's partials.
 
 mod entry;
-mod folder;
+mod files;
 
-use std::{collections::BTreeMap, fmt, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
 use serde::Serialize;
 
@@ -65,7 +65,11 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// When the name cannot stand in a partial tag. A fault of the source is told at each use.
-    pub fn register_lazy(&mut self, name: &str, source: impl Into<String>) -> Result<(), PromptError> {
+    pub fn register_lazy(
+        &mut self,
+        name: &str,
+        source: impl Into<String>,
+    ) -> Result<(), PromptError> {
         self.insert(name, Entry::lazy(name, source.into()))
     }
 
@@ -74,7 +78,7 @@ impl PromptTemplateRegistry {
     /// # Errors
     /// When the file cannot be read as UTF-8, and those of [`register`](Self::register).
     pub fn register_file(&mut self, name: &str, path: impl AsRef<Path>) -> Result<(), PromptError> {
-        self.register(name, read(path.as_ref())?)
+        self.register(name, files::read(path.as_ref())?)
     }
 
     /// Registers all files of a folder and of the folders in it that have this extension (`"hbs"`), under their paths
@@ -84,9 +88,13 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// When the folder or a file cannot be read, and those of [`register`](Self::register).
-    pub fn load_folder(&mut self, folder: impl AsRef<Path>, extension: &str) -> Result<usize, PromptError> {
+    pub fn load_folder(
+        &mut self,
+        folder: impl AsRef<Path>,
+        extension: &str,
+    ) -> Result<usize, PromptError> {
         let mut loaded = self.clone();
-        let files = folder::files(folder.as_ref(), extension)?;
+        let files = files::list(folder.as_ref(), extension)?;
         for (name, path) in &files {
             loaded.register_file(name, path)?;
         }
@@ -106,7 +114,11 @@ impl PromptTemplateRegistry {
     pub fn get(&self, name: &str) -> Result<PromptTemplate, PromptError> {
         let Some(entry) = self.entries.0.get(name) else {
             let near = near_names(name, self.names());
-            return Err(PromptErrorKind::TemplateNotFound { name: name.to_owned(), near }.into());
+            return Err(PromptErrorKind::TemplateNotFound {
+                name: name.to_owned(),
+                near,
+            }
+            .into());
         };
         Ok(self.bound(Arc::clone(entry.compiled()?)))
     }
@@ -128,7 +140,11 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// Those of [`get`](Self::get) and [`PromptTemplate::render_from`].
-    pub fn render_from<T: Serialize + ?Sized>(&self, name: &str, context: &T) -> Result<String, PromptError> {
+    pub fn render_from<T: Serialize + ?Sized>(
+        &self,
+        name: &str,
+        context: &T,
+    ) -> Result<String, PromptError> {
         self.get(name)?.render_from(context)
     }
 
@@ -144,20 +160,31 @@ impl PromptTemplateRegistry {
 
     fn insert(&mut self, name: &str, entry: Entry) -> Result<(), PromptError> {
         if !is_template_name(name) {
-            return Err(PromptErrorKind::InvalidName { name: name.to_owned() }.into());
+            return Err(PromptErrorKind::InvalidName {
+                name: name.to_owned(),
+            }
+            .into());
         }
-        Arc::make_mut(&mut self.entries).0.insert(name.into(), Arc::new(entry));
+        Arc::make_mut(&mut self.entries)
+            .0
+            .insert(name.into(), Arc::new(entry));
         Ok(())
     }
 
     fn bound(&self, compiled: Arc<Compiled>) -> PromptTemplate {
-        PromptTemplate::bound(compiled, Arc::clone(&self.entries) as Arc<dyn Partials>, self.options)
+        PromptTemplate::bound(
+            compiled,
+            Arc::clone(&self.entries) as Arc<dyn Partials>,
+            self.options,
+        )
     }
 }
 
 impl Partials for Entries {
     fn find(&self, name: &str) -> Option<Result<&Compiled, PromptError>> {
-        self.0.get(name).map(|entry| entry.compiled().map(|compiled| &**compiled))
+        self.0
+            .get(name)
+            .map(|entry| entry.compiled().map(|compiled| &**compiled))
     }
 
     fn names(&self) -> Vec<&str> {
@@ -173,14 +200,9 @@ impl fmt::Debug for Entries {
 
 impl fmt::Debug for PromptTemplateRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptTemplateRegistry").field("names", &self.entries).field("options", &self.options).finish()
-    }
-}
-
-/// Reads a template's file, without the mark that some editors put first.
-fn read(path: &Path) -> Result<String, PromptError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
-        Err(fault) => Err(PromptError::caused(PromptErrorKind::Io { path: path.to_owned() }, fault)),
+        f.debug_struct("PromptTemplateRegistry")
+            .field("names", &self.entries)
+            .field("options", &self.options)
+            .finish()
     }
 }

@@ -1,18 +1,18 @@
 //! [`PromptTemplate`]: a compiled template.
 
-mod compiled;
 mod depth;
-mod fault;
-mod frame;
-mod lexer;
-mod node;
 mod options;
-mod output;
-mod parse;
-mod path;
-mod render;
-mod scope;
+mod fault;
+mod lexer;
 mod space;
+mod path;
+mod node;
+mod frame;
+mod parse;
+mod compiled;
+mod scope;
+mod output;
+mod render;
 mod variables;
 
 pub(crate) use compiled::{Compiled, Partials};
@@ -58,7 +58,11 @@ impl PromptTemplate {
     /// excerpt and what was expected.
     pub fn compile(source: impl Into<String>) -> Result<Self, PromptError> {
         let compiled = Compiled::new(None, source.into())?;
-        Ok(Self { compiled: Arc::new(compiled), partials: None, options: RenderOptions::new() })
+        Ok(Self {
+            compiled: Arc::new(compiled),
+            partials: None,
+            options: RenderOptions::new(),
+        })
     }
 
     /// The template with other options.
@@ -104,8 +108,18 @@ impl PromptTemplate {
     /// # Errors
     /// Those of [`render`](Self::render), and when the writer refuses the text. What was written before the error
     /// stays written.
-    pub fn render_to<W: fmt::Write + ?Sized>(&self, writer: &mut W, context: &Value) -> Result<(), PromptError> {
-        render::render(&self.compiled, self.partials.as_deref(), self.options, &Scope::root(context), writer)
+    pub fn render_to<W: fmt::Write + ?Sized>(
+        &self,
+        writer: &mut W,
+        context: &Value,
+    ) -> Result<(), PromptError> {
+        render::render(
+            &self.compiled,
+            self.partials.as_deref(),
+            self.options,
+            &Scope::root(context),
+            writer,
+        )
     }
 
     /// The variables that the template needs, in the order of their first use.
@@ -129,8 +143,16 @@ impl PromptTemplate {
     }
 
     /// A template that finds its partials there.
-    pub(crate) fn bound(compiled: Arc<Compiled>, partials: Arc<dyn Partials>, options: RenderOptions) -> Self {
-        Self { compiled, partials: Some(partials), options }
+    pub(crate) fn bound(
+        compiled: Arc<Compiled>,
+        partials: Arc<dyn Partials>,
+        options: RenderOptions,
+    ) -> Self {
+        Self {
+            compiled,
+            partials: Some(partials),
+            options,
+        }
     }
 
     /// What the template is compiled to.
@@ -138,9 +160,18 @@ impl PromptTemplate {
         &self.compiled
     }
 
-    fn render_string<'v, D: Data<'v>>(&self, scope: &Scope<'_, 'v, D>) -> Result<String, PromptError> {
+    fn render_string<'v, D: Data<'v>>(
+        &self,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<String, PromptError> {
         let mut out = String::with_capacity(self.compiled.room());
-        render::render(&self.compiled, self.partials.as_deref(), self.options, scope, &mut out)?;
+        render::render(
+            &self.compiled,
+            self.partials.as_deref(),
+            self.options,
+            scope,
+            &mut out,
+        )?;
         Ok(out)
     }
 }

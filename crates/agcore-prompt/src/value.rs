@@ -1,14 +1,14 @@
-//! The data that templates read: [`Value`], and a flat [`Snapshot`] of anything serializable.
+//! The data that templates read: [`Value`], and flat snapshots of anything serializable.
 
+mod name;
+mod map;
+mod tree;
 mod convert;
 mod data;
-mod map;
-mod name;
-mod print;
-mod serialize;
 mod snapshot;
-mod tree;
 mod writer;
+mod serialize;
+mod print;
 
 pub(crate) use data::{Data, Segment, View};
 pub use map::Map;

@@ -33,14 +33,9 @@ impl<T> Occupancy<T> {
     }
 
     /// Takes the right for a turn, after the policy. Cancel safe: a turn that waits in the queue gives its place up.
-    pub(super) async fn occupy(
-        &self,
-        token: &CancellationToken,
-    ) -> Result<Occupied<T>, AgentError> {
+    pub(super) async fn occupy(&self, token: &CancellationToken) -> Result<Occupied<T>, AgentError> {
         let value = match self.policy {
-            BusyPolicy::Refuse => Arc::clone(&self.value)
-                .try_lock_owned()
-                .map_err(|_| AgentError::Busy)?,
+            BusyPolicy::Refuse => Arc::clone(&self.value).try_lock_owned().map_err(|_| AgentError::Busy)?,
             BusyPolicy::Queue => self.wait(token).await?,
             BusyPolicy::Interrupt => {
                 self.cancel();

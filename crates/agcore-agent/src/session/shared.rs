@@ -30,19 +30,11 @@ impl Shared {
 
     /// How long ago the session was made.
     pub(super) fn age(&self) -> Duration {
-        self.bundle
-            .parts()
-            .clock
-            .monotonic()
-            .saturating_sub(self.begun)
+        self.bundle.parts().clock.monotonic().saturating_sub(self.begun)
     }
 
     /// Whether another turn may begin at all.
-    pub(super) fn check_limits(
-        &self,
-        input: &TurnInput,
-        cycle: &LlmCycle,
-    ) -> Result<(), AgentError> {
+    pub(super) fn check_limits(&self, input: &TurnInput, cycle: &LlmCycle) -> Result<(), AgentError> {
         let config = self.bundle.config();
         if let Some(ttl) = config.session_ttl.filter(|ttl| self.age() >= *ttl) {
             let message = format!(
@@ -56,9 +48,7 @@ impl Shared {
             .max_turns
             .filter(|most| begins && cycle.machine().turns() >= *most)
         {
-            let message = format!(
-                "the session has had all {most} turns of max_turns; begin a new one, or raise it"
-            );
+            let message = format!("the session has had all {most} turns of max_turns; begin a new one, or raise it");
             return Err(AgentError::LimitExceeded(message));
         }
         Ok(())

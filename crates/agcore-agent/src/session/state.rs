@@ -39,9 +39,7 @@ impl SessionState {
         &self.id
     }
 
-    pub(super) fn into_parts(
-        self,
-    ) -> Result<(Arc<str>, Machine, ToolSession, Duration), AgentError> {
+    pub(super) fn into_parts(self) -> Result<(Arc<str>, Machine, ToolSession, Duration), AgentError> {
         if self.version != VERSION {
             let message = format!(
                 "it has version {}, but this program reads version {VERSION}: use the program that wrote it",
@@ -49,13 +47,7 @@ impl SessionState {
             );
             return Err(AgentError::State(message));
         }
-        let tools = ToolSession::restore(self.tools)
-            .map_err(|error| AgentError::State(error.to_string()))?;
-        Ok((
-            self.id,
-            self.cycle,
-            tools,
-            Duration::from_millis(self.age_ms),
-        ))
+        let tools = ToolSession::restore(self.tools).map_err(|error| AgentError::State(error.to_string()))?;
+        Ok((self.id, self.cycle, tools, Duration::from_millis(self.age_ms)))
     }
 }

@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_agent::{
-    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle,
-    SessionState,
+    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle, SessionState,
 };
 use agcore_chat::{Answer, Clock, ToolCall, validate_messages};
 use agcore_llm::{LlmError, LlmErrorKind, RetryPolicy, cycle::machine::Limits};
@@ -26,18 +25,12 @@ struct Say {
 fn tools() -> ToolRegistry {
     let tools = ToolRegistry::new();
     tools
-        .register(typed(
-            "say",
-            "Says it.",
-            |say: Say| async move { Ok(say.text) },
-        ))
+        .register(typed("say", "Says it.", |say: Say| async move { Ok(say.text) }))
         .unwrap();
     let wipe = typed("wipe", "Deletes.", |say: Say| async move {
         Ok(format!("wiped {}", say.text))
     });
-    tools
-        .register(wipe.with_permissions([Permission::Delete]))
-        .unwrap();
+    tools.register(wipe.with_permissions([Permission::Delete])).unwrap();
     tools
 }
 
@@ -91,10 +84,7 @@ async fn turns_remember_earlier_turns_and_the_layers_stay_out_of_the_history() {
         ]
     );
     assert_eq!(
-        (
-            session.usage().await.calls,
-            session.usage().await.usage.total()
-        ),
+        (session.usage().await.calls, session.usage().await.usage.total()),
         (2, Some(30))
     );
 }
@@ -104,18 +94,13 @@ async fn the_agents_model_stands_over_the_providers() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let bundle = builder(&provider).build().unwrap();
     let spec = AgentSpec::new("ada", "").with_model("special");
-    bundle
-        .session("s", Arc::new(spec))
-        .submit_turn("Hello")
-        .await
-        .unwrap();
+    bundle.session("s", Arc::new(spec)).submit_turn("Hello").await.unwrap();
     assert_eq!(provider.requests()[0].model, "special");
 }
 
 #[tokio::test]
 async fn what_an_agent_does_not_expose_it_cannot_call() {
-    let provider =
-        ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
+    let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let bundle = builder(&provider)
         .with_permissions(agcore_tools::PermissionConfig::new().with_denied([]))
         .build()
@@ -129,16 +114,12 @@ async fn what_an_agent_does_not_expose_it_cannot_call() {
         .collect();
     assert_eq!(offered, ["say"]);
     let told = texts(&session).await;
-    assert!(
-        told[2].starts_with("tool: ") && !told[2].contains("wiped"),
-        "{told:?}"
-    );
+    assert!(told[2].starts_with("tool: ") && !told[2].contains("wiped"), "{told:?}");
 }
 
 #[tokio::test]
 async fn a_policy_denies_without_an_approver() {
-    let provider =
-        ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
+    let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let session = session(&builder(&provider).build().unwrap());
     session.submit_turn("Go").await.unwrap();
     assert!(!texts(&session).await[2].contains("wiped"));
@@ -146,10 +127,8 @@ async fn a_policy_denies_without_an_approver() {
 
 #[tokio::test]
 async fn saved_state_carries_questions_history_and_usage() {
-    let provider =
-        ScriptedProvider::new([call("say", r#"{"text":"yes"}"#), ScriptStep::text("Said.")]);
-    let rules =
-        agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
+    let provider = ScriptedProvider::new([call("say", r#"{"text":"yes"}"#), ScriptStep::text("Said.")]);
+    let rules = agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
     let bundle = builder(&provider)
         .with_permissions(rules)
         .with_approver(Arc::new(SuspendingApprover))
@@ -165,10 +144,7 @@ async fn saved_state_carries_questions_history_and_usage() {
     let second = bundle
         .restore(state, Arc::new(AgentSpec::new("ada", "Be Ada.")))
         .unwrap();
-    let outcome = second
-        .resume([(question, Answer::approve())])
-        .await
-        .unwrap();
+    let outcome = second.resume([(question, Answer::approve())]).await.unwrap();
     assert_eq!(outcome.text(), "Said.");
     assert_eq!(texts(&second).await[2], "tool: yes");
     assert_eq!(second.usage().await.calls, 2);
@@ -182,10 +158,7 @@ async fn saved_state_carries_questions_history_and_usage() {
 #[tokio::test]
 async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     // Refused.
-    let provider = ScriptedProvider::new([
-        ScriptStep::text("half").then_hang(),
-        ScriptStep::text("Fine."),
-    ]);
+    let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
     let session_of = |policy| {
         let config = AgentConfig::new().with_busy(policy);
         session(&builder(&provider).with_config(config).build().unwrap())
@@ -194,14 +167,8 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     let mut first = busy.submit_turn_stream("One");
     first.next().await.unwrap();
     let error = busy.submit_turn("Two").await.unwrap_err();
-    assert!(
-        matches!(error, AgentError::Busy) && error.is_recoverable(),
-        "{error:?}"
-    );
-    assert!(
-        error.to_string().contains("busy with another turn"),
-        "{error}"
-    );
+    assert!(matches!(error, AgentError::Busy) && error.is_recoverable(), "{error:?}");
+    assert!(error.to_string().contains("busy with another turn"), "{error}");
     drop(first);
     busy.submit_turn("Three").await.unwrap();
     assert_eq!(texts(&busy).await, ["user: Three", "assistant: Fine."]);
@@ -231,10 +198,7 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
 
 #[tokio::test]
 async fn a_cancelled_turn_leaves_the_session_usable() {
-    let provider = ScriptedProvider::new([
-        ScriptStep::text("half").then_hang(),
-        ScriptStep::text("Fine."),
-    ]);
+    let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
     let session = session(&builder(&provider).build().unwrap());
     let mut turn = session.submit_turn_stream("One");
     turn.next().await.unwrap();
@@ -310,13 +274,7 @@ async fn failed_calls_are_retried_after_the_settings() {
 async fn a_builder_names_what_is_missing() {
     let error = AgentBuilder::new().build().unwrap_err();
     assert!(
-        matches!(
-            error,
-            AgentError::Config {
-                field: "provider",
-                ..
-            }
-        ),
+        matches!(error, AgentError::Config { field: "provider", .. }),
         "{error:?}"
     );
     let config = AgentConfig::new().with_max_turns(0);
@@ -325,13 +283,7 @@ async fn a_builder_names_what_is_missing() {
         .build()
         .unwrap_err();
     assert!(
-        matches!(
-            error,
-            AgentError::Config {
-                field: "max_turns",
-                ..
-            }
-        ),
+        matches!(error, AgentError::Config { field: "max_turns", .. }),
         "{error:?}"
     );
 }
@@ -339,14 +291,10 @@ async fn a_builder_names_what_is_missing() {
 #[tokio::test]
 async fn a_tool_whose_state_is_missing_fails_before_the_model_is_asked() {
     let tools = ToolRegistry::new();
-    let counting =
-        |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
+    let counting = |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
     tools.register(typed("say", "Says it.", counting)).unwrap();
     let provider = ScriptedProvider::new([call("say", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
-    let bundle = builder(&provider)
-        .with_tools(tools.clone())
-        .build()
-        .unwrap();
+    let bundle = builder(&provider).with_tools(tools.clone()).build().unwrap();
     let error = session(&bundle).submit_turn("Go").await.unwrap_err();
     assert!(matches!(error, AgentError::Tool(_)), "{error:?}");
     assert!(provider.requests().is_empty());
@@ -367,12 +315,9 @@ async fn a_streamed_turn_owns_what_it_needs() {
         let bundle = builder(&provider).build().unwrap();
         session(&bundle).submit_turn_stream("Go")
     };
-    let events = tokio::spawn(
-        turn.map(|event| event.agent.to_string())
-            .collect::<Vec<_>>(),
-    )
-    .await
-    .unwrap();
+    let events = tokio::spawn(turn.map(|event| event.agent.to_string()).collect::<Vec<_>>())
+        .await
+        .unwrap();
     assert!(
         events.iter().all(|agent| agent == "ada") && events.len() >= 4,
         "{events:?}"
@@ -380,13 +325,7 @@ async fn a_streamed_turn_owns_what_it_needs() {
     // Nothing happens before a stream is polled.
     let bundle = builder(&provider).build().unwrap();
     drop(session(&bundle).submit_turn_stream("Go"));
-    assert!(
-        session(&bundle)
-            .messages()
-            .now_or_never()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(session(&bundle).messages().now_or_never().unwrap().is_empty());
     assert_eq!(provider.requests().len(), 1);
 }
 

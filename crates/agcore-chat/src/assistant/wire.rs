@@ -78,12 +78,7 @@ impl From<Wire> for AssistantMessage {
             origin,
             blocks: slots,
         } = wire.extension;
-        let blocks = if fits(
-            &slots,
-            parts.len(),
-            &wire.reasoning_content,
-            wire.tool_calls.len(),
-        ) {
+        let blocks = if fits(&slots, parts.len(), &wire.reasoning_content, wire.tool_calls.len()) {
             laid_out(slots, parts, &wire.reasoning_content, wire.tool_calls)
         } else {
             plain(parts, wire.reasoning_content, wire.tool_calls)
@@ -124,17 +119,10 @@ fn fits(slots: &[Slot], parts: usize, reasoning: &str, calls: usize) -> bool {
     !slots.is_empty() && seen_parts == parts && seen_calls == calls && at == reasoning.len()
 }
 
-fn laid_out(
-    slots: Vec<Slot>,
-    parts: Vec<ContentPart>,
-    reasoning: &str,
-    calls: Vec<ToolCall>,
-) -> Vec<Block> {
+fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: Vec<ToolCall>) -> Vec<Block> {
     let (mut parts, mut calls, mut rest) = (parts.into_iter(), calls.into_iter(), reasoning);
     let block = |slot| match slot {
-        Slot::Content { vendor } => parts
-            .next()
-            .map(|part| with_vendor(part_block(part), vendor)),
+        Slot::Content { vendor } => parts.next().map(|part| with_vendor(part_block(part), vendor)),
         Slot::Call => calls.next().map(Block::Call),
         Slot::Hosted(item) => Some(Block::Hosted(item)),
         Slot::Reasoning { bytes, vendor } => {
@@ -188,11 +176,7 @@ impl AssistantMessage {
         let mut last = 0;
         self.blocks.iter().all(|block| {
             let rank = match block {
-                Block::Reasoning(reasoning)
-                    if reasoning.vendor.is_none() && !reasoning.text.is_empty() =>
-                {
-                    1
-                }
+                Block::Reasoning(reasoning) if reasoning.vendor.is_none() && !reasoning.text.is_empty() => 1,
                 Block::Text(text) if text.vendor.is_none() => 2,
                 Block::Refusal(_) | Block::Other(_) => 2,
                 Block::Call(_) => 3,
@@ -222,10 +206,7 @@ impl AssistantMessage {
 
     /// Whether a message without content says something in another member.
     fn speaks_otherwise(&self) -> bool {
-        self.has_tool_calls()
-            || self.function_call.is_some()
-            || self.refusal.is_some()
-            || self.audio.is_some()
+        self.has_tool_calls() || self.function_call.is_some() || self.refusal.is_some() || self.audio.is_some()
     }
 
     /// Writes `content`: a string for one plain text, an array of parts for several or others, `null` where another member
@@ -267,21 +248,9 @@ impl Object for AssistantMessage {
         entry(map, "function_call", &self.function_call)?;
         entry(map, "audio", &self.audio)?;
         entry(map, "annotations", &self.annotations)?;
-        let blocks = if self.is_plain() {
-            Vec::new()
-        } else {
-            self.slots()
-        };
+        let blocks = if self.is_plain() { Vec::new() } else { self.slots() };
         let Marks { cache, origin, .. } = self.marks.clone();
-        entry(
-            map,
-            EXTENSION_MEMBER,
-            &Extension {
-                cache,
-                origin,
-                blocks,
-            },
-        )?;
+        entry(map, EXTENSION_MEMBER, &Extension { cache, origin, blocks })?;
         extra(map, &self.extra)
     }
 }
@@ -310,12 +279,7 @@ struct Written<'a>(&'a [Block], fn(&Block) -> bool);
 
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(
-            self.0
-                .iter()
-                .filter(|block| self.1(block))
-                .map(WrittenBlock),
-        )
+        serializer.collect_seq(self.0.iter().filter(|block| self.1(block)).map(WrittenBlock))
     }
 }
 
@@ -324,9 +288,7 @@ struct WrittenBlock<'a>(&'a Block);
 impl Serialize for WrittenBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Block::Text(TextBlock {
-                text, marks, extra, ..
-            }) => {
+            Block::Text(TextBlock { text, marks, extra, .. }) => {
                 let part = TextPart {
                     text: text.clone(),
                     marks: marks.clone(),

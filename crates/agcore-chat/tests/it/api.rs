@@ -1,6 +1,6 @@
 //! Bodies of the Chat Completions API, every member of its published shapes: read and written again, nothing is lost.
 
-use agcore_chat::{ChatChunk, ChatRequest, ChatResponse};
+use agcore_chat::{ChatChunk, ChatRequest, ChatResponse, Extra};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Number, Value};
 
@@ -24,8 +24,7 @@ fn object(mut members: Map<String, Value>) -> Map<String, Value> {
         members.insert("content".into(), assistant_content(content));
     }
     let dropped = |(name, value): &(String, Value)| {
-        let empty_list =
-            matches!(name.as_str(), "tools" | "tool_calls") && *value == Value::Array(vec![]);
+        let empty_list = matches!(name.as_str(), "tools" | "tool_calls") && *value == Value::Array(vec![]);
         !value.is_null() && !empty_list
     };
     members
@@ -49,15 +48,10 @@ fn assistant_content(content: Value) -> Value {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the float is whole and small"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the float is whole and small")]
 fn whole(number: Number) -> Number {
     match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => {
-            (float as i64).into()
-        }
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).into(),
         _ => number,
     }
 }
@@ -119,18 +113,10 @@ fn chunks_keep_every_member() {
 #[test]
 fn every_published_parameter_has_a_field() {
     let bodies = include_str!("../fixtures/api/request_parameters.json");
-    let first = serde_json::from_str::<Vec<ChatRequest>>(bodies)
-        .unwrap()
-        .remove(0);
+    let first = serde_json::from_str::<Vec<ChatRequest>>(bodies).unwrap().remove(0);
     assert!(first.extra_body.is_empty(), "{:?}", first.extra_body);
-    let second = serde_json::from_str::<Vec<ChatRequest>>(bodies)
-        .unwrap()
-        .remove(1);
-    let names: Vec<_> = second
-        .extra_body
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let second = serde_json::from_str::<Vec<ChatRequest>>(bodies).unwrap().remove(1);
+    let names: Vec<_> = second.extra_body.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
         "stop_sequences_of_another_vendor",
         "functions",
@@ -140,4 +126,35 @@ fn every_published_parameter_has_a_field() {
         "chat_template_kwargs",
     ];
     assert_eq!(names, expected, "what has no field is kept, in its order");
+}
+
+#[test]
+fn every_published_member_of_a_reply_has_a_field() {
+    let names = |extra: &Extra| extra.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let bodies = include_str!("../fixtures/api/responses.json");
+    let response = serde_json::from_str::<Vec<ChatResponse>>(bodies).unwrap().remove(0);
+    // `object` says nothing that the type does not; the rest is other servers' own.
+    assert_eq!(names(&response.extra), ["object", "prompt_filter_results"]);
+    let usage = response.usage.unwrap();
+    assert_eq!(names(&usage.extra), ["cost"]);
+    assert_eq!(names(&usage.prompt_tokens_details.extra), ["video_tokens"]);
+    assert_eq!(names(&usage.completion_tokens_details.extra), ["image_tokens"]);
+    assert_eq!(names(&response.choices[0].extra), [""; 0]);
+    assert_eq!(names(&response.choices[0].message.extra), [""; 0]);
+
+    let bodies = include_str!("../fixtures/api/chunks.json");
+    let chunks: Vec<ChatChunk> = serde_json::from_str(bodies).unwrap();
+    assert_eq!(names(&chunks[0].extra), ["object", "obfuscation"]);
+    assert_eq!(names(&chunks[1].choices[0].extra), [""; 0]);
+    for chunk in chunks
+        .iter()
+        .take(6)
+        .filter(|chunk| chunk.choices[0].delta.reasoning_content.is_none())
+    {
+        let delta = &chunk.choices[0].delta;
+        assert_eq!(names(&delta.extra), [""; 0]);
+        for call in &delta.tool_calls {
+            assert_eq!(names(&call.extra), [""; 0]);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Any assistant message comes back equal from its JSON, whatever its blocks and their order.
 
 use agcore_chat::{
-    AssistantMessage, Block, CacheMark, Extra, FunctionCall, Marks, Message, Origin, Reasoning,
-    RefusalPart, TextBlock, ToolCall, VendorData,
+    AssistantMessage, Block, CacheMark, Extra, FunctionCall, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock,
+    ToolCall, VendorData,
 };
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Map, Value, json};
@@ -53,17 +53,12 @@ fn marks() -> impl Strategy<Value = Marks> {
         Just(Origin::Summary),
         text().prop_map(|text| Origin::Other(format!("x_{text}")))
     ];
-    (
-        option::weighted(0.2, option::of(text())),
-        option::weighted(0.2, origin),
-    )
-        .prop_map(|(cache, origin)| {
-            let mut marks = Marks::new();
-            marks.origin = origin;
-            marks.cache =
-                cache.map(|ttl| ttl.into_iter().fold(CacheMark::new(), CacheMark::with_ttl));
-            marks
-        })
+    (option::weighted(0.2, option::of(text())), option::weighted(0.2, origin)).prop_map(|(cache, origin)| {
+        let mut marks = Marks::new();
+        marks.origin = origin;
+        marks.cache = cache.map(|ttl| ttl.into_iter().fold(CacheMark::new(), CacheMark::with_ttl));
+        marks
+    })
 }
 
 fn call() -> impl Strategy<Value = ToolCall> {
@@ -86,21 +81,19 @@ fn call() -> impl Strategy<Value = ToolCall> {
 }
 
 fn block() -> impl Strategy<Value = Block> {
-    let other = (text(), json())
-        .prop_map(|(kind, data)| Block::Other(json!({"type": format!("x_{kind}"), "data": data})));
+    let other =
+        (text(), json()).prop_map(|(kind, data)| Block::Other(json!({"type": format!("x_{kind}"), "data": data})));
     prop_oneof![
-        (text(), option::weighted(0.3, vendor()), marks(), extra()).prop_map(
-            |(text, vendor, marks, extra)| Block::Text(TextBlock {
+        (text(), option::weighted(0.3, vendor()), marks(), extra()).prop_map(|(text, vendor, marks, extra)| {
+            Block::Text(TextBlock {
                 text,
                 vendor,
                 marks,
-                extra
+                extra,
             })
-        ),
-        (text(), extra())
-            .prop_map(|(refusal, extra)| Block::Refusal(RefusalPart { refusal, extra })),
-        (text(), option::of(vendor()))
-            .prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
+        }),
+        (text(), extra()).prop_map(|(refusal, extra)| Block::Refusal(RefusalPart { refusal, extra })),
+        (text(), option::of(vendor())).prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
         call().prop_map(Block::Call),
         vendor().prop_map(Block::Hosted),
         other,
@@ -108,11 +101,7 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 fn message() -> impl Strategy<Value = AssistantMessage> {
-    let legacy = (text(), text(), extra()).prop_map(|(name, arguments, extra)| FunctionCall {
-        name,
-        arguments,
-        extra,
-    });
+    let legacy = (text(), text(), extra()).prop_map(|(name, arguments, extra)| FunctionCall { name, arguments, extra });
     let raw = || json().prop_filter("null is as good as absent", |value| !value.is_null());
     let members = (
         option::weighted(0.2, text()),
@@ -126,17 +115,15 @@ fn message() -> impl Strategy<Value = AssistantMessage> {
         extra(),
     );
     (vec(block(), 0..6), members, more).prop_map(
-        |(blocks, (refusal, name, function_call), (audio, annotations, marks, extra))| {
-            AssistantMessage {
-                blocks,
-                refusal,
-                name,
-                function_call,
-                audio,
-                annotations,
-                marks,
-                extra,
-            }
+        |(blocks, (refusal, name, function_call), (audio, annotations, marks, extra))| AssistantMessage {
+            blocks,
+            refusal,
+            name,
+            function_call,
+            audio,
+            annotations,
+            marks,
+            extra,
         },
     )
 }

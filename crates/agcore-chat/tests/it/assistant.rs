@@ -1,8 +1,7 @@
 //! Assistant messages: blocks in order, over plain members that stay plain.
 
 use agcore_chat::{
-    AssistantMessage, Block, CacheMark, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock,
-    ToolCall, VendorData,
+    AssistantMessage, Block, CacheMark, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock, ToolCall, VendorData,
 };
 use serde_json::{Value, json};
 
@@ -15,11 +14,7 @@ fn blocks(message: &AssistantMessage) -> Vec<String> {
     let block = |block: &Block| match block {
         Block::Text(text) => format!("text {}{}", text.text, sealed(text.vendor.as_ref())),
         Block::Refusal(part) => format!("refusal {}", part.refusal),
-        Block::Reasoning(reasoning) => format!(
-            "reasoning {}{}",
-            reasoning.text,
-            sealed(reasoning.vendor.as_ref())
-        ),
+        Block::Reasoning(reasoning) => format!("reasoning {}{}", reasoning.text, sealed(reasoning.vendor.as_ref())),
         Block::Call(call) => format!("call {}{}", call.id, sealed(call.vendor.as_ref())),
         Block::Hosted(item) => format!("hosted {}", item.data),
         Block::Other(raw) => format!("other {raw}"),
@@ -29,9 +24,7 @@ fn blocks(message: &AssistantMessage) -> Vec<String> {
 }
 
 fn sealed(vendor: Option<&VendorData>) -> String {
-    vendor
-        .map(|vendor| format!(" [{}]", vendor.data))
-        .unwrap_or_default()
+    vendor.map(|vendor| format!(" [{}]", vendor.data)).unwrap_or_default()
 }
 
 fn vendor(data: Value) -> VendorData {
@@ -45,8 +38,7 @@ fn call(id: &str) -> ToolCall {
 /// Was wrong: replies whose content is `null` or absent beside calls failed to parse.
 #[test]
 fn content_may_be_null_absent_text_or_parts() {
-    let calls =
-        json!([{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
+    let calls = json!([{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
     for message in [
         json!({"role": "assistant", "content": null, "tool_calls": calls}),
         json!({"role": "assistant", "tool_calls": calls}),
@@ -62,15 +54,12 @@ fn content_may_be_null_absent_text_or_parts() {
             json!({"role": "assistant", "content": null, "tool_calls": calls})
         );
     }
-    let parts = json!([{"type": "text", "text": "a"}, {"type": "output_video", "id": 1}, {"type": "refusal", "refusal": "b"}]);
+    let parts =
+        json!([{"type": "text", "text": "a"}, {"type": "output_video", "id": 1}, {"type": "refusal", "refusal": "b"}]);
     let read = read(json!({"role": "assistant", "content": parts}));
     assert_eq!(
         blocks(&read),
-        [
-            "text a",
-            r#"other {"type":"output_video","id":1}"#,
-            "refusal b"
-        ]
+        ["text a", r#"other {"type":"output_video","id":1}"#, "refusal b"]
     );
     assert_eq!(serde_json::to_value(&read).unwrap()["content"], parts);
     assert_eq!(read.refusal_text(), Some("b"));
@@ -100,10 +89,7 @@ fn where_another_member_speaks_content_is_null() {
         json!({"role": "assistant", "content": null, "audio": {"id": "audio_1"}}),
         json!({"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}),
     ] {
-        assert_eq!(
-            serde_json::to_value(read(message.clone())).unwrap(),
-            message
-        );
+        assert_eq!(serde_json::to_value(read(message.clone())).unwrap(), message);
     }
 }
 
@@ -114,10 +100,7 @@ fn plain_messages_stay_plain() {
         assert_eq!(serde_json::to_value(&message).unwrap(), expected);
         assert_eq!(read(expected), message);
     };
-    check(
-        vec![Block::text("Hi")],
-        json!({"role": "assistant", "content": "Hi"}),
-    );
+    check(vec![Block::text("Hi")], json!({"role": "assistant", "content": "Hi"}));
     check(
         vec![
             Block::reasoning("Hm."),
@@ -197,12 +180,7 @@ fn blocks_that_do_not_fit_edited_members_are_passed_over() {
     check(
         "content",
         json!("Ho"),
-        &[
-            "call a",
-            r#"reasoning 想 ["sig"]"#,
-            "text Ho",
-            "reasoning !",
-        ],
+        &["call a", r#"reasoning 想 ["sig"]"#, "text Ho", "reasoning !"],
     );
     check("content", json!(null), &["reasoning 想!", "call a"]);
     check(
@@ -215,24 +193,17 @@ fn blocks_that_do_not_fit_edited_members_are_passed_over() {
         json!("longer than before"),
         &["reasoning longer than before", "text Hi", "call a"],
     );
-    check(
-        "reasoning_content",
-        json!("想"),
-        &["reasoning 想", "text Hi", "call a"],
-    );
+    check("reasoning_content", json!("想"), &["reasoning 想", "text Hi", "call a"]);
     check(
         "reasoning_content",
         json!("!想"),
         &["reasoning !想", "text Hi", "call a"],
     );
     check("tool_calls", json!([]), &["reasoning 想!", "text Hi"]);
-    let huge = json!({"blocks": [{"reasoning": {"bytes": u64::MAX}}, {"reasoning": {"bytes": 2}}, {"content": {}}, "call"]});
+    let huge =
+        json!({"blocks": [{"reasoning": {"bytes": u64::MAX}}, {"reasoning": {"bytes": 2}}, {"content": {}}, "call"]});
     check("agcore", huge, &["reasoning 想!", "text Hi", "call a"]);
-    check(
-        "agcore",
-        json!(null),
-        &["reasoning 想!", "text Hi", "call a"],
-    );
+    check("agcore", json!(null), &["reasoning 想!", "text Hi", "call a"]);
 }
 
 #[test]
@@ -244,10 +215,7 @@ fn marks_and_unknown_members_are_kept() {
     message.extra.insert("reasoning", "of another server");
     message.refusal = Some(String::new());
     let written = serde_json::to_value(&message).unwrap();
-    assert_eq!(
-        written["agcore"],
-        json!({"cache": {"ttl": "1h"}, "origin": "summary"})
-    );
+    assert_eq!(written["agcore"], json!({"cache": {"ttl": "1h"}, "origin": "summary"}));
     assert_eq!(written["reasoning"], "of another server");
     assert_eq!(read(written), message);
     assert_eq!(message.refusal_text(), None);
@@ -277,9 +245,6 @@ fn a_refusal_block_is_a_part() {
     };
     let message = AssistantMessage::from_blocks([Block::Refusal(part)]);
     let written = serde_json::to_value(&message).unwrap();
-    assert_eq!(
-        written["content"],
-        json!([{"type": "refusal", "refusal": "no"}])
-    );
+    assert_eq!(written["content"], json!([{"type": "refusal", "refusal": "no"}]));
     assert_eq!(read(written), message);
 }

@@ -1,8 +1,7 @@
 //! Errors of bad JSON: what was expected, and where.
 
 use agcore_chat::{
-    ChatRequest, ChatResponse, ContentPart, Message, ResponseFormat, StopSequence, Tool, ToolCall,
-    ToolChoice,
+    ChatRequest, ChatResponse, ContentPart, Message, ResponseFormat, StopSequence, Tool, ToolCall, ToolChoice,
 };
 use serde::de::DeserializeOwned;
 
@@ -34,10 +33,7 @@ fn errors_say_where() {
         "{\"choices\": [\n{\"message\": {\"tool_calls\": [\n{\"id\": 1}]}}]}",
         "invalid type: integer `1`, expected a string at line 3 column 8",
     );
-    check::<ChatRequest>(
-        "{\"messages\": [",
-        "EOF while parsing a list at line 1 column 14",
-    );
+    check::<ChatRequest>("{\"messages\": [", "EOF while parsing a list at line 1 column 14");
 }
 
 #[test]
@@ -46,10 +42,7 @@ fn errors_say_what_was_expected() {
         "7",
         "invalid type: integer `7`, expected a message: an object with a `role` at line 1 column 1",
     );
-    check::<Message>(
-        "{\"content\": \"x\"}",
-        "missing field `role` at line 1 column 16",
-    );
+    check::<Message>("{\"content\": \"x\"}", "missing field `role` at line 1 column 16");
     check::<Message>(
         "{\"role\": \"robot\"}",
         "unknown variant `robot`, expected one of `developer`, `system`, `user`, `assistant`, `tool`, `function` at line 1 column 17",
@@ -70,16 +63,12 @@ fn errors_say_what_was_expected() {
         "\"json\"",
         "invalid type: string \"json\", expected a response format: an object with a `type` at line 1 column 6",
     );
-    check::<ToolCall>(
-        "{\"id\": \"a\"}",
-        "missing field `function` at line 1 column 11",
-    );
+    check::<ToolCall>("{\"id\": \"a\"}", "missing field `function` at line 1 column 11");
 }
 
 #[test]
 fn a_late_tag_keeps_the_line_of_the_object() {
-    let error =
-        serde_json::from_str::<Message>("{\n\"content\": 5,\n\"role\": \"user\"\n}").unwrap_err();
+    let error = serde_json::from_str::<Message>("{\n\"content\": 5,\n\"role\": \"user\"\n}").unwrap_err();
     assert!(
         error
             .to_string()
@@ -95,10 +84,7 @@ fn a_late_tag_keeps_the_line_of_the_object() {
 
 #[test]
 fn a_stop_of_other_things_is_an_error() {
-    check::<StopSequence>(
-        "[1]",
-        "invalid type: integer `1`, expected a string at line 1 column 2",
-    );
+    check::<StopSequence>("[1]", "invalid type: integer `1`, expected a string at line 1 column 2");
     check::<StopSequence>(
         "null",
         "invalid type: null, expected a stop sequence: a string or an array of strings at line 1 column 4",

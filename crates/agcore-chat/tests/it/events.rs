@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{
-    AgentEvent, Answer, AnsweredBy, AssistantMessage, CompactionMethod, ContextEvent, EventKind,
-    Extension, Fault, FaultKind, Message, ModelEvent, PersonEvent, Progress, Question,
-    QuestionKind, StreamEvent, TextEvent, ToolCall, ToolEvent, TurnEvent, Usage, UsageTracker,
+    AgentEvent, Answer, AnsweredBy, AssistantMessage, CompactionMethod, ContextEvent, EventKind, Extension, Fault,
+    FaultKind, Message, ModelEvent, PersonEvent, Progress, Question, QuestionKind, StreamEvent, TextEvent, ToolCall,
+    ToolEvent, TurnEvent, Usage, UsageTracker,
 };
 use serde_json::{Value, json};
 
@@ -158,9 +158,7 @@ fn turn() {
 
 #[test]
 fn extension() {
-    insta::assert_json_snapshot!(written([Extension::new(
-        "flow.node_started",
-        json!({"node": "a"})
-    )
-    .into()]));
+    insta::assert_json_snapshot!(written([
+        Extension::new("flow.node_started", json!({"node": "a"})).into()
+    ]));
 }

@@ -3,22 +3,16 @@
 use std::time::Duration;
 
 use agcore_chat::{
-    Answer, ApprovalScope, Content, Fault, FaultKind, Question, QuestionKind, ToolCall,
-    ToolOutcome, ToolResult, ToolWork,
+    Answer, ApprovalScope, Content, Fault, FaultKind, Question, QuestionKind, ToolCall, ToolOutcome, ToolResult,
+    ToolWork,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 #[track_caller]
-fn record<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(
-    value: &T,
-    expected: Value,
-) {
+fn record<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T, expected: Value) {
     assert_eq!(serde_json::to_value(value).unwrap(), expected);
-    assert_eq!(
-        &serde_json::from_str::<T>(&expected.to_string()).unwrap(),
-        value
-    );
+    assert_eq!(&serde_json::from_str::<T>(&expected.to_string()).unwrap(), value);
 }
 
 #[test]
@@ -43,10 +37,7 @@ fn questions_and_answers() {
         arguments,
         scope: ApprovalScope::Always,
     };
-    record(
-        &edited,
-        json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}),
-    );
+    record(&edited, json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}));
     record(&Answer::deny("no"), json!({"deny": {"message": "no"}}));
     record(&Answer::Value(Value::Null), json!({"value": null}));
     let call = ToolCall::function("a", "f", "{}");

@@ -1,8 +1,6 @@
 //! Messages of the other roles, their content parts, and members without a field.
 
-use agcore_chat::{
-    CacheMark, Content, ContentPart, Extra, FileRef, Marks, Message, Origin, Role, ToolMessage,
-};
+use agcore_chat::{CacheMark, Content, ContentPart, Extra, FileRef, Marks, Message, Origin, Role, ToolMessage};
 use serde_json::{Value, json};
 
 #[track_caller]
@@ -17,14 +15,11 @@ fn text_is_a_string_and_parts_are_an_array_as_they_came() {
     for role in ["developer", "system", "user"] {
         let text = same(json!({"role": role, "content": "Hi"}));
         assert_eq!((text.role().as_str(), &*text.text()), (role, "Hi"));
-        let parts = same(
-            json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}),
-        );
+        let parts =
+            same(json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}));
         assert_eq!(parts.text(), "Hi");
     }
-    same(
-        json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}),
-    );
+    same(json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}));
     assert_eq!(
         serde_json::to_value(Message::user("Hi")).unwrap(),
         json!({"role": "user", "content": "Hi"})
@@ -39,8 +34,7 @@ fn pictures_are_tagged_image_url() {
         part,
         json!({"type": "image_url", "image_url": {"url": "https://example.com/a.png"}})
     );
-    let image: ContentPart =
-        serde_json::from_value(json!({"type": "image", "source": {"data": "x"}})).unwrap();
+    let image: ContentPart = serde_json::from_value(json!({"type": "image", "source": {"data": "x"}})).unwrap();
     assert!(
         matches!(image, ContentPart::Other(_)),
         "another vendor's part is not ours to understand"
@@ -52,10 +46,7 @@ fn pictures_are_tagged_image_url() {
 fn a_file_is_content_or_an_id() {
     let check = |part: &ContentPart, expected: Value| {
         assert_eq!(serde_json::to_value(part).unwrap(), expected);
-        assert_eq!(
-            serde_json::from_value::<ContentPart>(expected).unwrap(),
-            *part
-        );
+        assert_eq!(serde_json::from_value::<ContentPart>(expected).unwrap(), *part);
     };
     check(
         &ContentPart::file_id("file-1"),
@@ -88,25 +79,19 @@ fn unknown_parts_are_kept_wherever_their_tag_stands() {
             panic!("{user:?}")
         };
         assert_eq!(parts, &[ContentPart::Other(part.clone())]);
-        let written: Value =
-            serde_json::from_str(&serde_json::to_string(&message).unwrap()).unwrap();
+        let written: Value = serde_json::from_str(&serde_json::to_string(&message).unwrap()).unwrap();
         assert_eq!(written["content"][0], part);
     }
 }
 
 #[test]
 fn a_tag_that_comes_late_reads_the_same() {
-    let first: Message = serde_json::from_str(
-        r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}], "x": 1}"#,
-    )
-    .unwrap();
-    let late: Message = serde_json::from_str(
-        r#"{"x": 1, "content": [{"text": "Hi", "type": "text"}], "role": "user"}"#,
-    )
-    .unwrap();
+    let first: Message =
+        serde_json::from_str(r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}], "x": 1}"#).unwrap();
+    let late: Message =
+        serde_json::from_str(r#"{"x": 1, "content": [{"text": "Hi", "type": "text"}], "role": "user"}"#).unwrap();
     assert_eq!(first, late);
-    let result: Message =
-        serde_json::from_str(r#"{"content": "ok", "tool_call_id": "a", "role": "tool"}"#).unwrap();
+    let result: Message = serde_json::from_str(r#"{"content": "ok", "tool_call_id": "a", "role": "tool"}"#).unwrap();
     assert_eq!(result, Message::tool("a", "ok"));
 }
 
@@ -143,13 +128,9 @@ fn marks_stand_in_the_extension_member_of_messages_and_parts() {
         assert_eq!(part.marks(), Some(&marks));
         let written = serde_json::to_value(&part).unwrap();
         assert_eq!(written["agcore"], serde_json::to_value(&marks).unwrap());
-        assert_eq!(
-            serde_json::from_value::<ContentPart>(written).unwrap(),
-            part
-        );
+        assert_eq!(serde_json::from_value::<ContentPart>(written).unwrap(), part);
     }
-    let unmarked =
-        ContentPart::Other(json!({"type": "x"})).with_marks(Marks::new().with_error(true));
+    let unmarked = ContentPart::Other(json!({"type": "x"})).with_marks(Marks::new().with_error(true));
     assert_eq!(unmarked, ContentPart::Other(json!({"type": "x"})));
 }
 
@@ -160,8 +141,7 @@ fn null_is_as_good_as_absent() {
     )
     .unwrap();
     assert_eq!(message, Message::user(ContentPart::image_url("u")));
-    let message: Message =
-        serde_json::from_str(r#"{"role": "function", "name": "f", "content": null}"#).unwrap();
+    let message: Message = serde_json::from_str(r#"{"role": "function", "name": "f", "content": null}"#).unwrap();
     assert_eq!((message.role(), &*message.text()), (Role::Function, ""));
 }
 
@@ -169,16 +149,10 @@ fn null_is_as_good_as_absent() {
 fn extra_members_keep_order_and_equality() {
     let mut extra: Extra = serde_json::from_value(json!({"z": 1, "a": null})).unwrap();
     assert_eq!(
-        extra
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect::<Vec<_>>(),
+        extra.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         ["z", "a"]
     );
-    assert_eq!(
-        serde_json::to_string(&extra).unwrap(),
-        r#"{"z":1,"a":null}"#
-    );
+    assert_eq!(serde_json::to_string(&extra).unwrap(), r#"{"z":1,"a":null}"#);
     assert_eq!(extra.insert("z", 2), Some(json!(1)));
     assert_eq!((extra.get("z"), extra.get("b")), (Some(&json!(2)), None));
     assert_eq!(extra.remove("b"), None);
@@ -189,8 +163,5 @@ fn extra_members_keep_order_and_equality() {
     assert!(extra.is_empty());
     assert_eq!(extra, Extra::new(), "emptied is as good as never filled");
     assert_eq!(serde_json::from_str::<Extra>("{}").unwrap(), Extra::new());
-    assert_eq!(
-        format!("{:?}", Extra::from_iter([("a", 1)])),
-        r#"{"a": Number(1)}"#
-    );
+    assert_eq!(format!("{:?}", Extra::from_iter([("a", 1)])), r#"{"a": Number(1)}"#);
 }

@@ -1,8 +1,6 @@
 //! Requests: what is written, what never is, and what clashes.
 
-use agcore_chat::{
-    ChatRequest, Message, ResponseFormat, StopSequence, Tool, ToolChoice, ToolDefinition,
-};
+use agcore_chat::{ChatRequest, Message, ResponseFormat, StopSequence, Tool, ToolChoice, ToolDefinition};
 use serde_json::{Value, json};
 
 fn request() -> ChatRequest {
@@ -28,8 +26,7 @@ fn choices_are_never_sent_without_tools() {
     let mut request = request().with_tool_choice(ToolChoice::Required);
     request.parallel_tool_calls = Some(true);
     assert_eq!(body(&request), body(&self::request()));
-    let tools: Vec<Tool> =
-        vec![ToolDefinition::new("look", "Looks", json!({"type": "object"})).into()];
+    let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", json!({"type": "object"})).into()];
     let body = body(&request.with_tools(tools));
     assert_eq!(
         (&body["tool_choice"], &body["parallel_tool_calls"]),
@@ -61,24 +58,17 @@ fn extra_body_must_not_clash_with_a_field() {
     let fields = every[0].as_object().unwrap().keys().map(String::as_str);
     let mut count = 0;
     for name in fields.chain(["tools", "tool_choice", "parallel_tool_calls"]) {
-        let request = request()
-            .with_extra_body("fine", 1)
-            .with_extra_body(name, 1);
+        let request = request().with_extra_body("fine", 1).with_extra_body(name, 1);
         assert_eq!(request.extra_body_clash(), Some(name));
         let error = serde_json::to_string(&request).unwrap_err().to_string();
         assert_eq!(
             error,
-            format!(
-                "extra_body must not hold `{name}`: set the request's field of that name instead"
-            )
+            format!("extra_body must not hold `{name}`: set the request's field of that name instead")
         );
         count += 1;
     }
     assert_eq!(count, 33);
-    assert_eq!(
-        request().with_extra_body("fine", 1).extra_body_clash(),
-        None
-    );
+    assert_eq!(request().with_extra_body("fine", 1).extra_body_clash(), None);
 }
 
 /// Was wrong: the schema's members stood flat beside the type.
@@ -90,18 +80,12 @@ fn a_json_schema_stands_under_its_own_member_with_its_name() {
         "json_schema": {"name": "weather", "schema": {"type": "object"}, "strict": true},
     });
     assert_eq!(serde_json::to_value(&format).unwrap(), expected);
-    assert_eq!(
-        serde_json::from_value::<ResponseFormat>(expected).unwrap(),
-        format
-    );
+    assert_eq!(serde_json::from_value::<ResponseFormat>(expected).unwrap(), format);
     for (format, expected) in [
         (ResponseFormat::Text, "text"),
         (ResponseFormat::JsonObject, "json_object"),
     ] {
-        assert_eq!(
-            serde_json::to_value(&format).unwrap(),
-            json!({"type": expected})
-        );
+        assert_eq!(serde_json::to_value(&format).unwrap(), json!({"type": expected}));
         assert_eq!(
             serde_json::from_value::<ResponseFormat>(json!({"type": expected})).unwrap(),
             format
@@ -127,16 +111,14 @@ fn stops_are_a_bare_string_or_array() {
         (StopSequence::Many(vec![]), json!([])),
     ] {
         assert_eq!(serde_json::to_value(&stop).unwrap(), expected);
-        assert_eq!(
-            serde_json::from_value::<StopSequence>(expected).unwrap(),
-            stop
-        );
+        assert_eq!(serde_json::from_value::<StopSequence>(expected).unwrap(), stop);
     }
 }
 
 #[test]
 fn schemas_keep_the_authors_key_order() {
-    let text = r#"{"type":"object","properties":{"zebra":{},"ant":{}},"required":["zebra"],"additionalProperties":false}"#;
+    let text =
+        r#"{"type":"object","properties":{"zebra":{},"ant":{}},"required":["zebra"],"additionalProperties":false}"#;
     let schema: Value = serde_json::from_str(text).unwrap();
     let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", schema.clone()).into()];
     let request = request()
@@ -158,11 +140,7 @@ fn the_token_limit_has_one_name_at_a_time() {
     assert_eq!(request.token_limit(), Some(5));
     let request = request.with_max_tokens(7);
     assert_eq!(
-        (
-            request.max_tokens,
-            request.max_completion_tokens,
-            request.token_limit()
-        ),
+        (request.max_tokens, request.max_completion_tokens, request.token_limit()),
         (None, Some(7), Some(7))
     );
 }
@@ -172,9 +150,6 @@ fn copies_share_messages_and_tools() {
     let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", json!({})).into()];
     let request = request().with_tools(tools);
     let copy = request.clone();
-    assert!(std::sync::Arc::ptr_eq(
-        &request.messages[0],
-        &copy.messages[0]
-    ));
+    assert!(std::sync::Arc::ptr_eq(&request.messages[0], &copy.messages[0]));
     assert!(std::sync::Arc::ptr_eq(&request.tools, &copy.tools));
 }

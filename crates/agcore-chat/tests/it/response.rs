@@ -30,10 +30,7 @@ fn accessors_look_at_the_first_choice() {
     .unwrap();
     assert_eq!(response.text(), "Hi");
     assert_eq!(
-        response
-            .tool_calls()
-            .map(|call| call.id.as_str())
-            .collect::<Vec<_>>(),
+        response.tool_calls().map(|call| call.id.as_str()).collect::<Vec<_>>(),
         ["a"]
     );
     assert_eq!(response.finish_reason(), Some(&FinishReason::ToolCalls));
@@ -53,10 +50,7 @@ fn finish_reasons_keep_their_text() {
         "",
     ] {
         let read: FinishReason = serde_json::from_value(json!(reason)).unwrap();
-        assert_eq!(
-            (read.as_str(), read.to_string()),
-            (reason, reason.to_owned())
-        );
+        assert_eq!((read.as_str(), read.to_string()), (reason, reason.to_owned()));
         assert_eq!(serde_json::to_value(&read).unwrap(), reason);
         let known = !matches!(reason, "eos" | "STOP" | "");
         assert_eq!(matches!(read, FinishReason::Other(_)), !known);
@@ -74,13 +68,7 @@ fn the_response_says_who_answered() {
         written,
         json!({"choices": [], "agcore": {"provider": "openai", "model": "gpt-5", "key": "work"}})
     );
-    assert_eq!(
-        serde_json::from_value::<ChatResponse>(written).unwrap(),
-        response
-    );
+    assert_eq!(serde_json::from_value::<ChatResponse>(written).unwrap(), response);
     response.answered_by = None;
-    assert_eq!(
-        serde_json::to_value(&response).unwrap(),
-        json!({"choices": []})
-    );
+    assert_eq!(serde_json::to_value(&response).unwrap(), json!({"choices": []}));
 }

@@ -1,8 +1,7 @@
 //! `validate_messages`: which histories may be sent.
 
 use agcore_chat::{
-    AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall,
-    validate_messages,
+    AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall, validate_messages,
 };
 
 /// A history in short: `s` system, `d` developer, `u` user, `a` assistant, `a:x,y` assistant with calls, `t:x` result,
@@ -61,34 +60,14 @@ fn invalid_histories() {
     check("u f f", 2, &SequenceErrorKind::Repeated(Role::Function));
     check("t:x", 0, &SequenceErrorKind::UnknownCall("x".into()));
     check("u t:x", 1, &SequenceErrorKind::UnknownCall("x".into()));
-    check(
-        "u a:x t:look",
-        2,
-        &SequenceErrorKind::UnknownCall("look".into()),
-    );
-    check(
-        "u a:x t:x a t:x",
-        4,
-        &SequenceErrorKind::UnknownCall("x".into()),
-    );
-    check(
-        "u a:x t:x t:x",
-        3,
-        &SequenceErrorKind::AnsweredTwice("x".into()),
-    );
-    check(
-        "u a:x,y t:x u",
-        1,
-        &SequenceErrorKind::Unanswered("y".into()),
-    );
+    check("u a:x t:look", 2, &SequenceErrorKind::UnknownCall("look".into()));
+    check("u a:x t:x a t:x", 4, &SequenceErrorKind::UnknownCall("x".into()));
+    check("u a:x t:x t:x", 3, &SequenceErrorKind::AnsweredTwice("x".into()));
+    check("u a:x,y t:x u", 1, &SequenceErrorKind::Unanswered("y".into()));
     check("u a:x,y t:x", 1, &SequenceErrorKind::Unanswered("y".into()));
     check("u a:x", 1, &SequenceErrorKind::Unanswered("x".into()));
     check("u a:x s t:x", 1, &SequenceErrorKind::Unanswered("x".into()));
-    check(
-        "u a:x,x t:x t:x",
-        1,
-        &SequenceErrorKind::DuplicateCall("x".into()),
-    );
+    check("u a:x,x t:x t:x", 1, &SequenceErrorKind::DuplicateCall("x".into()));
 }
 
 #[test]

@@ -36,11 +36,7 @@ fn error(estimate: u64, actual: u64) -> f64 {
 }
 
 /// The error over all samples of a kind together.
-fn kind_error(
-    kind: &[Sample],
-    family: TokenizerFamily,
-    estimate: impl Fn(&str, TokenizerFamily) -> u64,
-) -> f64 {
+fn kind_error(kind: &[Sample], family: TokenizerFamily, estimate: impl Fn(&str, TokenizerFamily) -> u64) -> f64 {
     let estimated = kind.iter().map(|s| estimate(&s.text, family)).sum();
     error(estimated, kind.iter().map(|s| s.tokens[&family]).sum())
 }
@@ -77,10 +73,7 @@ fn every_sample_is_close_in_every_family() {
         );
         for &family in TokenizerFamily::ALL {
             let error = error(estimate_text(&sample.text, family), sample.tokens[&family]);
-            assert!(
-                error.abs() <= SAMPLE_LIMIT,
-                "{kind} {name} in {family:?}: {error:+.3}"
-            );
+            assert!(error.abs() <= SAMPLE_LIMIT, "{kind} {name} in {family:?}: {error:+.3}");
         }
     }
 }
@@ -109,11 +102,7 @@ fn rules_of_thumb_would_fail() {
 #[test]
 fn short_texts() {
     let check = |text: &str, expected: u64| {
-        assert_eq!(
-            estimate_text(text, TokenizerFamily::O200k),
-            expected,
-            "{text:?}"
-        );
+        assert_eq!(estimate_text(text, TokenizerFamily::O200k), expected, "{text:?}");
     };
     check("", 0);
     check(" ", 1);
@@ -131,12 +120,7 @@ fn short_texts() {
 
 #[test]
 fn a_newer_tokenizer_of_the_same_vendor_counts_more() {
-    let of = |family| {
-        samples()
-            .iter()
-            .map(|s| estimate_text(&s.text, family))
-            .sum::<u64>()
-    };
+    let of = |family| samples().iter().map(|s| estimate_text(&s.text, family)).sum::<u64>();
     let (old, new) = (of(TokenizerFamily::Claude3), of(TokenizerFamily::Claude47));
     assert!(new > old * 11 / 10, "{old} and {new}");
     assert!(of(TokenizerFamily::O200k) < of(TokenizerFamily::Cl100k));
@@ -149,10 +133,7 @@ fn long_texts_count_in_proportion() {
         let of = |times| estimate_text(&unit.repeat(times), TokenizerFamily::O200k);
         let (short, long) = (of(2_000), of(200_000));
         // What a run begins with counts once, and each result is rounded.
-        assert!(
-            long.abs_diff(100 * short) <= 500,
-            "{unit:?}: {short}, {long}"
-        );
+        assert!(long.abs_diff(100 * short) <= 500, "{unit:?}: {short}, {long}");
     };
     for unit in [
         "word ", "0", "x=1;\n", "漢", "한", "я", "😀", "é", "─", " ", "\n", "\t", "=",
@@ -175,10 +156,9 @@ fn the_names_of_the_families_are_stable() {
 
 /// Any character, with those that the estimate looks at more closely made frequent.
 fn text() -> impl Strategy<Value = String> {
-    let special: Vec<char> =
-        " \n\r\t'.,\"({_-=xqthEÉéłếяїъ07中的龘あア한뷁α你。’—─│→é☀😀🏽\u{200d}\u{fe0f}ก\u{301}\0"
-            .chars()
-            .collect();
+    let special: Vec<char> = " \n\r\t'.,\"({_-=xqthEÉéłếяїъ07中的龘あア한뷁α你。’—─│→é☀😀🏽\u{200d}\u{fe0f}ก\u{301}\0"
+        .chars()
+        .collect();
     let char = prop_oneof![
         any::<char>(),
         prop::sample::select(special),

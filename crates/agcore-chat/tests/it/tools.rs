@@ -1,8 +1,8 @@
 //! Tools, choices and calls: each in its real wire shape.
 
 use agcore_chat::{
-    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, Tool,
-    ToolCall, ToolChoice, ToolDefinition, VendorData,
+    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, Tool, ToolCall, ToolChoice,
+    ToolDefinition, VendorData,
 };
 use serde_json::{Value, json};
 
@@ -33,10 +33,7 @@ fn choices_have_their_wire_shapes() {
         AllowedTool::Custom("c".into()),
         AllowedTool::Hosted(hosted.clone()),
     ];
-    for (mode, name) in [
-        (AllowedMode::Auto, "auto"),
-        (AllowedMode::Required, "required"),
-    ] {
+    for (mode, name) in [(AllowedMode::Auto, "auto"), (AllowedMode::Required, "required")] {
         let tools_json = json!([
             {"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "c"}}, hosted,
         ]);
@@ -48,18 +45,12 @@ fn choices_have_their_wire_shapes() {
             json!({"type": "allowed_tools", "allowed_tools": {"mode": name, "tools": tools_json}}),
         );
     }
-    check(
-        ToolChoice::Other(json!("any_of_mine")),
-        json!("any_of_mine"),
-    );
+    check(ToolChoice::Other(json!("any_of_mine")), json!("any_of_mine"));
     check(
         ToolChoice::Other(json!({"type": "web_search"})),
         json!({"type": "web_search"}),
     );
-    check(
-        ToolChoice::Other(json!({"name": "x"})),
-        json!({"name": "x"}),
-    );
+    check(ToolChoice::Other(json!({"name": "x"})), json!({"name": "x"}));
     let more = json!({"type": "function", "function": {"name": "f"}, "disable_parallel": true});
     check(ToolChoice::Other(more.clone()), more);
     assert_eq!(
@@ -84,10 +75,7 @@ fn tools_keep_everything_beside_and_inside() {
         "c",
     );
     check(json!({"type": "web_search", "filters": null}), "web_search");
-    check(
-        json!({"type": "computer_20250124", "name": "computer"}),
-        "computer",
-    );
+    check(json!({"type": "computer_20250124", "name": "computer"}), "computer");
     check(json!({"googleSearch": {}}), "");
 }
 
@@ -117,12 +105,10 @@ fn calls_keep_their_input_as_the_model_wrote_it() {
         let read: ToolCall = serde_json::from_str(&call.to_string()).unwrap();
         assert_eq!(read, expected);
         assert_eq!(serde_json::to_value(&read).unwrap(), written);
-        assert_eq!(
-            serde_json::from_value::<ToolCall>(written).unwrap(),
-            expected
-        );
+        assert_eq!(serde_json::from_value::<ToolCall>(written).unwrap(), expected);
     };
-    let function = |arguments: &str| json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}});
+    let function =
+        |arguments: &str| json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}});
     check(
         function("{ \"b\" :1}"),
         ToolCall::function("a", "f", "{ \"b\" :1}"),
@@ -168,8 +154,7 @@ fn calls_keep_vendor_data_and_unknown_members() {
         let read: ToolCall = serde_json::from_str(&call.to_string()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), call);
     }
-    let call = ToolCall::function("a", "f", "{}")
-        .with_vendor(VendorData::new("gemini", json!({"sig": "s"})));
+    let call = ToolCall::function("a", "f", "{}").with_vendor(VendorData::new("gemini", json!({"sig": "s"})));
     let back: ToolCall = serde_json::from_value(serde_json::to_value(&call).unwrap()).unwrap();
     assert_eq!(back, call);
 }
@@ -181,10 +166,7 @@ fn arguments_are_checked_and_never_guessed() {
         assert!(arguments(empty).unwrap().is_empty(), "{empty:?}");
     }
     let members = arguments(r#"{"z": 1, "a": {"b": null}}"#).unwrap();
-    assert_eq!(
-        serde_json::to_string(&members).unwrap(),
-        r#"{"z":1,"a":{"b":null}}"#
-    );
+    assert_eq!(serde_json::to_string(&members).unwrap(), r#"{"z":1,"a":{"b":null}}"#);
     let error = |raw: &str| arguments(raw).unwrap_err().to_string();
     assert_eq!(
         error("{\"a\": \n\"Par"),
@@ -208,9 +190,7 @@ fn arguments_are_checked_and_never_guessed() {
     let custom = ToolCall::custom("a", "shell", "{}");
     assert_eq!(
         custom.arguments(),
-        Err(ArgumentsError::FreeText {
-            name: "shell".into()
-        })
+        Err(ArgumentsError::FreeText { name: "shell".into() })
     );
     assert_eq!(
         (custom.raw_input(), &custom.input),

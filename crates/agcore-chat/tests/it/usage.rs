@@ -21,11 +21,7 @@ fn every_reply_counts_with_all_details() {
     (1..=3).for_each(|n| tracker.record(Some(&full(n))));
     assert_eq!(tracker.usage, full(6));
     assert_eq!(
-        (
-            tracker.calls,
-            tracker.calls_with_usage,
-            tracker.is_complete()
-        ),
+        (tracker.calls, tracker.calls_with_usage, tracker.is_complete()),
         (3, 3, true)
     );
     assert_eq!(
@@ -86,8 +82,5 @@ fn counters_hold_64_bits_and_trackers_round_trip() {
     tracker.record(Some(&full(u64::MAX - 1)));
     tracker.record(None);
     let text = serde_json::to_string(&tracker).unwrap();
-    assert_eq!(
-        serde_json::from_str::<UsageTracker>(&text).unwrap(),
-        tracker
-    );
+    assert_eq!(serde_json::from_str::<UsageTracker>(&text).unwrap(), tracker);
 }

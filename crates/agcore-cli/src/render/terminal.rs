@@ -54,7 +54,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         if self.last == Last::Reasoning {
             self.end_line()?;
         }
-        self.last = Last::Text;
+        self.last = after(text, self.last, Last::Text);
         self.answer.write_all(harmless(text).as_bytes())?;
         self.answer.flush()
     }
@@ -63,7 +63,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         if self.last == Last::Text {
             self.end_line()?;
         }
-        self.last = Last::Reasoning;
+        self.last = after(text, self.last, Last::Reasoning);
         let dim = self.palette.dim;
         write!(self.notes, "{dim}{}{dim:#}", harmless(text))?;
         self.notes.flush()
@@ -143,6 +143,15 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// What the last output is after a piece of text.
+fn after(text: &str, before: Last, within: Last) -> Last {
+    match text {
+        "" => before,
+        text if text.ends_with('\n') => Last::Line,
+        _ => within,
     }
 }
 

@@ -5,22 +5,23 @@ use std::path::Path;
 use agcore::llm::credential::Secret;
 use serde::Deserialize;
 
+use super::place::place;
 use crate::exit::Failure;
 
 /// The settings file. An unknown member is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
+pub(super) struct File {
     /// Whose API.
-    pub(crate) provider: Option<String>,
+    pub(super) provider: Option<String>,
     /// The model.
-    pub(crate) model: Option<String>,
+    pub(super) model: Option<String>,
     /// What stands before `/chat/completions`.
-    pub(crate) base_url: Option<String>,
+    pub(super) base_url: Option<String>,
     /// The key. The environment is the better place for it.
-    pub(crate) api_key: Option<Secret>,
+    pub(super) api_key: Option<Secret>,
     /// The agent's instructions.
-    pub(crate) system: Option<String>,
+    pub(super) system: Option<String>,
 }
 
 impl File {
@@ -28,20 +29,12 @@ impl File {
     ///
     /// # Errors
     /// What is wrong, with line and column.
-    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
         toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| place(text, span.start)).unwrap_or_default();
             Failure::usage(format!("{}{place}: {}", path.display(), error.message()))
         })
     }
-}
-
-/// Line and column, from 1, of a byte: `:3:7`.
-fn place(text: &str, at: usize) -> String {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    format!(":{line}:{column}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, env, fs, io, path::Path};
 
-use super::file::File;
+use super::{dotenv, file::File};
 use crate::exit::Failure;
 
 /// The settings file that is read when none is named.
@@ -11,10 +11,10 @@ const DOTENV: &str = ".env";
 
 /// Environment, `.env` and the settings file.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub(super) struct Sources {
     dotenv: HashMap<String, String>,
     /// The settings file; empty when there is none.
-    pub(crate) file: File,
+    pub(super) file: File,
 }
 
 impl Sources {
@@ -22,28 +22,38 @@ impl Sources {
     ///
     /// # Errors
     /// What cannot be read, with its place.
-    pub(crate) fn read(config: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn read(config: Option<&Path>) -> Result<Self, Failure> {
         let path = config.unwrap_or(Path::new(FILE));
-        let file = match fs::read_to_string(path) {
-            Ok(text) => File::parse(path, &text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && config.is_none() => File::default(),
-            Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
+        let file = match read(path)? {
+            Some(text) => File::parse(path, &text)?,
+            None if config.is_none() => File::default(),
+            None => return Err(Failure::usage(format!("there is no settings file {}", path.display()))),
         };
-        Ok(Self { dotenv: read_dotenv()?, file })
+        let dotenv = match read(Path::new(DOTENV))? {
+            Some(text) => dotenv::parse(Path::new(DOTENV), &text)?,
+            None => HashMap::new(),
+        };
+        Ok(Self { dotenv, file })
     }
 
-    /// A variable of the environment, else of `.env`; an empty one is none.
-    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
-    pub(crate) fn variable(&self, name: &str) -> Option<String> {
-        env::var(name).ok().or_else(|| self.dotenv.get(name).cloned()).filter(|value| !value.is_empty())
+    /// The first of these variables that the environment has, else the first that `.env` has; an empty one is none.
+    pub(super) fn variable(&self, names: &[&str]) -> Option<String> {
+        let dotenv = |name: &str| self.dotenv.get(name).cloned().filter(|value| !value.is_empty());
+        let from_environment = names.iter().find_map(|name| environment(name));
+        from_environment.or_else(|| names.iter().find_map(|name| dotenv(name)))
     }
 }
 
-fn read_dotenv() -> Result<HashMap<String, String>, Failure> {
-    let wrong = |error: dotenvy::Error| Failure::usage(format!("{DOTENV}: {error}"));
-    match dotenvy::from_path_iter(DOTENV) {
-        Ok(pairs) => pairs.collect::<Result<_, _>>().map_err(wrong),
-        Err(error) if error.not_found() => Ok(HashMap::new()),
-        Err(error) => Err(wrong(error)),
+#[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
+fn environment(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The text of a file; none when there is no such file.
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::usage(format!("{} cannot be read: {error}", path.display()))),
     }
 }

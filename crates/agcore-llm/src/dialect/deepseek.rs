@@ -33,6 +33,7 @@ pub fn deepseek() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning_content"),
             required_with_calls: true,
+            thinking_models: &["reasoner"],
         },
         tools: ToolRule {
             strict: StrictRule::Open,

@@ -38,6 +38,7 @@ pub fn groq() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             strict: StrictRule::Closed,

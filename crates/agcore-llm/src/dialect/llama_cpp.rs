@@ -34,6 +34,7 @@ pub fn llama_cpp() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning_content"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             choice_named: false,

@@ -24,6 +24,7 @@ pub fn mistral() -> Dialect {
             "prediction",
             "metadata",
             "reasoning_effort",
+            "prompt_cache_key",
             "parallel_tool_calls",
         ]),
         renamed: &[("seed", "random_seed")],
@@ -37,6 +38,7 @@ pub fn mistral() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::ThinkingParts,
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             choice_required: Some("any"),

@@ -33,6 +33,7 @@ pub fn moonshot() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning_content"),
             required_with_calls: true,
+            thinking_models: &["thinking", "kimi-k2.5", "kimi-k2.6"],
         },
         tools: ToolRule {
             choice_required: None,

@@ -33,6 +33,7 @@ pub fn ollama() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             choice_none: false,

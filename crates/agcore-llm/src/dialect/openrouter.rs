@@ -20,6 +20,7 @@ pub fn openrouter() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule { ..base.tools },
         ..base

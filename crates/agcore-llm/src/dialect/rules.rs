@@ -141,6 +141,8 @@ pub struct ReasoningRule {
     pub field: ReasoningField,
     /// Whether a turn with calls must have it, an empty one if need be, while the model thinks.
     pub required_with_calls: bool,
+    /// What stands in the names of models that think unless told otherwise.
+    pub thinking_models: &'static [&'static str],
 }
 
 /// Where the text of reasoning stands in an assistant message.
@@ -292,6 +294,7 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::None,
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             custom: false,

@@ -31,6 +31,7 @@ pub fn vllm() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule { ..base.tools },
         ..base

@@ -24,6 +24,7 @@ pub fn zhipu() -> Dialect {
         reasoning: ReasoningRule {
             field: ReasoningField::Member("reasoning_content"),
             required_with_calls: false,
+            thinking_models: &[],
         },
         tools: ToolRule {
             choice_none: false,

@@ -92,7 +92,7 @@ impl FailureReader {
     }
 
     /// What a page or text that is no answer says, in a few words.
-    pub(crate) fn words_of(body: &[u8]) -> Option<String> {
+    pub fn words_of(body: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(body);
         page::words(&text).map(|words| redact::redact(&words).into_owned())
     }

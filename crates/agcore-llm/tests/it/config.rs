@@ -7,8 +7,8 @@ use agcore_llm::{
     credential::Credential,
     error::LlmError,
     provider::Call,
-    reply::ReplyItem,
     registry::ProviderRegistry,
+    reply::ReplyItem,
     transport::http::{Proxy, Timeouts},
 };
 use agcore_testkit::mock_server::{

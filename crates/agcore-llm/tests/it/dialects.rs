@@ -108,7 +108,7 @@ fn parameters_are_refused_by_name_or_renamed() {
     assert_eq!(body(dialect::mistral(), &seed)["random_seed"], 7);
     assert_eq!(body(dialect::openai(), &seed)["seed"], 7);
     let bias = set(hi(), |request| {
-        request.logit_bias = Some([("1".to_owned(), 5.0)].into())
+        request.logit_bias = Some([("1".to_owned(), 5.0)].into());
     });
     for refusing in [
         dialect::xai,
@@ -126,7 +126,7 @@ fn parameters_are_refused_by_name_or_renamed() {
 fn effort_is_said_in_each_vendors_way() {
     let effort = |effort: &str| {
         set(hi(), |request| {
-            request.reasoning_effort = Some(effort.into())
+            request.reasoning_effort = Some(effort.into());
         })
     };
     assert_eq!(
@@ -233,7 +233,7 @@ fn choices_are_translated_or_refused() {
 fn several_calls_at_once_are_asked_for_or_forbidden_where_that_can_be_said() {
     let parallel = |allowed| {
         set(hi().with_tools([tool()]), |request| {
-            request.parallel_tool_calls = Some(allowed)
+            request.parallel_tool_calls = Some(allowed);
         })
     };
     assert_eq!(

@@ -126,7 +126,7 @@ fn the_token_limit_goes_under_one_name() {
     let limit = |max_tokens, max_completion_tokens| {
         set(hi(), |request| {
             (request.max_tokens, request.max_completion_tokens) =
-                (max_tokens, max_completion_tokens)
+                (max_tokens, max_completion_tokens);
         })
     };
     assert_eq!(

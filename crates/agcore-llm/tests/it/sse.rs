@@ -53,7 +53,7 @@ fn by_the_book(text: &str) -> Vec<(String, String)> {
             }
             "data" => {
                 data =
-                    Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")))
+                    Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")));
             }
             "event" => value.clone_into(&mut name),
             _ => {}

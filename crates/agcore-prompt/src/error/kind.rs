@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use agcore_chat::Role;
+
 /// What went wrong, with the values a caller may act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -53,7 +55,9 @@ pub enum PromptErrorKind {
         found: &'static str,
     },
     /// Blocks and partials are nested too deeply.
-    #[error("blocks and partials are nested more than {limit} levels deep (does a partial include itself?)")]
+    #[error(
+        "blocks and partials are nested more than {limit} levels deep (does a partial include itself?)"
+    )]
     Depth {
         /// The number of levels allowed.
         limit: usize,
@@ -70,12 +74,33 @@ pub enum PromptErrorKind {
     /// The writer did not take the output.
     #[error("the writer refused the output")]
     Write,
+    /// Messages may not be sent in this order; the source says why.
+    #[error("the messages cannot be sent in this order: message {index} is out of place")]
+    InvalidSequence {
+        /// The message at fault, from 0.
+        index: usize,
+    },
+    /// A name was given to a message that has none.
+    #[error("{}", no_name(*role))]
+    NoName {
+        /// The message's role; none when there was no message yet.
+        role: Option<Role>,
+    },
     /// A file or a folder could not be read.
     #[error("cannot read {}", path.display())]
     Io {
         /// The file or the folder.
         path: PathBuf,
     },
+}
+
+fn no_name(role: Option<Role>) -> String {
+    match role {
+        Some(role) => format!(
+            "a {role} message has no participant to name; call with_name after another message"
+        ),
+        None => "there is no message to name; call with_name after a message".to_owned(),
+    }
 }
 
 fn suggestion(near: &[String]) -> String {

@@ -25,8 +25,14 @@ impl Location {
     /// The place at this byte offset of the source.
     pub(crate) fn new(template: Option<&str>, source: &str, offset: usize) -> Self {
         let (before, after) = source.split_at_checked(offset).unwrap_or((source, ""));
-        let (lines, line_before) = before.rsplit_once('\n').map_or(("", before), |(lines, last)| (lines, last));
-        let line = if line_before.len() == before.len() { 1 } else { lines.matches('\n').count() + 2 };
+        let (lines, line_before) = before
+            .rsplit_once('\n')
+            .map_or(("", before), |(lines, last)| (lines, last));
+        let line = if line_before.len() == before.len() {
+            1
+        } else {
+            lines.matches('\n').count() + 2
+        };
         Self {
             template: template.map(Into::into),
             line,
@@ -47,11 +53,25 @@ impl fmt::Display for Location {
 
 /// The end of what stands before and the start of what stands after, marked where something is left out.
 fn excerpt(before: &str, after: &str) -> Box<str> {
-    let start = before.char_indices().rev().nth(EXCERPT_SIDE - 1).map_or(0, |(at, _)| at);
-    let end = after.char_indices().nth(EXCERPT_SIDE).map_or(after.len(), |(at, _)| at);
+    let start = before
+        .char_indices()
+        .rev()
+        .nth(EXCERPT_SIDE - 1)
+        .map_or(0, |(at, _)| at);
+    let end = after
+        .char_indices()
+        .nth(EXCERPT_SIDE)
+        .map_or(after.len(), |(at, _)| at);
     let open = if start > 0 { "…" } else { "" };
     let close = if end < after.len() { "…" } else { "" };
-    [open, before[start..].trim_start(), after[..end].trim_end(), close].concat().into()
+    [
+        open,
+        before[start..].trim_start(),
+        after[..end].trim_end(),
+        close,
+    ]
+    .concat()
+    .into()
 }
 
 #[cfg(test)]
@@ -62,7 +82,10 @@ mod tests {
     fn check(source: &str, line: usize, column: usize, excerpt: &str) {
         let offset = source.find('^').unwrap_or(source.len());
         let found = Location::new(None, source, offset);
-        assert_eq!((found.line, found.column, &*found.excerpt), (line, column, excerpt));
+        assert_eq!(
+            (found.line, found.column, &*found.excerpt),
+            (line, column, excerpt)
+        );
     }
 
     #[test]
@@ -78,12 +101,20 @@ mod tests {
     #[test]
     fn cuts_long_lines_on_both_sides() {
         let long = "ü".repeat(40) + "^" + &"b".repeat(40);
-        check(&long, 1, 41, &format!("…{}^{}…", "ü".repeat(30), "b".repeat(29)));
+        check(
+            &long,
+            1,
+            41,
+            &format!("…{}^{}…", "ü".repeat(30), "b".repeat(29)),
+        );
     }
 
     #[test]
     fn survives_an_offset_outside_the_source() {
         assert_eq!(Location::new(None, "é", 1).column, 2);
-        assert_eq!(Location::new(Some("t"), "é", 9).to_string(), "template `t`, line 1, column 2");
+        assert_eq!(
+            Location::new(Some("t"), "é", 9).to_string(),
+            "template `t`, line 1, column 2"
+        );
     }
 }

@@ -10,7 +10,10 @@ const LONGEST: usize = 64;
 ///
 /// A name looks alike when at most a third of its characters (and at least one) were mistyped, or when only the
 /// case differs.
-pub(crate) fn near_names(wanted: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
+pub(crate) fn near_names(
+    wanted: &str,
+    known: impl IntoIterator<Item = impl AsRef<str>>,
+) -> Vec<String> {
     if wanted.len() > LONGEST {
         return Vec::new();
     }
@@ -39,7 +42,14 @@ mod tests {
 
     #[track_caller]
     fn check(wanted: &str, expected: &[&str]) {
-        assert_eq!(near_names(wanted, ["name", "names", "user", "title", "姓名", "x", "user"]), expected, "{wanted}");
+        assert_eq!(
+            near_names(
+                wanted,
+                ["name", "names", "user", "title", "姓名", "x", "user"]
+            ),
+            expected,
+            "{wanted}"
+        );
     }
 
     #[test]
@@ -55,6 +65,9 @@ mod tests {
 
     #[test]
     fn suggests_few() {
-        assert_eq!(near_names("abcd", ["abce", "abcf", "abcg", "abch"]).len(), 3);
+        assert_eq!(
+            near_names("abcd", ["abce", "abcf", "abcg", "abch"]).len(),
+            3
+        );
     }
 }

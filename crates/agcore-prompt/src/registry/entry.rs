@@ -16,7 +16,9 @@ impl Entry {
 
     pub(super) fn lazy(name: &str, source: String) -> Self {
         let name = name.to_owned();
-        Self(LazyLock::new(Box::new(move || Compiled::new(Some(&name), source).map(Arc::new))))
+        Self(LazyLock::new(Box::new(move || {
+            Compiled::new(Some(&name), source).map(Arc::new)
+        })))
     }
 
     /// The template; compiled at the first call.

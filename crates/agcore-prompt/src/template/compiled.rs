@@ -41,7 +41,13 @@ impl Compiled {
     pub(crate) fn new(name: Option<&str>, source: String) -> Result<Self, PromptError> {
         let program = parse(&source).map_err(|fault| fault.locate(name, &source))?;
         let room = room(&program.nodes).min(MOST_ROOM);
-        Ok(Self { name: name.map(Into::into), source: source.into(), nodes: program.nodes, depth: program.depth, room })
+        Ok(Self {
+            name: name.map(Into::into),
+            source: source.into(),
+            nodes: program.nodes,
+            depth: program.depth,
+            room,
+        })
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
@@ -78,7 +84,12 @@ fn room(nodes: &[Node]) -> usize {
     let sizes = nodes.iter().map(|node| match node {
         Node::Text(text) => text.len(),
         Node::Print(_) => GUESSED_PRINT,
-        Node::Branch(branch) => branch.arms.iter().map(|arm| room(&arm.body)).max().unwrap_or(0),
+        Node::Branch(branch) => branch
+            .arms
+            .iter()
+            .map(|arm| room(&arm.body))
+            .max()
+            .unwrap_or(0),
         Node::Each(each) => room(&each.body).saturating_mul(GUESSED_ELEMENTS),
         Node::Include(_) => GUESSED_PRINT,
     });

@@ -15,7 +15,13 @@ pub(super) struct Fault {
 impl Fault {
     /// Something else than expected stands at this byte offset.
     pub(super) fn syntax(at: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { at, kind: PromptErrorKind::Syntax { expected: expected.into(), found: found.into() } }
+        Self {
+            at,
+            kind: PromptErrorKind::Syntax {
+                expected: expected.into(),
+                found: found.into(),
+            },
+        }
     }
 
     /// The text that stands at this byte offset is not what was expected.
@@ -25,7 +31,10 @@ impl Fault {
 
     /// Blocks are nested too deeply.
     pub(super) fn depth(at: usize, limit: usize) -> Self {
-        Self { at, kind: PromptErrorKind::Depth { limit } }
+        Self {
+            at,
+            kind: PromptErrorKind::Depth { limit },
+        }
     }
 
     /// The error that the caller sees.

@@ -30,7 +30,15 @@ pub(super) enum Part {
 
 impl Frame {
     pub(super) fn new(keyword: &'static str, part: Part, at: usize, outer: Vec<Node>) -> Self {
-        Self { keyword, at, part, outer, each: None, arms: Vec::new(), otherwise: Block::default() }
+        Self {
+            keyword,
+            at,
+            part,
+            outer,
+            each: None,
+            arms: Vec::new(),
+            otherwise: Block::default(),
+        }
     }
 
     /// Ends the current part with this body and begins the next.
@@ -47,10 +55,17 @@ impl Frame {
         self.switch(Part::Otherwise, body);
         let mut rest = self.otherwise;
         if !self.arms.is_empty() {
-            rest = Box::new([Node::Branch(Box::new(Branch { arms: self.arms.into(), otherwise: rest }))]);
+            rest = Box::new([Node::Branch(Box::new(Branch {
+                arms: self.arms.into(),
+                otherwise: rest,
+            }))]);
         }
         match self.each {
-            Some((list, body)) => self.outer.push(Node::Each(Box::new(Each { list, body, otherwise: rest }))),
+            Some((list, body)) => self.outer.push(Node::Each(Box::new(Each {
+                list,
+                body,
+                otherwise: rest,
+            }))),
             None => self.outer.extend(rest),
         }
         self.outer

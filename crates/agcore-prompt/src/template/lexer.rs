@@ -53,7 +53,10 @@ pub(super) struct Words<'s> {
 impl<'s> Words<'s> {
     pub(super) fn new(text: &'s str, at: usize) -> Self {
         let trimmed = text.trim_start();
-        Self { at: at + text.len() - trimmed.len(), text: trimmed.trim_end() }
+        Self {
+            at: at + text.len() - trimmed.len(),
+            text: trimmed.trim_end(),
+        }
     }
 
     /// The words from this byte on.
@@ -63,7 +66,10 @@ impl<'s> Words<'s> {
 
     /// The first word and what follows it.
     pub(super) fn split(self) -> (&'s str, Self) {
-        let end = self.text.find(char::is_whitespace).unwrap_or(self.text.len());
+        let end = self
+            .text
+            .find(char::is_whitespace)
+            .unwrap_or(self.text.len());
         (&self.text[..end], self.behind(end))
     }
 }
@@ -80,7 +86,11 @@ pub(super) struct Lexer<'s> {
 
 impl<'s> Lexer<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Self { source, at: 0, tags_from: 0 }
+        Self {
+            source,
+            at: 0,
+            tags_from: 0,
+        }
     }
 
     /// The next piece; `None` at the end of the source.
@@ -92,12 +102,20 @@ impl<'s> Lexer<'s> {
             let backslashes = text.len() - text.trim_end_matches('\\').len();
             if backslashes == 0 {
                 let text = self.text(braces);
-                return if text.is_some() { Ok(text) } else { self.tag().map(|tag| Some(Piece::Tag(tag))) };
+                return if text.is_some() {
+                    Ok(text)
+                } else {
+                    self.tag().map(|tag| Some(Piece::Tag(tag)))
+                };
             }
             // A single backslash escapes the tag, the last of several stands for itself; either way one is dropped.
             let text = self.text(braces - 1);
             self.at = braces;
-            self.tags_from = if backslashes == 1 { braces + OPEN.len() } else { braces };
+            self.tags_from = if backslashes == 1 {
+                braces + OPEN.len()
+            } else {
+                braces
+            };
             if text.is_some() {
                 return Ok(text);
             }
@@ -108,7 +126,9 @@ impl<'s> Lexer<'s> {
     /// The text up to the tag that closes a raw block, in which nothing else has a meaning, and that tag.
     pub(super) fn raw(&mut self) -> Option<(Option<Piece<'s>>, Tag<'s>)> {
         let from = self.at;
-        let closing = self.source[from..].match_indices(OPEN).find_map(|(braces, _)| raw_close(self.source, from + braces));
+        let closing = self.source[from..]
+            .match_indices(OPEN)
+            .find_map(|(braces, _)| raw_close(self.source, from + braces));
         closing.map(|tag| {
             let text = self.text(tag.start);
             self.resume(tag.end);
@@ -117,7 +137,9 @@ impl<'s> Lexer<'s> {
     }
 
     fn find_braces(&self) -> Option<usize> {
-        self.source[self.tags_from..].find(OPEN).map(|at| self.tags_from + at)
+        self.source[self.tags_from..]
+            .find(OPEN)
+            .map(|at| self.tags_from + at)
     }
 
     fn resume(&mut self, at: usize) {
@@ -140,19 +162,34 @@ impl<'s> Lexer<'s> {
         let (inside, trims_before) = without_tilde(inside);
         let at = self.source.len() - inside.len();
         let (body, end) = body(inside).map_err(|close| {
-            let name = if inside.starts_with('!') { "the comment" } else { "the tag" };
-            Fault::syntax(start, format!("{close} to close {name}"), "the end of the template")
+            let name = if inside.starts_with('!') {
+                "the comment"
+            } else {
+                "the tag"
+            };
+            Fault::syntax(
+                start,
+                format!("{close} to close {name}"),
+                "the end of the template",
+            )
         })?;
         let trims_after = body.ends_with('~');
         let words = Words::new(body.strip_suffix('~').unwrap_or(body), at);
-        let tag = Tag { kind: kind(words)?, start, end: at + end, trims_before, trims_after };
+        let tag = Tag {
+            kind: kind(words)?,
+            start,
+            end: at + end,
+            trims_before,
+            trims_after,
+        };
         self.resume(tag.end);
         Ok(tag)
     }
 }
 
 fn without_tilde(text: &str) -> (&str, bool) {
-    text.strip_prefix('~').map_or((text, false), |rest| (rest, true))
+    text.strip_prefix('~')
+        .map_or((text, false), |rest| (rest, true))
 }
 
 /// What stands before the braces that close a tag, and where these end; else the sign that is missing.
@@ -178,7 +215,11 @@ fn kind(words: Words<'_>) -> Result<TagKind<'_>, Fault> {
         return Ok(TagKind::Comment);
     }
     if let Some(nested) = words.text.find(OPEN) {
-        return Err(Fault::unexpected(words.at + nested, "}} to close the tag", &words.text[nested..]));
+        return Err(Fault::unexpected(
+            words.at + nested,
+            "}} to close the tag",
+            &words.text[nested..],
+        ));
     }
     Ok(match words.text.as_bytes().first() {
         Some(b'#') => TagKind::Open(words.behind(1)),
@@ -197,6 +238,15 @@ fn raw_close(source: &str, start: usize) -> Option<Tag<'_>> {
     let name = inside.trim_start().strip_prefix('/')?.trim_start();
     let (behind, trims_after) = without_tilde(name.strip_prefix("raw")?.trim_start());
     let end = source.len() - behind.strip_prefix(CLOSE)?.len();
-    let words = Words { text: "raw", at: source.len() - name.len() };
-    Some(Tag { kind: TagKind::Close(words), start, end, trims_before, trims_after })
+    let words = Words {
+        text: "raw",
+        at: source.len() - name.len(),
+    };
+    Some(Tag {
+        kind: TagKind::Close(words),
+        start,
+        end,
+        trims_before,
+        trims_after,
+    })
 }

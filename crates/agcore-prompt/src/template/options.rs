@@ -24,7 +24,10 @@ pub struct RenderOptions {
 impl RenderOptions {
     /// The defaults: strict, at most 16 MiB of output.
     pub const fn new() -> Self {
-        Self { lenient: false, max_output_bytes: 16 << 20 }
+        Self {
+            lenient: false,
+            max_output_bytes: 16 << 20,
+        }
     }
 
     /// Whether a missing variable prints nothing and is an empty list, instead of being an error.

@@ -28,12 +28,22 @@ pub(super) struct Indentation {
 
 impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
     pub(super) fn new(writer: &'o mut W, limit: usize) -> Self {
-        Self { writer, limit, left: limit, indent: String::new(), line_start: false }
+        Self {
+            writer,
+            limit,
+            left: limit,
+            indent: String::new(),
+            line_start: false,
+        }
     }
 
     /// Indents each line that follows by these blanks too.
     pub(super) fn indent(&mut self, blanks: &str) -> Indentation {
-        let before = Indentation { len: self.indent.len(), line_start: self.line_start, left: self.left };
+        let before = Indentation {
+            len: self.indent.len(),
+            line_start: self.line_start,
+            left: self.left,
+        };
         if !blanks.is_empty() {
             self.indent.push_str(blanks);
             self.line_start = true;
@@ -55,7 +65,9 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
             return Err(PromptErrorKind::Size { limit: self.limit }.into());
         };
         self.left = left;
-        self.writer.write_str(text).map_err(|fault| PromptError::caused(PromptErrorKind::Write, fault))
+        self.writer
+            .write_str(text)
+            .map_err(|fault| PromptError::caused(PromptErrorKind::Write, fault))
     }
 
     #[cold]
@@ -77,6 +89,10 @@ impl<W: fmt::Write + ?Sized> TextSink for Output<'_, W> {
 
     #[inline]
     fn text(&mut self, text: &str) -> Result<(), PromptError> {
-        if self.indent.is_empty() { self.write(text) } else { self.write_indented(text) }
+        if self.indent.is_empty() {
+            self.write(text)
+        } else {
+            self.write_indented(text)
+        }
     }
 }

@@ -22,7 +22,14 @@ pub(super) struct Program {
 
 /// Compiles a source.
 pub(super) fn parse(source: &str) -> Result<Program, Fault> {
-    let mut parser = Parser { source, nodes: Vec::new(), frames: Vec::new(), trim: Trim::None, text: "", depth: 0 };
+    let mut parser = Parser {
+        source,
+        nodes: Vec::new(),
+        frames: Vec::new(),
+        trim: Trim::None,
+        text: "",
+        depth: 0,
+    };
     let mut lexer = Lexer::new(source);
     while let Some(piece) = lexer.next()? {
         match piece {
@@ -32,7 +39,10 @@ pub(super) fn parse(source: &str) -> Result<Program, Fault> {
     }
     parser.push_text(parser.text);
     match parser.frames.last() {
-        None => Ok(Program { nodes: parser.nodes.into(), depth: parser.depth }),
+        None => Ok(Program {
+            nodes: parser.nodes.into(),
+            depth: parser.depth,
+        }),
         Some(open) => Err(unclosed(open.keyword, open.at)),
     }
 }
@@ -78,7 +88,11 @@ impl<'s> Parser<'s> {
         let text = std::mem::take(&mut self.text);
         let rest = before.end(text);
         self.push_text(rest);
-        if before == Trim::Line { &text[rest.len()..] } else { "" }
+        if before == Trim::Line {
+            &text[rest.len()..]
+        } else {
+            ""
+        }
     }
 
     fn push_text(&mut self, text: &str) {
@@ -87,14 +101,25 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn open(&mut self, tag: &Tag<'s>, words: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
+    fn open(
+        &mut self,
+        tag: &Tag<'s>,
+        words: Words<'s>,
+        lexer: &mut Lexer<'s>,
+    ) -> Result<(), Fault> {
         let (name, argument) = words.split();
         let (keyword, part) = match name {
             "if" => ("if", Part::Arm(condition(argument, false)?)),
             "unless" => ("unless", Part::Arm(condition(argument, true)?)),
             "each" => ("each", Part::Loop(Path::parse(argument)?)),
             "raw" => ("raw", Part::Otherwise),
-            _ => return Err(Fault::unexpected(words.at, "the block if, unless, each or raw", words.text)),
+            _ => {
+                return Err(Fault::unexpected(
+                    words.at,
+                    "the block if, unless, each or raw",
+                    words.text,
+                ));
+            }
         };
         if self.frames.len() == MAX_DEPTH {
             return Err(Fault::depth(tag.start, MAX_DEPTH));
@@ -103,14 +128,28 @@ impl<'s> Parser<'s> {
         if keyword == "raw" {
             return self.raw(tag, argument, lexer);
         }
-        self.frames.push(Frame::new(keyword, part, tag.start, std::mem::take(&mut self.nodes)));
+        self.frames.push(Frame::new(
+            keyword,
+            part,
+            tag.start,
+            std::mem::take(&mut self.nodes),
+        ));
         Ok(())
     }
 
     /// Takes over all up to the end of a raw block.
-    fn raw(&mut self, tag: &Tag<'s>, argument: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
+    fn raw(
+        &mut self,
+        tag: &Tag<'s>,
+        argument: Words<'s>,
+        lexer: &mut Lexer<'s>,
+    ) -> Result<(), Fault> {
         if !argument.text.is_empty() {
-            return Err(Fault::unexpected(argument.at, "}} after raw", argument.text));
+            return Err(Fault::unexpected(
+                argument.at,
+                "}} after raw",
+                argument.text,
+            ));
         }
         let (text, close) = lexer.raw().ok_or_else(|| unclosed("raw", tag.start))?;
         if let Some(Piece::Text(text)) = text {
@@ -122,7 +161,13 @@ impl<'s> Parser<'s> {
 
     fn switch(&mut self, tag: &Tag<'_>, words: Words<'_>) -> Result<(), Fault> {
         let frame = match self.frames.last_mut() {
-            None => return Err(Fault::unexpected(tag.start, "an open block around else", self.tag_text(tag))),
+            None => {
+                return Err(Fault::unexpected(
+                    tag.start,
+                    "an open block around else",
+                    self.tag_text(tag),
+                ));
+            }
             Some(frame) if matches!(frame.part, Part::Otherwise) => {
                 let expected = format!("{{{{/{}}}}} behind the block's last else", frame.keyword);
                 return Err(Fault::unexpected(tag.start, expected, self.tag_text(tag)));
@@ -133,7 +178,13 @@ impl<'s> Parser<'s> {
             ("", _) => Part::Otherwise,
             ("if", argument) => Part::Arm(condition(argument, false)?),
             ("unless", argument) => Part::Arm(condition(argument, true)?),
-            _ => return Err(Fault::unexpected(words.at, "}}, if or unless after else", words.text)),
+            _ => {
+                return Err(Fault::unexpected(
+                    words.at,
+                    "}}, if or unless after else",
+                    words.text,
+                ));
+            }
         };
         frame.switch(next, std::mem::take(&mut self.nodes).into());
         Ok(())
@@ -144,10 +195,19 @@ impl<'s> Parser<'s> {
             Some(frame) if frame.keyword == words.text => frame,
             Some(frame) => {
                 let line = self.source[..frame.at].matches('\n').count() + 1;
-                let expected = format!("{{{{/{0}}}}} to close {{{{#{0}}}}} of line {line}", frame.keyword);
+                let expected = format!(
+                    "{{{{/{0}}}}} to close {{{{#{0}}}}} of line {line}",
+                    frame.keyword
+                );
                 return Err(Fault::unexpected(tag.start, expected, self.tag_text(tag)));
             }
-            None => return Err(Fault::unexpected(tag.start, "an open block to close", self.tag_text(tag))),
+            None => {
+                return Err(Fault::unexpected(
+                    tag.start,
+                    "an open block to close",
+                    self.tag_text(tag),
+                ));
+            }
         };
         let body = std::mem::take(&mut self.nodes);
         self.nodes = frame.close(body.into());
@@ -157,13 +217,26 @@ impl<'s> Parser<'s> {
     fn include(&mut self, tag: &Tag<'_>, words: Words<'_>, indent: &str) -> Result<(), Fault> {
         let (name, rest) = words.split();
         if !is_template_name(name) {
-            return Err(Fault::unexpected(words.at, "the name of a partial", words.text));
+            return Err(Fault::unexpected(
+                words.at,
+                "the name of a partial",
+                words.text,
+            ));
         }
         if !rest.text.is_empty() {
-            return Err(Fault::unexpected(rest.at, "}} (a partial sees what is around it)", rest.text));
+            return Err(Fault::unexpected(
+                rest.at,
+                "}} (a partial sees what is around it)",
+                rest.text,
+            ));
         }
         let depth = self.frames.len();
-        self.nodes.push(Node::Include(Box::new(Include { name: name.into(), indent: indent.into(), depth, at: tag.start })));
+        self.nodes.push(Node::Include(Box::new(Include {
+            name: name.into(),
+            indent: indent.into(),
+            depth,
+            at: tag.start,
+        })));
         Ok(())
     }
 
@@ -173,9 +246,16 @@ impl<'s> Parser<'s> {
 }
 
 fn condition(words: Words<'_>, negated: bool) -> Result<Condition, Fault> {
-    Ok(Condition { path: Path::parse(words)?, negated })
+    Ok(Condition {
+        path: Path::parse(words)?,
+        negated,
+    })
 }
 
 fn unclosed(keyword: &str, at: usize) -> Fault {
-    Fault::syntax(at, format!("{{{{/{keyword}}}}} to close {{{{#{keyword}}}}}"), "the end of the template")
+    Fault::syntax(
+        at,
+        format!("{{{{/{keyword}}}}} to close {{{{#{keyword}}}}}"),
+        "the end of the template",
+    )
 }

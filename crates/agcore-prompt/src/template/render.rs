@@ -28,7 +28,11 @@ pub(super) fn render<'v, D: Data<'v>, W: fmt::Write + ?Sized>(
     writer: &mut W,
 ) -> Result<(), PromptError> {
     let out = Output::new(writer, options.max_output_bytes);
-    let mut renderer = Renderer { out, partials, lenient: options.lenient };
+    let mut renderer = Renderer {
+        out,
+        partials,
+        lenient: options.lenient,
+    };
     renderer.block(Place { template, depth: 0 }, template.nodes(), scope)
 }
 
@@ -46,7 +50,12 @@ struct Place<'t> {
 }
 
 impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
-    fn block<'v, D: Data<'v>>(&mut self, at: Place<'_>, nodes: &[Node], scope: &Scope<'_, 'v, D>) -> Result<(), PromptError> {
+    fn block<'v, D: Data<'v>>(
+        &mut self,
+        at: Place<'_>,
+        nodes: &[Node],
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<(), PromptError> {
         for node in nodes {
             match node {
                 Node::Text(text) => self.out.text(text)?,
@@ -62,20 +71,35 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         Ok(())
     }
 
-    fn branch<'v, D: Data<'v>>(&mut self, at: Place<'_>, branch: &Branch, scope: &Scope<'_, 'v, D>) -> Result<(), PromptError> {
+    fn branch<'v, D: Data<'v>>(
+        &mut self,
+        at: Place<'_>,
+        branch: &Branch,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<(), PromptError> {
         let arm = branch.arms.iter().find(|arm| {
-            let holds = scope.find(&arm.condition.path).is_some_and(|view| view.is_true());
+            let holds = scope
+                .find(&arm.condition.path)
+                .is_some_and(|view| view.is_true());
             holds != arm.condition.negated
         });
         self.block(at, arm.map_or(&branch.otherwise, |arm| &arm.body), scope)
     }
 
-    fn each<'v, D: Data<'v>>(&mut self, at: Place<'_>, each: &Each, scope: &Scope<'_, 'v, D>) -> Result<(), PromptError> {
+    fn each<'v, D: Data<'v>>(
+        &mut self,
+        at: Place<'_>,
+        each: &Each,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<(), PromptError> {
         let list = match scope.find(&each.list) {
             Some(View::Array(list) | View::Object(list)) => list,
             Some(View::Null) => return self.block(at, &each.otherwise, scope),
             Some(other) => {
-                let kind = PromptErrorKind::NotAnArray { path: each.list.text(), found: other.kind() };
+                let kind = PromptErrorKind::NotAnArray {
+                    path: each.list.text(),
+                    found: other.kind(),
+                };
                 return Err(at.template.error(kind, each.list.at));
             }
             None => {
@@ -88,25 +112,42 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
             return self.block(at, &each.otherwise, scope);
         }
         for (index, (key, element)) in list.parts().enumerate() {
-            let round = Round { index, last: index + 1 == len, key };
+            let round = Round {
+                index,
+                last: index + 1 == len,
+                key,
+            };
             self.block(at, &each.body, &scope.round(element, round))?;
         }
         Ok(())
     }
 
-    fn include<'v, D: Data<'v>>(&mut self, at: Place<'_>, include: &Include, scope: &Scope<'_, 'v, D>) -> Result<(), PromptError> {
-        let template = match self.partials.and_then(|partials| partials.find(&include.name)) {
+    fn include<'v, D: Data<'v>>(
+        &mut self,
+        at: Place<'_>,
+        include: &Include,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<(), PromptError> {
+        let template = match self
+            .partials
+            .and_then(|partials| partials.find(&include.name))
+        {
             Some(found) => found?,
             None => {
                 let known = self.partials.map(Partials::names).unwrap_or_default();
                 let name = include.name.clone().into_string();
-                let kind = PromptErrorKind::PartialNotFound { near: near_names(&name, known), name };
+                let kind = PromptErrorKind::PartialNotFound {
+                    near: near_names(&name, known),
+                    name,
+                };
                 return Err(at.template.error(kind, include.at));
             }
         };
         let depth = at.depth + include.depth + 1;
         if depth + template.depth() > MAX_DEPTH {
-            return Err(at.template.error(PromptErrorKind::Depth { limit: MAX_DEPTH }, include.at));
+            return Err(at
+                .template
+                .error(PromptErrorKind::Depth { limit: MAX_DEPTH }, include.at));
         }
         let before = self.out.indent(&include.indent);
         self.block(Place { template, depth }, template.nodes(), scope)?;
@@ -116,11 +157,19 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
 
     /// What happens when a variable has no value.
     #[cold]
-    fn missing<'v, D: Data<'v>>(&self, at: Place<'_>, path: &Path, scope: &Scope<'_, 'v, D>) -> Result<(), PromptError> {
+    fn missing<'v, D: Data<'v>>(
+        &self,
+        at: Place<'_>,
+        path: &Path,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<(), PromptError> {
         if self.lenient {
             return Ok(());
         }
-        let kind = PromptErrorKind::VariableNotFound { path: path.text(), near: scope.near(path) };
+        let kind = PromptErrorKind::VariableNotFound {
+            path: path.text(),
+            near: scope.near(path),
+        };
         Err(at.template.error(kind, path.at))
     }
 }

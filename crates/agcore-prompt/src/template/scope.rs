@@ -28,12 +28,20 @@ pub(super) struct Round<'v> {
 impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
     /// What is seen outside all loops.
     pub(super) fn root(context: D) -> Self {
-        Self { this: context, round: None, outer: None }
+        Self {
+            this: context,
+            round: None,
+            outer: None,
+        }
     }
 
     /// What is seen in one round of a loop.
     pub(super) fn round(&'s self, element: D, round: Round<'v>) -> Self {
-        Self { this: element, round: Some(round), outer: Some(self) }
+        Self {
+            this: element,
+            round: Some(round),
+            outer: Some(self),
+        }
     }
 
     /// What the path stands for, if there is such a thing.
@@ -73,7 +81,10 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
             (at, missing) = (part, next);
         }
         let names = at.parts().filter_map(|(name, _)| name).take(MOST_NAMES);
-        near_names(missing.0.name(), names).into_iter().map(|name| prefix.clone() + &name).collect()
+        near_names(missing.0.name(), names)
+            .into_iter()
+            .map(|name| prefix.clone() + &name)
+            .collect()
     }
 
     /// An element's fields come first, then outer names, then `item`.
@@ -107,6 +118,10 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
     fn names(&self) -> Vec<&'v str> {
         let scopes = std::iter::successors(Some(self), |scope| scope.outer);
         let names = scopes.flat_map(|scope| scope.this.parts().filter_map(|(name, _)| name));
-        names.take(MOST_NAMES).chain(["this"]).chain(self.round.map(|_| "item")).collect()
+        names
+            .take(MOST_NAMES)
+            .chain(["this"])
+            .chain(self.round.map(|_| "item"))
+            .collect()
     }
 }

@@ -159,7 +159,10 @@ impl<N: Into<Arc<str>>, V: Into<Self>> From<BTreeMap<N, V>> for Value {
 /// each time.
 impl<N: Into<Arc<str>>, V: Into<Self>, S> From<HashMap<N, V, S>> for Value {
     fn from(entries: HashMap<N, V, S>) -> Self {
-        let mut entries: Vec<(Arc<str>, V)> = entries.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        let mut entries: Vec<(Arc<str>, V)> = entries
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect();
         entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Self::Object(entries.into_iter().collect())
     }
@@ -187,8 +190,13 @@ impl From<serde_json::Map<String, serde_json::Value>> for Value {
 
 impl From<&serde_json::Number> for Value {
     fn from(number: &serde_json::Number) -> Self {
-        let whole = number.as_i64().map(Self::Integer).or_else(|| number.as_u64().map(Self::Unsigned));
-        whole.or_else(|| number.as_f64().map(Self::Float)).unwrap_or(Self::Null)
+        let whole = number
+            .as_i64()
+            .map(Self::Integer)
+            .or_else(|| number.as_u64().map(Self::Unsigned));
+        whole
+            .or_else(|| number.as_f64().map(Self::Float))
+            .unwrap_or(Self::Null)
     }
 }
 
@@ -200,7 +208,10 @@ mod tests {
     fn check(value: impl Into<Value>, json: &str) {
         let value = value.into();
         assert_eq!(serde_json::to_string(&value).unwrap(), json);
-        assert_eq!(Value::from(serde_json::from_str::<serde_json::Value>(json).unwrap()), value);
+        assert_eq!(
+            Value::from(serde_json::from_str::<serde_json::Value>(json).unwrap()),
+            value
+        );
     }
 
     #[test]
@@ -221,7 +232,13 @@ mod tests {
         check([Some(1), None], "[1,null]");
         check(&["a"][..], r#"["a"]"#);
         check(BTreeMap::from([("b", 1), ("a", 2)]), r#"{"a":2,"b":1}"#);
-        check(HashMap::from([("b", 1), ("a", 2), ("c", 3)]), r#"{"a":2,"b":1,"c":3}"#);
-        check(Object::new().with("z", 1).with("a", vec![Object::new()]), r#"{"z":1,"a":[{}]}"#);
+        check(
+            HashMap::from([("b", 1), ("a", 2), ("c", 3)]),
+            r#"{"a":2,"b":1,"c":3}"#,
+        );
+        check(
+            Object::new().with("z", 1).with("a", vec![Object::new()]),
+            r#"{"z":1,"a":[{}]}"#,
+        );
     }
 }

@@ -43,7 +43,11 @@ pub(crate) struct Segment {
 impl Segment {
     pub(crate) fn new(name: &str) -> Self {
         let digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-        Self { name: name.into(), mark: Mark::new(name), index: if digits { name.parse().ok() } else { None } }
+        Self {
+            name: name.into(),
+            mark: Mark::new(name),
+            index: if digits { name.parse().ok() } else { None },
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -111,7 +115,11 @@ impl<'v> Data<'v> for &'v Value {
     }
 
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)> {
-        let elements = self.as_array().unwrap_or_default().iter().map(|value| (None, value));
+        let elements = self
+            .as_array()
+            .unwrap_or_default()
+            .iter()
+            .map(|value| (None, value));
         let fields = self.as_object().into_iter().flat_map(Object::iter);
         elements.chain(fields.map(|(name, value)| (Some(name), value)))
     }

@@ -33,12 +33,18 @@ struct Entry<V> {
 impl<V> Map<V> {
     /// An empty map.
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), index: None }
+        Self {
+            entries: Vec::new(),
+            index: None,
+        }
     }
 
     /// An empty map with room for this many entries.
     pub fn with_capacity(entries: usize) -> Self {
-        Self { entries: Vec::with_capacity(entries), index: None }
+        Self {
+            entries: Vec::with_capacity(entries),
+            index: None,
+        }
     }
 
     /// The map with this entry set.
@@ -57,9 +63,19 @@ impl<V> Map<V> {
         if let Some(index) = &mut self.index {
             index.insert(Arc::clone(&name), self.entries.len());
         }
-        self.entries.push(Entry { mark: Mark::new(&name), name, value });
+        self.entries.push(Entry {
+            mark: Mark::new(&name),
+            name,
+            value,
+        });
         if self.index.is_none() && self.entries.len() > SCANNED {
-            self.index = Some(self.entries.iter().enumerate().map(|(at, entry)| (Arc::clone(&entry.name), at)).collect());
+            self.index = Some(
+                self.entries
+                    .iter()
+                    .enumerate()
+                    .map(|(at, entry)| (Arc::clone(&entry.name), at))
+                    .collect(),
+            );
         }
         None
     }
@@ -91,7 +107,9 @@ impl<V> Map<V> {
 
     /// Names and values in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> + Clone {
-        self.entries.iter().map(|entry| (&*entry.name, &entry.value))
+        self.entries
+            .iter()
+            .map(|entry| (&*entry.name, &entry.value))
     }
 
     /// The names in their order.

@@ -16,7 +16,10 @@ impl Mark {
         let length = name.len().min(u8::MAX.into()) as u64;
         let bytes = name.as_bytes();
         let held = &bytes[..bytes.len().min(Self::HELD)];
-        Self(held.iter().fold(length, |mark, byte| mark << 8 | u64::from(*byte)))
+        Self(
+            held.iter()
+                .fold(length, |mark, byte| mark << 8 | u64::from(*byte)),
+        )
     }
 
     /// Whether the names with these marks are the same.
@@ -41,7 +44,13 @@ mod tests {
             assert!(same(&base[..len], &base[..len]));
             assert!(!same(&base[..len], &base[..=len]));
             for changed in 0..len {
-                assert!(!same(&base[..len], &format!("{}_{}", &base[..changed], &base[changed + 1..len])), "{len} {changed}");
+                assert!(
+                    !same(
+                        &base[..len],
+                        &format!("{}_{}", &base[..changed], &base[changed + 1..len])
+                    ),
+                    "{len} {changed}"
+                );
             }
         }
         assert!(!same("a", "\0a") && !same("", "\0") && !same(&"a".repeat(300), &"a".repeat(301)));

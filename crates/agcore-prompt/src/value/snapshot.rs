@@ -53,12 +53,18 @@ pub(crate) struct SnapshotRef<'v> {
 
 impl Snapshot {
     pub(super) fn new() -> Self {
-        Self { cells: Vec::with_capacity(ROOM.0), text: String::with_capacity(ROOM.1) }
+        Self {
+            cells: Vec::with_capacity(ROOM.0),
+            text: String::with_capacity(ROOM.1),
+        }
     }
 
     /// The whole value.
     pub(crate) fn root(&self) -> SnapshotRef<'_> {
-        SnapshotRef { snapshot: self, at: 0 }
+        SnapshotRef {
+            snapshot: self,
+            at: 0,
+        }
     }
 
     /// The name of the field whose name's cell this is.
@@ -72,7 +78,9 @@ impl Snapshot {
 
     fn slice(&self, start: u32, len: u32) -> &str {
         let start = start as usize;
-        self.text.get(start..start + len as usize).unwrap_or_default()
+        self.text
+            .get(start..start + len as usize)
+            .unwrap_or_default()
     }
 }
 
@@ -88,14 +96,20 @@ impl SnapshotRef<'_> {
             View::Text(text) => Value::String(text.to_owned()),
             View::Array(array) => array.parts().map(|(_, part)| part.to_value()).collect(),
             View::Object(object) => {
-                let fields = object.parts().map(|(name, part)| (name.unwrap_or_default(), part.to_value()));
+                let fields = object
+                    .parts()
+                    .map(|(name, part)| (name.unwrap_or_default(), part.to_value()));
                 Value::Object(fields.collect::<Object>())
             }
         }
     }
 
     fn cell(self) -> Cell {
-        self.snapshot.cells.get(self.at).copied().unwrap_or(Cell::Null)
+        self.snapshot
+            .cells
+            .get(self.at)
+            .copied()
+            .unwrap_or(Cell::Null)
     }
 
     fn at(self, at: usize) -> Self {
@@ -132,8 +146,10 @@ impl<'v> Data<'v> for SnapshotRef<'v> {
         match self.cell() {
             Cell::Object(_) => {
                 let mut fields = self.parts();
-                fields.find(|(name, _)| *name == Some(segment.name())).map(|(_, part)| part)
-            },
+                fields
+                    .find(|(name, _)| *name == Some(segment.name()))
+                    .map(|(_, part)| part)
+            }
             Cell::Array(_) => self.parts().nth(segment.index()?).map(|(_, part)| part),
             _ => None,
         }

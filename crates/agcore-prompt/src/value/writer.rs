@@ -55,15 +55,37 @@ impl<'s> Writer<'s> {
         }
         let at = self.into.cells.len();
         self.into.cells.push(head(Extent::default()));
-        Ok(Container { into: self.into, depth: self.depth + 1, at, head, parts: 0, wrapper: None, field: at, seen: None })
+        Ok(Container {
+            into: self.into,
+            depth: self.depth + 1,
+            at,
+            head,
+            parts: 0,
+            wrapper: None,
+            field: at,
+            seen: None,
+        })
     }
 
     /// Opens the content of an enum's variant: an object with the variant's name for its only field.
-    fn open_variant(self, variant: &'static str, head: fn(Extent) -> Cell) -> Result<Container<'s>, Fault> {
+    fn open_variant(
+        self,
+        variant: &'static str,
+        head: fn(Extent) -> Cell,
+    ) -> Result<Container<'s>, Fault> {
         let wrapper = self.into.cells.len();
-        self.into.cells.extend([Cell::Object(Extent::default()), Cell::Name(variant)]);
-        let inner = Writer { into: self.into, depth: self.depth + 1 }.open(head)?;
-        Ok(Container { wrapper: Some(wrapper), ..inner })
+        self.into
+            .cells
+            .extend([Cell::Object(Extent::default()), Cell::Name(variant)]);
+        let inner = Writer {
+            into: self.into,
+            depth: self.depth + 1,
+        }
+        .open(head)?;
+        Ok(Container {
+            wrapper: Some(wrapper),
+            ..inner
+        })
     }
 }
 
@@ -85,7 +107,10 @@ pub(super) struct Container<'s> {
 impl Container<'_> {
     fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
         self.parts += 1;
-        value.serialize(Writer { into: self.into, depth: self.depth })
+        value.serialize(Writer {
+            into: self.into,
+            depth: self.depth,
+        })
     }
 
     fn name(&mut self, name: &'static str) {
@@ -94,7 +119,10 @@ impl Container<'_> {
 
     fn close(self) -> Result<(), Fault> {
         let end = position(self.into.cells.len())?;
-        self.into.cells[self.at] = (self.head)(Extent { parts: position(self.parts)?, end });
+        self.into.cells[self.at] = (self.head)(Extent {
+            parts: position(self.parts)?,
+            end,
+        });
         if let Some(wrapper) = self.wrapper {
             self.into.cells[wrapper] = Cell::Object(Extent { parts: 1, end });
         }
@@ -204,11 +232,20 @@ impl<'s> Serializer for Writer<'s> {
         self.push(Cell::Null)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Fault> {
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<(), Fault> {
         self.push(Cell::Name(variant))
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Fault> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Fault> {
         value.serialize(self)
     }
 
@@ -250,7 +287,10 @@ impl<'s> Serializer for Writer<'s> {
     /// Maps of the standard library know their length and repeat no name; what serde's `flatten` makes does neither.
     fn serialize_map(self, len: Option<usize>) -> Result<Container<'s>, Fault> {
         let map = self.open(Cell::Object)?;
-        Ok(Container { seen: len.is_none().then(HashSet::new), ..map })
+        Ok(Container {
+            seen: len.is_none().then(HashSet::new),
+            ..map
+        })
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Container<'s>, Fault> {
@@ -274,22 +314,37 @@ impl SerializeMap for Container<'_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Fault> {
         self.field = self.into.cells.len();
-        key.serialize(Writer { into: self.into, depth: self.depth })?;
+        key.serialize(Writer {
+            into: self.into,
+            depth: self.depth,
+        })?;
         let name = match self.into.cells[self.field] {
             Cell::Text { .. } | Cell::Name(_) => return Ok(()),
             Cell::Integer(number) => number.to_string(),
             Cell::Unsigned(number) => number.to_string(),
             Cell::Bool(flag) => flag.to_string(),
-            _ => return Err(Fault("a map's key is neither text, an integer nor a boolean".to_owned())),
+            _ => {
+                return Err(Fault(
+                    "a map's key is neither text, an integer nor a boolean".to_owned(),
+                ));
+            }
         };
         self.into.cells.truncate(self.field);
-        Writer { into: self.into, depth: self.depth }.text(&name)
+        Writer {
+            into: self.into,
+            depth: self.depth,
+        }
+        .text(&name)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
         self.part(value)?;
         let name = self.into.name(self.field);
-        if self.seen.as_mut().is_some_and(|seen| !seen.insert(name.into())) {
+        if self
+            .seen
+            .as_mut()
+            .is_some_and(|seen| !seen.insert(name.into()))
+        {
             self.into.cells.truncate(self.field);
             self.parts -= 1;
         }

@@ -18,8 +18,16 @@ use crate::support::try_render;
 
 /// How many cases are tried; many more for a long run.
 pub(crate) fn cases(usual: u32) -> Config {
-    let factor = if std::env::var_os("AGCORE_SOAK").is_some() { 50 } else { 1 };
-    Config { cases: usual * factor, failure_persistence: None, ..Config::default() }
+    let factor = if std::env::var_os("AGCORE_SOAK").is_some() {
+        50
+    } else {
+        1
+    };
+    Config {
+        cases: usual * factor,
+        failure_persistence: None,
+        ..Config::default()
+    }
 }
 
 /// What `this` is where a piece of template stands, and so which names it may use.
@@ -38,10 +46,33 @@ impl Scope {
     fn scalars(self) -> &'static [&'static str] {
         match self {
             Self::Root => &[
-                "word", "empty", "whole", "part", "yes", "no", "none", "user.name", "user.age", "用户.名字", "words2.0", "words2.1", "this.word",
+                "word",
+                "empty",
+                "whole",
+                "part",
+                "yes",
+                "no",
+                "none",
+                "user.name",
+                "user.age",
+                "用户.名字",
+                "words2.0",
+                "words2.1",
+                "this.word",
                 "rows2.0.name",
             ],
-            Self::Row => &["name", "count", "ok", "none", "this.name", "deep.er.est", "tags2.1", "@index", "@first", "@last"],
+            Self::Row => &[
+                "name",
+                "count",
+                "ok",
+                "none",
+                "this.name",
+                "deep.er.est",
+                "tags2.1",
+                "@index",
+                "@first",
+                "@last",
+            ],
             Self::Word => &["this", "@index", "@first", "@last"],
             Self::Field => &["this", "@key", "@index", "@first", "@last"],
         }
@@ -69,7 +100,11 @@ impl Scope {
                 ("user.tags", Self::Word),
                 ("table", Self::Row),
             ],
-            Self::Row => &[("tags", Self::Word), ("nothing", Self::Row), ("kin", Self::Row)],
+            Self::Row => &[
+                ("tags", Self::Word),
+                ("nothing", Self::Row),
+                ("kin", Self::Row),
+            ],
             Self::Word | Self::Field => &[],
         }
     }
@@ -99,7 +134,9 @@ impl Choices {
 
     /// A template for this scope with so many levels of blocks.
     fn template(&mut self, scope: Scope, levels: usize) -> String {
-        let pieces: Vec<String> = (0..self.below(5)).map(|_| self.piece(scope, levels)).collect();
+        let pieces: Vec<String> = (0..self.below(5))
+            .map(|_| self.piece(scope, levels))
+            .collect();
         join(&pieces)
     }
 
@@ -108,8 +145,13 @@ impl Choices {
             0..=4 => self.text(),
             5..=8 => self.print(scope),
             9 => self.comment(scope),
-            10 => self.pick(&["\\{{name}}", "\\{{#if x}} ", "a\\{{b"]).to_owned(),
-            11 => self.pick(&["\\\\", "\\\\\\"]).to_owned() + &format!("{{{{{}}}}}", self.pick(scope.scalars())),
+            10 => self
+                .pick(&["\\{{name}}", "\\{{#if x}} ", "a\\{{b"])
+                .to_owned(),
+            11 => {
+                self.pick(&["\\\\", "\\\\\\"]).to_owned()
+                    + &format!("{{{{{}}}}}", self.pick(scope.scalars()))
+            }
             12 => self.include(scope),
             13 if !scope.lists().is_empty() => self.each(scope, levels - 1),
             _ => self.condition(scope, levels - 1),
@@ -117,22 +159,48 @@ impl Choices {
     }
 
     fn text(&mut self) -> String {
-        const PIECES: [&str; 18] =
-            ["a", "Z9", " ", "  ", "\t", "\n", "\r\n", "é", "你好", "\u{3000}", "}", "}}", "{ ", "\\ ", "\"", "<&>", "- ", "\u{1F600}"];
+        const PIECES: [&str; 18] = [
+            "a",
+            "Z9",
+            " ",
+            "  ",
+            "\t",
+            "\n",
+            "\r\n",
+            "é",
+            "你好",
+            "\u{3000}",
+            "}",
+            "}}",
+            "{ ",
+            "\\ ",
+            "\"",
+            "<&>",
+            "- ",
+            "\u{1F600}",
+        ];
         (0..=self.below(5)).map(|_| self.pick(&PIECES)).collect()
     }
 
     /// A variable, perhaps with blanks and `~` in its tag.
     fn print(&mut self, scope: Scope) -> String {
         let name = self.pick(scope.scalars());
-        let [open, close] = [self.pick(&["", "", " ", "\n"]), self.pick(&["", "", " ", "\n"])];
+        let [open, close] = [
+            self.pick(&["", "", " ", "\n"]),
+            self.pick(&["", "", " ", "\n"]),
+        ];
         let [before, behind] = [self.pick(&["", "", "", "~"]), self.pick(&["", "", "", "~"])];
         format!("{{{{{before}{open}{name}{close}{behind}}}}}")
     }
 
     /// A comment behind a variable without `~`, which the judge would take for a mark of the comment.
     fn comment(&mut self, scope: Scope) -> String {
-        let comment = self.pick(&["{{! c }}", "{{!-- {{a}} }} --}}", "\n  {{! alone }}  \n", "\n{{!-- a\nb --}}\n"]);
+        let comment = self.pick(&[
+            "{{! c }}",
+            "{{!-- {{a}} }} --}}",
+            "\n  {{! alone }}  \n",
+            "\n{{!-- a\nb --}}\n",
+        ]);
         format!("{{{{{}}}}}{comment}", self.pick(scope.scalars()))
     }
 
@@ -153,7 +221,11 @@ impl Choices {
     fn block_tag(&mut self, inside: &str) -> String {
         match self.below(7) {
             0 | 1 => format!("{{{{{inside}}}}}"),
-            2 | 3 => format!("{}{{{{{inside}}}}}{}", self.pick(&["\n", "\n  ", "\n\t"]), self.pick(&["\n", " \n", "\r\n"])),
+            2 | 3 => format!(
+                "{}{{{{{inside}}}}}{}",
+                self.pick(&["\n", "\n  ", "\n\t"]),
+                self.pick(&["\n", " \n", "\r\n"])
+            ),
             4 => format!("{{{{~{inside}}}}}"),
             5 => format!("{{{{{inside}~}}}} x"),
             _ => format!("{{{{~{inside}~}}}}x"),
@@ -175,7 +247,11 @@ impl Choices {
     }
 
     fn otherwise(&mut self, scope: Scope, levels: usize) -> String {
-        if self.below(2) == 0 { String::new() } else { self.block_tag("else") + &self.template(scope, levels) }
+        if self.below(2) == 0 {
+            String::new()
+        } else {
+            self.block_tag("else") + &self.template(scope, levels)
+        }
     }
 
     fn each(&mut self, scope: Scope, levels: usize) -> String {
@@ -187,13 +263,20 @@ impl Choices {
     /// A partial asks for no others, and none of its lines is blank: a blank line that is indented is where the judge
     /// differs from handlebars.js.
     fn partial(&mut self, scope: Scope) -> String {
-        let lines: Vec<String> =
-            (0..self.below(4)).map(|_| format!("{}{}|", self.pick(&["a", "- ", "你好"]), self.print(scope))).collect();
-        lines.join("\n") + if lines.is_empty() { "" } else { self.pick(&["", "\n"]) }
+        let lines: Vec<String> = (0..self.below(4))
+            .map(|_| format!("{}{}|", self.pick(&["a", "- ", "你好"]), self.print(scope)))
+            .collect();
+        lines.join("\n")
+            + if lines.is_empty() {
+                ""
+            } else {
+                self.pick(&["", "\n"])
+            }
     }
 
     fn word(&mut self) -> Json {
-        self.pick(&["", "a", "two words", "你好 \u{1F600}", "{{x}}", "<b>&'\""]).into()
+        self.pick(&["", "a", "two words", "你好 \u{1F600}", "{{x}}", "<b>&'\""])
+            .into()
     }
 
     fn scalar(&mut self) -> Json {
@@ -203,9 +286,19 @@ impl Choices {
             2 => json!(number()),
             3 => json!(number() as i64),
             // The judge takes the tiniest numbers for false, as it does nothing else that is not 0.
-            4 => Some(f64::from_bits(number())).filter(|float| float.is_normal()).into(),
-            5 => json!(number() as i8 as f64 / 8.0),
-            _ => [json!(0), json!(null), json!(0.0), json!(true), json!(false), json!(1)][self.below(6)].clone(),
+            4 => Some(f64::from_bits(number()))
+                .filter(|float| float.is_normal())
+                .into(),
+            5 => json!(f64::from(number() as i8) / 8.0),
+            _ => [
+                json!(0),
+                json!(null),
+                json!(0.0),
+                json!(true),
+                json!(false),
+                json!(1),
+            ][self.below(6)]
+            .clone(),
         }
     }
 
@@ -214,7 +307,9 @@ impl Choices {
     }
 
     fn row(&mut self, levels: usize) -> Json {
-        let kin: Json = (0..if levels == 0 { 0 } else { self.below(3) }).map(|_| self.row(levels - 1)).collect();
+        let kin: Json = (0..if levels == 0 { 0 } else { self.below(3) })
+            .map(|_| self.row(levels - 1))
+            .collect();
         json!({
             "name": self.word(), "count": self.scalar(), "ok": self.scalar(), "none": null, "deep": {"er": {"est": self.scalar()}},
             "tags": self.scalars(), "tags2": [self.scalar(), self.scalar()], "nothing": [], "kin": kin,
@@ -223,7 +318,10 @@ impl Choices {
 
     fn fields(&mut self) -> Json {
         let names = ["z", "a", "key", "键", "with blank", "0"];
-        (0..=self.below(4)).map(|_| (self.pick(&names).to_owned(), self.scalar())).collect::<Map<_, _>>().into()
+        (0..=self.below(4))
+            .map(|_| (self.pick(&names).to_owned(), self.scalar()))
+            .collect::<Map<_, _>>()
+            .into()
     }
 
     fn context(&mut self) -> Json {
@@ -253,28 +351,56 @@ fn compare(main: &str, partials: &[String], context: &Json) -> Result<(), TestCa
     let mut judge = Handlebars::new();
     judge.register_escape_fn(no_escape);
     let mut ours = PromptTemplateRegistry::new();
-    let partials = Scope::ALL.iter().map(|scope| scope.partial()).zip(partials.iter().map(String::as_str));
+    let partials = Scope::ALL
+        .iter()
+        .map(|scope| scope.partial())
+        .zip(partials.iter().map(String::as_str));
     for (name, source) in partials.chain([("main", main)]) {
-        judge.register_template_string(name, source).map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
-        ours.register(name, source).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        judge
+            .register_template_string(name, source)
+            .map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
+        ours.register(name, source)
+            .map_err(|error| TestCaseError::fail(error.to_string()))?;
     }
-    let expected = judge.render("main", context).map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
-    let found = try_render(&ours.get("main").unwrap(), context).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    prop_assert_eq!(found, expected, "{:?} with {:?} and {}", main, partials_of(&ours), context);
+    let expected = judge
+        .render("main", context)
+        .map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
+    let found = try_render(&ours.get("main").unwrap(), context)
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    prop_assert_eq!(
+        found,
+        expected,
+        "{:?} with {:?} and {}",
+        main,
+        partials_of(&ours),
+        context
+    );
     Ok(())
 }
 
 fn partials_of(registry: &PromptTemplateRegistry) -> Vec<String> {
-    Scope::ALL.iter().map(|scope| registry.get(scope.partial()).unwrap().to_string()).collect()
+    Scope::ALL
+        .iter()
+        .map(|scope| registry.get(scope.partial()).unwrap().to_string())
+        .collect()
 }
 
 #[test]
 fn the_shared_subset_renders_as_the_judge_does() {
-    let choices = (vec(any::<u8>(), 0..400), vec(any::<u8>(), 0..60), vec(any::<u8>(), 0..600));
+    let choices = (
+        vec(any::<u8>(), 0..400),
+        vec(any::<u8>(), 0..60),
+        vec(any::<u8>(), 0..600),
+    );
     let outcome = TestRunner::new(cases(2000)).run(&choices, |(main, partials, context)| {
-        let [mut main, mut partials, mut context] = [main, partials, context].map(|bytes| Choices(bytes.into_iter()));
+        let [mut main, mut partials, mut context] =
+            [main, partials, context].map(|bytes| Choices(bytes.into_iter()));
         let partials = Scope::ALL.map(|scope| partials.partial(scope));
-        compare(&main.template(Scope::Root, 4), &partials, &context.context())
+        compare(
+            &main.template(Scope::Root, 4),
+            &partials,
+            &context.context(),
+        )
     });
     outcome.unwrap_or_else(|fault| panic!("{fault}"));
 }

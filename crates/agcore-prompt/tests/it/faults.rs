@@ -7,65 +7,184 @@ use crate::support::{check_fault, check_render_fault, compile};
 
 #[test]
 fn unclosed_blocks_and_tags() {
-    check_fault("a\n {{#if x}}b", "line 2, column 2: expected {{/if}} to close {{#if}}, found the end of the template (near `{{#if x}}b`)");
-    check_fault("{{#each xs}}{{#if x}}{{/if}}", "line 1, column 1: expected {{/each}} to close {{#each}}, found the end of the template (near `{{#each xs}}{{#if x}}{{/if}}`)");
-    check_fault("{{#raw}} {{/if}}", "line 1, column 1: expected {{/raw}} to close {{#raw}}, found the end of the template (near `{{#raw}} {{/if}}`)");
-    check_fault("你好 {{name", "line 1, column 4: expected }} to close the tag, found the end of the template (near `你好 {{name`)");
-    check_fault("{{! never", "line 1, column 1: expected }} to close the comment, found the end of the template (near `{{! never`)");
-    check_fault("{{!-- a }} b", "line 1, column 1: expected --}} to close the comment, found the end of the template (near `{{!-- a }} b`)");
-    check_fault("{{ name }\n{{x}}", "line 2, column 1: expected }} to close the tag, found `{{x` (near `{{x}}`)");
-    check_fault("{{", "line 1, column 1: expected }} to close the tag, found the end of the template (near `{{`)");
+    check_fault(
+        "a\n {{#if x}}b",
+        "line 2, column 2: expected {{/if}} to close {{#if}}, found the end of the template (near `{{#if x}}b`)",
+    );
+    check_fault(
+        "{{#each xs}}{{#if x}}{{/if}}",
+        "line 1, column 1: expected {{/each}} to close {{#each}}, found the end of the template (near `{{#each xs}}{{#if x}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#raw}} {{/if}}",
+        "line 1, column 1: expected {{/raw}} to close {{#raw}}, found the end of the template (near `{{#raw}} {{/if}}`)",
+    );
+    check_fault(
+        "你好 {{name",
+        "line 1, column 4: expected }} to close the tag, found the end of the template (near `你好 {{name`)",
+    );
+    check_fault(
+        "{{! never",
+        "line 1, column 1: expected }} to close the comment, found the end of the template (near `{{! never`)",
+    );
+    check_fault(
+        "{{!-- a }} b",
+        "line 1, column 1: expected --}} to close the comment, found the end of the template (near `{{!-- a }} b`)",
+    );
+    check_fault(
+        "{{ name }\n{{x}}",
+        "line 2, column 1: expected }} to close the tag, found `{{x` (near `{{x}}`)",
+    );
+    check_fault(
+        "{{",
+        "line 1, column 1: expected }} to close the tag, found the end of the template (near `{{`)",
+    );
 }
 
 #[test]
 fn stray_and_mismatched_closing_tags() {
-    check_fault("a {{/if}}", "line 1, column 3: expected an open block to close, found `{{/if}}` (near `a {{/if}}`)");
-    check_fault("\n{{#if x}}\n{{/each}}", "line 3, column 1: expected {{/if}} to close {{#if}} of line 2, found `{{/each}}` (near `{{/each}}`)");
-    check_fault("{{#if x}}{{/}}", "line 1, column 10: expected {{/if}} to close {{#if}} of line 1, found `{{/}}` (near `{{#if x}}{{/}}`)");
-    check_fault("{{#each x}}{{#if x}}{{/each}}{{/if}}", "line 1, column 21: expected {{/if}} to close {{#if}} of line 1, found `{{/each}}` (near `{{#each x}}{{#if x}}{{/each}}{{/if}}`)");
-    check_fault("{{#raw}}{{/raw}}{{/raw}}", "line 1, column 17: expected an open block to close, found `{{/raw}}` (near `{{#raw}}{{/raw}}{{/raw}}`)");
+    check_fault(
+        "a {{/if}}",
+        "line 1, column 3: expected an open block to close, found `{{/if}}` (near `a {{/if}}`)",
+    );
+    check_fault(
+        "\n{{#if x}}\n{{/each}}",
+        "line 3, column 1: expected {{/if}} to close {{#if}} of line 2, found `{{/each}}` (near `{{/each}}`)",
+    );
+    check_fault(
+        "{{#if x}}{{/}}",
+        "line 1, column 10: expected {{/if}} to close {{#if}} of line 1, found `{{/}}` (near `{{#if x}}{{/}}`)",
+    );
+    check_fault(
+        "{{#each x}}{{#if x}}{{/each}}{{/if}}",
+        "line 1, column 21: expected {{/if}} to close {{#if}} of line 1, found `{{/each}}` (near `{{#each x}}{{#if x}}{{/each}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#raw}}{{/raw}}{{/raw}}",
+        "line 1, column 17: expected an open block to close, found `{{/raw}}` (near `{{#raw}}{{/raw}}{{/raw}}`)",
+    );
 }
 
 #[test]
 fn stray_and_repeated_else() {
-    check_fault("{{else}}", "line 1, column 1: expected an open block around else, found `{{else}}` (near `{{else}}`)");
-    check_fault("{{#if x}}{{else}}{{else}}{{/if}}", "line 1, column 18: expected {{/if}} behind the block's last else, found `{{else}}` (near `{{#if x}}{{else}}{{else}}{{/if}}`)");
-    check_fault("{{#if x}}{{else}}{{else if y}}{{/if}}", "line 1, column 18: expected {{/if}} behind the block's last else, found `{{else if y}}` (near `{{#if x}}{{else}}{{else if y}}{{/if}}`)");
-    check_fault("{{#if x}}{{else each y}}{{/if}}", "line 1, column 17: expected }}, if or unless after else, found `each y` (near `{{#if x}}{{else each y}}{{/if}}`)");
-    check_fault("{{#if x}}{{else if}}{{/if}}", "line 1, column 19: expected a name, found nothing (near `{{#if x}}{{else if}}{{/if}}`)");
+    check_fault(
+        "{{else}}",
+        "line 1, column 1: expected an open block around else, found `{{else}}` (near `{{else}}`)",
+    );
+    check_fault(
+        "{{#if x}}{{else}}{{else}}{{/if}}",
+        "line 1, column 18: expected {{/if}} behind the block's last else, found `{{else}}` (near `{{#if x}}{{else}}{{else}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#if x}}{{else}}{{else if y}}{{/if}}",
+        "line 1, column 18: expected {{/if}} behind the block's last else, found `{{else if y}}` (near `{{#if x}}{{else}}{{else if y}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#if x}}{{else each y}}{{/if}}",
+        "line 1, column 17: expected }}, if or unless after else, found `each y` (near `{{#if x}}{{else each y}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#if x}}{{else if}}{{/if}}",
+        "line 1, column 19: expected a name, found nothing (near `{{#if x}}{{else if}}{{/if}}`)",
+    );
 }
 
 #[test]
 fn unknown_blocks() {
-    check_fault("{{#with x}}{{/with}}", "line 1, column 4: expected the block if, unless, each or raw, found `with x` (near `{{#with x}}{{/with}}`)");
-    check_fault("{{#}}", "line 1, column 4: expected the block if, unless, each or raw, found nothing (near `{{#}}`)");
-    check_fault("{{#if}}{{/if}}", "line 1, column 6: expected a name, found nothing (near `{{#if}}{{/if}}`)");
-    check_fault("{{#raw x}}{{/raw}}", "line 1, column 8: expected }} after raw, found `x` (near `{{#raw x}}{{/raw}}`)");
+    check_fault(
+        "{{#with x}}{{/with}}",
+        "line 1, column 4: expected the block if, unless, each or raw, found `with x` (near `{{#with x}}{{/with}}`)",
+    );
+    check_fault(
+        "{{#}}",
+        "line 1, column 4: expected the block if, unless, each or raw, found nothing (near `{{#}}`)",
+    );
+    check_fault(
+        "{{#if}}{{/if}}",
+        "line 1, column 6: expected a name, found nothing (near `{{#if}}{{/if}}`)",
+    );
+    check_fault(
+        "{{#raw x}}{{/raw}}",
+        "line 1, column 8: expected }} after raw, found `x` (near `{{#raw x}}{{/raw}}`)",
+    );
 }
 
 #[test]
 fn wrong_names() {
-    check_fault("{{}}", "line 1, column 3: expected a name, found nothing (near `{{}}`)");
-    check_fault("{{ ~ }}", "line 1, column 4: expected a name, found `~` (near `{{ ~ }}`)");
-    check_fault("{{a..b}}", "line 1, column 5: expected a name, found `.b` (near `{{a..b}}`)");
-    check_fault("{{a.}}", "line 1, column 5: expected a name, found nothing (near `{{a.}}`)");
-    check_fault("{{../a}}", "line 1, column 3: expected a name (outer names are visible without ../), found `../a` (near `{{../a}}`)");
-    check_fault("{{upper name}}", "line 1, column 3: expected one name and nothing behind it (there are no helpers), found `upper name` (near `{{upper name}}`)");
-    check_fault("{{#if a b}}{{/if}}", "line 1, column 7: expected one name and nothing behind it (there are no helpers), found `a b` (near `{{#if a b}}{{/if}}`)");
-    check_fault("{{{a}}}", "line 1, column 3: expected a name (nothing is escaped, {{name}} is enough; \\{{ stands for two braces), found `{a` (near `{{{a}}}`)");
-    check_fault("{{@root}}", "line 1, column 3: expected @index, @first, @last or @key, found `@root` (near `{{@root}}`)");
-    check_fault("{{@index.x}}", "line 1, column 3: expected @index, @first, @last or @key, found `@index.x` (near `{{@index.x}}`)");
-    for source in ["{{^}}", "{{&a}}", "{{a=b}}", "{{'a'}}", "{{a|b}}", "{{(a)}}", "{{a\u{0}b}}", "{{a\\b}}", "{{[a]}}", "{{a/b}}"] {
+    check_fault(
+        "{{}}",
+        "line 1, column 3: expected a name, found nothing (near `{{}}`)",
+    );
+    check_fault(
+        "{{ ~ }}",
+        "line 1, column 4: expected a name, found `~` (near `{{ ~ }}`)",
+    );
+    check_fault(
+        "{{a..b}}",
+        "line 1, column 5: expected a name, found `.b` (near `{{a..b}}`)",
+    );
+    check_fault(
+        "{{a.}}",
+        "line 1, column 5: expected a name, found nothing (near `{{a.}}`)",
+    );
+    check_fault(
+        "{{../a}}",
+        "line 1, column 3: expected a name (outer names are visible without ../), found `../a` (near `{{../a}}`)",
+    );
+    check_fault(
+        "{{upper name}}",
+        "line 1, column 3: expected one name and nothing behind it (there are no helpers), found `upper name` (near `{{upper name}}`)",
+    );
+    check_fault(
+        "{{#if a b}}{{/if}}",
+        "line 1, column 7: expected one name and nothing behind it (there are no helpers), found `a b` (near `{{#if a b}}{{/if}}`)",
+    );
+    check_fault(
+        "{{{a}}}",
+        "line 1, column 3: expected a name (nothing is escaped, {{name}} is enough; \\{{ stands for two braces), found `{a` (near `{{{a}}}`)",
+    );
+    check_fault(
+        "{{@root}}",
+        "line 1, column 3: expected @index, @first, @last or @key, found `@root` (near `{{@root}}`)",
+    );
+    check_fault(
+        "{{@index.x}}",
+        "line 1, column 3: expected @index, @first, @last or @key, found `@index.x` (near `{{@index.x}}`)",
+    );
+    for source in [
+        "{{^}}",
+        "{{&a}}",
+        "{{a=b}}",
+        "{{'a'}}",
+        "{{a|b}}",
+        "{{(a)}}",
+        "{{a\u{0}b}}",
+        "{{a\\b}}",
+        "{{[a]}}",
+        "{{a/b}}",
+    ] {
         let error = PromptTemplate::compile(source).expect_err(source);
-        assert!(matches!(error.kind(), PromptErrorKind::Syntax { .. }), "{source}: {error}");
+        assert!(
+            matches!(error.kind(), PromptErrorKind::Syntax { .. }),
+            "{source}: {error}"
+        );
     }
 }
 
 #[test]
 fn wrong_partial_tags() {
-    check_fault("{{>}}", "line 1, column 4: expected the name of a partial, found nothing (near `{{>}}`)");
-    check_fault("{{> a b=1}}", "line 1, column 7: expected }} (a partial sees what is around it), found `b=1` (near `{{> a b=1}}`)");
-    check_fault("{{> \"a\"}}", "line 1, column 5: expected the name of a partial, found `\"a\"` (near `{{> \"a\"}}`)");
+    check_fault(
+        "{{>}}",
+        "line 1, column 4: expected the name of a partial, found nothing (near `{{>}}`)",
+    );
+    check_fault(
+        "{{> a b=1}}",
+        "line 1, column 7: expected }} (a partial sees what is around it), found `b=1` (near `{{> a b=1}}`)",
+    );
+    check_fault(
+        "{{> \"a\"}}",
+        "line 1, column 5: expected the name of a partial, found `\"a\"` (near `{{> \"a\"}}`)",
+    );
 }
 
 #[test]
@@ -73,20 +192,29 @@ fn long_and_wide_sources_are_shown_in_part() {
     let source = "字".repeat(100) + "{{" + &"名".repeat(100) + " 名}}";
     let message = PromptTemplate::compile(source).unwrap_err().to_string();
     let shown = format!("found `{}…`", "名".repeat(24));
-    assert!(message.starts_with("line 1, column 103:") && message.contains(&shown), "{message}");
+    assert!(
+        message.starts_with("line 1, column 103:") && message.contains(&shown),
+        "{message}"
+    );
     assert!(message.chars().count() < 250, "{message}");
 }
 
 #[test]
 fn blocks_nest_sixteen_levels_deep() {
     let nested = |levels: usize| "{{#if x}}".repeat(levels) + "y" + &"{{/if}}".repeat(levels);
-    assert_eq!(compile(&nested(16)).render_from(&json!({"x": 1})).unwrap(), "y");
+    assert_eq!(
+        compile(&nested(16)).render_from(&json!({"x": 1})).unwrap(),
+        "y"
+    );
     let error = PromptTemplate::compile(nested(17)).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Depth { limit: 16 });
     assert_eq!(error.location().unwrap().column, 16 * "{{#if x}}".len() + 1);
 
     let raw_inside = "{{#each x}}".repeat(16) + "{{#raw}}{{/raw}}";
-    assert!(matches!(PromptTemplate::compile(raw_inside).unwrap_err().kind(), PromptErrorKind::Depth { .. }));
+    assert!(matches!(
+        PromptTemplate::compile(raw_inside).unwrap_err().kind(),
+        PromptErrorKind::Depth { .. }
+    ));
     let chain = "{{#if a}}".to_owned() + &"{{else if a}}".repeat(100) + "{{/if}}";
     compile(&chain);
     compile(&"{{#if x}}{{/if}}".repeat(100));
@@ -95,17 +223,61 @@ fn blocks_nest_sixteen_levels_deep() {
 #[test]
 fn missing_variables_are_named_with_their_neighbours() {
     let context = json!({"user": {"name": "Ada", "nickname": "A"}, "users": [], "姓名": 1});
-    check_render_fault("Hi {{usr}}", context.clone(), "line 1, column 6: variable `usr` has no value in the context; did you mean `user`? (near `Hi {{usr}}`)");
-    check_render_fault("{{ user.nmae }}", context.clone(), "line 1, column 4: variable `user.nmae` has no value in the context; did you mean `user.name`? (near `{{ user.nmae }}`)");
-    check_render_fault("{{this.User}}", context.clone(), "line 1, column 3: variable `this.User` has no value in the context; did you mean one of `this.user`, `this.users`? (near `{{this.User}}`)");
-    check_render_fault("{{姓}}", context.clone(), "line 1, column 3: variable `姓` has no value in the context; did you mean `姓名`? (near `{{姓}}`)");
-    check_render_fault("{{user.name.first}}", context.clone(), "line 1, column 3: variable `user.name.first` has no value in the context (near `{{user.name.first}}`)");
-    check_render_fault("{{@index}}", context.clone(), "line 1, column 3: variable `@index` has no value in the context (near `{{@index}}`)");
-    check_render_fault("{{item}}", context.clone(), "line 1, column 3: variable `item` has no value in the context (near `{{item}}`)");
-    check_render_fault("{{#each lst}}{{/each}}", json!({"list": []}), "line 1, column 9: variable `lst` has no value in the context; did you mean `list`? (near `{{#each lst}}{{/each}}`)");
-    check_render_fault("{{#each users}}{{itm}}{{/each}}", json!({"users": [1]}), "line 1, column 18: variable `itm` has no value in the context; did you mean `item`? (near `{{#each users}}{{itm}}{{/each}}`)");
-    check_render_fault("{{a.b.c.d}}", json!({"a": {"b": {"cc": 1}}}), "line 1, column 3: variable `a.b.c.d` has no value in the context; did you mean `a.b.cc`? (near `{{a.b.c.d}}`)");
-    check_render_fault("{{a.b.cx}}", json!({"a": {"b": {"cc": 1}}}), "line 1, column 3: variable `a.b.cx` has no value in the context; did you mean `a.b.cc`? (near `{{a.b.cx}}`)");
+    check_render_fault(
+        "Hi {{usr}}",
+        context.clone(),
+        "line 1, column 6: variable `usr` has no value in the context; did you mean `user`? (near `Hi {{usr}}`)",
+    );
+    check_render_fault(
+        "{{ user.nmae }}",
+        context.clone(),
+        "line 1, column 4: variable `user.nmae` has no value in the context; did you mean `user.name`? (near `{{ user.nmae }}`)",
+    );
+    check_render_fault(
+        "{{this.User}}",
+        context.clone(),
+        "line 1, column 3: variable `this.User` has no value in the context; did you mean one of `this.user`, `this.users`? (near `{{this.User}}`)",
+    );
+    check_render_fault(
+        "{{姓}}",
+        context.clone(),
+        "line 1, column 3: variable `姓` has no value in the context; did you mean `姓名`? (near `{{姓}}`)",
+    );
+    check_render_fault(
+        "{{user.name.first}}",
+        context.clone(),
+        "line 1, column 3: variable `user.name.first` has no value in the context (near `{{user.name.first}}`)",
+    );
+    check_render_fault(
+        "{{@index}}",
+        context.clone(),
+        "line 1, column 3: variable `@index` has no value in the context (near `{{@index}}`)",
+    );
+    check_render_fault(
+        "{{item}}",
+        context.clone(),
+        "line 1, column 3: variable `item` has no value in the context (near `{{item}}`)",
+    );
+    check_render_fault(
+        "{{#each lst}}{{/each}}",
+        json!({"list": []}),
+        "line 1, column 9: variable `lst` has no value in the context; did you mean `list`? (near `{{#each lst}}{{/each}}`)",
+    );
+    check_render_fault(
+        "{{#each users}}{{itm}}{{/each}}",
+        json!({"users": [1]}),
+        "line 1, column 18: variable `itm` has no value in the context; did you mean `item`? (near `{{#each users}}{{itm}}{{/each}}`)",
+    );
+    check_render_fault(
+        "{{a.b.c.d}}",
+        json!({"a": {"b": {"cc": 1}}}),
+        "line 1, column 3: variable `a.b.c.d` has no value in the context; did you mean `a.b.cc`? (near `{{a.b.c.d}}`)",
+    );
+    check_render_fault(
+        "{{a.b.cx}}",
+        json!({"a": {"b": {"cc": 1}}}),
+        "line 1, column 3: variable `a.b.cx` has no value in the context; did you mean `a.b.cc`? (near `{{a.b.cx}}`)",
+    );
 }
 
 #[test]
@@ -117,17 +289,31 @@ fn each_needs_something_to_walk() {
         (json!(""), "a string"),
         (json!(false), "a boolean"),
     ] {
-        let expected = format!("line 1, column 9: `v.w` is {kind}, but each needs an array or an object (near `{{{{#each v.w}}}}{{{{else}}}}{{{{/each}}}}`)");
-        check_render_fault("{{#each v.w}}{{else}}{{/each}}", json!({"v": {"w": value}}), &expected);
+        let expected = format!(
+            "line 1, column 9: `v.w` is {kind}, but each needs an array or an object (near `{{{{#each v.w}}}}{{{{else}}}}{{{{/each}}}}`)"
+        );
+        check_render_fault(
+            "{{#each v.w}}{{else}}{{/each}}",
+            json!({"v": {"w": value}}),
+            &expected,
+        );
     }
 }
 
 #[test]
 fn errors_do_not_show_values() {
     let context = json!({"secret": "hunter2", "token": ["hunter2"]});
-    for source in ["{{secrets}}", "{{#each secret}}{{/each}}", "{{secret.x}}", "{{token.x}}"] {
+    for source in [
+        "{{secrets}}",
+        "{{#each secret}}{{/each}}",
+        "{{secret.x}}",
+        "{{token.x}}",
+    ] {
         let error = compile(source).render_from(&context).unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        assert!(
+            !format!("{error} {error:?}").contains("hunter2"),
+            "{error:?}"
+        );
     }
 }
 

@@ -1,6 +1,8 @@
 //! Sources and contexts that mean harm: nothing panics, hangs or overflows.
 
-use agcore_prompt::{PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value};
+use agcore_prompt::{
+    PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value,
+};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
 
@@ -17,9 +19,17 @@ fn exercise(source: &str) {
         template.variables();
         all.register("a", source).unwrap();
         for lenient in [true, false] {
-            let options = RenderOptions::new().with_lenient(lenient).with_max_output_bytes(1 << 16);
+            let options = RenderOptions::new()
+                .with_lenient(lenient)
+                .with_max_output_bytes(1 << 16);
             let outcome = all.bind(&template).with_options(options).render(&context);
-            assert!(outcome.is_ok_and(|text| text.len() <= 1 << 16) || !lenient || source.contains('>') || source.contains("each") || source.len() > 1000);
+            assert!(
+                outcome.is_ok_and(|text| text.len() <= 1 << 16)
+                    || !lenient
+                    || source.contains('>')
+                    || source.contains("each")
+                    || source.len() > 1000
+            );
         }
     }
 }
@@ -63,9 +73,15 @@ fn megabytes() -> Vec<(&'static str, String)> {
     vec![
         ("text", repeat("字")),
         ("variables", repeat("{{x}}")),
-        ("distinct variables", (0..60_000).map(|n| format!("{{{{v{n:07}}}}}")).collect()),
+        (
+            "distinct variables",
+            (0..60_000).map(|n| format!("{{{{v{n:07}}}}}")).collect(),
+        ),
         ("blocks", repeat("{{#if x}}y{{else if z}}{{/if}}")),
-        ("a chain", "{{#if x}}".to_owned() + &repeat("{{else if x}}") + "{{/if}}"),
+        (
+            "a chain",
+            "{{#if x}}".to_owned() + &repeat("{{else if x}}") + "{{/if}}",
+        ),
         ("deep blocks", repeat("{{#if x}}")),
         ("closing tags", repeat("{{/if}}")),
         ("open braces", repeat("{{")),
@@ -75,13 +91,22 @@ fn megabytes() -> Vec<(&'static str, String)> {
         ("escaped tags", repeat("\\{{")),
         ("comments", repeat("{{!-- }} --}}\n")),
         ("an open comment", "{{!--".to_owned() + &repeat("{{! }}")),
-        ("raw block", "{{#raw}}".to_owned() + &repeat("{{/ra") + "{{/raw}}"),
+        (
+            "raw block",
+            "{{#raw}}".to_owned() + &repeat("{{/ra") + "{{/raw}}",
+        ),
         ("an open raw block", "{{#raw}}".to_owned() + &repeat("{{/")),
-        ("raw block of blanks", "{{#raw}}".to_owned() + &repeat("{{          ")),
+        (
+            "raw block of blanks",
+            "{{#raw}}".to_owned() + &repeat("{{          "),
+        ),
         ("a long name", "{{".to_owned() + &repeat("名") + "}}"),
         ("a long path", "{{a".to_owned() + &repeat(".b") + "}}"),
         ("blanks in a tag", "{{".to_owned() + &repeat(" ") + "x}}"),
-        ("blanks on a line", repeat(" ") + "{{#if x}}" + &repeat("\t") + "\n{{/if}}"),
+        (
+            "blanks on a line",
+            repeat(" ") + "{{#if x}}" + &repeat("\t") + "\n{{/if}}",
+        ),
         ("lone tags", repeat("  {{! c }}  \n")),
         ("tildes", repeat(" {{~x~}} ")),
         ("partials", repeat("{{> p}}")),
@@ -94,13 +119,18 @@ fn megabytes_are_answered() {
         let outcome = PromptTemplate::compile(source.clone());
         if let Ok(template) = &outcome {
             template.variables();
-            let lenient = template.clone().with_options(RenderOptions::new().with_lenient(true));
+            let lenient = template
+                .clone()
+                .with_options(RenderOptions::new().with_lenient(true));
             let rendered = lenient.render(&json!({"x": 1}).into());
             assert!(rendered.is_ok() || name == "partials", "{name}");
         }
         if let Err(error) = outcome {
             assert!(error.to_string().chars().count() < 400, "{name}: {error}");
-            assert!(error.location().unwrap().excerpt.chars().count() <= 62, "{name}");
+            assert!(
+                error.location().unwrap().excerpt.chars().count() <= 62,
+                "{name}"
+            );
         }
     }
 }
@@ -110,8 +140,12 @@ fn output_that_multiplies_stops_at_the_limit() {
     let mut all = PromptTemplateRegistry::new();
     all.register("p15", "0123456789".repeat(100)).unwrap();
     for n in (0..15).rev() {
-        all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1).repeat(10)).unwrap();
+        all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1).repeat(10))
+            .unwrap();
     }
     let error = all.render("p0", &Value::Null).unwrap_err();
-    assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
+    assert!(
+        matches!(error.kind(), PromptErrorKind::Size { .. }),
+        "{error}"
+    );
 }

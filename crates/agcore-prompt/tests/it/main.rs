@@ -4,13 +4,16 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "tests say what they expect by panicking"
+    clippy::disallowed_methods,
+    reason = "tests say what they expect by panicking, and make the files and threads they need"
 )]
 
+mod composer;
 mod data_block;
 mod differential;
 mod faults;
 mod hostile;
+mod loops;
 mod partials;
 mod registry;
 mod serialize;

@@ -14,42 +14,117 @@ fn check(templates: &[(&str, &str)], context: Json, expected: &str) {
 
 #[test]
 fn partials_are_found_among_the_registered_templates() {
-    check(&[("main", "a{{> p}}b{{>p}}c"), ("p", "<{{x}}>")], json!({"x": 1}), "a<1>b<1>c");
-    check(&[("main", "{{> 前/页.眉}}{{~> b-1_2 ~}} "), ("前/页.眉", "头 "), ("b-1_2", "B")], json!({}), "头 B");
-    check(&[("p", "{{> q}}"), ("main", "[{{> p}}]"), ("q", "q")], json!({}), "[q]");
+    check(
+        &[("main", "a{{> p}}b{{>p}}c"), ("p", "<{{x}}>")],
+        json!({"x": 1}),
+        "a<1>b<1>c",
+    );
+    check(
+        &[
+            ("main", "{{> 前/页.眉}}{{~> b-1_2 ~}} "),
+            ("前/页.眉", "头 "),
+            ("b-1_2", "B"),
+        ],
+        json!({}),
+        "头 B",
+    );
+    check(
+        &[("p", "{{> q}}"), ("main", "[{{> p}}]"), ("q", "q")],
+        json!({}),
+        "[q]",
+    );
 }
 
 #[test]
 fn partials_see_what_is_around_them() {
-    let templates = [("main", "{{#each xs}}{{> p}}{{/each}}{{> r}}"), ("p", "{{@index}}{{name}}{{title}}{{#if @last}}.{{/if}}"), ("r", "{{title}}")];
-    check(&templates, json!({"xs": [{"name": "a"}, {"name": "b"}], "title": "T"}), "0aT1bT.T");
+    let templates = [
+        ("main", "{{#each xs}}{{> p}}{{/each}}{{> r}}"),
+        ("p", "{{@index}}{{name}}{{title}}{{#if @last}}.{{/if}}"),
+        ("r", "{{title}}"),
+    ];
+    check(
+        &templates,
+        json!({"xs": [{"name": "a"}, {"name": "b"}], "title": "T"}),
+        "0aT1bT.T",
+    );
 }
 
 #[test]
 fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
-    check(&[("main", "a\n{{> p}}\nb"), ("p", "p\n")], json!({}), "a\np\nb");
+    check(
+        &[("main", "a\n{{> p}}\nb"), ("p", "p\n")],
+        json!({}),
+        "a\np\nb",
+    );
     check(&[("main", "a\n{{> p}}\nb"), ("p", "p")], json!({}), "a\npb");
-    check(&[("main", "a\n  {{> p}}\nb"), ("p", "1\n2\n")], json!({}), "a\n  1\n  2\nb");
-    check(&[("main", "\t{{> p}}"), ("p", "1\n\n2")], json!({}), "\t1\n\t\n\t2");
+    check(
+        &[("main", "a\n  {{> p}}\nb"), ("p", "1\n2\n")],
+        json!({}),
+        "a\n  1\n  2\nb",
+    );
+    check(
+        &[("main", "\t{{> p}}"), ("p", "1\n\n2")],
+        json!({}),
+        "\t1\n\t\n\t2",
+    );
     check(&[("main", "  {{> p}}\nz"), ("p", "")], json!({}), "z");
-    check(&[("main", "  {{> p}}\n{{x}}\n"), ("p", "{{x}};\n{{x}}\n")], json!({"x": "a\nb"}), "  a\n  b;\n  a\n  b\na\nb\n");
-    check(&[("main", " {{> p}}\n|"), ("p", "1\n  {{> q}}\n2\n"), ("q", "3\n4\n")], json!({}), " 1\n   3\n   4\n 2\n|");
-    check(&[("main", " {{> p}}\n|"), ("p", "{{> q}}\n2\n"), ("q", "")], json!({}), " 2\n|");
+    check(
+        &[("main", "  {{> p}}\n{{x}}\n"), ("p", "{{x}};\n{{x}}\n")],
+        json!({"x": "a\nb"}),
+        "  a\n  b;\n  a\n  b\na\nb\n",
+    );
+    check(
+        &[
+            ("main", " {{> p}}\n|"),
+            ("p", "1\n  {{> q}}\n2\n"),
+            ("q", "3\n4\n"),
+        ],
+        json!({}),
+        " 1\n   3\n   4\n 2\n|",
+    );
+    check(
+        &[("main", " {{> p}}\n|"), ("p", "{{> q}}\n2\n"), ("q", "")],
+        json!({}),
+        " 2\n|",
+    );
 }
 
 #[test]
 fn other_partials_stay_where_they_are() {
-    check(&[("main", "a {{> p}} b\n"), ("p", "1\n2")], json!({}), "a 1\n2 b\n");
-    check(&[("main", "  {{~> p}}\n|"), ("p", "1\n2\n")], json!({}), "1\n2\n|");
-    check(&[("main", "a  {{~> p ~}}\n b"), ("p", " 1 ")], json!({}), "a 1 b");
+    check(
+        &[("main", "a {{> p}} b\n"), ("p", "1\n2")],
+        json!({}),
+        "a 1\n2 b\n",
+    );
+    check(
+        &[("main", "  {{~> p}}\n|"), ("p", "1\n2\n")],
+        json!({}),
+        "1\n2\n|",
+    );
+    check(
+        &[("main", "a  {{~> p ~}}\n b"), ("p", " 1 ")],
+        json!({}),
+        "a 1 b",
+    );
 }
 
 #[test]
 fn an_unknown_partial_is_an_error() {
-    let error = registry(&[("main", "a\n  {{> heder}}"), ("header", "")]).render("main", &json!({}).into()).unwrap_err();
-    assert_eq!(error.to_string(), "template `main`, line 2, column 3: partial `heder` is not registered; did you mean `header`? (near `{{> heder}}`)");
+    let error = registry(&[("main", "a\n  {{> heder}}"), ("header", "")])
+        .render("main", &json!({}).into())
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "template `main`, line 2, column 3: partial `heder` is not registered; did you mean `header`? (near `{{> heder}}`)"
+    );
     let error = compile("{{> p}}").render_from(&json!({})).unwrap_err();
-    assert_eq!(error.kind(), &PromptErrorKind::PartialNotFound { name: "p".into(), near: vec![] });
+    assert_eq!(
+        error.kind(),
+        &PromptErrorKind::PartialNotFound {
+            name: "p".into(),
+            near: vec![]
+        }
+    );
 
     // Not even one that is not reached on this way through the template.
     check(&[("main", "{{#if x}}{{> p}}{{/if}}")], json!({}), "");
@@ -57,7 +132,9 @@ fn an_unknown_partial_is_an_error() {
 
 #[test]
 fn errors_in_partials_tell_the_partial() {
-    let error = registry(&[("main", "{{> p}}"), ("p", "\n {{x}}")]).render("main", &json!({}).into()).unwrap_err();
+    let error = registry(&[("main", "{{> p}}"), ("p", "\n {{x}}")])
+        .render("main", &json!({}).into())
+        .unwrap_err();
     assert_eq!(error.location().unwrap().template.as_deref(), Some("p"));
     assert_eq!(error.location().unwrap().line, 2);
 }
@@ -70,9 +147,14 @@ fn a_partial_that_includes_itself_is_an_error() {
         &[("main", "{{#each xs}}{{> main}}{{/each}}")],
         &[("main", "  {{> main}}\n")],
     ] {
-        let error = registry(templates).render("main", &json!({"xs": [1]}).into()).unwrap_err();
+        let error = registry(templates)
+            .render("main", &json!({"xs": [1]}).into())
+            .unwrap_err();
         assert_eq!(error.kind(), &PromptErrorKind::Depth { limit: 16 });
-        assert!(error.to_string().contains("does a partial include itself?"), "{error}");
+        assert!(
+            error.to_string().contains("does a partial include itself?"),
+            "{error}"
+        );
     }
 }
 
@@ -89,26 +171,37 @@ fn blocks_and_partials_count_together() {
         let main = "{{#if t}}".repeat(blocks) + "{{> p1}}" + &"{{/if}}".repeat(blocks);
         let mut all = registry(&[("main", &main)]);
         for n in 1..partials {
-            all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1)).unwrap();
+            all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1))
+                .unwrap();
         }
         all.register(&format!("p{partials}"), "end").unwrap();
         all.render("main", &json!({"t": 1}).into())
     };
     for (blocks, partials) in [(0, 16), (8, 8), (15, 1)] {
         assert_eq!(chain(blocks, partials).unwrap(), "end");
-        assert_eq!(chain(blocks, partials + 1).unwrap_err().kind(), &PromptErrorKind::Depth { limit: 16 });
+        assert_eq!(
+            chain(blocks, partials + 1).unwrap_err().kind(),
+            &PromptErrorKind::Depth { limit: 16 }
+        );
     }
     let inner = "{{#if t}}".repeat(8) + "end" + &"{{/if}}".repeat(8);
     let outer = "{{#if t}}".repeat(8) + "{{> p}}" + &"{{/if}}".repeat(8);
-    let all = registry(&[("main", &outer), ("less", &outer[9..outer.len() - 7]), ("p", &inner)]);
+    let all = registry(&[
+        ("main", &outer),
+        ("less", &outer[9..outer.len() - 7]),
+        ("p", &inner),
+    ]);
     assert_eq!(all.render("less", &json!({"t": 1}).into()).unwrap(), "end");
     assert!(all.render("main", &json!({"t": 1}).into()).is_err());
 }
 
 #[test]
 fn partials_are_rendered_with_the_options_of_who_asks() {
-    let options = agcore_prompt::RenderOptions::new().with_lenient(true).with_max_output_bytes(3);
-    let all = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")]).with_options(options);
+    let options = agcore_prompt::RenderOptions::new()
+        .with_lenient(true)
+        .with_max_output_bytes(3);
+    let all = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")])
+        .with_options(options);
     assert_eq!(all.render("main", &json!({}).into()).unwrap(), "abc");
     assert!(all.render("long", &json!({}).into()).is_err());
 }
@@ -116,5 +209,11 @@ fn partials_are_rendered_with_the_options_of_who_asks() {
 #[test]
 fn a_template_from_outside_can_be_bound() {
     let template = PromptTemplate::compile("[{{> p}}]").unwrap();
-    assert_eq!(registry(&[("p", "P")]).bind(&template).render_from(&json!({})).unwrap(), "[P]");
+    assert_eq!(
+        registry(&[("p", "P")])
+            .bind(&template)
+            .render_from(&json!({}))
+            .unwrap(),
+        "[P]"
+    );
 }

@@ -9,8 +9,15 @@ use serde::{Serialize, Serializer};
 #[track_caller]
 fn check<T: Serialize>(value: T) {
     let json = serde_json::to_value(&value).unwrap();
-    assert_eq!(Value::from_serialize(&value).unwrap(), Value::from(json.clone()), "{json}");
-    let printed = PromptTemplate::compile("{{#each this}}{{this}}{{/each}}").unwrap().render_from(&[[value]]).unwrap();
+    assert_eq!(
+        Value::from_serialize(&value).unwrap(),
+        Value::from(json.clone()),
+        "{json}"
+    );
+    let printed = PromptTemplate::compile("{{#each this}}{{this}}{{/each}}")
+        .unwrap()
+        .render_from(&[[value]])
+        .unwrap();
     assert_eq!(printed, format!("[{json}]"));
 }
 
@@ -19,7 +26,12 @@ fn check_fault<T: Serialize>(value: T, expected: &str) {
     let error = Value::from_serialize(&value).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Context);
     assert_eq!(error.source().unwrap().to_string(), expected);
-    assert!(PromptTemplate::compile("x").unwrap().render_from(&value).is_err());
+    assert!(
+        PromptTemplate::compile("x")
+            .unwrap()
+            .render_from(&value)
+            .is_err()
+    );
 }
 
 #[derive(Serialize)]
@@ -44,7 +56,10 @@ enum Shape {
     Unit,
     Newtype(Pair),
     Tuple(i32, Vec<Self>),
-    Struct { x: Unit, y: BTreeMap<&'static str, Self> },
+    Struct {
+        x: Unit,
+        y: BTreeMap<&'static str, Self>,
+    },
 }
 
 #[test]
@@ -61,9 +76,24 @@ fn scalars() {
 #[test]
 fn compounds() {
     check((Unit, Newtype(1), Pair(2, "b")));
-    check(Fields { z: 1, a: Some(Box::new(Fields { z: 2, a: None, name: 'x' })), name: '名' });
-    check([Shape::Unit, Shape::Newtype(Pair(1, "a")), Shape::Tuple(1, vec![Shape::Unit, Shape::Tuple(2, vec![])])]);
-    check(Shape::Struct { x: Unit, y: BTreeMap::from([("k", Shape::Newtype(Pair(1, "")))]) });
+    check(Fields {
+        z: 1,
+        a: Some(Box::new(Fields {
+            z: 2,
+            a: None,
+            name: 'x',
+        })),
+        name: '名',
+    });
+    check([
+        Shape::Unit,
+        Shape::Newtype(Pair(1, "a")),
+        Shape::Tuple(1, vec![Shape::Unit, Shape::Tuple(2, vec![])]),
+    ]);
+    check(Shape::Struct {
+        x: Unit,
+        y: BTreeMap::from([("k", Shape::Newtype(Pair(1, "")))]),
+    });
     check(Vec::<i32>::new());
     check(BTreeMap::<String, i32>::new());
     check(serde_json::json!({"a": [1, [2, {"b": {}}], []], "c": {"d": null}}));
@@ -87,9 +117,20 @@ fn keys_of_maps() {
     check(BTreeMap::from([(u64::MAX, 1)]));
     check(BTreeMap::from([(true, 1)]));
     check(BTreeMap::from([('x', 1)]));
-    check(BTreeMap::from([(Some("x"), 1)]).into_iter().map(|(key, value)| (key.unwrap(), value)).collect::<BTreeMap<_, _>>());
-    check_fault(BTreeMap::from([((), 1)]), "a map's key is neither text, an integer nor a boolean");
-    check_fault(BTreeMap::from([(vec![1], 1)]), "a map's key is neither text, an integer nor a boolean");
+    check(
+        BTreeMap::from([(Some("x"), 1)])
+            .into_iter()
+            .map(|(key, value)| (key.unwrap(), value))
+            .collect::<BTreeMap<_, _>>(),
+    );
+    check_fault(
+        BTreeMap::from([((), 1)]),
+        "a map's key is neither text, an integer nor a boolean",
+    );
+    check_fault(
+        BTreeMap::from([(vec![1], 1)]),
+        "a map's key is neither text, an integer nor a boolean",
+    );
 }
 
 #[test]
@@ -100,11 +141,23 @@ fn a_repeated_field_keeps_its_first_value() {
         #[serde(flatten)]
         more: BTreeMap<&'static str, [i32; 2]>,
     }
-    let flat = Flat { name: "declared", more: BTreeMap::from([("a", [1, 2]), ("name", [3, 4]), ("z", [5, 6])]) };
+    let flat = Flat {
+        name: "declared",
+        more: BTreeMap::from([("a", [1, 2]), ("name", [3, 4]), ("z", [5, 6])]),
+    };
     let value = Value::from_serialize(&flat).unwrap();
-    assert_eq!(value.to_string(), r#"{"name":"declared","a":[1,2],"z":[5,6]}"#);
+    assert_eq!(
+        value.to_string(),
+        r#"{"name":"declared","a":[1,2],"z":[5,6]}"#
+    );
     let source = "{{name}} {{z.1}}{{#each this}} {{@key}}{{/each}}";
-    assert_eq!(PromptTemplate::compile(source).unwrap().render_from(&flat).unwrap(), "declared 6 name a z");
+    assert_eq!(
+        PromptTemplate::compile(source)
+            .unwrap()
+            .render_from(&flat)
+            .unwrap(),
+        "declared 6 name a z"
+    );
 }
 
 #[test]
@@ -123,16 +176,28 @@ fn what_cannot_be_read() {
     }
     check_fault([Refuses], "not today");
     check_fault(Endless, "nested more than 128 levels deep");
-    check_fault(i128::MAX, "the integer 170141183460469231731687303715884105727 is out of range");
-    check_fault(u128::MAX, "the integer 340282366920938463463374607431768211455 is out of range");
+    check_fault(
+        i128::MAX,
+        "the integer 170141183460469231731687303715884105727 is out of range",
+    );
+    check_fault(
+        u128::MAX,
+        "the integer 340282366920938463463374607431768211455 is out of range",
+    );
 }
 
 #[test]
 fn long_objects_and_arrays_keep_their_order() {
     let fields: Vec<(String, usize)> = (0..500).map(|at| (format!("field {at}"), at)).collect();
-    let object: serde_json::Map<_, _> = fields.iter().map(|(name, at)| (name.clone(), (*at).into())).collect();
+    let object: serde_json::Map<_, _> = fields
+        .iter()
+        .map(|(name, at)| (name.clone(), (*at).into()))
+        .collect();
     check(&object);
     let value = Value::from(object);
     assert_eq!(value.get("field 499"), Some(&Value::Integer(499)));
-    assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), fields.iter().map(|(name, _)| name).collect::<Vec<_>>());
+    assert_eq!(
+        value.as_object().unwrap().keys().collect::<Vec<_>>(),
+        fields.iter().map(|(name, _)| name).collect::<Vec<_>>()
+    );
 }

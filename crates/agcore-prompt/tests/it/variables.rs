@@ -10,16 +10,31 @@ fn check(source: &str, expected: &[&str]) {
 #[test]
 fn variables_come_once_in_the_order_of_use() {
     check("none", &[]);
-    check("{{b}}{{a.x.0}}{{b}}{{this.c}}{{this}}", &["b", "a.x.0", "c"]);
-    check("{{#if a}}{{b}}{{else if c}}{{d}}{{else}}{{e}}{{/if}}{{#unless f}}{{/unless}}", &["a", "b", "c", "d", "e", "f"]);
+    check(
+        "{{b}}{{a.x.0}}{{b}}{{this.c}}{{this}}",
+        &["b", "a.x.0", "c"],
+    );
+    check(
+        "{{#if a}}{{b}}{{else if c}}{{d}}{{else}}{{e}}{{/if}}{{#unless f}}{{/unless}}",
+        &["a", "b", "c", "d", "e", "f"],
+    );
     check("{{#raw}}{{x}}{{/raw}}\\{{y}}{{! {{z}} }}", &[]);
 }
 
 #[test]
 fn what_loops_use_stands_behind_the_list() {
-    check("{{#each xs}}{{a}}{{this}}{{item}}{{item.b}}{{this.c}}{{else}}{{d}}{{/each}}", &["xs", "xs[].a", "xs[].b", "xs[].c", "d"]);
-    check("{{#each xs}}{{@index}}{{@key}}{{#if @first}}{{/if}}{{/each}}{{@last}}{{item}}", &["xs", "item"]);
-    check("{{#each a.b}}{{#each cs}}{{d}}{{/each}}{{#each this}}{{e}}{{/each}}{{/each}}", &["a.b", "a.b[].cs", "a.b[].cs[].d", "a.b[][].e"]);
+    check(
+        "{{#each xs}}{{a}}{{this}}{{item}}{{item.b}}{{this.c}}{{else}}{{d}}{{/each}}",
+        &["xs", "xs[].a", "xs[].b", "xs[].c", "d"],
+    );
+    check(
+        "{{#each xs}}{{@index}}{{@key}}{{#if @first}}{{/if}}{{/each}}{{@last}}{{item}}",
+        &["xs", "item"],
+    );
+    check(
+        "{{#each a.b}}{{#each cs}}{{d}}{{/each}}{{#each this}}{{e}}{{/each}}{{/each}}",
+        &["a.b", "a.b[].cs", "a.b[].cs[].d", "a.b[][].e"],
+    );
     check("{{#each this}}{{a}}{{/each}}", &["[].a"]);
 }
 

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
-    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, settle, text,
-    work,
+    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, reports,
+    settle, text, work,
 };
 
 fn asking() -> PermissionRules {
@@ -127,17 +127,28 @@ async fn edited_arguments_do_not_get_past_a_deny_rule() {
     assert_eq!(tool.count(), 0);
 }
 
-/// Two calls of one reply: the yes for the session to the first is a yes to the second, too.
+/// Lets others go on before it answers.
+struct Slow(Arc<Scripted>);
+
+#[async_trait]
+impl Approver for Slow {
+    async fn approve(&self, request: &ApprovalRequest) -> Approval {
+        tokio::task::yield_now().await;
+        self.0.approve(request).await
+    }
+}
+
+/// Calls of one reply: the yes for the session to the first is a yes to the others, too.
 #[tokio::test]
 async fn neighbours_are_asked_one_after_another() {
     let approver = Scripted::new([Approval::session()]);
     let tool = Echo::new("t");
-    let policy = ToolPolicy::new(asking()).with_approver(approver.clone());
+    let policy = ToolPolicy::new(asking()).with_approver(Arc::new(Slow(approver.clone())));
     let executor = executor_of([tool.clone()]).policy(policy).build().unwrap();
     let calls = (0..5)
         .map(|id| work(&id.to_string(), "t", &json!({})))
         .collect();
-    assert_eq!(crate::support::reports(&executor, calls).await.len(), 5);
+    assert_eq!(reports(&executor, calls).await.len(), 5);
     assert_eq!((approver.asked().len(), tool.count()), (1, 5));
 }
 

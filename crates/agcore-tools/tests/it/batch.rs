@@ -355,3 +355,32 @@ async fn progress_of_the_applications_own_calls_goes_to_the_contexts_observer() 
         ["a", "a", "a", "a", "b", "b", "b", "b"]
     );
 }
+
+/// A task that the tool has started tells something while the tool itself waits for ever.
+#[tokio::test(start_paused = true)]
+async fn progress_from_elsewhere_wakes_the_reader() {
+    let tool = typed(
+        "t",
+        "Starts a task.",
+        |_: NoArguments, context: ToolContext| {
+            let teller = context.clone();
+            tokio::spawn(async move {
+                teller.clock().sleep(Duration::from_millis(5)).await;
+                teller.progress(Progress::message("half"));
+            });
+            std::future::pending::<Result<u8, ToolError>>()
+        },
+    );
+    let executor = registry([tool]).executor(context()).build().unwrap();
+    let mut stream = executor.execute(vec![work("t", "t", &json!({}))]);
+    let start = tokio::time::Instant::now();
+    let told = stream.next().await.unwrap();
+    assert_eq!(
+        told,
+        ToolReport::Progress {
+            call_id: "t".into(),
+            progress: Progress::message("half")
+        }
+    );
+    assert_eq!(start.elapsed(), Duration::from_millis(5));
+}

@@ -75,6 +75,22 @@ async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
 }
 
 #[tokio::test]
+async fn every_argument_that_rules_ask_about_must_be_granted() {
+    let present = |path| Rule::argument(RuleState::Ask, "*", path, ArgumentTest::Present).unwrap();
+    let rules = PermissionRules::default().with_rules([present("$.path"), present("$.mode")]);
+    let calls = [
+        ("fs.read", json!({"path": "/a"})),
+        ("fs.read", json!({"path": "/a", "mode": "raw"})),
+        ("fs.read", json!({"path": "/a", "mode": "raw"})),
+        ("fs.read", json!({"path": "/a", "mode": "text"})),
+        ("fs.read", json!({"path": "/a"})),
+        ("fs.read", json!({})),
+    ];
+    let answers = [Approval::session(), Approval::session(), Approval::once()];
+    assert_eq!(asked_at(rules, &answers, &calls).await, [0, 1, 3]);
+}
+
+#[tokio::test]
 async fn an_approver_may_widen_or_narrow_the_grant() {
     let grant = |path: &str| {
         let values = vec![json!(path)];

@@ -16,6 +16,7 @@ mod bad_input;
 mod batch;
 mod context;
 mod errors;
+mod foreign_text;
 mod grants;
 mod layers;
 mod matrix;

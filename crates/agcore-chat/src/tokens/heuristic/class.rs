@@ -91,25 +91,19 @@ impl Class {
     /// Letters beyond ASCII and the common ideographs.
     fn of_letter(c: char) -> Option<Self> {
         Some(match u32::from(c) {
-            0xaa | 0xb5 | 0xba | 0xc0..=0xd6 | 0xd8..=0xf6 | 0xf8..=0x36f | 0x1e00..=0x1eff => {
-                Self::Accented
-            }
+            0xaa | 0xb5 | 0xba | 0xc0..=0xd6 | 0xd8..=0xf6 | 0xf8..=0x36f | 0x1e00..=0x1eff => Self::Accented,
             0x370..=0x3ff | 0x1f00..=0x1fff => Self::Letter(Script::Greek),
             0x400..=0x52f => Self::Cyrillic,
             0x530..=0x58f | 0x10a0..=0x10ff => Self::Letter(Script::Caucasian),
             0x590..=0x5ff => Self::Letter(Script::Hebrew),
-            0x600..=0x77f | 0x8a0..=0x8ff | 0xfb50..=0xfdff | 0xfe70..=0xfefe => {
-                Self::Letter(Script::Arabic)
-            }
+            0x600..=0x77f | 0x8a0..=0x8ff | 0xfb50..=0xfdff | 0xfe70..=0xfefe => Self::Letter(Script::Arabic),
             0x900..=0x97f => Self::Letter(Script::Devanagari),
             0x980..=0x9ff => Self::Letter(Script::Bengali),
             0xb80..=0xbff => Self::Letter(Script::Tamil),
             0xc00..=0xcff => Self::Letter(Script::Telugu),
             0xa00..=0xdff => Self::Letter(Script::OtherIndic),
             0xe00..=0xe7f => Self::Letter(Script::Thai),
-            0xe80..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff => {
-                Self::Letter(Script::SouthEastAsian)
-            }
+            0xe80..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff => Self::Letter(Script::SouthEastAsian),
             0x1100..=0x11ff | 0x3130..=0x318f | 0xac00..=0xd7af => Self::Hangul,
             0x3040..=0x309f => Self::Hiragana,
             0x30a0..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f => Self::Katakana,
@@ -128,11 +122,7 @@ impl Class {
             0x2500..=0x259f => Self::Line,
             0x2600..=0x27bf | 0x2b00..=0x2bff => Self::Dingbat,
             0x2070..=0x2bff => Self::Symbol,
-            0x3000..=0x303f
-            | 0xff01..=0xff0f
-            | 0xff1a..=0xff20
-            | 0xff3b..=0xff40
-            | 0xff5b..=0xff65 => Self::WideMark,
+            0x3000..=0x303f | 0xff01..=0xff0f | 0xff1a..=0xff20 | 0xff3b..=0xff40 | 0xff5b..=0xff65 => Self::WideMark,
             0x1f3fb..=0x1f3ff => Self::Tone,
             0x1f600..=0x1f64f => Self::Face,
             0x1f400..=0x1f4ff => Self::Pictograph,
@@ -163,8 +153,7 @@ mod tests {
     #[test]
     fn characters_are_told_apart() {
         let check = |text: &str, class: Class| {
-            text.chars()
-                .for_each(|c| assert_eq!(Class::of(c), class, "{c:?}"));
+            text.chars().for_each(|c| assert_eq!(Class::of(c), class, "{c:?}"));
         };
         check("az", Class::Lower);
         check("AZ", Class::Upper);

@@ -12,10 +12,7 @@ pub(super) const SEAMS: usize = 4;
 /// for up to 0.78, 2 for up to 0.9, and 3 for everything else.
 #[inline]
 pub(super) fn seam(c: char) -> usize {
-    LEVELS
-        .iter()
-        .position(|set| set.contains(c))
-        .unwrap_or(SEAMS - 1)
+    LEVELS.iter().position(|set| set.contains(c)).unwrap_or(SEAMS - 1)
 }
 
 static LEVELS: [CharSet<328>; SEAMS - 1] = [

@@ -10,9 +10,7 @@ pub(super) const SEAMS: usize = 3;
 /// for up to 45 %, 2 for more.
 #[inline]
 pub(super) fn seam(first: char, second: char) -> usize {
-    let digit = PAIRS
-        .get(place(first))
-        .and_then(|row| row.get(place(second)));
+    let digit = PAIRS.get(place(first)).and_then(|row| row.get(place(second)));
     digit.map_or(SEAMS - 1, |digit| usize::from(digit - b'0'))
 }
 
@@ -70,10 +68,7 @@ mod tests {
 
     #[test]
     fn every_sign_has_its_place() {
-        let places: Vec<usize> = ('!'..='~')
-            .filter(char::is_ascii_punctuation)
-            .map(place)
-            .collect();
+        let places: Vec<usize> = ('!'..='~').filter(char::is_ascii_punctuation).map(place).collect();
         assert_eq!(places, (0..PAIRS.len()).collect::<Vec<_>>());
     }
 

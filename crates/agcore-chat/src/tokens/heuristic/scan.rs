@@ -202,10 +202,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         if spaced {
             self.emit(Unit::DigitSpace);
         }
-        self.emit(pick(
-            self.run % 3,
-            [Unit::Digit1, Unit::Digit2, Unit::Digit3],
-        ));
+        self.emit(pick(self.run % 3, [Unit::Digit1, Unit::Digit2, Unit::Digit3]));
     }
 
     fn punct(&mut self, c: char, again: bool, spaced: bool) {
@@ -213,11 +210,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         if self.run == 0 {
             self.emit(Unit::Punct);
         } else if again {
-            self.emit(if self.run < 4 {
-                Unit::PunctSame
-            } else {
-                Unit::PunctMore
-            });
+            self.emit(if self.run < 4 { Unit::PunctSame } else { Unit::PunctMore });
         } else {
             self.run = 0;
             self.emit(Unit::PAIRS[puncts::seam(self.prev_char, c)]);
@@ -302,33 +295,15 @@ mod tests {
         check(" ", &[]);
         check("in in", &[Word, Plain0, Word, Plain0]);
         check("In.in", &[Word, Capital, Plain0, Punct, WordGlued, Plain0]);
-        check(
-            "inIn IN",
-            &[Word, Plain0, Hump, Plain0, Word, Capital, Caps0],
-        );
+        check("inIn IN", &[Word, Plain0, Hump, Plain0, Word, Capital, Caps0]);
         check(
             "n't n’t 't",
-            &[
-                Word,
-                Punct,
-                WordGlued,
-                Word,
-                Mark,
-                WordGlued,
-                Punct,
-                WordAfterQuote,
-            ],
+            &[Word, Punct, WordGlued, Word, Mark, WordGlued, Punct, WordAfterQuote],
         );
-        check(
-            "1234 5",
-            &[Digit1, Digit2, Digit3, Digit1, DigitSpace, Digit1],
-        );
+        check("1234 5", &[Digit1, Digit2, Digit3, Digit1, DigitSpace, Digit1]);
         check("1a", &[Digit1, WordAfterDigit]);
         check("();;", &[Punct, Pair0, Pair0, PunctSame]);
-        check(
-            "=====",
-            &[Punct, PunctSame, PunctSame, PunctSame, PunctMore],
-        );
+        check("=====", &[Punct, PunctSame, PunctSame, PunctSame, PunctMore]);
         check("a\n\n", &[Word, Newline, NewlineMore]);
         check("; \n;\n", &[Punct, Newline, Punct, NewlineAfterPunct]);
         check("。\r\n", &[WideMark, NewlineAfterWideMark, NewlineMore]);
@@ -336,21 +311,13 @@ mod tests {
         check("\n    a", &[Newline, Indent, SpaceMore, SpaceMore, Word]);
         check("\t\t\ta", &[Tab, TabSecond, TabMore, WordAfterTab]);
         check("们们 中", &[HanFirst, HanEven0, WideSpace, HanFirst]);
-        check(
-            "のか中ア",
-            &[HiraganaFirst, HiraganaNext, HanAfterKana, KatakanaFirst],
-        );
+        check("のか中ア", &[HiraganaFirst, HiraganaNext, HanAfterKana, KatakanaFirst]);
         check("한는는", &[HangulFirst2, HangulOdd0, HangulEven0]);
-        check(
-            "ов ов",
-            &[CyrillicFirst, CyrillicPlain0, CyrillicFirst, CyrillicPlain0],
-        );
+        check("ов ов", &[CyrillicFirst, CyrillicPlain0, CyrillicFirst, CyrillicPlain0]);
         check("αααα", &[GreekFirst, GreekNext, GreekNext, GreekLate]);
         check(
             "├──────",
-            &[
-                Line, LinePair, LineSame, LineSame, LineMore, LineMore, LineMore,
-            ],
+            &[Line, LinePair, LineSame, LineSame, LineMore, LineMore, LineMore],
         );
         check("❤\u{fe0f}👍🏽", &[Dingbat, Selector, Pictograph, Tone]);
     }
@@ -358,10 +325,7 @@ mod tests {
     /// A pair that is often torn apart makes the rest of the word dearer, and only that.
     #[test]
     fn a_word_grows_rough() {
-        assert_eq!(
-            units("qxin in"),
-            [Word, Plain5, Rough3, Rough0, Word, Plain0]
-        );
+        assert_eq!(units("qxin in"), [Word, Plain5, Rough3, Rough0, Word, Plain0]);
         assert_eq!(units("1in"), [Digit1, WordAfterDigit, Uneven0]);
     }
 

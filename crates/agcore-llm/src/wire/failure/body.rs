@@ -167,7 +167,7 @@ impl ErrorBody {
     fn aside(&mut self, value: Option<&Value>, depth: usize) {
         match value {
             Some(Value::Array(items)) => {
-                items.iter().for_each(|item| self.aside(Some(item), depth))
+                items.iter().for_each(|item| self.aside(Some(item), depth));
             }
             Some(Value::Object(members)) => {
                 for name in ["code", "error_code", "reason", "quotaId"] {

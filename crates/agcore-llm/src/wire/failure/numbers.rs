@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn reads_each_vendors_wording() {
         let check = |message: &str, limit, requested| {
-            assert_eq!(of(message), (limit, requested), "{message}")
+            assert_eq!(of(message), (limit, requested), "{message}");
         };
         check(
             "prompt is too long: 213462 tokens > 200000 maximum",

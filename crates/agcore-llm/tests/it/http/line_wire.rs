@@ -1,4 +1,5 @@
-//! The simplest wire: the body is text, each piece of it a delta; `END` ends it. What it cannot read are errors.
+//! The simplest wire: the body is text, each word of it a delta. `END` ends it at once, `LAST` makes it whole when the
+//! connection ends; a status of failure is an error that quotes the body.
 
 use agcore_chat::ChatRequest;
 use agcore_chat::Text;
@@ -67,7 +68,7 @@ impl Decoder<Chat> for LineDecoder {
             return Err(error.with_body(&self.text));
         }
         match close {
-            _ if self.is_done() => Ok(()),
+            _ if self.is_done() || self.text.ends_with("LAST") => Ok(()),
             Close::Clean => Err(LlmError::new(LlmErrorKind::Truncated, "no END")),
             Close::Reset => Err(LlmError::new(LlmErrorKind::Connect, "reset before END")),
         }

@@ -53,7 +53,10 @@ async fn connect() {
     let error = fails(&provider, hello()).await;
     check(&error, TimeoutStage::Connect, "`connect`");
     let cause = error.chain();
-    assert!(!cause.contains("os error"), "the kernel was faster: {cause}");
+    assert!(
+        !cause.contains("os error"),
+        "the kernel was faster: {cause}"
+    );
 }
 
 #[tokio::test]

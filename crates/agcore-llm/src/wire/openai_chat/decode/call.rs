@@ -92,7 +92,7 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
                     call.index = map
                         .next_value::<LooseCount>()?
                         .0
-                        .map(|index| (index ^ (index >> 32)) as u32)
+                        .map(|index| (index ^ (index >> 32)) as u32);
                 }
                 "id" => call.id = filled(map.next_value::<LooseText>()?.0),
                 "type" => call.custom |= map.next_value::<LooseText>()?.0 == "custom",

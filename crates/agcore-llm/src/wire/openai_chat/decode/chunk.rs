@@ -79,7 +79,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                 "id" => has_news |= known(&mut map, &mut state.start.id)?,
                 "model" => has_news |= known(&mut map, &mut state.start.model)?,
                 "system_fingerprint" => {
-                    has_news |= known(&mut map, &mut state.start.system_fingerprint)?
+                    has_news |= known(&mut map, &mut state.start.system_fingerprint)?;
                 }
                 "service_tier" => has_news |= known(&mut map, &mut state.start.service_tier)?,
                 "created" if state.start.created.is_none() => {
@@ -224,7 +224,7 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
                     said = map.next_value_seed(SaidSeed {
                         state,
                         choice: index,
-                    })?
+                    })?;
                 }
                 "finish_reason" => finish = filled(map.next_value::<LooseText>()?.0),
                 "error" => note_error(summary, map.next_value()?),

@@ -53,7 +53,7 @@ fn join(last: &mut Value, piece: Value) {
     for (name, value) in piece {
         match (last.get_mut(&name), value) {
             (Some(Value::String(text)), Value::String(more)) if member == Some(name.as_str()) => {
-                text.push_str(&more)
+                text.push_str(&more);
             }
             (Some(_), Value::Null) => {}
             (_, value) => {

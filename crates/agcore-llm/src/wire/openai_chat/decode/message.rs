@@ -52,7 +52,7 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                 "reasoning_content" => said.reasoning_content = text(&mut map)?,
                 "reasoning" => said.reasoning = text(&mut map)?,
                 REASONING_DETAILS => {
-                    said.details = map.next_value::<Option<_>>()?.unwrap_or_default()
+                    said.details = map.next_value::<Option<_>>()?.unwrap_or_default();
                 }
                 "tool_calls" => {
                     let seed = CallsSeed {
@@ -64,7 +64,7 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                 "function_call" => {
                     said.function_call = map
                         .next_value::<Option<FunctionPart>>()?
-                        .map(FunctionPart::legacy)
+                        .map(FunctionPart::legacy);
                 }
                 "audio" => said.audio = map.next_value()?,
                 other => {

@@ -341,10 +341,10 @@ impl Serialize for WrittenInput<'_> {
         match &self.call.input {
             CallInput::Text(text) if self.is_custom => map.serialize_entry("input", text)?,
             CallInput::Text(text) => {
-                map.serialize_entry("arguments", &json!({ "input": text }).to_string())?
+                map.serialize_entry("arguments", &json!({ "input": text }).to_string())?;
             }
             CallInput::Arguments(raw) if raw.trim().is_empty() => {
-                map.serialize_entry("arguments", "{}")?
+                map.serialize_entry("arguments", "{}")?;
             }
             CallInput::Arguments(raw) if self.must_wrap() => {
                 map.serialize_entry("arguments", &json!({ "invalid_json": raw }).to_string())?;

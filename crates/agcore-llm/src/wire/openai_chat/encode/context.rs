@@ -17,7 +17,7 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(dialect: &'a Dialect, request: &'a ChatRequest, model: &str) -> Self {
-        let is_thinking = dialect.reasoning.required_with_calls && thinks(request, model);
+        let is_thinking = dialect.reasoning.required_with_calls && thinks(dialect, request, model);
         Self {
             dialect,
             call_ids: CallIds::new(dialect.tools.call_ids, &request.messages),
@@ -50,20 +50,27 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a model that may think does: its name says so (`deepseek-reasoner`, `kimi-k2-thinking`), it was told to, or it
-/// did before.
-fn thinks(request: &ChatRequest, model: &str) -> bool {
+/// Whether a model that may think does: its name says so, it was told to, or it did before.
+fn thinks(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
     let switch = request
         .extra_body
         .get("thinking")
         .and_then(|thinking| thinking.get("type"));
+    match switch.and_then(Value::as_str) {
+        Some("disabled") => return false,
+        Some("enabled") => return true,
+        _ => {}
+    }
+    let is_off = request.reasoning_effort.as_deref() == Some("none");
+    let says_so = dialect
+        .reasoning
+        .thinking_models
+        .iter()
+        .any(|part| model.contains(part));
     let has_thought = |message: &Message| {
         message
             .as_assistant()
             .is_some_and(|said| !said.reasoning().is_empty())
     };
-    model.contains("reasoner")
-        || model.contains("thinking")
-        || switch.and_then(Value::as_str) == Some("enabled")
-        || request.messages.iter().any(|message| has_thought(message))
+    !is_off && (says_so || request.messages.iter().any(|message| has_thought(message)))
 }

@@ -119,7 +119,7 @@ impl Serialize for WrittenTool<'_> {
         map.serialize_entry("type", kind)?;
         match self.tool {
             Tool::Function(tool) => {
-                map.serialize_entry(kind, &WrittenFunction { context, tool })?
+                map.serialize_entry(kind, &WrittenFunction { context, tool })?;
             }
             Tool::Custom(tool) => map.serialize_entry(kind, tool)?,
             _ => {}
