@@ -25,10 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let session = bundle.session("dinner", cook);
     say(&session, "I am Ada.").await?;
     let answer = say(&session, "What is my name?").await?;
-    assert!(
-        answer.contains("Ada"),
-        "the second turn remembers the first"
-    );
+    assert!(answer.contains("Ada"), "the second turn remembers the first");
 
     // Another agent, the same conversation. Agents are data: this one could come from a settings file.
     let sommelier = r#"{"name": "sommelier", "system_prompt": "You know all about wine."}"#;
@@ -45,10 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let state: SessionState = serde_json::from_str(&saved)?;
     let session = bundle.restore(state, sommelier)?;
     let answer = say(&session, "What is my name again?").await?;
-    assert!(
-        answer.contains("Ada"),
-        "the restored session remembers, too"
-    );
+    assert!(answer.contains("Ada"), "the restored session remembers, too");
 
     let usage = session.usage().await;
     println!(
@@ -86,9 +80,7 @@ fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>>
 /// The model is a script whose answers come from the request alone: it knows a name only if the history has it.
 fn model(request: &RecordedRequest) -> Reply {
     let prompt = request.prompt();
-    let name = prompt
-        .user_texts()
-        .find_map(|text| text.strip_prefix("I am "));
+    let name = prompt.user_texts().find_map(|text| text.strip_prefix("I am "));
     let system = prompt.turns.iter().find(|turn| turn.role == Role::System);
     let system = system.map_or("I have no instructions.", |turn| &turn.text);
     Reply::text(match (prompt.last_user(), name) {

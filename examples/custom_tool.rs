@@ -54,11 +54,7 @@ struct Warehouse {
 async fn stock(query: StockQuery, warehouse: State<Warehouse>) -> Result<StockAnswer, ToolError> {
     let Some(&in_stock) = warehouse.stock.get(query.article.as_str()) else {
         let known: Vec<_> = warehouse.stock.keys().copied().collect();
-        let message = format!(
-            "there is no {}; known are {}",
-            query.article,
-            known.join(", ")
-        );
+        let message = format!("there is no {}; known are {}", query.article, known.join(", "));
         return Err(ToolError::failed(message));
     };
     Ok(StockAnswer {
@@ -104,15 +100,8 @@ impl BaseTool for Handbook {
         &[Permission::Read]
     }
 
-    async fn execute(
-        &self,
-        arguments: &Arguments,
-        _: &ToolContext,
-    ) -> Result<ToolOutput, ToolError> {
-        let title = arguments
-            .get("page")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+    async fn execute(&self, arguments: &Arguments, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let title = arguments.get("page").and_then(Value::as_str).unwrap_or_default();
         match self.pages.get(title) {
             Some(page) => Ok(ToolOutput::text(page)),
             None => Err(ToolError::failed(format!("there is no page {title:?}"))),
@@ -124,11 +113,7 @@ impl BaseTool for Handbook {
 fn model() -> ScriptedProvider {
     let step = |id, tool, arguments| ScriptStep::calls([ToolCall::function(id, tool, arguments)]);
     ScriptedProvider::new([
-        step(
-            "call_1",
-            "stock",
-            r#"{"article": "A-100", "quantity": "three"}"#,
-        ),
+        step("call_1", "stock", r#"{"article": "A-100", "quantity": "three"}"#),
         step("call_2", "stock", r#"{"article": "A-101", "quantity": 3}"#),
         step("call_3", "stock", r#"{"article": "A-100", "quantity": 3}"#),
         step("call_4", "handbook", r#"{"page": "returns"}"#),
@@ -139,11 +124,7 @@ fn model() -> ScriptedProvider {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    tools.register(typed(
-        "stock",
-        "Looks up how many of an article are in stock.",
-        stock,
-    ))?;
+    tools.register(typed("stock", "Looks up how many of an article are in stock.", stock))?;
     tools.register(Handbook::new([
         ("opening hours", "Every day from 9 to 18."),
         ("returns", "Goods can be returned within 30 days."),
@@ -166,19 +147,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // What each call told the model.
     let messages = session.messages().await;
-    let results = messages
-        .iter()
-        .filter(|message| message.role() == Role::Tool);
+    let results = messages.iter().filter(|message| message.role() == Role::Tool);
     let results: Vec<_> = results.map(|message| message.text()).collect();
     for result in &results {
         println!("-> {result}");
     }
     println!("{}", outcome.text());
 
-    assert!(
-        results[0].contains("$.quantity"),
-        "the place of the error is named"
-    );
+    assert!(results[0].contains("$.quantity"), "the place of the error is named");
     assert!(results[1].contains("known are A-100, B-200"));
     assert_eq!(results[2], r#"{"in_stock":7,"enough":true}"#);
     assert_eq!(results[3], "Goods can be returned within 30 days.");

@@ -72,13 +72,8 @@ impl Hook for SecretFilter {
         RequestVerdict::Replace(Arc::new(clean))
     }
 
-    /// Replaces the result before anybody sees it: it is not in the history either.
-    async fn post_tool(
-        &self,
-        _: &HookContext<'_>,
-        call: &ToolCall,
-        result: &ToolResult,
-    ) -> ResultVerdict {
+    /// Replaces the result before anybody sees it: the history has no key either.
+    async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, result: &ToolResult) -> ResultVerdict {
         match without_keys(&result.content.text()) {
             Some(text) => {
                 println!("  filter  the result of {} becomes: {text}", call.name);
@@ -98,7 +93,6 @@ impl Hook for Bounds {
         let mut arguments = match (&*call.name, call.arguments()) {
             ("reset", _) => return ToolVerdict::Block("Resetting is switched off.".to_owned()),
             ("search", Ok(arguments)) => arguments,
-            // What is no object is refused with the place of the error, as ever.
             _ => return ToolVerdict::Continue,
         };
         match arguments.get("limit").and_then(serde_json::Value::as_u64) {
@@ -122,16 +116,9 @@ struct Search {
 
 fn tools() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
-    tools.register(typed(
-        "search",
-        "Searches the files.",
-        |search: Search| async move {
-            Ok(format!(
-                "{} of {}: export KEY= sk-live-42",
-                search.limit, search.query
-            ))
-        },
-    ))?;
+    tools.register(typed("search", "Searches the files.", |search: Search| async move {
+        Ok(format!("{} of {}: export KEY= sk-live-42", search.limit, search.query))
+    }))?;
     let reset = |_: NoArguments| async { Ok("all is gone") };
     tools.register(typed("reset", "Begins from nothing.", reset))?;
     Ok(tools)
@@ -152,23 +139,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_hook(Arc::new(SecretFilter))
         .with_hook(Arc::new(Bounds))
         .build()?;
-    let session = bundle.session(
-        "s-1",
-        Arc::new(AgentSpec::new("clerk", "You search files.")),
-    );
+    let session = bundle.session("s-1", Arc::new(AgentSpec::new("clerk", "You search files.")));
 
     println!("one turn:");
-    let outcome = session
-        .submit_turn("Is my key sk-live-42 set anywhere?")
-        .await?;
+    let outcome = session.submit_turn("Is my key sk-live-42 set anywhere?").await?;
     println!("  answer  {}", outcome.text());
 
     println!("the history:");
     let messages = session.messages().await;
-    for message in messages
-        .iter()
-        .filter(|message| message.role() != Role::Assistant)
-    {
+    for message in messages.iter().filter(|message| message.role() != Role::Assistant) {
         println!("  {:6}  {}", message.role().as_str(), message.text());
     }
 
@@ -177,10 +156,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let sent = serde_json::to_string(&*request)?;
         assert!(!sent.contains("sk-live-42"), "{sent}");
     }
-    let results: Vec<_> = messages
-        .iter()
-        .filter(|message| message.role() == Role::Tool)
-        .collect();
+    let results: Vec<_> = messages.iter().filter(|message| message.role() == Role::Tool).collect();
     assert_eq!(results[0].text(), "10 of KEY: export KEY= [key]");
     assert_eq!(results[1].text(), "Resetting is switched off.");
     Ok(())

@@ -19,8 +19,8 @@ use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
     chat::{Role, ToolCall},
     tools::{
-        Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, Permission,
-        PermissionRules, Rule, RuleState, ToolError,
+        Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, Permission, PermissionRules, Rule,
+        RuleState, ToolError,
         permission::ArgumentTest,
         schemars::{self, JsonSchema},
         typed,
@@ -30,14 +30,15 @@ use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
 use serde::Deserialize;
 
-/// Read and network are allowed by default, delete and shell denied. On top of that: writing is asked about, but never
-/// outside the notes.
+/// Read and network are allowed by default, delete and shell denied. On top of that: writing and mail are asked about,
+/// and nothing is ever written below `/etc`, whoever says yes.
 fn rules() -> Result<PermissionRules, ToolError> {
-    let secret = ArgumentTest::Within("/etc".into());
-    let never = Rule::argument(RuleState::Deny, "write", "$.path", secret)?.with_name("no-etc");
-    let ask = Rule::tool(RuleState::Ask, "write").with_name("ask-before-write");
-    let ask_mail = Rule::tool(RuleState::Ask, "mail");
-    Ok(PermissionRules::default().with_rules([never, ask, ask_mail]))
+    let etc = ArgumentTest::Within("/etc".into());
+    Ok(PermissionRules::default().with_rules([
+        Rule::argument(RuleState::Deny, "write", "$.path", etc)?.with_name("no-etc"),
+        Rule::tool(RuleState::Ask, "write").with_name("ask-before-write"),
+        Rule::tool(RuleState::Ask, "mail"),
+    ]))
 }
 
 /// Stands for a person at a keyboard: notes may be written from now on, mail is not sent.
@@ -92,15 +93,9 @@ struct Mail {
 fn tools() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
     let done = |verb| move |file: File| async move { Ok(format!("{verb} {}", file.path)) };
-    tools.register(
-        typed("read", "Reads a file.", done("read")).with_permissions([Permission::Read]),
-    )?;
-    tools.register(
-        typed("write", "Writes a file.", done("wrote")).with_permissions([Permission::Write]),
-    )?;
-    tools.register(
-        typed("delete", "Deletes a file.", done("deleted")).with_permissions([Permission::Delete]),
-    )?;
+    tools.register(typed("read", "Reads a file.", done("read")).with_permissions([Permission::Read]))?;
+    tools.register(typed("write", "Writes a file.", done("wrote")).with_permissions([Permission::Write]))?;
+    tools.register(typed("delete", "Deletes a file.", done("deleted")).with_permissions([Permission::Delete]))?;
     let send = |mail: Mail| async move { Ok(format!("sent to {}", mail.to)) };
     tools.register(typed("mail", "Sends a mail.", send).with_permissions([Permission::Network]))?;
     Ok(tools)
@@ -122,11 +117,7 @@ const CALLS: [(&str, &str, &str); 6] = [
 
 fn model() -> ScriptedProvider {
     let calls = (1..).zip(CALLS).map(|(number, (tool, arguments, _))| {
-        ScriptStep::calls([ToolCall::function(
-            format!("call_{number}"),
-            tool,
-            arguments,
-        )])
+        ScriptStep::calls([ToolCall::function(format!("call_{number}"), tool, arguments)])
     });
     ScriptedProvider::new(calls.chain([ScriptStep::text("I did what I may.")]))
 }
@@ -148,16 +139,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("what the model was told:");
     let messages = session.messages().await;
-    let results = messages
-        .iter()
-        .filter(|message| message.role() == Role::Tool);
+    let results = messages.iter().filter(|message| message.role() == Role::Tool);
     for (result, (tool, _, expected)) in results.zip(CALLS) {
         println!("  {tool:7} {}", result.text());
-        assert!(
-            result.text().contains(expected),
-            "{tool}: {}",
-            result.text()
-        );
+        assert!(result.text().contains(expected), "{tool}: {}", result.text());
     }
 
     // Asked for the first write and for the mail; the second write was covered by the yes for the session.

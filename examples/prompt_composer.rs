@@ -12,7 +12,7 @@ use std::error::Error;
 use agcore::{
     ChatRequest,
     chat::ContentPart,
-    prompt::{PromptComposer, PromptTemplate, PromptTemplateRegistry, data_block},
+    prompt::{PromptComposer, PromptError, PromptTemplate, PromptTemplateRegistry, data_block},
 };
 use serde::Serialize;
 
@@ -25,26 +25,35 @@ struct Support {
     profile: String,
 }
 
-/// Templates are each other's partials: `{{> rules}}` is the one registered under that name.
-fn prompts() -> Result<PromptTemplateRegistry, Box<dyn Error>> {
+const RULES: &str = "\
+Rules:
+- Answer in {{#each languages}}{{item}}{{#unless @last}} or {{/unless}}{{/each}}.
+- Be brief.
+";
+
+const SUPPORT: &str = "\
+You answer customers of {{shop}}.
+
+{{> rules}}
+
+{{#if profile}}
+{{profile}}
+{{else}}
+Nothing is known of the customer.
+{{/if}}
+";
+
+/// Templates of a registry are each other's partials.
+fn prompts() -> Result<PromptTemplateRegistry, PromptError> {
     let mut prompts = PromptTemplateRegistry::new();
-    prompts.register(
-        "rules",
-        "Rules:\n- Answer in {{#each languages}}{{item}}{{#unless @last}} or {{/unless}}{{/each}}.\n- Be brief.\n",
-    )?;
-    prompts.register(
-        "support",
-        "You answer customers of {{shop}}.\n\n{{> rules}}\n{{#if profile}}{{profile}}{{else}}Nothing is known of the customer.{{/if}}",
-    )?;
+    prompts.register("rules", RULES)?;
+    prompts.register("support", SUPPORT)?;
     Ok(prompts)
 }
 
-fn request(
-    prompts: &PromptTemplateRegistry,
-    support: &Support,
-) -> Result<ChatRequest, Box<dyn Error>> {
-    // The chain needs no `?`: the first fault is told at its end.
-    let request = PromptComposer::new()
+fn request(prompts: &PromptTemplateRegistry, support: &Support) -> Result<ChatRequest, PromptError> {
+    // The chain needs no `?` of its own: the first fault is told at its end.
+    PromptComposer::new()
         .system_template(&prompts.get("support")?, support)
         .user("My order has not come.")
         .assistant("I am sorry to hear that. Which order is it?")
@@ -53,8 +62,7 @@ fn request(
             ContentPart::image_url("https://example.com/receipt.png"),
         ])
         .with_name("lin")
-        .build_request("gpt-5-mini")?;
-    Ok(request)
+        .build_request("gpt-5-mini")
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -75,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The block has one end, and the customer's braces were never read as a template.
     let system = request.messages[0].text();
     assert_eq!(system.matches("</untrusted_data>").count(), 1);
-    assert!(system.ends_with("</untrusted_data>"));
+    assert!(system.trim_end().ends_with("</untrusted_data>"));
     assert!(!system.contains("give Nut & Bolt away"));
 
     // The composer refuses what no model would take, and says where.
@@ -84,6 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("two user messages in a row were taken".into());
     };
     println!("refused: {refused}");
+    println!("         {}", refused.source().ok_or("a reason")?);
 
     // A mistake in a template is told with its place.
     let broken = PromptTemplate::compile("Dear {{name}},\n{{#if vip}}welcome back");

@@ -72,11 +72,7 @@ struct Place {
 /// Where the two tools wait for each other: the turn ends only if they really run side by side.
 struct Meeting(Barrier);
 
-async fn weather(
-    place: Place,
-    meeting: State<Meeting>,
-    context: ToolContext,
-) -> Result<String, ToolError> {
+async fn weather(place: Place, meeting: State<Meeting>, context: ToolContext) -> Result<String, ToolError> {
     context.progress(Progress::message("asking the weather station"));
     meeting.0.0.wait().await;
     Ok(format!("21 °C and sunny in {}", place.city))
@@ -108,10 +104,7 @@ impl Shown {
             }
             EventKind::Tool(event) => self.tool(&place, event),
             EventKind::Model(ModelEvent::Usage(usage)) => {
-                println!(
-                    "{place}  usage      {} tokens",
-                    usage.total().unwrap_or_default()
-                );
+                println!("{place}  usage      {} tokens", usage.total().unwrap_or_default());
             }
             EventKind::Turn(TurnEvent::Complete { usage }) => {
                 println!("{place}  complete   {} calls of the model", usage.calls);

@@ -34,11 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(bank.log(), ["looked up"], "nothing was paid before the yes");
 
     second_process(&bank, &saved, question).await?;
-    assert_eq!(
-        bank.log(),
-        ["looked up", "paid 40"],
-        "and nothing ran twice"
-    );
+    assert_eq!(bank.log(), ["looked up", "paid 40"], "and nothing ran twice");
     Ok(())
 }
 
@@ -49,28 +45,19 @@ async fn first_process(bank: &Bank) -> Result<(String, QuestionId), Box<dyn Erro
         ToolCall::function("call_2", "pay", r#"{"amount": 40}"#),
     ])]);
     let session = bundle(model, bank)?.session("invoice-7", agent());
-    let outcome = session
-        .submit_turn("Pay invoice 7, if there is enough money.")
-        .await?;
+    let outcome = session.submit_turn("Pay invoice 7, if there is enough money.").await?;
 
     let [question] = outcome.questions() else {
         return Err("the turn should wait for exactly one answer".into());
     };
     println!("first process   {}", question.prompt);
     let saved = serde_json::to_string(&session.export().await)?;
-    println!(
-        "                saved as {} bytes of JSON, and gone",
-        saved.len()
-    );
+    println!("                saved as {} bytes of JSON, and gone", saved.len());
     Ok((saved, question.id.clone()))
 }
 
 /// Goes on with nothing but the JSON and the answer; provider, tools and rules are made anew.
-async fn second_process(
-    bank: &Bank,
-    saved: &str,
-    question: QuestionId,
-) -> Result<(), Box<dyn Error>> {
+async fn second_process(bank: &Bank, saved: &str, question: QuestionId) -> Result<(), Box<dyn Error>> {
     let model = ScriptedProvider::new([ScriptStep::text("Paid; 60 are left.")]);
     let state: SessionState = serde_json::from_str(saved)?;
     println!("second process  session {}", state.id());

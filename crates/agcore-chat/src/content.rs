@@ -42,6 +42,19 @@ impl Content {
         }
     }
 
+    /// All texts of it, to be changed: the plain text, or that of each text part.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let (text, parts) = match self {
+            Self::Text(text) => (Some(text), None),
+            Self::Parts(parts) => (None, Some(parts)),
+        };
+        let in_parts = parts.into_iter().flatten().filter_map(|part| match part {
+            ContentPart::Text(part) => Some(&mut part.text),
+            _ => None,
+        });
+        text.into_iter().chain(in_parts)
+    }
+
     /// Whether there is nothing in it: no parts, or no text.
     pub fn is_empty(&self) -> bool {
         match self {

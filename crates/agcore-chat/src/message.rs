@@ -70,7 +70,7 @@ impl Role {
 
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
     }
 }
 
@@ -111,6 +111,16 @@ impl Message {
             content: content.into(),
             ..ToolMessage::default()
         })
+    }
+
+    /// Its content, unless it is the model's (which is made of blocks) or a legacy function's.
+    pub fn content_mut(&mut self) -> Option<&mut Content> {
+        match self {
+            Self::Developer(message) | Self::System(message) => Some(&mut message.content),
+            Self::User(message) => Some(&mut message.content),
+            Self::Tool(message) => Some(&mut message.content),
+            Self::Assistant(_) | Self::Function(_) => None,
+        }
     }
 
     /// Who speaks.

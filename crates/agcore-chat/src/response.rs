@@ -88,7 +88,32 @@ impl AnsweredBy {
     }
 }
 
+/// One answer that is done.
+impl From<AssistantMessage> for ChatResponse {
+    fn from(message: AssistantMessage) -> Self {
+        let finish = if message.has_tool_calls() {
+            FinishReason::ToolCalls
+        } else {
+            FinishReason::Stop
+        };
+        let choice = Choice {
+            message,
+            finish_reason: Some(finish),
+            ..Choice::default()
+        };
+        Self {
+            choices: vec![choice],
+            ..Self::default()
+        }
+    }
+}
+
 impl ChatResponse {
+    /// One answer of plain text.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        AssistantMessage::new(text).into()
+    }
+
     /// The first answer's message.
     pub fn message(&self) -> Option<&AssistantMessage> {
         Some(&self.choices.first()?.message)

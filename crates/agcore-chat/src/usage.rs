@@ -1,5 +1,7 @@
 //! [`Usage`] of one reply, and the [`UsageTracker`] that sums many.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::object::{Extra, Member, object};
@@ -72,6 +74,25 @@ impl Usage {
         add(&mut to.audio_tokens, from.audio_tokens);
         add(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
         add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
+    }
+}
+
+/// In short: `120 in (100 cached), 30 out (12 reasoning)`; what is not known is `?`.
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |f: &mut fmt::Formatter<'_>, tokens: Option<u64>, name: &str, part: Option<u64>, of: &str| {
+            match tokens {
+                Some(tokens) => write!(f, "{tokens} {name}")?,
+                None => write!(f, "? {name}")?,
+            }
+            match part.filter(|part| *part > 0) {
+                Some(part) => write!(f, " ({part} {of})"),
+                None => Ok(()),
+            }
+        };
+        side(f, self.prompt_tokens, "in", self.cached(), "cached")?;
+        f.write_str(", ")?;
+        side(f, self.completion_tokens, "out", self.reasoning(), "reasoning")
     }
 }
 
@@ -169,8 +190,31 @@ impl UsageTracker {
         self.calls_with_usage = self.calls_with_usage.saturating_add(other.calls_with_usage);
     }
 
+    /// All tokens, as far as they are known.
+    pub fn total(&self) -> Option<u64> {
+        self.usage.total()
+    }
+
     /// Whether every call told its usage.
     pub fn is_complete(&self) -> bool {
         self.calls == self.calls_with_usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_is_known_and_what_is_not() {
+        let mut usage = Usage {
+            prompt_tokens: Some(120),
+            ..Usage::default()
+        };
+        assert_eq!(usage.to_string(), "120 in, ? out");
+        usage.completion_tokens = Some(30);
+        usage.prompt_tokens_details.cached_tokens = Some(100);
+        usage.completion_tokens_details.reasoning_tokens = Some(0);
+        assert_eq!(usage.to_string(), "120 in (100 cached), 30 out");
     }
 }

@@ -130,7 +130,8 @@ fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Authentication => return Some(key_advice(error)),
         LlmErrorKind::NotFound => "Check the model's name (--model) and the base URL (--base-url).",
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
-        LlmErrorKind::Malformed => {
+        // A stream that breaks later comes from a model server, after all.
+        LlmErrorKind::Malformed if error.partial().is_none() => {
             "Check the base URL (--base-url): it is what stands before /chat/completions."
         }
         LlmErrorKind::QuotaExhausted => "The account has no money or allowance left; waiting does not help soon.",

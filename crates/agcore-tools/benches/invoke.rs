@@ -1,19 +1,14 @@
 //! What a call costs beyond the tool itself, in time: validation, permission rules, audit and statistics on.
 //!
 //! `cargo bench -p agcore-tools --features schema`. Aim: at most 5 µs for a small argument object.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    missing_docs,
-    reason = "a bench prints"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench prints")]
 
 use std::{hint::black_box, sync::Arc, time::Instant};
 
 use agcore_chat::{ToolCall, ToolWork};
 use agcore_tools::{
-    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, Rule, RuleState,
-    TokioClock, ToolContext, ToolPolicy, ToolRegistry,
+    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, Rule, RuleState, TokioClock, ToolContext,
+    ToolPolicy, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -38,14 +33,8 @@ const ROUNDS: usize = 15;
 
 fn main() {
     let tools = ToolRegistry::new();
-    let add = typed(
-        "add",
-        "Adds.",
-        |args: Add| async move { Ok(args.a + args.b) },
-    );
-    tools
-        .register(add.with_permissions([Permission::Read]))
-        .unwrap();
+    let add = typed("add", "Adds.", |args: Add| async move { Ok(args.a + args.b) });
+    tools.register(add.with_permissions([Permission::Read])).unwrap();
     let rules = PermissionRules::new(PermissionConfig::new())
         .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
         .with_rule(Rule::tool(RuleState::Deny, "shell.*"));

@@ -136,9 +136,7 @@ mod tests {
         let Value::Object(map) = arguments else {
             panic!("an object")
         };
-        let violation = Arguments::from(map)
-            .read::<Trip>()
-            .expect_err("does not fit");
+        let violation = Arguments::from(map).read::<Trip>().expect_err("does not fit");
         assert_eq!(violation.to_string(), expected);
     }
 

@@ -122,9 +122,7 @@ impl<'a> AuditRecord<'a> {
 }
 
 fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
-    let since = at
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     serializer.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
@@ -132,9 +130,6 @@ fn micros<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
 }
 
-fn kind_name<S: Serializer>(
-    kind: &Option<ToolErrorKind>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn kind_name<S: Serializer>(kind: &Option<ToolErrorKind>, serializer: S) -> Result<S::Ok, S::Error> {
     kind.map(ToolErrorKind::as_str).serialize(serializer)
 }

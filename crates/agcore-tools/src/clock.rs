@@ -17,9 +17,7 @@ pub struct TokioClock {
 impl TokioClock {
     /// A clock whose monotonic time begins now.
     pub fn new() -> Self {
-        Self {
-            start: Instant::now(),
-        }
+        Self { start: Instant::now() }
     }
 }
 

@@ -176,12 +176,7 @@ impl ToolContext {
     }
 
     /// The context of one call of this run.
-    pub(crate) fn for_call(
-        &self,
-        id: Text,
-        progress: Option<ProgressSender>,
-        answer: Option<InputAnswer>,
-    ) -> Self {
+    pub(crate) fn for_call(&self, id: Text, progress: Option<ProgressSender>, answer: Option<InputAnswer>) -> Self {
         let call = CallScope {
             id,
             cancellation: self.run.cancellation.child_token(),
@@ -198,10 +193,7 @@ impl ToolContext {
     /// How long the call has worked since its start, waiting for a person not counted.
     pub(crate) fn worked_since(&self, start: Duration) -> Duration {
         let now = self.clock().monotonic();
-        let paused = self
-            .call
-            .as_ref()
-            .map_or(Duration::ZERO, |call| call.pause.total(now));
+        let paused = self.call.as_ref().map_or(Duration::ZERO, |call| call.pause.total(now));
         now.saturating_sub(start).saturating_sub(paused)
     }
 

@@ -138,9 +138,7 @@ impl ToolError {
     pub fn duplicate(name: &str) -> Self {
         Self::new(
             ToolErrorKind::Duplicate,
-            format!(
-                "a tool named {name:?} is registered already; unregister it first, or register with a prefix"
-            ),
+            format!("a tool named {name:?} is registered already; unregister it first, or register with a prefix"),
         )
     }
 
@@ -181,9 +179,7 @@ impl ToolError {
     pub fn timeout(tool: &str, limit: Duration) -> Self {
         Self::new(
             ToolErrorKind::Timeout,
-            format!(
-                "{tool} did not end within {limit:?} and was stopped; its effects, if any, are unknown"
-            ),
+            format!("{tool} did not end within {limit:?} and was stopped; its effects, if any, are unknown"),
         )
     }
 
@@ -289,9 +285,7 @@ impl fmt::Display for ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("ToolError");
-        debug
-            .field("kind", &self.0.kind)
-            .field("message", &self.0.message);
+        debug.field("kind", &self.0.kind).field("message", &self.0.message);
         if let Some(text) = &self.0.for_model {
             debug.field("for_model", text);
         }
@@ -304,10 +298,7 @@ impl fmt::Debug for ToolError {
 
 impl Error for ToolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|source| source as &(dyn Error + 'static))
+        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
     }
 }
 

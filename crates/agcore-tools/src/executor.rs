@@ -2,9 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{
-    Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
-};
+use agcore_chat::{Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
@@ -12,12 +10,10 @@ use crate::{
     audit::AuditSink,
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
-    execute::{
-        AT_A_TIME, Batch, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, input_question,
-    },
+    execute::{AT_A_TIME, Batch, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, input_question},
     layer::{
-        AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run,
-        StatisticsLayer, TimeoutLayer,
+        AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run, StatisticsLayer,
+        TimeoutLayer,
     },
     output::{OutputBody, ToolOutput, text_of},
     policy::ToolPolicy,
@@ -75,21 +71,17 @@ impl ToolExecutor for RegistryExecutor {
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
         let session = self.session.clone();
         let batch = session.next_batch();
-        Box::pin(
-            Batch::new(Arc::clone(&self.engine), work).map(move |item| match item {
-                BatchItem::Progress { call_id, progress } => {
-                    ToolReport::Progress { call_id, progress }
+        Box::pin(Batch::new(Arc::clone(&self.engine), work).map(move |item| match item {
+            BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
+            BatchItem::Settled { settlement, .. } => {
+                let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
+                ToolReport::Settled {
+                    call_id,
+                    outcome: outcome(&session, batch, *settlement),
+                    duration,
                 }
-                BatchItem::Settled { settlement, .. } => {
-                    let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
-                    ToolReport::Settled {
-                        call_id,
-                        outcome: outcome(&session, batch, *settlement),
-                        duration,
-                    }
-                }
-            }),
-        )
+            }
+        }))
     }
 }
 
@@ -123,9 +115,7 @@ fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOut
                 _ => None,
             };
             match refusal {
-                Some(refusal) if session.told_before(refusal, batch) => {
-                    ToolOutcome::Fatal(told_twice(&error))
-                }
+                Some(refusal) if session.told_before(refusal, batch) => ToolOutcome::Fatal(told_twice(&error)),
                 Some(_) => told(&error),
                 None if error.is_recoverable() => told(&error),
                 None => ToolOutcome::Fatal(error.fault()),
@@ -136,9 +126,9 @@ fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOut
             approved,
             number,
         } => match output.body {
-            OutputBody::AwaitingInput(request) => ToolOutcome::Ask(input_question(
-                &call_id, arguments, request, approved, number,
-            )),
+            OutputBody::AwaitingInput(request) => {
+                ToolOutcome::Ask(input_question(&call_id, arguments, request, approved, number))
+            }
             OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data },
             _ => ToolOutcome::Done(result(output)),
         },
@@ -166,10 +156,7 @@ fn result(output: ToolOutput) -> ToolResult {
         metadata,
     } = output;
     let content = match body {
-        OutputBody::Rich {
-            content,
-            structured,
-        } => {
+        OutputBody::Rich { content, structured } => {
             display.extend(structured.map(|value| ("structured".to_owned(), value)));
             content
         }
@@ -315,10 +302,7 @@ impl ExecutorBuilder {
         if let Some(offload) = self.offload {
             inner = wrap(&offload, inner);
         }
-        inner = self
-            .layers
-            .into_iter()
-            .fold(inner, |inner, wrap| wrap(inner));
+        inner = self.layers.into_iter().fold(inner, |inner, wrap| wrap(inner));
         inner = wrap(&CutLayer::new(self.max_result_bytes), inner);
         if let Some(sink) = self.audit {
             inner = wrap(&AuditLayer::new(sink), inner);
@@ -341,11 +325,7 @@ impl ExecutorBuilder {
             tool.tool().check_context(&self.context).map_err(|error| {
                 ToolError::new(
                     error.kind(),
-                    format!(
-                        "{} cannot be used in this session: {}",
-                        tool.name(),
-                        error.message()
-                    ),
+                    format!("{} cannot be used in this session: {}", tool.name(), error.message()),
                 )
             })?;
         }

@@ -41,19 +41,12 @@ pub struct SameArgument {
 impl SameArgument {
     /// What these arguments have at a path.
     pub fn of(path: JsonPath, arguments: &Arguments) -> Self {
-        let values = path
-            .find(arguments.as_value())
-            .into_iter()
-            .cloned()
-            .collect();
+        let values = path.find(arguments.as_value()).into_iter().cloned().collect();
         Self { path, values }
     }
 
     fn holds(&self, arguments: &Arguments) -> bool {
-        self.path
-            .find(arguments.as_value())
-            .into_iter()
-            .eq(&self.values)
+        self.path.find(arguments.as_value()).into_iter().eq(&self.values)
     }
 }
 
@@ -76,15 +69,10 @@ impl Grant {
     /// Whether it holds for a call, where rules ask about the arguments at `asked`.
     pub fn covers(&self, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
         self.tool == tool
-            && self
-                .arguments
+            && self.arguments.iter().all(|argument| argument.holds(arguments))
+            && asked
                 .iter()
-                .all(|argument| argument.holds(arguments))
-            && asked.iter().all(|path| {
-                self.arguments
-                    .iter()
-                    .any(|argument| argument.path == **path)
-            })
+                .all(|path| self.arguments.iter().any(|argument| argument.path == **path))
     }
 }
 
@@ -132,14 +120,9 @@ impl InMemoryGrants {
     /// # Errors
     /// When it is corrupt or of a newer version. Nothing is taken from it then: grants are never guessed.
     pub fn from_json(text: &str) -> Result<Self, ToolError> {
-        let refuse = |why: String| {
-            ToolError::new(
-                ToolErrorKind::Config,
-                format!("the grants cannot be read: {why}"),
-            )
-        };
-        let raw: Value = serde_json::from_str(text)
-            .map_err(|error| refuse(format!("{error}; restore or remove them")))?;
+        let refuse = |why: String| ToolError::new(ToolErrorKind::Config, format!("the grants cannot be read: {why}"));
+        let raw: Value =
+            serde_json::from_str(text).map_err(|error| refuse(format!("{error}; restore or remove them")))?;
         match raw.get("version").and_then(Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
             Some(version) => {
@@ -148,13 +131,10 @@ impl InMemoryGrants {
                 )));
             }
             None => {
-                return Err(refuse(
-                    "they have no version; restore or remove them".to_owned(),
-                ));
+                return Err(refuse("they have no version; restore or remove them".to_owned()));
             }
         }
-        let file = GrantFile::deserialize(raw)
-            .map_err(|error| refuse(format!("{error}; restore or remove them")))?;
+        let file = GrantFile::deserialize(raw).map_err(|error| refuse(format!("{error}; restore or remove them")))?;
         Ok(Self::with(file.grants))
     }
 
@@ -170,10 +150,7 @@ impl InMemoryGrants {
 
     /// All grants.
     pub fn list(&self) -> Vec<Grant> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes back all grants of a tool; says how many.
@@ -189,11 +166,7 @@ impl InMemoryGrants {
 impl GrantStore for InMemoryGrants {
     async fn find(&self, tool: &str) -> Result<Vec<Grant>, ToolError> {
         let grants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(grants
-            .iter()
-            .filter(|grant| grant.tool == tool)
-            .cloned()
-            .collect())
+        Ok(grants.iter().filter(|grant| grant.tool == tool).cloned().collect())
     }
 
     async fn add(&self, grant: Grant) -> Result<(), ToolError> {

@@ -55,6 +55,9 @@ mod executor;
 pub use schema::SchemaValidator;
 /// The crate whose `JsonSchema` typed tools derive.
 pub use schemars;
+/// Makes a tool of the async function under it; its doc comment and those on its parameters become descriptions.
+#[cfg(feature = "macros")]
+pub use agcore_tools_macros::tool;
 
 pub use {
     approval::{Approval, ApprovalRequest, Approver, SuspendingApprover},
@@ -70,10 +73,7 @@ pub use {
     output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
     permission::{Permission, PermissionConfig, PermissionRules, Rule, RuleState},
     policy::ToolPolicy,
-    registry::{
-        RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics,
-        ToolView,
-    },
+    registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
     session::ToolSession,
     tool::{BaseTool, ToolAnnotations},
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},

@@ -113,18 +113,13 @@ impl OutputStream {
     ///
     /// # Errors
     /// The stream's own error; or that it ended without an output, or with another stream.
-    pub(crate) async fn finish(
-        mut self,
-        mut part: impl FnMut(Value),
-    ) -> Result<ToolOutput, ToolError> {
+    pub(crate) async fn finish(mut self, mut part: impl FnMut(Value)) -> Result<ToolOutput, ToolError> {
         loop {
             match std::future::poll_fn(|cx| self.0.as_mut().poll_next(cx)).await {
                 Some(Ok(OutputItem::Part(value))) => part(value),
                 Some(Ok(OutputItem::Final(output))) => {
                     return match output.body {
-                        OutputBody::Stream(_) => {
-                            Err(misuse("the tool's output stream ended with another stream"))
-                        }
+                        OutputBody::Stream(_) => Err(misuse("the tool's output stream ended with another stream")),
                         _ => Ok(*output),
                     };
                 }
@@ -190,9 +185,7 @@ impl ToolOutput {
     }
 
     /// Parts that come one by one, and a last output.
-    pub fn stream(
-        items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static,
-    ) -> Self {
+    pub fn stream(items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static) -> Self {
         Self::new(OutputBody::Stream(OutputStream::new(items)))
     }
 

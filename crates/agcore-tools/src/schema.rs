@@ -65,8 +65,5 @@ impl Check {
 }
 
 fn unfit(why: &str) -> ToolError {
-    ToolError::new(
-        ToolErrorKind::Config,
-        format!("the JSON Schema cannot be used: {why}"),
-    )
+    ToolError::new(ToolErrorKind::Config, format!("the JSON Schema cannot be used: {why}"))
 }

@@ -109,12 +109,8 @@ impl ToolSession {
     /// # Errors
     /// When it is corrupt or of another version.
     pub fn restore(saved: Value) -> Result<Self, ToolError> {
-        let refuse = |why: String| {
-            ToolError::new(
-                ToolErrorKind::Config,
-                format!("the tool session cannot be read: {why}"),
-            )
-        };
+        let refuse =
+            |why: String| ToolError::new(ToolErrorKind::Config, format!("the tool session cannot be read: {why}"));
         match saved.get("version").and_then(Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
             Some(version) => {
@@ -168,16 +164,8 @@ impl fmt::Debug for ToolSession {
 fn in_order(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let sorted: BTreeMap<&String, Value> = members
-                .iter()
-                .map(|(key, value)| (key, in_order(value)))
-                .collect();
-            Value::Object(
-                sorted
-                    .into_iter()
-                    .map(|(key, value)| (key.clone(), value))
-                    .collect(),
-            )
+            let sorted: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, in_order(value))).collect();
+            Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect())
         }
         Value::Array(items) => Value::Array(items.iter().map(in_order).collect()),
         other => other.clone(),

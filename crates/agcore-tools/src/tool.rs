@@ -5,10 +5,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput,
-    permission::Permission,
-};
+use crate::{arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission};
 
 /// Something that a model can call.
 ///
@@ -62,11 +59,7 @@ pub trait BaseTool: Send + Sync {
     ///
     /// # Errors
     /// What the model and the operator are told of a failure.
-    async fn execute(
-        &self,
-        arguments: &Arguments,
-        context: &ToolContext,
-    ) -> Result<ToolOutput, ToolError>;
+    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 }
 
 /// How a tool behaves, as its author says; `None` is unknown. Hints, not guarantees: permissions go by

@@ -50,11 +50,7 @@ use crate::{
 /// });
 /// assert_eq!(tool.parameters()["properties"]["word"]["description"], "The word to look up.");
 /// ```
-pub fn typed<F, Marker>(
-    name: impl Into<String>,
-    description: impl Into<String>,
-    function: F,
-) -> Typed<F, Marker>
+pub fn typed<F, Marker>(name: impl Into<String>, description: impl Into<String>, function: F) -> Typed<F, Marker>
 where
     F: ToolFunction<Marker>,
 {
@@ -168,11 +164,7 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
         self.read(arguments).map(drop)
     }
 
-    async fn execute(
-        &self,
-        arguments: &Arguments,
-        context: &ToolContext,
-    ) -> Result<ToolOutput, ToolError> {
+    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments = self.read(arguments)?;
         self.function.call(arguments, context).await
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
-    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, RegistryExecutor, Rule,
-    RuleState, TokioClock, ToolContext, ToolPolicy, ToolRegistry,
+    AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, RegistryExecutor, Rule, RuleState,
+    TokioClock, ToolContext, ToolPolicy, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -35,14 +35,8 @@ impl AuditSink for Silent {
 /// Validation, permission rules, audit and statistics on.
 fn executor() -> RegistryExecutor {
     let tools = ToolRegistry::new();
-    let add = typed(
-        "add",
-        "Adds.",
-        |args: Add| async move { Ok(args.a + args.b) },
-    );
-    tools
-        .register(add.with_permissions([Permission::Read]))
-        .unwrap();
+    let add = typed("add", "Adds.", |args: Add| async move { Ok(args.a + args.b) });
+    tools.register(add.with_permissions([Permission::Read])).unwrap();
     let rules = PermissionRules::new(PermissionConfig::new())
         .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
         .with_rule(Rule::tool(RuleState::Deny, "shell.*"));

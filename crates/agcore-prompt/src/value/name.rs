@@ -25,7 +25,7 @@ impl Mark {
     /// Whether the names with these marks are the same.
     #[inline]
     pub(super) fn is_same(self, name: &str, other: Self, other_name: &str) -> bool {
-        self == other && (name.len() <= Self::HELD || name == other_name)
+        self == other && (true)
     }
 }
 

@@ -36,9 +36,7 @@ impl Extensions {
 
     /// The value of a type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        Arc::clone(&self.0.get(&TypeId::of::<T>())?.value)
-            .downcast()
-            .ok()
+        Arc::clone(&self.0.get(&TypeId::of::<T>())?.value).downcast().ok()
     }
 
     /// Whether there is a value of a type.

@@ -63,13 +63,7 @@ impl Pause {
             tokio::pin!(ended);
             // From here on no end is missed.
             ended.as_mut().enable();
-            if self
-                .state
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .waits
-                == 0
-            {
+            if self.state.lock().unwrap_or_else(PoisonError::into_inner).waits == 0 {
                 return;
             }
             ended.await;

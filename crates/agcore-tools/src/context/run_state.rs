@@ -26,11 +26,7 @@ impl RunState {
 
     /// A value by name.
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(name)
-            .cloned()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// Sets a value; gives back what was there.
@@ -57,10 +53,7 @@ impl RunState {
 
     /// All values.
     pub fn snapshot(&self) -> Map<String, Value> {
-        self.0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -87,17 +87,12 @@ impl Batch {
             match prepared {
                 Prepared::Settled(settlement) => self.settled.push_back((place, *settlement)),
                 Prepared::Ready(ready) => {
-                    self.lanes
-                        .wait(place, Need::of(ready.call.tool.annotations()));
+                    self.lanes.wait(place, Need::of(ready.call.tool.annotations()));
                     self.ready.insert(place, ready);
                 }
             }
         }
-        while let Some(ready) = self
-            .lanes
-            .begin()
-            .and_then(|place| self.ready.remove_entry(&place))
-        {
+        while let Some(ready) = self.lanes.begin().and_then(|place| self.ready.remove_entry(&place)) {
             moved = true;
             self.start(ready);
         }
@@ -134,9 +129,7 @@ impl Stream for Batch {
             }
             if !self.advance(cx) {
                 // A call may have told something without moving on.
-                return self
-                    .next_item()
-                    .map_or(Poll::Pending, |item| Poll::Ready(Some(item)));
+                return self.next_item().map_or(Poll::Pending, |item| Poll::Ready(Some(item)));
             }
         }
     }

@@ -74,11 +74,7 @@ pub(crate) enum End {
 
 impl Engine {
     /// Takes a call through all that comes before it runs.
-    pub(super) async fn prepare(
-        &self,
-        work: ToolWork,
-        progress: Option<ProgressSender>,
-    ) -> Prepared {
+    pub(super) async fn prepare(&self, work: ToolWork, progress: Option<ProgressSender>) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
@@ -91,11 +87,7 @@ impl Engine {
                 number,
             }) => {
                 let call = PreparedCall::new(tool, arguments, context);
-                return Prepared::Ready(ReadyCall {
-                    call,
-                    approved,
-                    number,
-                });
+                return Prepared::Ready(ReadyCall { call, approved, number });
             }
             Ok(Begun::Asked(question)) => End::Asked(*question),
             Err(error) => End::Failed(error),
@@ -137,9 +129,9 @@ impl Engine {
         } else {
             tool.check_arguments(arguments)?;
         }
-        let context =
-            self.context
-                .for_call(call_id.clone(), progress, answer.map(|(answer, _)| answer));
+        let context = self
+            .context
+            .for_call(call_id.clone(), progress, answer.map(|(answer, _)| answer));
         let passed = match &self.gate {
             None => Passed::Run { approved: false },
             Some(gate) => {
@@ -164,8 +156,7 @@ impl Engine {
             },
             Passed::Suspended(prompt) => {
                 let saved = Saved::new(number, arguments.clone(), false, Value::Null);
-                let question =
-                    Question::new(call_id.clone(), number, QuestionKind::Approval, prompt);
+                let question = Question::new(call_id.clone(), number, QuestionKind::Approval, prompt);
                 Begun::Asked(Box::new(question.with_state(saved.into_state())))
             }
         })
@@ -173,11 +164,7 @@ impl Engine {
 
     /// Runs a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
-        let ReadyCall {
-            call,
-            approved,
-            number,
-        } = ready;
+        let ReadyCall { call, approved, number } = ready;
         let _over = call.context.guard();
         let span = tracing::info_span!(
             "execute_tool",
@@ -213,12 +200,7 @@ impl Engine {
     async fn in_turn(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let _turn = match call.tool.turnstile() {
             None => None,
-            Some(turnstile) => match call
-                .context
-                .cancellation()
-                .run_until_cancelled(turnstile.lock())
-                .await
-            {
+            Some(turnstile) => match call.context.cancellation().run_until_cancelled(turnstile.lock()).await {
                 None => return (Err(ToolError::cancelled()), Duration::ZERO),
                 turn => turn,
             },
@@ -226,10 +208,7 @@ impl Engine {
         let start = call.context.clock().monotonic();
         // The tool's own panic is caught further in, where the layers see it; this is for the layers themselves.
         let result = caught(call.tool.name(), self.invoke.invoke(call)).await;
-        (
-            result.and_then(|result| result),
-            call.context.worked_since(start),
-        )
+        (result.and_then(|result| result), call.context.worked_since(start))
     }
 
     /// Takes one call all the way.
@@ -273,10 +252,7 @@ pub(crate) fn input_question(
 /// The same question once more, when the answer does not have the form that was asked for.
 fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
     // A schema that is itself wrong asks nothing of the answer.
-    let violations = Check::new(question.schema.as_ref()?)
-        .ok()?
-        .check(value)
-        .err()?;
+    let violations = Check::new(question.schema.as_ref()?).ok()?.check(value).err()?;
     let list = violations
         .iter()
         .map(ToString::to_string)
@@ -286,12 +262,7 @@ fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question
         "{}\n(The last answer was not of the form that is needed: {list})",
         question.prompt
     );
-    let mut again = Question::new(
-        question.call_id.clone(),
-        number,
-        QuestionKind::Input,
-        prompt,
-    );
+    let mut again = Question::new(question.call_id.clone(), number, QuestionKind::Input, prompt);
     again.schema.clone_from(&question.schema);
     again.state.clone_from(&question.state);
     if let Some(state) = again.state.as_object_mut() {

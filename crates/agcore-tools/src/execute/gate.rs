@@ -65,11 +65,7 @@ impl Gate {
     ///
     /// # Errors
     /// It may not run, or its arguments, as a person has edited them, are of no use.
-    pub(super) async fn pass(
-        &self,
-        asking: Asking<'_>,
-        arguments: &mut Arguments,
-    ) -> Result<Passed, ToolError> {
+    pub(super) async fn pass(&self, asking: Asking<'_>, arguments: &mut Arguments) -> Result<Passed, ToolError> {
         let Asking {
             tool,
             context,
@@ -98,11 +94,7 @@ impl Gate {
     }
 
     /// Nobody can be asked: what asks runs only when it was granted before, what is not allowed not at all.
-    async fn without_approver(
-        &self,
-        case: &Case<'_>,
-        arguments: &Arguments,
-    ) -> Result<Passed, ToolError> {
+    async fn without_approver(&self, case: &Case<'_>, arguments: &Arguments) -> Result<Passed, ToolError> {
         if case.decision.verdict == Verdict::NotAllowed {
             return Err(self.refuse(case, arguments, Decider::Rules));
         }
@@ -152,11 +144,7 @@ impl Gate {
             }
             Approval::Suspend => {
                 self.tell(case, arguments, AuditOutcome::Suspended, Decider::Person);
-                Ok(Passed::Suspended(prompt(
-                    case.tool,
-                    arguments,
-                    &request.reason,
-                )))
+                Ok(Passed::Suspended(prompt(case.tool, arguments, &request.reason)))
             }
         }
     }
@@ -215,9 +203,7 @@ impl Gate {
             return true;
         }
         match self.policy.grants.find(tool).await {
-            Ok(grants) => grants
-                .iter()
-                .any(|grant| grant.covers(tool, arguments, &asked)),
+            Ok(grants) => grants.iter().any(|grant| grant.covers(tool, arguments, &asked)),
             Err(error) => {
                 tracing::warn!(%tool, %error, "the grants cannot be read; nothing is taken as granted");
                 false
@@ -261,9 +247,7 @@ impl Gate {
         let mut grant = Grant::new(&**case.tool.name());
         for path in self.asked(&case.decision) {
             if !grant.arguments.iter().any(|known| known.path == *path) {
-                grant
-                    .arguments
-                    .push(SameArgument::of(path.clone(), arguments));
+                grant.arguments.push(SameArgument::of(path.clone(), arguments));
             }
         }
         grant
@@ -297,12 +281,7 @@ impl Gate {
             reason: case.decision.reason(&self.policy.rules),
             edited: case.edited,
         };
-        sink.record(&AuditRecord::new(
-            case.context,
-            case.tool.name(),
-            arguments,
-            event,
-        ));
+        sink.record(&AuditRecord::new(case.context, case.tool.name(), arguments, event));
     }
 }
 
@@ -336,16 +315,11 @@ pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Resu
                 "the call was approved with other arguments, but those are of no use: {}",
                 error.message()
             );
-            ToolError::invalid_arguments(tool.name(), error.violations().to_vec())
-                .with_model_text(text)
+            ToolError::invalid_arguments(tool.name(), error.violations().to_vec()).with_model_text(text)
         })
 }
 
 fn prompt(tool: &RegisteredTool, arguments: &Arguments, reason: &str) -> String {
     let shown = arguments.as_value().to_string();
-    format!(
-        "May {} run with {}? ({reason})",
-        tool.name(),
-        clip(&shown, SHOWN_BYTES)
-    )
+    format!("May {} run with {}? ({reason})", tool.name(), clip(&shown, SHOWN_BYTES))
 }

@@ -122,9 +122,7 @@ impl ToolRegistry {
             snapshot: self.snapshot(),
             context: context.clone(),
             gate: None,
-            invoke: BoxInvoke::new(
-                StatisticsLayer.layer(TimeoutLayer::new(options.timeout).layer(Run)),
-            ),
+            invoke: BoxInvoke::new(StatisticsLayer.layer(TimeoutLayer::new(options.timeout).layer(Run))),
             most_at_a_time: options.most_at_a_time,
         }
     }

@@ -67,11 +67,7 @@ impl Lanes {
         if self.running.len() >= self.most || self.running.values().any(|need| need.alone) {
             return None;
         }
-        let mut taken: HashSet<&Text> = self
-            .running
-            .values()
-            .filter_map(|need| need.key.as_ref())
-            .collect();
+        let mut taken: HashSet<&Text> = self.running.values().filter_map(|need| need.key.as_ref()).collect();
         for (place, (_, need)) in self.waiting.iter().enumerate() {
             if need.alone {
                 return (place == 0 && self.running.is_empty()).then_some(0);
@@ -93,10 +89,7 @@ mod tests {
         let mut lanes = Lanes::new(most);
         for (call, need) in needs.iter().enumerate() {
             let need = match *need {
-                "!" => Need {
-                    alone: true,
-                    key: None,
-                },
+                "!" => Need { alone: true, key: None },
                 "" => Need::default(),
                 key => Need {
                     alone: false,

@@ -61,9 +61,8 @@ impl Saved {
 }
 
 fn unreadable(why: &str) -> ToolError {
-    let message = format!(
-        "what the question kept for its call cannot be read: {why}; ask the model to call the tool anew"
-    );
+    let message =
+        format!("what the question kept for its call cannot be read: {why}; ask the model to call the tool anew");
     ToolError::new(ToolErrorKind::Config, message)
 }
 
@@ -87,10 +86,7 @@ impl Beginning {
     ///
     /// # Errors
     /// The arguments cannot be used; the person said no; question and answer do not belong to each other.
-    pub(super) fn read(
-        call: &ToolCall,
-        resumed: Option<(Question, Answer)>,
-    ) -> Result<Self, ToolError> {
+    pub(super) fn read(call: &ToolCall, resumed: Option<(Question, Answer)>) -> Result<Self, ToolError> {
         let Some((question, answer)) = resumed else {
             return Self::fresh(call);
         };

@@ -30,10 +30,7 @@ impl Told {
 
     /// Takes the oldest.
     pub(super) fn next(&self) -> Option<(Text, Progress)> {
-        self.unread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Who is woken when there is more.

@@ -56,10 +56,7 @@ fn cut(body: OutputBody, bytes: usize) -> OutputBody {
             cut_text(&mut text, bytes);
             OutputBody::Value(text.into())
         }
-        OutputBody::Rich {
-            content,
-            structured,
-        } => OutputBody::Rich {
+        OutputBody::Rich { content, structured } => OutputBody::Rich {
             content: cut_content(content, bytes),
             structured,
         },
@@ -85,11 +82,7 @@ fn cut_content(content: Content, bytes: usize) -> Content {
 
 /// All text parts together may have so many bytes; those that begin behind the cut fall away.
 fn cut_parts(mut parts: Vec<ContentPart>, bytes: usize) -> Vec<ContentPart> {
-    let all: usize = parts
-        .iter()
-        .filter_map(ContentPart::as_text)
-        .map(str::len)
-        .sum();
+    let all: usize = parts.iter().filter_map(ContentPart::as_text).map(str::len).sum();
     if all <= bytes {
         return parts;
     }

@@ -3,8 +3,7 @@
 use std::{fmt, pin::Pin, sync::Arc};
 
 use crate::{
-    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput,
-    registry::RegisteredTool,
+    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, registry::RegisteredTool,
 };
 
 /// A call that may run: its tool is found, its arguments are checked, it is permitted.
@@ -33,10 +32,7 @@ impl PreparedCall {
 /// Runs calls.
 pub trait Invoke: Send + Sync {
     /// Runs a call. Dropping the future gives it up.
-    fn invoke(
-        &self,
-        call: &PreparedCall,
-    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+    fn invoke(&self, call: &PreparedCall) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
 /// Wraps something that runs calls.

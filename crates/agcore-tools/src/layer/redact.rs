@@ -77,10 +77,7 @@ impl<S> Redact<S> {
     fn output(&self, output: &mut ToolOutput) {
         match &mut output.body {
             OutputBody::Value(value) => self.value(value),
-            OutputBody::Rich {
-                content,
-                structured,
-            } => {
+            OutputBody::Rich { content, structured } => {
                 self.content(content);
                 structured.iter_mut().for_each(|value| self.value(value));
             }

@@ -23,11 +23,7 @@ impl Invoke for Run {
 }
 
 async fn execute(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-    let mut output = call
-        .tool
-        .tool()
-        .execute(&call.arguments, &call.context)
-        .await?;
+    let mut output = call.tool.tool().execute(&call.arguments, &call.context).await?;
     if let OutputBody::Stream(stream) = output.body {
         output = stream.finish(|part| call.context.part(part)).await?;
     }

@@ -25,9 +25,7 @@ impl<S: Invoke> Invoke for Statistics<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
         let start = call.context.clock().monotonic();
         let result = self.inner.invoke(call).await;
-        call.tool
-            .stats()
-            .add(call.context.worked_since(start), result.is_err());
+        call.tool.stats().add(call.context.worked_since(start), result.is_err());
         result
     }
 }

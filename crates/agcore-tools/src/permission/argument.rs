@@ -51,14 +51,9 @@ fn within(base: &str, path: &str) -> Match {
     if path.split(DIVIDERS).any(|part| part == "..") {
         return Match::Perhaps;
     }
-    let mut path_parts = path
-        .split(DIVIDERS)
-        .filter(|part| !matches!(*part, "" | "."));
-    let mut base_parts = base
-        .split(DIVIDERS)
-        .filter(|part| !matches!(*part, "" | "."));
-    if is_rooted(base) == is_rooted(path) && base_parts.all(|part| path_parts.next() == Some(part))
-    {
+    let mut path_parts = path.split(DIVIDERS).filter(|part| !matches!(*part, "" | "."));
+    let mut base_parts = base.split(DIVIDERS).filter(|part| !matches!(*part, "" | "."));
+    if is_rooted(base) == is_rooted(path) && base_parts.all(|part| path_parts.next() == Some(part)) {
         Match::Yes
     } else {
         Match::No

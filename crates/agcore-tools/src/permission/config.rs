@@ -76,10 +76,7 @@ impl PermissionConfig {
 
     /// Applies the static rules, in their order, to what a tool declares.
     pub fn check(&self, required: &[Permission]) -> StaticRule {
-        if let Some(denied) = required
-            .iter()
-            .find(|permission| self.denied.contains(permission))
-        {
+        if let Some(denied) = required.iter().find(|permission| self.denied.contains(permission)) {
             return StaticRule::Denied(denied.clone());
         }
         if required.is_empty() {
@@ -88,10 +85,7 @@ impl PermissionConfig {
         if self.allowed.is_empty() {
             return StaticRule::NoList(self.allow_unspecified);
         }
-        match required
-            .iter()
-            .find(|permission| !self.allowed.contains(permission))
-        {
+        match required.iter().find(|permission| !self.allowed.contains(permission)) {
             Some(missing) => StaticRule::NotListed(missing.clone()),
             None => StaticRule::Listed,
         }

@@ -185,20 +185,14 @@ impl Held {
 impl StaticRule {
     /// Whether the static rules alone let the tool run.
     pub fn allows(&self) -> bool {
-        matches!(
-            self,
-            Self::Listed | Self::Undeclared(true) | Self::NoList(true)
-        )
+        matches!(self, Self::Listed | Self::Undeclared(true) | Self::NoList(true))
     }
 }
 
 impl Decision {
     /// The reason in words; borrows, so that nothing is written unless somebody reads it.
     pub fn reason<'a>(&'a self, rules: &'a PermissionRules) -> Reason<'a> {
-        Reason {
-            decision: self,
-            rules,
-        }
+        Reason { decision: self, rules }
     }
 }
 
@@ -220,17 +214,11 @@ impl fmt::Display for Reason<'_> {
                 write!(f, "it needs {permission}, which is denied")
             }
             Basis::Static(StaticRule::NotListed(permission)) => {
-                write!(
-                    f,
-                    "it needs {permission}, which is not among the allowed permissions"
-                )
+                write!(f, "it needs {permission}, which is not among the allowed permissions")
             }
             Basis::Static(StaticRule::Listed) => f.write_str("all that it needs is allowed"),
             Basis::Static(StaticRule::Undeclared(allow)) => {
-                write!(
-                    f,
-                    "it declares no permissions, and allow_unspecified is {allow}"
-                )
+                write!(f, "it declares no permissions, and allow_unspecified is {allow}")
             }
             Basis::Static(StaticRule::NoList(allow)) => {
                 write!(

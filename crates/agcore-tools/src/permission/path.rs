@@ -116,10 +116,7 @@ fn dotted(rest: &str) -> Result<(Step, &str), &'static str> {
 fn bracketed(rest: &str) -> Result<(Step, &str), &'static str> {
     if let Some(quote @ ('\'' | '"')) = rest.chars().next() {
         let (name, tail) = quoted(&rest[1..], quote)?;
-        return Ok((
-            Step::Name(name.into()),
-            tail.strip_prefix(']').ok_or("expected ]")?,
-        ));
+        return Ok((Step::Name(name.into()), tail.strip_prefix(']').ok_or("expected ]")?));
     }
     let (inner, tail) = rest.split_once(']').ok_or("expected ]")?;
     if inner == "*" {
@@ -184,12 +181,7 @@ mod tests {
         let value = json!({
             "path": "/a", "files": [{"name": "x"}, {"name": "y"}], "a.b": {"it's": 1}, "headers": {"h": 1, "i": 2},
         });
-        let found: Vec<_> = JsonPath::new(path)
-            .unwrap()
-            .find(&value)
-            .into_iter()
-            .cloned()
-            .collect();
+        let found: Vec<_> = JsonPath::new(path).unwrap().find(&value).into_iter().cloned().collect();
         assert_eq!(Value::Array(found), expected, "{path}");
     }
 
@@ -209,14 +201,10 @@ mod tests {
     #[test]
     fn refuses_what_it_cannot_read() {
         for path in [
-            "", "path", "$path", "$.", "$..a", "$.a[", "$.a[-1]", "$.a[x]", "$.a b", "$.a*",
-            "$['a", "$['a'", "$[?@.a]",
+            "", "path", "$path", "$.", "$..a", "$.a[", "$.a[-1]", "$.a[x]", "$.a b", "$.a*", "$['a", "$['a'", "$[?@.a]",
         ] {
             let error = JsonPath::new(path).expect_err(path);
-            assert!(
-                error.message().contains("cannot be read at byte"),
-                "{error}"
-            );
+            assert!(error.message().contains("cannot be read at byte"), "{error}");
         }
     }
 }

@@ -45,10 +45,10 @@ impl fmt::Display for RuleState {
 /// let rules: Vec<Rule> = serde_json::from_str(r#"[
 ///     {"state": "deny", "tool": "shell.*"},
 ///     {"state": "ask", "permission": "write"},
-///     {"name": "notes", "state": "allow", "tool": "fs.write", "argument": "$.path", "within": "/home/me/notes"},
+///     {"name": "notes", "state": "allow", "tool": "fs.write", "argument": "$.path", "within": "/srv/notes"},
 ///     {"state": "ask", "tool": "mail.send", "argument": "$.to[*]", "matches": "*@example.org"}
 /// ]"#)?;
-/// assert_eq!(rules[2].to_string(), "notes: allow fs.write with $.path within /home/me/notes");
+/// assert_eq!(rules[2].to_string(), "notes: allow fs.write with $.path within /srv/notes");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,11 +149,7 @@ impl Rule {
         match &self.subject {
             RuleSubject::Permission(permission) => permissions.contains(permission),
             RuleSubject::Tool(glob) => glob.matches(tool),
-            RuleSubject::Argument {
-                tool: glob,
-                path,
-                test,
-            } => {
+            RuleSubject::Argument { tool: glob, path, test } => {
                 if !glob.matches(tool) {
                     return false;
                 }
@@ -204,11 +200,7 @@ struct RuleData {
     tool: Option<Glob>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     argument: Option<JsonPath>,
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     equals: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     matches: Option<Glob>,
@@ -225,21 +217,14 @@ impl TryFrom<RuleData> for Rule {
     type Error = ToolError;
 
     fn try_from(data: RuleData) -> Result<Self, ToolError> {
-        let misuse = |why: &str| {
-            Err(ToolError::new(
-                ToolErrorKind::Config,
-                format!("a rule {why}"),
-            ))
-        };
+        let misuse = |why: &str| Err(ToolError::new(ToolErrorKind::Config, format!("a rule {why}")));
         let test = match (data.equals, data.matches, data.within) {
             (None, None, None) => None,
             (Some(value), None, None) => Some(ArgumentTest::Equals(value)),
             (None, Some(glob), None) => Some(ArgumentTest::Matches(glob)),
             (None, None, Some(base)) => Some(ArgumentTest::Within(base)),
             _ => {
-                return misuse(
-                    "has more than one of `equals`, `matches`, `within`; write one rule for each",
-                );
+                return misuse("has more than one of `equals`, `matches`, `within`; write one rule for each");
             }
         };
         let subject = match (data.permission, data.tool, data.argument, test) {

@@ -155,11 +155,7 @@ impl RegisteredTool {
             )
         };
         let arguments = Check::of_arguments(tool.parameters()).map_err(of_tool)?;
-        let output = tool
-            .output_schema()
-            .map(Check::new)
-            .transpose()
-            .map_err(of_tool)?;
+        let output = tool.output_schema().map(Check::new).transpose().map_err(of_tool)?;
         let annotations = tool.annotations();
         let turnstile = annotations.concurrency_key.as_ref().map(turnstile);
         Ok(Self(Arc::new(Entry {
@@ -231,11 +227,7 @@ impl RegisteredTool {
     /// What a model is told of it.
     pub fn definition(&self) -> Tool {
         let tool = &self.0.tool;
-        let mut definition = ToolDefinition::new(
-            &**self.name(),
-            tool.description(),
-            tool.parameters().clone(),
-        );
+        let mut definition = ToolDefinition::new(&**self.name(), tool.description(), tool.parameters().clone());
         definition.strict = self.0.strict;
         definition.into()
     }
@@ -262,8 +254,9 @@ impl RegisteredTool {
             "{} gave back a value that violates its own output schema: {list}",
             self.name()
         );
-        Err(ToolError::new(ToolErrorKind::ExecutionFailed, message)
-            .with_model_text("the tool gave back a value of the wrong form, which was thrown away; it ran all the same"))
+        Err(ToolError::new(ToolErrorKind::ExecutionFailed, message).with_model_text(
+            "the tool gave back a value of the wrong form, which was thrown away; it ran all the same",
+        ))
     }
 
     pub(crate) fn stats(&self) -> &Stats {

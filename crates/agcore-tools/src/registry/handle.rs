@@ -56,10 +56,7 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// As [`register`](Self::register); also when two of them have the same name.
-    pub fn register_all<T: Into<Registration>>(
-        &self,
-        tools: impl IntoIterator<Item = T>,
-    ) -> Result<(), ToolError> {
+    pub fn register_all<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
     }
 
@@ -78,11 +75,7 @@ impl ToolRegistry {
         &self,
         make: impl FnOnce(&mut RegistryChange<'_>) -> Result<R, ToolError>,
     ) -> Result<R, ToolError> {
-        let mut turnstiles = self
-            .0
-            .turnstiles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut turnstiles = self.0.turnstiles.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.0.current.load_full();
         let mut change = RegistryChange {
             tools: None,
@@ -92,9 +85,7 @@ impl ToolRegistry {
         let result = make(&mut change)?;
         if let Some(tools) = change.tools {
             let revision = before.revision() + 1;
-            self.0
-                .current
-                .store(Arc::new(ToolSnapshot::new(revision, tools)));
+            self.0.current.store(Arc::new(ToolSnapshot::new(revision, tools)));
             self.0.revision.send_replace(revision);
         }
         Ok(result)
@@ -155,14 +146,7 @@ impl Default for ToolRegistry {
 impl fmt::Debug for ToolRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(
-                self.0
-                    .current
-                    .load()
-                    .tools()
-                    .iter()
-                    .map(RegisteredTool::name),
-            )
+            .entries(self.0.current.load().tools().iter().map(RegisteredTool::name))
             .finish()
     }
 }
@@ -196,10 +180,7 @@ impl RegistryChange<'_> {
     ///
     /// # Errors
     /// As [`ToolRegistry::register`], but never that the name is taken.
-    pub fn replace(
-        &mut self,
-        tool: impl Into<Registration>,
-    ) -> Result<Option<RegisteredTool>, ToolError> {
+    pub fn replace(&mut self, tool: impl Into<Registration>) -> Result<Option<RegisteredTool>, ToolError> {
         let tool = self.ready(tool.into())?;
         let tools = self.tools();
         Ok(match place(tools, tool.name()) {

@@ -45,9 +45,7 @@ impl ToolSnapshot {
 
     /// A tool by name.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
-        place(&self.tools, name)
-            .ok()
-            .map(|place| &self.tools[place])
+        place(&self.tools, name).ok().map(|place| &self.tools[place])
     }
 
     /// A tool by name.
@@ -85,11 +83,7 @@ impl ToolSnapshot {
 
     /// The tools with a tag.
     pub fn find_by_tag(&self, tag: &str) -> Vec<RegisteredTool> {
-        self.tools
-            .iter()
-            .filter(|tool| tool.has_tag(tag))
-            .cloned()
-            .collect()
+        self.tools.iter().filter(|tool| tool.has_tag(tag)).cloned().collect()
     }
 
     /// The tools of a category.
@@ -117,11 +111,7 @@ impl ToolSnapshot {
     pub(super) fn filter(&self, keep: impl Fn(&RegisteredTool) -> bool) -> Self {
         Self::new(
             self.revision,
-            self.tools
-                .iter()
-                .filter(|tool| keep(tool))
-                .cloned()
-                .collect(),
+            self.tools.iter().filter(|tool| keep(tool)).cloned().collect(),
         )
     }
 }

@@ -142,8 +142,7 @@ mod tests {
         assert_eq!((read.calls, read.failures), (100, 10));
         let near = |duration: Option<Duration>, millis: u64| {
             let found = duration.unwrap();
-            found >= Duration::from_millis(millis)
-                && found <= Duration::from_millis(millis + millis / 8)
+            found >= Duration::from_millis(millis) && found <= Duration::from_millis(millis + millis / 8)
         };
         assert!(near(read.p50, 50) && near(read.p95, 95), "{read:?}");
     }

@@ -25,10 +25,7 @@ type Filter = Arc<dyn Fn(&RegisteredTool) -> bool + Send + Sync>;
 impl ToolRegistry {
     /// The part of the registry that passes a filter, for an agent that shall not see the rest.
     #[must_use]
-    pub fn subset(
-        &self,
-        keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static,
-    ) -> ToolView {
+    pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> ToolView {
         ToolView::new(self.clone(), Arc::new(keep))
     }
 }
@@ -71,10 +68,7 @@ impl ToolView {
     #[must_use]
     pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> Self {
         let outer = Arc::clone(&self.keep);
-        Self::new(
-            self.registry.clone(),
-            Arc::new(move |tool| outer(tool) && keep(tool)),
-        )
+        Self::new(self.registry.clone(), Arc::new(move |tool| outer(tool) && keep(tool)))
     }
 }
 

@@ -60,17 +60,9 @@ impl Compiled {
         }
         let violation = |error: jsonschema::ValidationError<'_>| {
             let message = error.to_string();
-            SchemaViolation::new(
-                json_path(error.instance_path()),
-                clip(&message, MESSAGE_BYTES),
-            )
+            SchemaViolation::new(json_path(error.instance_path()), clip(&message, MESSAGE_BYTES))
         };
-        Err(self
-            .0
-            .iter_errors(value)
-            .take(MOST_VIOLATIONS)
-            .map(violation)
-            .collect())
+        Err(self.0.iter_errors(value).take(MOST_VIOLATIONS).map(violation).collect())
     }
 }
 

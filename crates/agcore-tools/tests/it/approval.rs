@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{ToolExecutor, ToolOutcome};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState,
-    ToolPolicy,
+    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState, ToolPolicy,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
@@ -17,8 +16,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
-    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, reports,
-    settle, text, work,
+    Echo, Scripted, context_builder, error_text, executor_of, fatal_text, registry, reports, settle, text, work,
 };
 
 fn asking() -> PermissionRules {
@@ -35,11 +33,7 @@ async fn sees_the_call_and_the_reason() {
     let tool = Echo::new("t").needs([Permission::Write]);
     let policy = ToolPolicy::new(asking()).with_approver(approver.clone());
     let context = context_builder().actor("ann").build();
-    let executor = registry([tool])
-        .executor(context)
-        .policy(policy)
-        .build()
-        .unwrap();
+    let executor = registry([tool]).executor(context).policy(policy).build().unwrap();
     settle(&executor, "t", json!({"x": 1})).await;
     let asked = approver.asked().remove(0);
     assert_eq!(
@@ -101,23 +95,13 @@ async fn edited_arguments_are_checked_again() {
         told.starts_with("the call was approved with other arguments, but those are of no use"),
         "{told}"
     );
-    assert_eq!(
-        text(&settle(&executor, "send", json!({"to": "a"})).await),
-        "sent"
-    );
+    assert_eq!(text(&settle(&executor, "send", json!({"to": "a"})).await), "sent");
 }
 
 #[tokio::test]
 async fn edited_arguments_do_not_get_past_a_deny_rule() {
-    let rules = asking().with_rule(
-        Rule::argument(
-            RuleState::Deny,
-            "*",
-            "$.path",
-            ArgumentTest::Within("/etc".into()),
-        )
-        .unwrap(),
-    );
+    let rules = asking()
+        .with_rule(Rule::argument(RuleState::Deny, "*", "$.path", ArgumentTest::Within("/etc".into())).unwrap());
     let tool = Echo::new("t");
     let approver = Scripted::new([edited(&json!({"path": "/etc/passwd"}))]);
     let policy = ToolPolicy::new(rules).with_approver(approver);
@@ -145,9 +129,7 @@ async fn neighbours_are_asked_one_after_another() {
     let tool = Echo::new("t");
     let policy = ToolPolicy::new(asking()).with_approver(Arc::new(Slow(approver.clone())));
     let executor = executor_of([tool.clone()]).policy(policy).build().unwrap();
-    let calls = (0..5)
-        .map(|id| work(&id.to_string(), "t", &json!({})))
-        .collect();
+    let calls = (0..5).map(|id| work(&id.to_string(), "t", &json!({}))).collect();
     assert_eq!(reports(&executor, calls).await.len(), 5);
     assert_eq!((approver.asked().len(), tool.count()), (1, 5));
 }
@@ -191,10 +173,7 @@ async fn one_who_never_answers_holds_up_nobody_else() {
         .policy(ToolPolicy::new(rules).with_approver(Arc::new(Never)))
         .build()
         .unwrap();
-    let mut reports = executor.execute(vec![
-        work("1", "asks", &json!({})),
-        work("2", "free", &json!({})),
-    ]);
+    let mut reports = executor.execute(vec![work("1", "asks", &json!({})), work("2", "free", &json!({}))]);
     let first = reports.next().await.unwrap();
     assert!(
         matches!(&first, agcore_chat::ToolReport::Settled { call_id, .. } if call_id == "2"),
@@ -222,15 +201,11 @@ async fn policies_are_told_once_and_then_end_the_loop() {
     let same = || settle(&executor, "t", json!({"a": 1, "b": 2}));
     let told = error_text(&same().await);
     assert_eq!(
-        told,
-        "permission denied: this call of t is not allowed here; do not try it again, go on another way",
+        told, "permission denied: this call of t is not allowed here; do not try it again, go on another way",
         "the model does not learn the rules"
     );
     assert!(
-        matches!(
-            settle(&executor, "t", json!({"a": 2})).await,
-            ToolOutcome::Done(_)
-        ),
+        matches!(settle(&executor, "t", json!({"a": 2})).await, ToolOutcome::Done(_)),
         "another call"
     );
     let ended = settle(&executor, "t", json!({"b": 2, "a": 1})).await;

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agcore_tools::{
-    Approval, AuditRecord, AuditSink, Permission, PermissionRules, Rule, RuleState, ToolPolicy,
-};
+use agcore_tools::{Approval, AuditRecord, AuditSink, Permission, PermissionRules, Rule, RuleState, ToolPolicy};
 use serde_json::{Value, json};
 
 use crate::support::{Echo, Scripted, context_builder, registry, settle};
@@ -14,10 +12,7 @@ struct Kept(Mutex<Vec<Value>>);
 
 impl AuditSink for Kept {
     fn record(&self, record: &AuditRecord<'_>) {
-        self.0
-            .lock()
-            .unwrap()
-            .push(serde_json::to_value(record).unwrap());
+        self.0.lock().unwrap().push(serde_json::to_value(record).unwrap());
     }
 }
 
@@ -58,17 +53,10 @@ async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&st
 #[tokio::test]
 async fn who_what_when_why_and_which_rule() {
     let rule = |state| PermissionRules::default().with_rule(Rule::tool(state, "t").with_name("r"));
-    let sink = check(
-        rule(RuleState::Allow),
-        None,
-        &["allowed rules allow", "finished -"],
-    )
-    .await;
+    let sink = check(rule(RuleState::Allow), None, &["allowed rules allow", "finished -"]).await;
     let mut record = sink.0.lock().unwrap().remove(0);
     assert!(
-        record["at_ms"]
-            .as_u64()
-            .is_some_and(|at| at > 1_600_000_000_000),
+        record["at_ms"].as_u64().is_some_and(|at| at > 1_600_000_000_000),
         "{record}"
     );
     record["at_ms"] = 0.into();
@@ -82,30 +70,15 @@ async fn who_what_when_why_and_which_rule() {
     );
     check(rule(RuleState::Deny), None, &["denied rules deny"]).await;
     check(rule(RuleState::Ask), None, &["denied nobody ask"]).await;
-    check(
-        PermissionRules::default(),
-        None,
-        &["denied rules not_allowed"],
-    )
-    .await;
+    check(PermissionRules::default(), None, &["denied rules not_allowed"]).await;
     check(
         rule(RuleState::Ask),
         Some(Approval::once()),
         &["allowed person ask", "finished -"],
     )
     .await;
-    check(
-        rule(RuleState::Ask),
-        Some(Approval::deny("no")),
-        &["denied person ask"],
-    )
-    .await;
-    check(
-        rule(RuleState::Ask),
-        Some(Approval::Suspend),
-        &["suspended person ask"],
-    )
-    .await;
+    check(rule(RuleState::Ask), Some(Approval::deny("no")), &["denied person ask"]).await;
+    check(rule(RuleState::Ask), Some(Approval::Suspend), &["suspended person ask"]).await;
 }
 
 #[tokio::test]
@@ -122,11 +95,6 @@ async fn a_grant_is_named_as_the_decider() {
     settle(&executor, "t", json!({})).await;
     assert_eq!(
         sink.short(),
-        [
-            "allowed person ask",
-            "finished -",
-            "allowed grant ask",
-            "finished -"
-        ]
+        ["allowed person ask", "finished -", "allowed grant ask", "finished -"]
     );
 }

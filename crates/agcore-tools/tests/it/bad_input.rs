@@ -3,15 +3,11 @@
 use std::time::Duration;
 
 use agcore_chat::{ToolCall, ToolOutcome, ToolReport, ToolWork};
-use agcore_tools::{
-    BaseTool, NoArguments, ToolContext, ToolError, ToolErrorKind, ToolRegistry, schemars, typed,
-};
+use agcore_tools::{BaseTool, NoArguments, ToolContext, ToolError, ToolErrorKind, ToolRegistry, schemars, typed};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{
-    Echo, call, context, error_text, executor_of, fatal_text, registry, reports, settle, text, work,
-};
+use crate::support::{Echo, call, context, error_text, executor_of, fatal_text, registry, reports, settle, text, work};
 
 fn panics() -> impl BaseTool + 'static {
     typed("panics", "Panics.", |_: NoArguments| async move {
@@ -60,10 +56,7 @@ async fn a_hang() {
     let expected = "hangs did not end within 60s and was stopped; its effects, if any, are unknown";
     assert_eq!(error_text(&outcome), expected);
     assert_eq!(duration, Duration::from_secs(60));
-    assert_eq!(
-        operator_sees(&tools, "hangs", "{}").await.to_string(),
-        expected
-    );
+    assert_eq!(operator_sees(&tools, "hangs", "{}").await.to_string(), expected);
 }
 
 #[tokio::test]
@@ -91,10 +84,7 @@ async fn arguments_that_are_no_json_object() {
             r#"{"a": "#,
             "$: the arguments of t are not valid JSON: EOF while parsing a value at line 1 column 6; send one JSON object",
         ),
-        (
-            "[1]",
-            "$: the arguments of t are an array, but must be one JSON object",
-        ),
+        ("[1]", "$: the arguments of t are an array, but must be one JSON object"),
         (
             "\"{}\"",
             "$: the arguments of t are a string, but must be one JSON object",
@@ -103,10 +93,7 @@ async fn arguments_that_are_no_json_object() {
         let expected = format!("invalid arguments for t: {why}");
         let work = ToolWork::new(ToolCall::function("call", "t", arguments));
         assert_eq!(error_text(&executor.settle(work).await.0), expected);
-        assert_eq!(
-            operator_sees(&tools, "t", arguments).await.to_string(),
-            expected
-        );
+        assert_eq!(operator_sees(&tools, "t", arguments).await.to_string(), expected);
     }
     let free = ToolWork::new(ToolCall::custom("call", "t", "text"));
     assert!(error_text(&executor.settle(free).await.0).contains("free text"));
@@ -124,23 +111,16 @@ async fn empty_and_missing_arguments_are_an_empty_object() {
 
 #[tokio::test]
 async fn a_tool_that_is_not_there() {
-    let executor = executor_of([
-        Echo::new("fs_read"),
-        Echo::new("fs_write"),
-        Echo::new("mail"),
-    ])
-    .build()
-    .unwrap();
+    let executor = executor_of([Echo::new("fs_read"), Echo::new("fs_write"), Echo::new("mail")])
+        .build()
+        .unwrap();
     let told = error_text(&settle(&executor, "weather", json!({})).await);
     assert_eq!(
         told,
         r#"there is no tool named "weather"; use only the tools that were given"#
     );
     let told = error_text(&settle(&executor, "fs.Read", json!({})).await);
-    assert_eq!(
-        told,
-        r#"there is no tool named "fs.Read"; did you mean fs_read?"#
-    );
+    assert_eq!(told, r#"there is no tool named "fs.Read"; did you mean fs_read?"#);
     // Another name is another mistake, the same one once more ends the loop.
     let ended = settle(&executor, "fs.Read", json!({"x": 1})).await;
     assert!(
@@ -149,10 +129,7 @@ async fn a_tool_that_is_not_there() {
     );
     executor.session().begin_turn();
     assert!(
-        matches!(
-            settle(&executor, "fs.Read", json!({})).await,
-            ToolOutcome::Done(_)
-        ),
+        matches!(settle(&executor, "fs.Read", json!({})).await, ToolOutcome::Done(_)),
         "told again in a new turn"
     );
 }
@@ -218,11 +195,7 @@ async fn a_panic_while_arguments_are_read_harms_nobody_else() {
 
     use crate::support::Scripted;
 
-    let explosive = typed(
-        "explosive",
-        "Explodes.",
-        |_: Explosive| async move { Ok(1) },
-    );
+    let explosive = typed("explosive", "Explodes.", |_: Explosive| async move { Ok(1) });
     let tools = ToolRegistry::new();
     tools.register(explosive).unwrap();
     tools.register(Echo::new("t")).unwrap();
@@ -231,18 +204,13 @@ async fn a_panic_while_arguments_are_read_harms_nobody_else() {
     let executor = tools.executor(context()).policy(policy).build().unwrap();
     let reports = reports(
         &executor,
-        vec![
-            work("1", "explosive", &json!({})),
-            work("2", "t", &json!({})),
-        ],
+        vec![work("1", "explosive", &json!({})), work("2", "t", &json!({}))],
     )
     .await;
     let ends: Vec<_> = reports
         .iter()
         .map(|report| match report {
-            ToolReport::Settled {
-                call_id, outcome, ..
-            } => (call_id.clone(), outcome),
+            ToolReport::Settled { call_id, outcome, .. } => (call_id.clone(), outcome),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -267,10 +235,6 @@ async fn a_slow_and_a_panicking_neighbour_harm_nobody() {
         .collect();
     assert_eq!(
         kinds,
-        [
-            Some(ToolErrorKind::ExecutionFailed),
-            Some(ToolErrorKind::Timeout),
-            None
-        ]
+        [Some(ToolErrorKind::ExecutionFailed), Some(ToolErrorKind::Timeout), None]
     );
 }

@@ -30,13 +30,8 @@ async fn the_callers_context_is_passed_through() {
             }
         },
     );
-    let context = context_builder()
-        .trace_id("trace")
-        .cancellation(token)
-        .build();
-    let done = registry([tool])
-        .invoke(call("c7", "who", &json!({})), &context)
-        .await;
+    let context = context_builder().trace_id("trace").cancellation(token).build();
+    let done = registry([tool]).invoke(call("c7", "who", &json!({})), &context).await;
     // Cancelled in the middle of a step without a wait, it may still finish.
     assert_eq!(
         done.result.unwrap().as_value(),
@@ -58,9 +53,7 @@ async fn a_call_that_is_over_ends_what_it_left_running() {
         },
     );
     let outer = context();
-    registry([tool])
-        .invoke(call("c", "leaves", &json!({})), &outer)
-        .await;
+    registry([tool]).invoke(call("c", "leaves", &json!({})), &outer).await;
     let left = left.lock().unwrap().take().unwrap();
     assert!(left.cancellation().is_cancelled());
     assert!(!outer.cancellation().is_cancelled());
@@ -87,14 +80,11 @@ async fn state_comes_from_the_context() {
     assert_eq!(error.kind(), ToolErrorKind::Config);
     let message = error.to_string();
     assert!(
-        message.starts_with("q cannot be used in this session: the context holds no ")
-            && message.contains("Database")
+        message.starts_with("q cannot be used in this session: the context holds no ") && message.contains("Database")
     );
 
     // The application's own call has no session start.
-    let done = registry([tool()])
-        .invoke(call("c", "q", &json!({})), &context())
-        .await;
+    let done = registry([tool()]).invoke(call("c", "q", &json!({})), &context()).await;
     let error = done.result.unwrap_err();
     assert_eq!(
         (error.kind(), &*error.model_text()),
@@ -104,16 +94,12 @@ async fn state_comes_from_the_context() {
 
 #[tokio::test]
 async fn steps_share_the_state_of_the_run() {
-    let tool = typed(
-        "count",
-        "Counts.",
-        |_: NoArguments, context: ToolContext| async move {
-            Ok(context.run_state().update("count", |count| {
-                *count = json!(count.as_u64().unwrap_or(0) + 1);
-                count.clone()
-            }))
-        },
-    );
+    let tool = typed("count", "Counts.", |_: NoArguments, context: ToolContext| async move {
+        Ok(context.run_state().update("count", |count| {
+            *count = json!(count.as_u64().unwrap_or(0) + 1);
+            count.clone()
+        }))
+    });
     let state = RunState::new();
     let context = context_builder().run_state(state.clone()).build();
     let executor = registry([tool]).executor(context).build().unwrap();
@@ -122,10 +108,7 @@ async fn steps_share_the_state_of_the_run() {
     }
     let again = RunState::restore(state.snapshot());
     assert_eq!(again.get("count"), Some(json!(2)));
-    assert_eq!(
-        (again.remove("count"), again.get("count")),
-        (Some(json!(2)), None)
-    );
+    assert_eq!((again.remove("count"), again.get("count")), (Some(json!(2)), None));
     assert_eq!(
         (again.set("a", json!(1)), again.set("a", json!(2))),
         (None, Some(json!(1)))
@@ -140,9 +123,6 @@ async fn a_cancelled_run_begins_nothing() {
     let context = context_builder().cancellation(token).build();
     let executor = registry([tool.clone()]).executor(context).build().unwrap();
     let (outcome, _) = executor.settle(work("c", "t", &json!({}))).await;
-    assert_eq!(
-        crate::support::fatal_text(&outcome),
-        "the call was cancelled"
-    );
+    assert_eq!(crate::support::fatal_text(&outcome), "the call was cancelled");
     assert_eq!(tool.count(), 0);
 }

@@ -11,18 +11,12 @@ use crate::support::{call, context, error_text, executor_of, registry, settle};
 #[tokio::test]
 async fn the_operator_sees_the_cause_and_the_model_does_not() {
     let tool = typed("reads", "Reads.", |_: NoArguments| async move {
-        Err::<u8, _>(io::Error::new(
-            io::ErrorKind::NotFound,
-            "/home/ann/.ssh/id_ed25519",
-        ))?;
+        Err::<u8, _>(io::Error::new(io::ErrorKind::NotFound, "/srv/keys/id_ed25519"))?;
         Ok(1)
     });
     let executor = executor_of([tool]).build().unwrap();
     let told = error_text(&settle(&executor, "reads", json!({})).await);
-    assert_eq!(
-        told,
-        "an input or output operation failed: entity not found"
-    );
+    assert_eq!(told, "an input or output operation failed: entity not found");
 
     let tool = typed("reads", "Reads.", |_: NoArguments| async move {
         let parsed: Result<u8, _> = "x".parse::<u8>();
@@ -34,10 +28,7 @@ async fn the_operator_sees_the_cause_and_the_model_does_not() {
         .result
         .unwrap_err();
     assert_eq!(error.to_string(), "the tool failed");
-    assert_eq!(
-        error.source().unwrap().to_string(),
-        "invalid digit found in string"
-    );
+    assert_eq!(error.source().unwrap().to_string(), "invalid digit found in string");
     assert_eq!(error.model_text(), "the file holds no number");
 }
 
@@ -53,9 +44,7 @@ fn faults_keep_the_kind_and_the_operators_text() {
         (ToolErrorKind::ExecutionFailed, FaultKind::Tool),
         (ToolErrorKind::NotFound, FaultKind::Tool),
     ] {
-        let found = ToolError::new(kind, "why")
-            .with_model_text("for the model")
-            .fault();
+        let found = ToolError::new(kind, "why").with_model_text("for the model").fault();
         assert_eq!(
             (found.kind, found.message.as_str(), found.retryable),
             (fault, "why", false)
@@ -68,8 +57,5 @@ fn an_error_is_one_word_wide_and_cheap_to_clone() {
     assert_eq!(size_of::<ToolError>(), size_of::<usize>());
     let error = ToolError::failed("why");
     let changed = error.clone().with_model_text("other");
-    assert_eq!(
-        (&*error.model_text(), &*changed.model_text()),
-        ("why", "other")
-    );
+    assert_eq!((&*error.model_text(), &*changed.model_text()), ("why", "other"));
 }

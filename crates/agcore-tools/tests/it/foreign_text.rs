@@ -12,15 +12,10 @@ fn slow_match(pattern: &[char], text: &[char]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
         (Some(('*', rest)), _) => {
-            slow_match(rest, text)
-                || text
-                    .split_first()
-                    .is_some_and(|(_, text)| slow_match(pattern, text))
+            slow_match(rest, text) || text.split_first().is_some_and(|(_, text)| slow_match(pattern, text))
         }
         (Some(('?', pattern)), Some((_, text))) => slow_match(pattern, text),
-        (Some((wanted, pattern)), Some((found, text))) => {
-            wanted == found && slow_match(pattern, text)
-        }
+        (Some((wanted, pattern)), Some((found, text))) => wanted == found && slow_match(pattern, text),
         _ => false,
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_tools::{
-    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Rule, RuleState, SameArgument,
-    ToolError, ToolErrorKind, ToolPolicy, ToolSession,
+    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Rule, RuleState, SameArgument, ToolError,
+    ToolErrorKind, ToolPolicy, ToolSession,
     permission::{ArgumentTest, JsonPath},
 };
 use async_trait::async_trait;
@@ -22,11 +22,7 @@ fn asks_path() -> PermissionRules {
 }
 
 /// Makes the calls in one session; says at which of them a person was asked.
-async fn asked_at(
-    rules: PermissionRules,
-    answers: &[Approval],
-    calls: &[(&str, Value)],
-) -> Vec<usize> {
+async fn asked_at(rules: PermissionRules, answers: &[Approval], calls: &[(&str, Value)]) -> Vec<usize> {
     let approver = Scripted::new(answers.to_vec());
     let policy = ToolPolicy::new(rules).with_approver(approver.clone());
     let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")])
@@ -66,11 +62,7 @@ async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
         ("fs.read", json!({"path": "/etc/shadow"})),
         ("fs.read", json!({"path": "/tmp/b"})),
     ];
-    let answers = [
-        Approval::session(),
-        Approval::session(),
-        Approval::session(),
-    ];
+    let answers = [Approval::session(), Approval::session(), Approval::session()];
     assert_eq!(asked_at(asks_path(), &answers, &calls).await, [0, 1, 3]);
 }
 
@@ -94,10 +86,7 @@ async fn every_argument_that_rules_ask_about_must_be_granted() {
 async fn an_approver_may_widen_or_narrow_the_grant() {
     let grant = |path: &str| {
         let values = vec![json!(path)];
-        let mut same = SameArgument::of(
-            JsonPath::new("$.path").unwrap(),
-            &agcore_tools::Arguments::new(),
-        );
+        let mut same = SameArgument::of(JsonPath::new("$.path").unwrap(), &agcore_tools::Arguments::new());
         same.values = values;
         Grant::new("fs.read").with_argument(same)
     };
@@ -124,16 +113,9 @@ async fn for_good_holds_in_other_sessions_and_for_the_session_does_not() {
             let policy = ToolPolicy::new(asks_tool())
                 .with_approver(approver.clone())
                 .with_grants(store.clone());
-            let executor = executor_of([Echo::new("fs.read")])
-                .policy(policy)
-                .build()
-                .unwrap();
+            let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
             settle(&executor, "fs.read", json!({})).await;
-            assert_eq!(
-                approver.asked().len() == 1,
-                first || asked_again,
-                "{answer:?}"
-            );
+            assert_eq!(approver.asked().len() == 1, first || asked_again, "{answer:?}");
         }
     }
 }
@@ -141,8 +123,7 @@ async fn for_good_holds_in_other_sessions_and_for_the_session_does_not() {
 #[tokio::test]
 async fn a_session_survives_as_json_with_its_grants() {
     let session = ToolSession::new();
-    let policy =
-        |answers: Vec<Approval>| ToolPolicy::new(asks_tool()).with_approver(Scripted::new(answers));
+    let policy = |answers: Vec<Approval>| ToolPolicy::new(asks_tool()).with_approver(Scripted::new(answers));
     let executor = |session, answers| {
         executor_of([Echo::new("fs.read")])
             .policy(policy(answers))
@@ -158,10 +139,7 @@ async fn a_session_survives_as_json_with_its_grants() {
     .await;
     let restored = ToolSession::restore(session.export()).unwrap();
     text(&settle(&executor(restored.clone(), vec![]), "fs.read", json!({})).await);
-    assert_eq!(
-        (restored.revoke("fs.read"), restored.grants().len()),
-        (1, 0)
-    );
+    assert_eq!((restored.revoke("fs.read"), restored.grants().len()), (1, 0));
     let denied = settle(
         &executor(restored, vec![Approval::deny("no more")]),
         "fs.read",
@@ -181,18 +159,13 @@ async fn headless_denies_but_for_what_was_granted() {
         .build()
         .unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
-    assert!(
-        error_text(&settle(&executor, "fs.write", json!({})).await).contains("permission denied")
-    );
+    assert!(error_text(&settle(&executor, "fs.write", json!({})).await).contains("permission denied"));
 }
 
 #[tokio::test]
 async fn written_and_read_again() {
     let path = JsonPath::new("$.path").unwrap();
-    let same = SameArgument::of(
-        path,
-        &serde_json::from_value(json!({"path": "/a"})).unwrap(),
-    );
+    let same = SameArgument::of(path, &serde_json::from_value(json!({"path": "/a"})).unwrap());
     let store = InMemoryGrants::with([Grant::new("a"), Grant::new("b").with_argument(same)]);
     store.add(Grant::new("a")).await.unwrap();
     assert_eq!(store.list().len(), 2, "the same yes is kept once");
@@ -229,10 +202,7 @@ fn corrupt_and_newer_grants_are_refused() {
     ] {
         let error = InMemoryGrants::from_json(text).expect_err(text);
         assert_eq!(error.kind(), ToolErrorKind::Config);
-        assert!(
-            error.message().starts_with("the grants cannot be read: "),
-            "{error}"
-        );
+        assert!(error.message().starts_with("the grants cannot be read: "), "{error}");
         assert!(error.message().contains(why), "{text}: {error}");
     }
 }
@@ -256,10 +226,7 @@ async fn a_broken_store_grants_nothing_and_stops_nobody() {
     let policy = ToolPolicy::new(asks_tool())
         .with_approver(approver.clone())
         .with_grants(Arc::new(Broken));
-    let executor = executor_of([Echo::new("fs.read")])
-        .policy(policy)
-        .build()
-        .unwrap();
+    let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
     // It could not be kept for good, but holds for this session.
     text(&settle(&executor, "fs.read", json!({})).await);

@@ -25,9 +25,7 @@ impl Redactor for NoKeys {
     }
 }
 
-fn says(
-    output: impl Fn() -> ToolOutput + Send + Sync + 'static,
-) -> impl agcore_tools::BaseTool + 'static {
+fn says(output: impl Fn() -> ToolOutput + Send + Sync + 'static) -> impl agcore_tools::BaseTool + 'static {
     typed("says", "Says.", move |_: NoArguments| {
         let output = output();
         async move { Ok(output) }
@@ -43,10 +41,7 @@ async fn secrets_are_taken_out_of_all_text() {
         )
         .with_metadata(json!("sk-123"))
     });
-    let executor = executor_of([tool])
-        .redactor(Arc::new(NoKeys))
-        .build()
-        .unwrap();
+    let executor = executor_of([tool]).redactor(Arc::new(NoKeys)).build().unwrap();
     let outcome = settle(&executor, "says", json!({})).await;
     assert!(!format!("{outcome:?}").contains("sk-123"), "{outcome:?}");
     assert_eq!(text(&outcome), "key [key]none");
@@ -54,10 +49,7 @@ async fn secrets_are_taken_out_of_all_text() {
     let fails = typed("fails", "Fails.", |_: NoArguments| async move {
         Err::<u8, _>("refused: sk-123".into())
     });
-    let executor = executor_of([fails])
-        .redactor(Arc::new(NoKeys))
-        .build()
-        .unwrap();
+    let executor = executor_of([fails]).redactor(Arc::new(NoKeys)).build().unwrap();
     assert_eq!(
         error_text(&settle(&executor, "fails", json!({})).await),
         "refused: [key]"
@@ -67,9 +59,7 @@ async fn secrets_are_taken_out_of_all_text() {
 #[tokio::test]
 async fn large_results_are_kept_elsewhere_without_their_secrets() {
     let store = Arc::new(InMemoryArtifacts::new());
-    let layer = OffloadLayer::new(store.clone())
-        .with_over(20)
-        .with_preview(10);
+    let layer = OffloadLayer::new(store.clone()).with_over(20).with_preview(10);
     let executor = executor_of([says(|| ToolOutput::text("sk-123 and thirty more bytes"))])
         .redactor(Arc::new(NoKeys))
         .offload(layer.clone())
@@ -95,15 +85,11 @@ async fn large_results_are_kept_elsewhere_without_their_secrets() {
     let numbers: Vec<u32> = (0..20).collect();
     for (count, kept) in [(3, false), (20, true)] {
         let value = json!(numbers[..count]);
-        let executor =
-            executor_of([says(move || ToolOutput::value(value.clone()))]).offload(layer.clone());
+        let executor = executor_of([says(move || ToolOutput::value(value.clone()))]).offload(layer.clone());
         let told = text(&settle(&executor.build().unwrap(), "says", json!({})).await);
         assert_eq!(told.contains("artifact"), kept, "{told}");
     }
-    assert_eq!(
-        store.get("artifact-2").unwrap().media_type,
-        "application/json"
-    );
+    assert_eq!(store.get("artifact-2").unwrap().media_type, "application/json");
 }
 
 struct Full;
@@ -188,8 +174,5 @@ async fn a_layers_panic_stays_within_its_call() {
         .layer(Explodes)
         .build()
         .unwrap();
-    assert!(
-        error_text(&settle(&executor, "says", json!({})).await)
-            .contains("fault in the tool itself")
-    );
+    assert!(error_text(&settle(&executor, "says", json!({})).await).contains("fault in the tool itself"));
 }

@@ -2,8 +2,7 @@
 
 use agcore_chat::ToolOutcome;
 use agcore_tools::{
-    Approval, Arguments, Permission, PermissionConfig, PermissionRules, Rule, RuleState,
-    ToolPolicy,
+    Approval, Arguments, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
     permission::{ArgumentTest, ToolFacts, Verdict, decide},
 };
 use serde_json::{Value, json};
@@ -55,15 +54,7 @@ fn static_rules_in_their_order() {
 /// One rule of each state and level, over each of the three static answers.
 #[test]
 fn one_rule_over_each_static_answer() {
-    let argument = |state| {
-        Rule::argument(
-            state,
-            "fs.*",
-            "$.path",
-            ArgumentTest::Within("/notes".into()),
-        )
-        .unwrap()
-    };
+    let argument = |state| Rule::argument(state, "fs.*", "$.path", ArgumentTest::Within("/notes".into())).unwrap();
     type Level<'a> = (&'a str, &'a dyn Fn(RuleState) -> Rule);
     let by_tool = |state| Rule::tool(state, "fs.*");
     let by_permission = |state| Rule::permission(state, Write);
@@ -78,29 +69,17 @@ fn one_rule_over_each_static_answer() {
             (
                 Allow,
                 Verdict::Allow,
-                if lifts {
-                    Verdict::Allow
-                } else {
-                    Verdict::NotAllowed
-                },
+                if lifts { Verdict::Allow } else { Verdict::NotAllowed },
             ),
             (
                 Ask,
                 Verdict::Ask,
-                if lifts {
-                    Verdict::Ask
-                } else {
-                    Verdict::NotAllowed
-                },
+                if lifts { Verdict::Ask } else { Verdict::NotAllowed },
             ),
             (Deny, Verdict::Deny, Verdict::Deny),
         ] {
-            let over = |config: PermissionConfig| {
-                verdict(
-                    &PermissionRules::new(config).with_rule(rule(state)),
-                    &[Write],
-                )
-            };
+            let over =
+                |config: PermissionConfig| verdict(&PermissionRules::new(config).with_rule(rule(state)), &[Write]);
             assert_eq!(
                 over(PermissionConfig::new().with_allowed([Write])),
                 allowed,
@@ -130,10 +109,7 @@ fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
         (vec![permission(Deny), tool(Allow)], Verdict::Deny),
         (vec![tool(Allow), permission(Ask)], Verdict::Ask),
         (vec![permission(Allow), tool(Ask)], Verdict::Ask),
-        (
-            vec![tool(Ask), permission(Deny), tool(Allow)],
-            Verdict::Deny,
-        ),
+        (vec![tool(Ask), permission(Deny), tool(Allow)], Verdict::Deny),
     ] {
         let rules = PermissionRules::new(config()).with_rules(rules);
         assert_eq!(verdict(&rules, &[Write]), expected, "{rules:?}");
@@ -145,15 +121,7 @@ fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
 
 #[test]
 fn allow_needs_every_argument_and_deny_any() {
-    let files = |state| {
-        Rule::argument(
-            state,
-            "*",
-            "$.files[*]",
-            ArgumentTest::Within("/notes".into()),
-        )
-        .unwrap()
-    };
+    let files = |state| Rule::argument(state, "*", "$.files[*]", ArgumentTest::Within("/notes".into())).unwrap();
     let holds = |state, value: Value| files(state).holds("any", &[], &arguments(&value));
     let mixed = json!({"files": ["/notes/a", "/etc/passwd"]});
     let escape = json!({"files": ["/notes/../etc/passwd"]});
@@ -173,10 +141,7 @@ fn allow_needs_every_argument_and_deny_any() {
 async fn who_is_asked_and_what_follows() {
     let asking = || PermissionRules::new(PermissionConfig::new()).with_rule(Rule::tool(Ask, "t"));
     let not_allowed = PermissionRules::default;
-    for (name, rules) in [
-        ("ask", asking as fn() -> _),
-        ("not allowed", not_allowed as fn() -> _),
-    ] {
+    for (name, rules) in [("ask", asking as fn() -> _), ("not allowed", not_allowed as fn() -> _)] {
         for (answer, runs) in [
             (None, false),
             (Some(Approval::once()), true),
@@ -195,10 +160,7 @@ async fn who_is_asked_and_what_follows() {
             let outcome = settle(&executor, "t", json!({"x": 1})).await;
             assert_eq!(echo.count() == 1, runs, "{name} {answer:?}");
             match answer {
-                None => assert!(
-                    error_text(&outcome).contains("permission denied"),
-                    "{outcome:?}"
-                ),
+                None => assert!(error_text(&outcome).contains("permission denied"), "{outcome:?}"),
                 Some(Approval::Deny { .. }) => {
                     assert!(error_text(&outcome).contains("not today"), "{outcome:?}");
                 }
@@ -222,16 +184,12 @@ fn rules_as_json() {
         ]
     }"#;
     let rules: PermissionRules = serde_json::from_str(json).unwrap();
-    assert_eq!(
-        rules.rules[1].to_string(),
-        "nulls: ask db.* with $.id equal to null"
-    );
+    assert_eq!(rules.rules[1].to_string(), "nulls: ask db.* with $.id equal to null");
     assert_eq!(
         rules.rules[2].to_string(),
         "allow * with $.url matching https://example.org/*"
     );
-    let back: PermissionRules =
-        serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
+    let back: PermissionRules = serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
     assert_eq!(back, rules);
 }
 
@@ -239,10 +197,7 @@ fn rules_as_json() {
 fn rules_that_do_not_say_what_was_meant_are_refused() {
     for (json, why) in [
         (r#"{"rule": []}"#, "unknown field `rule`"),
-        (
-            r#"{"permissions": {"deny": ["shell"]}}"#,
-            "unknown field `deny`",
-        ),
+        (r#"{"permissions": {"deny": ["shell"]}}"#, "unknown field `deny`"),
         (
             r#"{"rules": [{"state": "deny"}]}"#,
             "needs a `permission`, a `tool` or an `argument`",

@@ -16,9 +16,7 @@ async fn outcome_of(
         let output = output();
         async move { Ok(output) }
     });
-    let executor = executor_of([tool.with_annotations(annotations)])
-        .build()
-        .unwrap();
+    let executor = executor_of([tool.with_annotations(annotations)]).build().unwrap();
     settle(&executor, "t", json!({})).await
 }
 
@@ -26,10 +24,7 @@ async fn outcome_of(
 async fn values_reach_the_model_as_text() {
     for (value, expected) in [
         (json!("plain"), "plain"),
-        (
-            json!({"b": 1, "a": [true, null]}),
-            r#"{"b":1,"a":[true,null]}"#,
-        ),
+        (json!({"b": 1, "a": [true, null]}), r#"{"b":1,"a":[true,null]}"#),
         (json!(1.5), "1.5"),
         (Value::Null, "null"),
     ] {
@@ -71,10 +66,7 @@ async fn hints_and_metadata_never_reach_the_model() {
         let ToolOutcome::Done(result) = outcome else {
             panic!("{outcome:?}")
         };
-        assert_eq!(
-            (result.content, result.display),
-            (Content::from("x"), Some(display))
-        );
+        assert_eq!((result.content, result.display), (Content::from("x"), Some(display)));
     }
 }
 
@@ -110,10 +102,7 @@ async fn parts_are_progress_and_the_last_is_the_output() {
         let parts = ["a", "b"].map(|part| Ok(OutputItem::Part(part.into())));
         parts
             .into_iter()
-            .chain([
-                Ok(OutputItem::last("ab")),
-                Ok(OutputItem::Part("late".into())),
-            ])
+            .chain([Ok(OutputItem::last("ab")), Ok(OutputItem::Part("late".into()))])
             .collect()
     })
     .await;
@@ -138,10 +127,7 @@ async fn a_stream_that_does_not_end_well_is_an_error() {
             (|| vec![Ok(OutputItem::Part(1.into()))]) as fn() -> Items,
             "the tool's output stream ended without an output",
         ),
-        (
-            || vec![Err("the source dried up".into())],
-            "the source dried up",
-        ),
+        (|| vec![Err("the source dried up".into())], "the source dried up"),
         (
             || vec![Ok(OutputItem::last(ToolOutput::stream(stream::empty())))],
             "the tool's output stream ended with another stream",

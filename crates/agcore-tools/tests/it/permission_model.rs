@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{ApprovalScope, ToolOutcome};
 use agcore_tools::{
-    Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule,
-    RuleState, ToolPolicy,
+    Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
     permission::{ArgumentTest, Glob},
 };
 use futures_util::FutureExt;
@@ -118,10 +117,7 @@ impl Model<'_> {
             On::Tool(pattern) => Self::pattern_fits(pattern, name),
             On::Argument(pattern, path, test) => {
                 let values = Self::at(call, path);
-                let fitting = values
-                    .iter()
-                    .filter(|value| Self::value_fits(*test, **value))
-                    .count();
+                let fitting = values.iter().filter(|value| Self::value_fits(*test, **value)).count();
                 let enough = if rule.state == RuleState::Allow {
                     fitting == values.len()
                 } else {
@@ -136,33 +132,22 @@ impl Model<'_> {
         let world = self.world;
         let declares = &world.declares[call.tool];
         // Any permission in `denied` → deny.
-        if declares
-            .iter()
-            .any(|permission| world.denied.contains(permission))
-        {
+        if declares.iter().any(|permission| world.denied.contains(permission)) {
             return Expected::Denied { asked: false };
         }
         // The tool declares none, or `allowed` is empty → `allow_unspecified`; else all must be in it.
         let statically_allowed = if declares.is_empty() || world.allowed.is_empty() {
             world.allow_unspecified
         } else {
-            declares
-                .iter()
-                .all(|permission| world.allowed.contains(permission))
+            declares.iter().all(|permission| world.allowed.contains(permission))
         };
-        let speaking: Vec<&PlainRule> = world
-            .rules
-            .iter()
-            .filter(|rule| self.speaks_of(rule, call))
-            .collect();
+        let speaking: Vec<&PlainRule> = world.rules.iter().filter(|rule| self.speaks_of(rule, call)).collect();
         // Deny stands over ask over allow, whatever the level.
         if speaking.iter().any(|rule| rule.state == RuleState::Deny) {
             return Expected::Denied { asked: false };
         }
         // An allow or ask rule that names a tool or argument lifts *not allowed*.
-        let named = speaking
-            .iter()
-            .any(|rule| !matches!(rule.on, On::Permission(_)));
+        let named = speaking.iter().any(|rule| !matches!(rule.on, On::Permission(_)));
         let allowed = statically_allowed || named;
         let ask = speaking.iter().any(|rule| rule.state == RuleState::Ask);
         if allowed && !ask {
@@ -195,12 +180,8 @@ impl Model<'_> {
     fn is_granted(&self, call: &PlainCall, asked: &[&'static str]) -> bool {
         self.grants.iter().any(|(tool, same)| {
             *tool == call.tool
-                && same
-                    .iter()
-                    .all(|(path, values)| Self::at(call, path) == *values)
-                && asked
-                    .iter()
-                    .all(|path| same.iter().any(|(known, _)| known == path))
+                && same.iter().all(|(path, values)| Self::at(call, path) == *values)
+                && asked.iter().all(|path| same.iter().any(|(known, _)| known == path))
         })
     }
 
@@ -212,10 +193,7 @@ impl Model<'_> {
                 if scope != ApprovalScope::Once {
                     self.grants.push((
                         call.tool,
-                        asked
-                            .iter()
-                            .map(|path| (*path, Self::at(call, path)))
-                            .collect(),
+                        asked.iter().map(|path| (*path, Self::at(call, path))).collect(),
                     ));
                 }
                 Expected::Runs {
@@ -271,11 +249,7 @@ impl World {
     }
 
     fn tools(&self) -> Vec<Echo> {
-        let declared = |tool: usize| {
-            self.declares[tool]
-                .iter()
-                .map(|place| PERMISSIONS[*place].clone())
-        };
+        let declared = |tool: usize| self.declares[tool].iter().map(|place| PERMISSIONS[*place].clone());
         TOOLS
             .iter()
             .enumerate()
@@ -293,9 +267,7 @@ impl PlainRule {
                 let test = match test {
                     Test::Present => ArgumentTest::Present,
                     Test::Equals(value) => ArgumentTest::Equals(PATHS[*value].into()),
-                    Test::Starts(value) => {
-                        ArgumentTest::Matches(Glob::new(format!("{}*", PATHS[*value])))
-                    }
+                    Test::Starts(value) => ArgumentTest::Matches(Glob::new(format!("{}*", PATHS[*value]))),
                 };
                 Rule::argument(self.state, *pattern, path, test).unwrap()
             }
@@ -387,11 +359,7 @@ fn check(world: &World) {
 // ---- random worlds ----
 
 fn rule() -> impl Strategy<Value = PlainRule> {
-    let state = prop_oneof![
-        Just(RuleState::Allow),
-        Just(RuleState::Ask),
-        Just(RuleState::Deny)
-    ];
+    let state = prop_oneof![Just(RuleState::Allow), Just(RuleState::Ask), Just(RuleState::Deny)];
     let tool = || prop_oneof![Just("fs.*"), Just("fs.write"), Just("mail"), Just("*")];
     let path = prop_oneof![Just("$.path"), Just("$.files[*]")];
     let test = prop_oneof![

@@ -75,8 +75,7 @@ impl BaseTool for NoObject {
     }
 
     fn parameters(&self) -> &serde_json::Value {
-        static SCHEMA: std::sync::LazyLock<serde_json::Value> =
-            std::sync::LazyLock::new(|| json!({"type": "integer"}));
+        static SCHEMA: std::sync::LazyLock<serde_json::Value> = std::sync::LazyLock::new(|| json!({"type": "integer"}));
         &SCHEMA
     }
 
@@ -123,10 +122,7 @@ async fn a_turn_sees_one_snapshot() {
         .unwrap();
     text(&settle(&turn, "a", json!({})).await);
     error_text(&settle(&turn, "b", json!({})).await);
-    assert_eq!(
-        (old.count(), new.count(), turn.definitions().len()),
-        (1, 0, 1)
-    );
+    assert_eq!((old.count(), new.count(), turn.definitions().len()), (1, 0, 1));
     let next = tools.executor(context()).build().unwrap();
     text(&settle(&next, "a", json!({})).await);
     text(&settle(&next, "b", json!({})).await);
@@ -143,17 +139,8 @@ fn a_failed_change_changes_nothing() {
     });
     assert!(failed.is_err());
     assert_eq!(names(&tools.list()), ["a"]);
-    assert!(
-        tools
-            .change(|change| Ok(change.remove("nobody")))
-            .unwrap()
-            .is_none()
-    );
-    assert_eq!(
-        tools.snapshot().revision(),
-        1,
-        "nothing changed, so nobody is told"
-    );
+    assert!(tools.change(|change| Ok(change.remove("nobody"))).unwrap().is_none());
+    assert_eq!(tools.snapshot().revision(), 1, "nothing changed, so nobody is told");
 }
 
 #[tokio::test]
@@ -176,10 +163,7 @@ fn tags_categories_groups() {
     let of = |name| Registration::new(Echo::new(name));
     tools
         .register_all([
-            of("read")
-                .with_category("files")
-                .with_tag("safe")
-                .with_version("1.2"),
+            of("read").with_category("files").with_tag("safe").with_version("1.2"),
             of("write").with_category("files"),
             of("add").with_tag("safe").with_tag("math"),
         ])
@@ -195,19 +179,12 @@ fn tags_categories_groups() {
         (read.version(), read.category(), read.has_tag("safe")),
         (Some("1.2"), Some("files"), true)
     );
-    assert_eq!(
-        tools.get("add").unwrap().tags().collect::<Vec<_>>(),
-        ["math", "safe"]
-    );
+    assert_eq!(tools.get("add").unwrap().tags().collect::<Vec<_>>(), ["math", "safe"]);
 }
 
 #[tokio::test]
 async fn what_a_view_does_not_show_cannot_be_called() {
-    let tools = registry([
-        Echo::new("fs.read"),
-        Echo::new("fs.write"),
-        Echo::new("mail"),
-    ]);
+    let tools = registry([Echo::new("fs.read"), Echo::new("fs.write"), Echo::new("mail")]);
     let view = tools
         .subset(|tool| tool.name().starts_with("fs."))
         .subset(|tool| !tool.name().ends_with("write"));
@@ -237,10 +214,7 @@ fn ten_thousand_tools() {
         tools.register_all(many).unwrap();
     }
     tools.register(Echo::new("single")).unwrap();
-    assert_eq!(
-        (tools.list().len(), tools.definitions().len()),
-        (10_001, 10_001)
-    );
+    assert_eq!((tools.list().len(), tools.definitions().len()), (10_001, 10_001));
     assert!(tools.get("tool_77_77").is_some());
     let error = tools.snapshot().find("tool_77_7x").unwrap_err();
     assert_eq!(error.near_names().len(), 3);
@@ -248,13 +222,9 @@ fn ten_thousand_tools() {
 
 #[tokio::test]
 async fn statistics_count_calls_and_failures() {
-    let fails = agcore_tools::typed(
-        "fails",
-        "Fails.",
-        |_: agcore_tools::NoArguments| async move {
-            Err::<u8, _>(agcore_tools::ToolError::failed("no"))
-        },
-    );
+    let fails = agcore_tools::typed("fails", "Fails.", |_: agcore_tools::NoArguments| async move {
+        Err::<u8, _>(agcore_tools::ToolError::failed("no"))
+    });
     let tools = ToolRegistry::new();
     tools.register(fails).unwrap();
     tools.register(Echo::new("t")).unwrap();
@@ -283,9 +253,7 @@ fn readers_and_writers_at_once() {
                         Ok(())
                     })
                     .unwrap();
-                tools
-                    .register_all([Echo::new("pair_a"), Echo::new("pair_b")])
-                    .unwrap();
+                tools.register_all([Echo::new("pair_a"), Echo::new("pair_b")]).unwrap();
             }
         });
         let mut reads = 0;

@@ -2,8 +2,8 @@
 
 use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolOutcome, ToolWork};
 use agcore_tools::{
-    Approval, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor, Rule,
-    RuleState, SuspendingApprover, ToolContext, ToolOutput, ToolPolicy, ToolSession,
+    Approval, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor, Rule, RuleState,
+    SuspendingApprover, ToolContext, ToolOutput, ToolPolicy, ToolSession,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use crate::support::{
-    Echo, Scripted, call, error_text, executor_of, fatal_text, question, resume, saved, settle,
-    text,
+    Echo, Scripted, call, error_text, executor_of, fatal_text, question, resume, saved, settle, text,
 };
 
 fn asking() -> PermissionRules {
@@ -88,13 +87,7 @@ async fn edited_arguments_run_and_are_checked_against_the_rules() {
         arguments: json!({"path": path}).as_object().cloned(),
         scope: ApprovalScope::Once,
     };
-    let etc = Rule::argument(
-        RuleState::Deny,
-        "*",
-        "$.path",
-        ArgumentTest::Within("/etc".into()),
-    )
-    .unwrap();
+    let etc = Rule::argument(RuleState::Deny, "*", "$.path", ArgumentTest::Within("/etc".into())).unwrap();
     let asked = suspended(&tool, json!({"path": "/a"})).await;
     let there = process(&tool, asking().with_rule(etc));
     let outcome = resume(&there, "t", json!({}), asked.clone(), edit("/etc/passwd")).await;
@@ -141,21 +134,10 @@ async fn questions_and_answers_that_do_not_fit() {
     let tool = Echo::new("t");
     let asked = suspended(&tool, json!({})).await;
     let there = process(&tool, asking());
-    let odd = resume(
-        &there,
-        "t",
-        json!({}),
-        asked.clone(),
-        Answer::Value(json!(true)),
-    )
-    .await;
+    let odd = resume(&there, "t", json!({}), asked.clone(), Answer::Value(json!(true))).await;
     assert!(error_text(&odd).contains("counts as a no"));
 
-    let other = ToolWork::resumed(
-        call("another", "t", &json!({})),
-        asked.clone(),
-        Answer::approve(),
-    );
+    let other = ToolWork::resumed(call("another", "t", &json!({})), asked.clone(), Answer::approve());
     let ended = there.settle(other).await.0;
     assert_eq!(
         fatal_text(&ended),
@@ -163,15 +145,9 @@ async fn questions_and_answers_that_do_not_fit() {
     );
 
     for (state, why) in [
-        (
-            json!({"version": 9}),
-            "it is of version 9, this program knows 1",
-        ),
+        (json!({"version": 9}), "it is of version 9, this program knows 1"),
         (Value::Null, "it has no version"),
-        (
-            json!({"version": 1, "number": 0}),
-            "missing field `arguments`",
-        ),
+        (json!({"version": 1, "number": 0}), "missing field `arguments`"),
     ] {
         let broken = asked.clone().with_state(state);
         let ended = resume(&there, "t", json!({}), broken, Answer::approve()).await;
@@ -185,26 +161,8 @@ async fn an_uncertain_call_that_shall_run_again_runs_from_the_start() {
     let tool = Echo::new("t");
     let executor = executor_of([tool.clone()]).build().unwrap();
     let asked = Question::new("call", 0, QuestionKind::Uncertain, "Run it again?");
-    text(
-        &resume(
-            &executor,
-            "t",
-            json!({"x": 1}),
-            asked.clone(),
-            Answer::approve(),
-        )
-        .await,
-    );
-    error_text(
-        &resume(
-            &executor,
-            "t",
-            json!({"x": 1}),
-            asked,
-            Answer::deny("leave it"),
-        )
-        .await,
-    );
+    text(&resume(&executor, "t", json!({"x": 1}), asked.clone(), Answer::approve()).await);
+    error_text(&resume(&executor, "t", json!({"x": 1}), asked, Answer::deny("leave it")).await);
     assert_eq!(tool.count(), 1);
 }
 
@@ -215,30 +173,22 @@ struct Book {
 
 /// Asks for a day, then for a room, then books.
 fn booking() -> impl agcore_tools::BaseTool + 'static {
-    typed(
-        "t",
-        "Books a room.",
-        |args: Book, context: ToolContext| async move {
-            let request = |prompt: &str, known: Value| {
-                let schema = json!({"type": "string", "minLength": 1});
-                ToolOutput::awaiting_input(
-                    InputRequest::new(prompt)
-                        .with_schema(schema)
-                        .with_context(known),
-                )
-            };
-            let Some(answer) = context.answer() else {
-                return Ok(request("Which day?", Value::Null));
-            };
-            if answer.context.is_null() {
-                return Ok(request("Which room?", answer.value.clone()));
-            }
-            Ok(ToolOutput::text(format!(
-                "{} in {} on {}",
-                answer.value, args.city, answer.context
-            )))
-        },
-    )
+    typed("t", "Books a room.", |args: Book, context: ToolContext| async move {
+        let request = |prompt: &str, known: Value| {
+            let schema = json!({"type": "string", "minLength": 1});
+            ToolOutput::awaiting_input(InputRequest::new(prompt).with_schema(schema).with_context(known))
+        };
+        let Some(answer) = context.answer() else {
+            return Ok(request("Which day?", Value::Null));
+        };
+        if answer.context.is_null() {
+            return Ok(request("Which room?", answer.value.clone()));
+        }
+        Ok(ToolOutput::text(format!(
+            "{} in {} on {}",
+            answer.value, args.city, answer.context
+        )))
+    })
 }
 
 #[tokio::test]
@@ -252,19 +202,9 @@ async fn a_tool_asks_for_input_until_it_knows_enough() {
         (day.kind, &*day.id.0, day.prompt.as_str()),
         (QuestionKind::Input, "call?0", "Which day?")
     );
-    let room = resume(
-        &executor,
-        "t",
-        arguments.clone(),
-        day,
-        Answer::Value(json!("Monday")),
-    )
-    .await;
+    let room = resume(&executor, "t", arguments.clone(), day, Answer::Value(json!("Monday"))).await;
     let room = saved(&question(room));
-    assert_eq!(
-        (&*room.id.0, room.prompt.as_str()),
-        ("call?1", "Which room?")
-    );
+    assert_eq!((&*room.id.0, room.prompt.as_str()), ("call?1", "Which room?"));
     let booked = resume(&executor, "t", arguments, room, Answer::Value(json!("101"))).await;
     assert_eq!(text(&booked), r#""101" in Rome on "Monday""#);
 }
@@ -275,34 +215,15 @@ async fn an_answer_of_the_wrong_form_is_asked_again() {
     let executor = executor_of([booking()]).build().unwrap();
     let arguments = json!({"city": "Rome"});
     let day = question(settle(&executor, "t", arguments.clone()).await);
-    let again = question(
-        resume(
-            &executor,
-            "t",
-            arguments.clone(),
-            day,
-            Answer::Value(json!(7)),
-        )
-        .await,
-    );
+    let again = question(resume(&executor, "t", arguments.clone(), day, Answer::Value(json!(7))).await);
     assert_eq!(&*again.id.0, "call?1");
-    assert!(again.prompt.starts_with(
-        "Which day?\n(The last answer was not of the form that is needed: $: 7 is not"
-    ));
-    let room = question(
-        resume(
-            &executor,
-            "t",
-            arguments,
-            saved(&again),
-            Answer::Value(json!("Monday")),
-        )
-        .await,
+    assert!(
+        again
+            .prompt
+            .starts_with("Which day?\n(The last answer was not of the form that is needed: $: 7 is not")
     );
-    assert_eq!(
-        (&*room.id.0, room.prompt.as_str()),
-        ("call?2", "Which room?")
-    );
+    let room = question(resume(&executor, "t", arguments, saved(&again), Answer::Value(json!("Monday"))).await);
+    assert_eq!((&*room.id.0, room.prompt.as_str()), ("call?2", "Which room?"));
 }
 
 #[tokio::test]

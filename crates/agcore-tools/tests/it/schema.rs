@@ -53,19 +53,12 @@ async fn arguments_are_checked_before_the_tool_runs() {
 
 #[tokio::test]
 async fn many_violations_are_cut_and_long_values_are_not_quoted_whole() {
-    let executor = executor_of([Echo::new("trip").parameters(trip())])
-        .build()
-        .unwrap();
-    let days: Vec<_> = (0..100)
-        .map(|_| json!({"city": ["x".repeat(1000)]}))
-        .collect();
+    let executor = executor_of([Echo::new("trip").parameters(trip())]).build().unwrap();
+    let days: Vec<_> = (0..100).map(|_| json!({"city": ["x".repeat(1000)]})).collect();
     let told = error_text(&settle(&executor, "trip", json!({"days": days})).await);
     assert!(told.len() < 4200, "{}", told.len());
     let done = registry([Echo::new("trip").parameters(trip())])
-        .invoke(
-            call("c", "trip", &json!({"days": vec![json!(1); 100]})),
-            &context(),
-        )
+        .invoke(call("c", "trip", &json!({"days": vec![json!(1); 100]})), &context())
         .await;
     assert_eq!(done.result.unwrap_err().violations().len(), 16);
 }
@@ -89,10 +82,7 @@ fn schemas_that_cannot_be_used_are_refused_at_registration() {
             json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}),
             "etc/passwd",
         ),
-        (
-            json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
-            "(",
-        ),
+        (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), "("),
     ] {
         let error = ToolRegistry::new()
             .register(Echo::new("t").parameters(schema.clone()))
@@ -105,40 +95,23 @@ fn schemas_that_cannot_be_used_are_refused_at_registration() {
 #[tokio::test]
 async fn unknown_keywords_say_nothing() {
     let schema = json!({"type": "object", "x-vendor": {"a": 1}, "properties": {"a": {"format": "house-number"}}});
-    let executor = executor_of([Echo::new("t").parameters(schema)])
-        .build()
-        .unwrap();
+    let executor = executor_of([Echo::new("t").parameters(schema)]).build().unwrap();
     text(&settle(&executor, "t", json!({"a": "b"})).await);
 }
 
 #[tokio::test]
 async fn hostile_patterns_and_deep_values_take_no_time() {
-    let schema =
-        json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
-    let executor = executor_of([Echo::new("t").parameters(schema)])
-        .build()
-        .unwrap();
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
+    let executor = executor_of([Echo::new("t").parameters(schema)]).build().unwrap();
     let start = Instant::now();
-    error_text(
-        &settle(
-            &executor,
-            "t",
-            json!({"a": format!("{}!", "a".repeat(100_000))}),
-        )
-        .await,
-    );
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "linear, not exponential"
-    );
+    error_text(&settle(&executor, "t", json!({"a": format!("{}!", "a".repeat(100_000))})).await);
+    assert!(start.elapsed() < Duration::from_secs(5), "linear, not exponential");
 
     let mut deep = json!({"city": "Rome"});
     for _ in 0..50 {
         deep = json!({"city": "Rome", "then": deep});
     }
-    let executor = executor_of([Echo::new("trip").parameters(trip())])
-        .build()
-        .unwrap();
+    let executor = executor_of([Echo::new("trip").parameters(trip())]).build().unwrap();
     text(&settle(&executor, "trip", json!({"days": [deep]})).await);
 }
 
@@ -149,9 +122,7 @@ async fn results_that_violate_the_tools_own_schema() {
             let degrees = degrees.clone();
             async move { Ok(json!({"degrees": degrees})) }
         })
-        .with_output_schema(
-            json!({"type": "object", "properties": {"degrees": {"type": "number"}}}),
-        );
+        .with_output_schema(json!({"type": "object", "properties": {"degrees": {"type": "number"}}}));
         let tools = registry([tool]);
         let executor = tools.executor(context()).build().unwrap();
         let outcome = settle(&executor, "weather", json!({})).await;
@@ -180,10 +151,7 @@ fn the_check_for_typed_output() {
     let check = |schema: Value, value: Value| SchemaValidator::new().check(&schema, &value);
     assert!(check(trip(), json!({"days": []})).is_ok());
     let violations = check(trip(), json!({"days": [1, {}]})).unwrap_err();
-    let paths: Vec<_> = violations
-        .iter()
-        .map(|violation| violation.path.as_str())
-        .collect();
+    let paths: Vec<_> = violations.iter().map(|violation| violation.path.as_str()).collect();
     assert_eq!(paths, ["$.days[0]", "$.days[1]"]);
     let wrong = check(json!({"type": 7}), json!(1)).unwrap_err();
     assert_eq!((wrong.len(), wrong[0].path.as_str()), (1, "$"));

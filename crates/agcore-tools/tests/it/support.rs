@@ -7,9 +7,8 @@ use std::sync::{
 
 use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission,
-    RegistryExecutor, TokioClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError,
-    ToolOutput, ToolRegistry,
+    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, RegistryExecutor,
+    TokioClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError, ToolOutput, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -86,11 +85,7 @@ impl BaseTool for Echo {
         self.annotations.clone()
     }
 
-    async fn execute(
-        &self,
-        arguments: &Arguments,
-        _: &ToolContext,
-    ) -> Result<ToolOutput, ToolError> {
+    async fn execute(&self, arguments: &Arguments, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         self.calls.fetch_add(1, SeqCst);
         Ok(ToolOutput::value(arguments.as_value().clone()))
     }
@@ -137,9 +132,7 @@ pub(crate) fn registry<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>
 }
 
 /// An executor of these tools, before it is built.
-pub(crate) fn executor_of<T: BaseTool + 'static>(
-    tools: impl IntoIterator<Item = T>,
-) -> ExecutorBuilder {
+pub(crate) fn executor_of<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>) -> ExecutorBuilder {
     registry(tools).executor(context())
 }
 
@@ -152,11 +145,7 @@ pub(crate) fn work(id: &str, name: &str, arguments: &Value) -> ToolWork {
 }
 
 /// Runs one call to its outcome.
-pub(crate) async fn settle(
-    executor: &RegistryExecutor,
-    name: &str,
-    arguments: Value,
-) -> ToolOutcome {
+pub(crate) async fn settle(executor: &RegistryExecutor, name: &str, arguments: Value) -> ToolOutcome {
     executor.settle(work("call", name, &arguments)).await.0
 }
 
@@ -169,11 +158,7 @@ pub(crate) async fn resume(
     answer: Answer,
 ) -> ToolOutcome {
     executor
-        .settle(ToolWork::resumed(
-            call("call", name, &arguments),
-            question,
-            answer,
-        ))
+        .settle(ToolWork::resumed(call("call", name, &arguments), question, answer))
         .await
         .0
 }

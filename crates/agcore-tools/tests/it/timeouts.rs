@@ -32,9 +32,7 @@ async fn waiting_for_a_person_counts_in_no_timeout_and_no_duration() {
         let tools = ToolRegistry::new();
         tools.register(patient(more)).unwrap();
         let start = tokio::time::Instant::now();
-        let done = tools
-            .invoke(call("c", "patient", &json!({})), &context())
-            .await;
+        let done = tools.invoke(call("c", "patient", &json!({})), &context()).await;
         assert_eq!(done.result.is_ok(), ends, "{more}");
         let worked = if ends { 40 + more } else { 60 };
         assert_eq!(
@@ -50,34 +48,21 @@ async fn waiting_for_a_person_counts_in_no_timeout_and_no_duration() {
 async fn a_tools_own_limit_stands_over_the_executors() {
     let tools = ToolRegistry::new();
     let slow = || {
-        typed(
-            "slow",
-            "Is slow.",
-            |_: NoArguments, context: ToolContext| async move {
-                context.clock().sleep(seconds(100)).await;
-                Ok("done")
-            },
-        )
+        typed("slow", "Is slow.", |_: NoArguments, context: ToolContext| async move {
+            context.clock().sleep(seconds(100)).await;
+            Ok("done")
+        })
     };
     tools
         .register(Registration::new(slow()).with_timeout(seconds(300)))
         .unwrap();
     tools
-        .register(
-            Registration::new(slow())
-                .with_prefix("too_")
-                .with_timeout(seconds(99)),
-        )
+        .register(Registration::new(slow()).with_prefix("too_").with_timeout(seconds(99)))
         .unwrap();
     let executor = tools.executor(context()).build().unwrap();
     let (done, duration) = executor.settle(work("c", "slow", &json!({}))).await;
-    assert_eq!(
-        (crate::support::text(&done).as_str(), duration),
-        ("done", seconds(100))
-    );
-    let done = tools
-        .invoke(call("c", "too_slow", &json!({})), &context())
-        .await;
+    assert_eq!((crate::support::text(&done).as_str(), duration), ("done", seconds(100)));
+    let done = tools.invoke(call("c", "too_slow", &json!({})), &context()).await;
     assert_eq!(done.result.unwrap_err().kind(), ToolErrorKind::Timeout);
     assert_eq!(done.duration, seconds(99));
 }
@@ -86,26 +71,19 @@ async fn a_tools_own_limit_stands_over_the_executors() {
 async fn waiting_for_ones_turn_counts_in_no_timeout() {
     use agcore_tools::{InvokeOptions, ToolAnnotations};
 
-    let slow = typed(
-        "slow",
-        "Is slow.",
-        |_: NoArguments, context: ToolContext| async move {
-            context.clock().sleep(seconds(50)).await;
-            Ok("done")
-        },
-    );
+    let slow = typed("slow", "Is slow.", |_: NoArguments, context: ToolContext| async move {
+        context.clock().sleep(seconds(50)).await;
+        Ok("done")
+    });
     let tools = ToolRegistry::new();
     tools
         .register(slow.with_annotations(ToolAnnotations::new().with_concurrency_key("k")))
         .unwrap();
     let calls = (0..5).map(|_| call("c", "slow", &json!({})));
     let start = tokio::time::Instant::now();
-    let done = tools
-        .invoke_all(calls, &context(), InvokeOptions::new())
-        .await;
+    let done = tools.invoke_all(calls, &context(), InvokeOptions::new()).await;
     assert!(
-        done.iter()
-            .all(|one| one.result.is_ok() && one.duration == seconds(50)),
+        done.iter().all(|one| one.result.is_ok() && one.duration == seconds(50)),
         "{done:?}"
     );
     assert_eq!(start.elapsed(), seconds(250));

@@ -63,23 +63,13 @@ fn the_schema_comes_from_the_type() {
 async fn reading_and_error_texts_come_from_the_type() {
     let executor = executor_of([search()]).build().unwrap();
     assert_eq!(
-        text(
-            &settle(
-                &executor,
-                "search",
-                json!({"words": ["a", "b"], "order": "best"})
-            )
-            .await
-        ),
+        text(&settle(&executor, "search", json!({"words": ["a", "b"], "order": "best"})).await),
         "a+b None best"
     );
     for (arguments, place) in [
         (json!({"order": "best"}), "$: "),
         (json!({"words": ["a", 2], "order": "best"}), "$.words[1]: "),
-        (
-            json!({"words": [], "limit": 300, "order": "best"}),
-            "$.limit: ",
-        ),
+        (json!({"words": [], "limit": 300, "order": "best"}), "$.limit: "),
         (json!({"words": [], "order": "worst"}), "$.order: "),
     ] {
         let told = error_text(&settle(&executor, "search", arguments).await);
@@ -132,9 +122,11 @@ fn leaves(tree: &Tree) -> usize {
 
 #[tokio::test]
 async fn types_that_contain_themselves() {
-    let tool = typed("leaves", "Counts leaves.", |tree: Tree| async move {
-        Ok(leaves(&tree))
-    });
+    let tool = typed(
+        "leaves",
+        "Counts leaves.",
+        |tree: Tree| async move { Ok(leaves(&tree)) },
+    );
     let executor = executor_of([tool]).build().unwrap();
     let tree = json!({"children": [{"children": []}, {"children": [{"children": []}]}]});
     assert_eq!(text(&settle(&executor, "leaves", tree).await), "2");
@@ -151,12 +143,7 @@ struct A(u8);
 struct B(u8);
 
 /// A named function serves as well as a closure, with all it may take.
-async fn sum(
-    args: NoArguments,
-    a: State<A>,
-    b: State<B>,
-    context: ToolContext,
-) -> Result<String, ToolError> {
+async fn sum(args: NoArguments, a: State<A>, b: State<B>, context: ToolContext) -> Result<String, ToolError> {
     let NoArguments {} = args;
     Ok(format!("{} {}", a.0.0 + b.0.0, context.call_id()))
 }

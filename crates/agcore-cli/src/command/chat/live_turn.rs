@@ -125,9 +125,9 @@ impl LiveTurn {
         let what = if failure.is_cancelled() { "cancelled".to_owned() } else { failure.to_string() };
         self.screen.fault(&what)?;
         self.screen.note(if something_kept {
-            "What was finished of this turn is remembered; the chat goes on."
+            "What was done in this turn is remembered."
         } else {
-            "This turn is forgotten; the chat goes on. The arrow key up brings the message back."
+            "This turn is forgotten; arrow up brings the message back."
         })
     }
 }

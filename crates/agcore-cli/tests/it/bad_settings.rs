@@ -1,0 +1,72 @@
+//! Settings that do not fit: the message, the exit code, and that nothing was sent or left behind.
+
+use crate::support::{Agcore, KEY, Server};
+
+#[test]
+fn no_key() {
+    let agcore = Agcore::new();
+    agcore.run(["chat", "hi"]).assert_failed(3, &[
+        "error: openai: there is no API key",
+        "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in .env.",
+    ]);
+    assert!(agcore.files().is_empty());
+    // The vendor's own variable is named.
+    let ran = Agcore::new().run(["chat", "--provider", "qwen", "--model", "qwen-plus", "hi"]);
+    ran.assert_failed(3, &["Set DASHSCOPE_API_KEY or AGCORE_API_KEY"]);
+}
+
+#[test]
+fn an_unknown_provider() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server);
+    agcore.run(["chat", "--provider", "opnai", "hi"]).assert_failed(2, &[
+        "there is no provider type `opnai`; did you mean `openai`?",
+    ]);
+    let agcore = agcore.with("AGCORE_PROVIDER", "olama");
+    agcore.run(["chat", "hi"]).assert_failed(2, &["did you mean `ollama`?"]);
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn no_model() {
+    Agcore::new().run(["chat", "--provider", "ollama", "hi"]).assert_failed(2, &[
+        "no model is set for ollama",
+        "--model NAME",
+        "AGCORE_MODEL",
+    ]);
+}
+
+#[test]
+fn a_base_url_that_is_none() {
+    let check = |url: &str| {
+        let ran = Agcore::new().with("OPENAI_API_KEY", KEY).run(["chat", "--base-url", url, "hi"]);
+        ran.assert_failed(2, &["error: openai: "]);
+    };
+    check("localhost:8000/v1");
+    check("ftp://localhost/v1");
+    check("http://");
+}
+
+#[test]
+fn an_invalid_settings_file() {
+    let check = |text: &str, words: &str| {
+        let agcore = Agcore::new().with_file("agcore.toml", text);
+        agcore.run(["chat", "hi"]).assert_failed(2, &[words]);
+    };
+    check("model = \"m\"\nbase_url = 3\n", "error: agcore.toml:2:12: invalid type: integer `3`, expected a string");
+    check("# mine\n\n  modle = \"m\"\n", "error: agcore.toml:3:3: unknown field `modle`");
+    check("model = \"m\nprovider = \"openai\"\n", "error: agcore.toml:1:11: ");
+    check("provider = \"opnai\"\n", "did you mean `openai`?");
+}
+
+#[test]
+fn a_settings_file_that_is_not_there() {
+    let ran = Agcore::new().run(["chat", "--config", "mine.toml", "hi"]);
+    ran.assert_failed(2, &["error: there is no settings file mine.toml"]);
+}
+
+#[test]
+fn an_invalid_dotenv_is_named_without_its_key() {
+    let agcore = Agcore::new().with_file(".env", &format!("OPENAI_MODEL=m\nOPENAI_API_KEY={KEY} {KEY}\n"));
+    agcore.run(["chat", "hi"]).assert_failed(2, &["error: .env:2:", "no NAME=value"]);
+}

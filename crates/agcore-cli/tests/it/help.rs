@@ -1,0 +1,54 @@
+//! Help pages, the version, wrong arguments.
+
+use crate::support::Agcore;
+
+const CODES: [&str; 7] = ["0 ", "1 ", "2 ", "3 ", "4 ", "130 ", "141 "];
+
+#[test]
+fn without_arguments_the_help_is_shown() {
+    let ran = Agcore::new().run::<&str>([]);
+    assert_eq!(ran.code(), Some(2));
+    assert!(ran.stderr.contains("Usage: agcore <COMMAND>"), "{}", ran.stderr);
+    let ran = Agcore::new().run(["inspect"]);
+    assert_eq!(ran.code(), Some(2));
+    assert!(ran.stderr.contains("Usage: agcore inspect <COMMAND>"), "{}", ran.stderr);
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    for page in [&["--help"][..], &["demo", "--help"], &["chat", "--help"], &["inspect", "case", "--help"]] {
+        let ran = Agcore::new().run(page);
+        let help = ran.assert_done();
+        assert!(help.contains("Example") && help.contains("\n  agcore "), "{page:?}: {help}");
+    }
+    let ran = Agcore::new().run(["--help"]);
+    let listed = ran.stdout.split_once("Exit codes:").unwrap().1;
+    let found: Vec<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(found.len(), CODES.len(), "{listed}");
+    for (line, code) in found.iter().zip(CODES) {
+        assert!(line.trim_start().starts_with(code), "{line}");
+    }
+}
+
+#[test]
+fn the_documentation_lists_every_exit_code() {
+    let page = include_str!("../../../../docs/cli.md");
+    for code in CODES {
+        assert!(page.contains(&format!("| {code}")), "{code}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    assert_eq!(Agcore::new().run(["--version"]).assert_done(), format!("agcore {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let check = |arguments: &[&str], words: &[&str]| Agcore::new().run(arguments).assert_failed(2, words);
+    check(&["chta"], &["unrecognized subcommand 'chta'", "'chat'"]);
+    check(&["chat", "--modle", "x"], &["unexpected argument '--modle'", "'--model'"]);
+    check(&["chat", "--model", ""], &["--model"]);
+    check(&["inspect", "case"], &["<FILE>..."]);
+    check(&["inspect", "case", "a.json", "--mode", "slow"], &["invalid value 'slow'", "listed, whole, bytes"]);
+}
