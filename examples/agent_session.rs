@@ -12,7 +12,7 @@ use std::{error::Error, sync::Arc};
 use agcore::{
     AgentBuilder, AgentSession, AgentSpec, LlmProvider,
     agent::{AgentConfig, RuntimeBundle, SessionState},
-    llm::{ProviderConfig, config},
+    llm::ProviderConfig,
 };
 use agcore_testkit::mock_server::{MockServer, RecordedRequest, Reply, Role};
 
@@ -73,8 +73,7 @@ fn bundle(provider: Arc<dyn LlmProvider>) -> Result<RuntimeBundle, Box<dyn Error
 }
 
 fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
-    let config = ProviderConfig::new("openai".parse()?, "mock").with_base_url(server.base_url());
-    Ok(config::build(&config)?)
+    Ok(ProviderConfig::of("openai:mock")?.with_base_url(server.base_url()).build()?)
 }
 
 /// The model is a script whose answers come from the request alone: it knows a name only if the history has it.

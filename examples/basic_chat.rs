@@ -11,7 +11,7 @@ use std::error::Error;
 
 use agcore::{
     ChatRequest, LlmProviderExt, Message,
-    llm::{LlmErrorKind, ProviderConfig, config},
+    llm::{LlmErrorKind, ProviderConfig},
 };
 use agcore_testkit::mock_server::{ApiError, MockServer, Reply, Script};
 
@@ -23,10 +23,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]))
     .await?;
 
-    let config = ProviderConfig::new("openai".parse()?, "gpt-5-mini")
+    let config = ProviderConfig::of("openai:gpt-5-mini")?
         .with_base_url(server.base_url())
         .with_api_key("sk-example");
-    let provider = config::build(&config)?;
+    let provider = config.build()?;
 
     // A request is plain data. It names no model, so that the provider's own is asked.
     let request = ChatRequest::new([

@@ -41,8 +41,13 @@ impl Approver for AskPerson {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
         let (answer, answered) = oneshot::channel();
         // Without a screen the question is dropped, and so is the way of its answer.
-        let _ = self.0.send(Question { text: question(request), answer });
-        answered.await.unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
+        let _ = self.0.send(Question {
+            text: question(request),
+            answer,
+        });
+        answered
+            .await
+            .unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
     }
 }
 

@@ -54,7 +54,11 @@ impl Console {
     /// Keeps a line for the arrow keys.
     pub(crate) fn remember(&self, line: &str) {
         // A memory that cannot grow is no reason to stop.
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).add_history_entry(line);
+        let _ = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add_history_entry(line);
     }
 }
 
@@ -71,9 +75,7 @@ pub(crate) use unix::{Silence, discard_typed};
 mod unix {
     use std::io;
 
-    use rustix::termios::{
-        LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
-    };
+    use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 
     /// While it lives, what is typed is not shown amid the output, and waits for the next line that is read.
     #[derive(Debug)]
@@ -82,7 +84,9 @@ mod unix {
     impl Silence {
         /// Begins the silence. Ctrl-C keeps its meaning.
         pub(crate) fn begin() -> Self {
-            let Ok(before) = tcgetattr(io::stdin()) else { return Self(None) };
+            let Ok(before) = tcgetattr(io::stdin()) else {
+                return Self(None);
+            };
             let mut silent = before.clone();
             silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
             let is_set = tcsetattr(io::stdin(), OptionalActions::Now, &silent).is_ok();

@@ -36,17 +36,26 @@ enum FailureKind {
 impl Failure {
     /// The task failed.
     pub(crate) fn task(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Task, message: message.into() }
+        Self {
+            kind: FailureKind::Task,
+            message: message.into(),
+        }
     }
 
     /// Wrong arguments, input or settings.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Usage, message: message.into() }
+        Self {
+            kind: FailureKind::Usage,
+            message: message.into(),
+        }
     }
 
     /// Ended by Ctrl-C.
     pub(crate) fn cancelled() -> Self {
-        Self { kind: FailureKind::Cancelled, message: "cancelled".to_owned() }
+        Self {
+            kind: FailureKind::Cancelled,
+            message: "cancelled".to_owned(),
+        }
     }
 
     /// The output cannot be written. That its reader has gone, as `head` does, is no fault that has to be told.
@@ -55,14 +64,24 @@ impl Failure {
             io::ErrorKind::BrokenPipe => FailureKind::OutputClosed,
             _ => FailureKind::Task,
         };
-        Self { kind, message: format!("the output cannot be written: {error}") }
+        Self {
+            kind,
+            message: format!("the output cannot be written: {error}"),
+        }
     }
 
     /// A provider that cannot be set up: what is wrong stands in the settings.
     pub(crate) fn setup(error: LlmError) -> Self {
         let is_wrong = *error.kind() == LlmErrorKind::InvalidRequest;
         let failure = Self::from(error);
-        if is_wrong { Self { kind: FailureKind::Usage, ..failure } } else { failure }
+        if is_wrong {
+            Self {
+                kind: FailureKind::Usage,
+                ..failure
+            }
+        } else {
+            failure
+        }
     }
 
     /// Whether it was ended by Ctrl-C.
@@ -144,7 +163,10 @@ fn advice(error: &LlmError) -> Option<String> {
 }
 
 fn key_advice(error: &LlmError) -> String {
-    let own = error.provider().and_then(|name| name.parse().ok()).map(|provider| key_variable(&provider));
+    let own = error
+        .provider()
+        .and_then(|name| name.parse().ok())
+        .map(|provider| key_variable(&provider));
     let names = own.map_or_else(|| "AGCORE_API_KEY".to_owned(), |own| format!("{own} or AGCORE_API_KEY"));
     match error.status() {
         Some(_) => format!("The server refuses the key, or got none: check {names} in the environment or in .env."),

@@ -27,7 +27,10 @@ enum Meaning {
 impl Interrupts {
     /// Begins to listen. From now on Ctrl-C does not kill the program by itself. Must be called within a runtime.
     pub(crate) fn listen() -> Self {
-        let shared = Arc::new(Shared { meaning: Mutex::new(Meaning::Leave), leave: CancellationToken::new() });
+        let shared = Arc::new(Shared {
+            meaning: Mutex::new(Meaning::Leave),
+            leave: CancellationToken::new(),
+        });
         let listener = Arc::clone(&shared);
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
@@ -53,13 +56,19 @@ impl Interrupts {
     }
 
     fn mean(&self, meaning: Meaning) -> Meant {
-        Meant { before: self.0.replace(meaning), shared: Arc::clone(&self.0) }
+        Meant {
+            before: self.0.replace(meaning),
+            shared: Arc::clone(&self.0),
+        }
     }
 }
 
 impl Shared {
     fn replace(&self, meaning: Meaning) -> Meaning {
-        std::mem::replace(&mut self.meaning.lock().unwrap_or_else(PoisonError::into_inner), meaning)
+        std::mem::replace(
+            &mut self.meaning.lock().unwrap_or_else(PoisonError::into_inner),
+            meaning,
+        )
     }
 
     fn interrupt(&self) {

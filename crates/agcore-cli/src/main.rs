@@ -50,7 +50,7 @@ async fn until_interrupted(args: Args) -> Result<(), Failure> {
     let interrupts = Interrupts::listen();
     let mut task = tokio::spawn(command(args, interrupts.clone()));
     tokio::select! {
-        done = &mut task => done.unwrap_or_else(|error| torn(error)),
+        done = &mut task => done.unwrap_or_else(torn),
         () = interrupts.to_leave() => {
             task.abort();
             // What is dropped now puts the terminal in order; a task that is stuck is left behind.
@@ -64,7 +64,9 @@ async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
     match args.command {
         Command::Demo => command::demo::run(&interrupts).await,
         Command::Chat(chat) => command::chat::run(&chat, &interrupts).await,
-        Command::Inspect { command: InspectCommand::Case(case) } => command::inspect::cases(&case),
+        Command::Inspect {
+            command: InspectCommand::Case(case),
+        } => command::inspect::cases(&case),
     }
 }
 

@@ -36,8 +36,11 @@ impl Default for NotesFile {
 /// When two have one name.
 pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
-    tools.register(typed("current_time", "The current date and time in UTC.", current_time).with_permissions([Permission::Read]))?;
-    tools.register(typed("arithmetic", "Computes with two numbers.", arithmetic).with_permissions([Permission::Read]))?;
+    tools.register(
+        typed("current_time", "The current date and time in UTC.", current_time).with_permissions([Permission::Read]),
+    )?;
+    tools
+        .register(typed("arithmetic", "Computes with two numbers.", arithmetic).with_permissions([Permission::Read]))?;
     let read = typed("read_notes", "Reads the user's notes.", read_notes);
     tools.register(read.with_permissions([Permission::Read]))?;
     let save = typed("save_note", "Adds a note to the user's notes.", save_note);
@@ -56,7 +59,10 @@ async fn current_time(_: NoArguments) -> Result<String, ToolError> {
 
 /// A moment as `2026-01-31T08:09:10Z`. Days to a date after Howard Hinnant's `civil_from_days`.
 fn utc(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    let seconds = moment
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO)
+        .as_secs();
     let (days, time) = (seconds / 86_400, seconds % 86_400);
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
@@ -64,9 +70,18 @@ fn utc(moment: SystemTime) -> String {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", time / 3600, time / 60 % 60, time % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        time / 3600,
+        time / 60 % 60,
+        time % 60
+    )
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -102,7 +117,10 @@ async fn arithmetic(Arithmetic { operation, a, b }: Arithmetic) -> Result<f64, T
     if result.is_finite() {
         Ok(result)
     } else {
-        Err(ToolError::new(ToolErrorKind::ExecutionFailed, "the result is not a finite number"))
+        Err(ToolError::new(
+            ToolErrorKind::ExecutionFailed,
+            "the result is not a finite number",
+        ))
     }
 }
 
@@ -135,7 +153,10 @@ async fn read_notes(_: NoArguments, State(file): State<NotesFile>) -> Result<Str
 }
 
 fn io_error(file: &NotesFile, what: &str, error: &io::Error) -> ToolError {
-    ToolError::new(ToolErrorKind::ExecutionFailed, format!("{} cannot be {what}: {error}", file.0.display()))
+    ToolError::new(
+        ToolErrorKind::ExecutionFailed,
+        format!("{} cannot be {what}: {error}", file.0.display()),
+    )
 }
 
 #[cfg(test)]
@@ -144,7 +165,8 @@ mod tests {
 
     #[test]
     fn days_become_dates() {
-        let check = |seconds, expected| assert_eq!(utc(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+        let check =
+            |seconds, expected| assert_eq!(utc(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), expected);
         check(0, "1970-01-01T00:00:00Z");
         check(951_782_399, "2000-02-28T23:59:59Z");
         check(951_782_400, "2000-02-29T00:00:00Z");

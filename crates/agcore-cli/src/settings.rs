@@ -42,15 +42,31 @@ impl Settings {
             let names = [own, openai];
             sources.variable(if is_openai { &names } else { &names[..1] })
         };
-        let model = first([args.model.clone(), variable("AGCORE_MODEL", "OPENAI_MODEL"), file.model.clone()])
-            .or_else(|| is_openai.then(|| OPENAI_MODEL.to_owned()))
-            .ok_or_else(|| no_model(&provider))?;
-        let base_url =
-            first([args.base_url.clone(), variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"), file.base_url.clone()]);
+        let model = first([
+            args.model.clone(),
+            variable("AGCORE_MODEL", "OPENAI_MODEL"),
+            file.model.clone(),
+        ])
+        .or_else(|| is_openai.then(|| OPENAI_MODEL.to_owned()))
+        .ok_or_else(|| no_model(&provider))?;
+        let base_url = first([
+            args.base_url.clone(),
+            variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"),
+            file.base_url.clone(),
+        ]);
         let key = sources
             .variable(&["AGCORE_API_KEY", &key_variable(&provider)])
-            .or_else(|| file.api_key.as_ref().map(|key| key.expose().to_owned()).filter(|key| !key.is_empty()));
-        let system = first([args.system.clone(), sources.variable(&["AGCORE_SYSTEM"]), file.system.clone()]);
+            .or_else(|| {
+                file.api_key
+                    .as_ref()
+                    .map(|key| key.expose().to_owned())
+                    .filter(|key| !key.is_empty())
+            });
+        let system = first([
+            args.system.clone(),
+            sources.variable(&["AGCORE_SYSTEM"]),
+            file.system.clone(),
+        ]);
 
         let mut config = ProviderConfig::new(provider, model);
         if let Some(url) = base_url {
@@ -59,7 +75,10 @@ impl Settings {
         if let Some(key) = key {
             config = config.with_credential(Credential::key(key));
         }
-        Ok(Self { provider: config, system: system.unwrap_or_else(|| SYSTEM.to_owned()) })
+        Ok(Self {
+            provider: config,
+            system: system.unwrap_or_else(|| SYSTEM.to_owned()),
+        })
     }
 }
 

@@ -7,7 +7,13 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
     if let Some(variable) = provider.dialect().key_variable {
         return variable.to_owned();
     }
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let upper = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
     let name: String = provider.name().chars().map(upper).collect();
     format!("{name}_API_KEY")
 }

@@ -1,10 +1,9 @@
-//! Providers from settings: [`ProviderConfig`], [`build`], [`list_models`].
+//! Providers from settings: [`ProviderConfig`].
 
 mod provider_type;
 mod settings;
 
 mod build;
 
-pub use build::{build, list_models};
 pub use provider_type::{ProviderType, UnknownProviderType};
 pub use settings::ProviderConfig;

@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{
-    config::{ProviderConfig, ProviderType, build},
-    credential::Secret,
-    error::{LlmError, LlmErrorKind},
-    provider::LlmProvider,
-};
+use crate::{config::ProviderConfig, credential::Secret, error::LlmError, provider::LlmProvider};
 
 /// A provider of `TYPE:MODEL` (`openai:gpt-5-mini`, `deepseek:deepseek-chat`) with this key; an empty key is none.
+/// [`ProviderConfig::of`] is the longer way, with base URL, timeouts, headers.
 ///
 /// Retries are a layer: [`Retry`](crate::Retry), which `agcore-agent` puts around every provider by itself.
 ///
@@ -23,13 +19,6 @@ use crate::{
 /// `InvalidRequest` for a name of another form or an unknown type, `Authentication` where the vendor needs a key and there
 /// is none.
 pub fn model(name: &str, key: impl Into<Secret>) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    let invalid = |why: String| LlmError::new(LlmErrorKind::InvalidRequest, why);
-    let Some((provider_type, model)) = name.split_once(':').filter(|(_, model)| !model.is_empty()) else {
-        return Err(invalid(format!("`{name}` is no model: write TYPE:MODEL, such as openai:gpt-5-mini")));
-    };
-    let provider_type: ProviderType =
-        provider_type.parse().map_err(|error: crate::config::UnknownProviderType| invalid(error.to_string()))?;
-    let config = ProviderConfig::new(provider_type, model);
-    let key: Secret = key.into();
-    build(&if key.expose().is_empty() { config } else { config.with_api_key(key) })
+    let (config, key) = (ProviderConfig::of(name)?, key.into());
+    if key.expose().is_empty() { config.build() } else { config.with_api_key(key).build() }
 }

@@ -55,13 +55,13 @@ impl ProviderRegistry {
     /// Builds a provider and adds it under its settings' name; gives back the one that had this name before.
     ///
     /// # Errors
-    /// What [`build`](crate::config::build) says; nothing is added then.
+    /// What [`ProviderConfig::build`](crate::config::ProviderConfig::build) says; nothing is added then.
     #[cfg(all(feature = "http", feature = "openai-chat"))]
     pub fn register_config(
         &self,
         config: &crate::config::ProviderConfig,
     ) -> Result<Option<Arc<dyn LlmProvider>>, LlmError> {
-        Ok(self.register(config.name(), crate::config::build(config)?))
+        Ok(self.register(config.name(), config.build()?))
     }
 
     /// Takes a provider away. Calls under way keep it; when it was the default, there is none any more.

@@ -17,7 +17,7 @@ use std::{
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
     Call, LlmProvider, LlmProviderExt,
-    config::{ProviderConfig, build},
+    config::ProviderConfig,
     reply::ReplyItem,
 };
 use futures_util::StreamExt;
@@ -98,7 +98,7 @@ fn provider(url: String) -> Arc<dyn LlmProvider> {
     let config = ProviderConfig::new("openai".parse().unwrap(), "gpt-4.1")
         .with_base_url(url)
         .with_api_key("sk-test");
-    build(&config).unwrap()
+    config.build().unwrap()
 }
 
 fn request() -> Arc<ChatRequest> {

@@ -95,12 +95,7 @@ fn by_hand(p: &Prompt) -> String {
         p.user, p.language, p.tone
     )
     .unwrap();
-    writeln!(
-        out,
-        "The user is on the plan {} with a budget of {}.",
-        p.plan, p.budget
-    )
-    .unwrap();
+    writeln!(out, "The user is on the plan {} with a budget of {}.", p.plan, p.budget).unwrap();
     if p.expert {
         out.push_str("The user knows the subject well: be brief and precise, and leave out what a manual would say.\n");
     } else {
@@ -119,19 +114,7 @@ fn by_hand(p: &Prompt) -> String {
 }
 
 fn prompt(words: [&str; 11]) -> Prompt {
-    let [
-        name,
-        company,
-        user,
-        language,
-        date,
-        tone,
-        plan,
-        goal,
-        note,
-        title,
-        tag,
-    ] = words.map(str::to_owned);
+    let [name, company, user, language, date, tone, plan, goal, note, title, tag] = words.map(str::to_owned);
     let items = (0..50).map(|n| Item {
         title: format!("{title} {n}"),
         price: 17 * n + 3,
@@ -212,8 +195,7 @@ fn chinese() -> Prompt {
 type Render<'p> = Box<dyn Fn() -> String + 'p>;
 
 fn engines(prompt: &Prompt) -> Vec<(&'static str, Render<'_>)> {
-    let mut all: Vec<(&'static str, Render<'_>)> =
-        vec![("write! by hand", Box::new(move || by_hand(prompt)))];
+    let mut all: Vec<(&'static str, Render<'_>)> = vec![("write! by hand", Box::new(move || by_hand(prompt)))];
     ours(prompt, &mut all);
     tera(prompt, &mut all);
     minijinja(prompt, &mut all);
@@ -264,13 +246,7 @@ fn minijinja<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) 
     engine.add_template("prompt", JINJA).unwrap();
     let context = minijinja::Value::from(minijinja::value::Serde(prompt));
     let again = engine.clone();
-    let prebuilt = move || {
-        engine
-            .get_template("prompt")
-            .unwrap()
-            .render(&context)
-            .unwrap()
-    };
+    let prebuilt = move || engine.get_template("prompt").unwrap().render(&context).unwrap();
     all.push(("minijinja, prebuilt", Box::new(prebuilt)));
     let from_struct = move || {
         again
@@ -285,9 +261,7 @@ fn minijinja<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) 
 fn handlebars<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let mut engine = handlebars::Handlebars::new();
     engine.register_escape_fn(handlebars::no_escape);
-    engine
-        .register_template_string("prompt", HANDLEBARS)
-        .unwrap();
+    engine.register_template_string("prompt", HANDLEBARS).unwrap();
     let context = handlebars::Context::wraps(prompt).unwrap();
     let again = engine.clone();
     let prebuilt = move || engine.render_with_context("prompt", &context).unwrap();
@@ -300,10 +274,7 @@ fn handlebars<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>)
 
 fn cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        now.tv_sec.try_into().unwrap(),
-        now.tv_nsec.try_into().unwrap(),
-    )
+    Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
 }
 
 /// Nanoseconds of CPU per render.
@@ -337,13 +308,7 @@ fn compare(language: &str, prompt: &Prompt) {
         expected.len()
     );
     for (samples, (name, render)) in rounds.iter().zip(&engines) {
-        let ratio = median(
-            samples
-                .iter()
-                .zip(&rounds[0])
-                .map(|(ns, floor)| ns / floor)
-                .collect(),
-        );
+        let ratio = median(samples.iter().zip(&rounds[0]).map(|(ns, floor)| ns / floor).collect());
         let allocations = allocation_counter::measure(|| drop(black_box(render()))).count_total;
         println!(
             "| {name} | {:.0} | {ratio:.2} | {allocations} |",

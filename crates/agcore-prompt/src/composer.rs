@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, Block, ChatRequest, Content, ContentPart, Message, TextBlock, ToolCall,
-    validate_messages,
+    AssistantMessage, Block, ChatRequest, Content, ContentPart, Message, TextBlock, ToolCall, validate_messages,
 };
 use serde::Serialize;
 
@@ -72,11 +71,7 @@ impl PromptComposer {
     }
 
     /// Adds what the model said (perhaps nothing) and which tools it called.
-    pub fn assistant_with_calls(
-        self,
-        content: impl Into<Content>,
-        calls: impl IntoIterator<Item = ToolCall>,
-    ) -> Self {
+    pub fn assistant_with_calls(self, content: impl Into<Content>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.message(
             calls
                 .into_iter()
@@ -90,38 +85,22 @@ impl PromptComposer {
     }
 
     /// Adds rendered instructions with the role `system`.
-    pub fn system_template<T: Serialize + ?Sized>(
-        self,
-        template: &PromptTemplate,
-        context: &T,
-    ) -> Self {
+    pub fn system_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.rendered(template, context, Message::system)
     }
 
     /// Adds rendered instructions with the role `developer`.
-    pub fn developer_template<T: Serialize + ?Sized>(
-        self,
-        template: &PromptTemplate,
-        context: &T,
-    ) -> Self {
+    pub fn developer_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.rendered(template, context, Message::developer)
     }
 
     /// Adds a rendered user message.
-    pub fn user_template<T: Serialize + ?Sized>(
-        self,
-        template: &PromptTemplate,
-        context: &T,
-    ) -> Self {
+    pub fn user_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.rendered(template, context, Message::user)
     }
 
     /// Adds a rendered assistant message.
-    pub fn assistant_template<T: Serialize + ?Sized>(
-        self,
-        template: &PromptTemplate,
-        context: &T,
-    ) -> Self {
+    pub fn assistant_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.rendered(template, context, Message::assistant)
     }
 

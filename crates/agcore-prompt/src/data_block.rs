@@ -94,9 +94,6 @@ fn text(text: &str, out: &mut String) {
 fn escape(character: char, out: &mut String) {
     for unit in character.encode_utf16(&mut [0; 2]) {
         out.push_str("\\u");
-        out.extend(
-            [12, 8, 4, 0]
-                .map(|shift| char::from_digit(u32::from(*unit) >> shift & 0xF, 16).unwrap_or('0')),
-        );
+        out.extend([12, 8, 4, 0].map(|shift| char::from_digit(u32::from(*unit) >> shift & 0xF, 16).unwrap_or('0')));
     }
 }

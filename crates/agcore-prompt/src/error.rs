@@ -49,9 +49,7 @@ impl PromptError {
     /// The error as data, for events and journals.
     pub fn fault(&self) -> Fault {
         let kind = match self.kind() {
-            PromptErrorKind::TemplateNotFound { .. } | PromptErrorKind::PartialNotFound { .. } => {
-                FaultKind::NotFound
-            }
+            PromptErrorKind::TemplateNotFound { .. } | PromptErrorKind::PartialNotFound { .. } => FaultKind::NotFound,
             PromptErrorKind::Depth { .. } | PromptErrorKind::Size { .. } => FaultKind::Limit,
             PromptErrorKind::Io { .. } | PromptErrorKind::Write => FaultKind::Storage,
             _ => FaultKind::InvalidRequest,
@@ -78,10 +76,7 @@ impl PromptError {
     }
 
     #[cold]
-    pub(crate) fn caused(
-        kind: PromptErrorKind,
-        source: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> Self {
+    pub(crate) fn caused(kind: PromptErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::new(Inner {
             kind,
             location: None,
@@ -97,12 +92,7 @@ impl fmt::Display for PromptError {
             Some(location) if location.excerpt.is_empty() => {
                 write!(f, "{location}: {}", self.kind())
             }
-            Some(location) => write!(
-                f,
-                "{location}: {} (near `{}`)",
-                self.kind(),
-                location.excerpt
-            ),
+            Some(location) => write!(f, "{location}: {} (near `{}`)", self.kind(), location.excerpt),
         }
     }
 }

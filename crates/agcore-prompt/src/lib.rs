@@ -41,6 +41,4 @@ pub use template::{PromptTemplate, RenderOptions};
 pub use value::{Map, Object, Value};
 
 #[doc(no_inline)]
-pub use agcore_chat::{
-    ChatRequest, Content, ContentPart, Message, SequenceError, ToolCall, validate_messages,
-};
+pub use agcore_chat::{ChatRequest, Content, ContentPart, Message, SequenceError, ToolCall, validate_messages};

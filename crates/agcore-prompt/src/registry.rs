@@ -65,11 +65,7 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// When the name cannot stand in a partial tag. A fault of the source is told at each use.
-    pub fn register_lazy(
-        &mut self,
-        name: &str,
-        source: impl Into<String>,
-    ) -> Result<(), PromptError> {
+    pub fn register_lazy(&mut self, name: &str, source: impl Into<String>) -> Result<(), PromptError> {
         self.insert(name, Entry::lazy(name, source.into()))
     }
 
@@ -88,11 +84,7 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// When the folder or a file cannot be read, and those of [`register`](Self::register).
-    pub fn load_folder(
-        &mut self,
-        folder: impl AsRef<Path>,
-        extension: &str,
-    ) -> Result<usize, PromptError> {
+    pub fn load_folder(&mut self, folder: impl AsRef<Path>, extension: &str) -> Result<usize, PromptError> {
         let mut loaded = self.clone();
         let files = files::list(folder.as_ref(), extension)?;
         for (name, path) in &files {
@@ -140,11 +132,7 @@ impl PromptTemplateRegistry {
     ///
     /// # Errors
     /// Those of [`get`](Self::get) and [`PromptTemplate::render_from`].
-    pub fn render_from<T: Serialize + ?Sized>(
-        &self,
-        name: &str,
-        context: &T,
-    ) -> Result<String, PromptError> {
+    pub fn render_from<T: Serialize + ?Sized>(&self, name: &str, context: &T) -> Result<String, PromptError> {
         self.get(name)?.render_from(context)
     }
 
@@ -160,23 +148,14 @@ impl PromptTemplateRegistry {
 
     fn insert(&mut self, name: &str, entry: Entry) -> Result<(), PromptError> {
         if !is_template_name(name) {
-            return Err(PromptErrorKind::InvalidName {
-                name: name.to_owned(),
-            }
-            .into());
+            return Err(PromptErrorKind::InvalidName { name: name.to_owned() }.into());
         }
-        Arc::make_mut(&mut self.entries)
-            .0
-            .insert(name.into(), Arc::new(entry));
+        Arc::make_mut(&mut self.entries).0.insert(name.into(), Arc::new(entry));
         Ok(())
     }
 
     fn bound(&self, compiled: Arc<Compiled>) -> PromptTemplate {
-        PromptTemplate::bound(
-            compiled,
-            Arc::clone(&self.entries) as Arc<dyn Partials>,
-            self.options,
-        )
+        PromptTemplate::bound(compiled, Arc::clone(&self.entries) as Arc<dyn Partials>, self.options)
     }
 }
 

@@ -108,11 +108,7 @@ impl PromptTemplate {
     /// # Errors
     /// Those of [`render`](Self::render), and when the writer refuses the text. What was written before the error
     /// stays written.
-    pub fn render_to<W: fmt::Write + ?Sized>(
-        &self,
-        writer: &mut W,
-        context: &Value,
-    ) -> Result<(), PromptError> {
+    pub fn render_to<W: fmt::Write + ?Sized>(&self, writer: &mut W, context: &Value) -> Result<(), PromptError> {
         render::render(
             &self.compiled,
             self.partials.as_deref(),
@@ -143,11 +139,7 @@ impl PromptTemplate {
     }
 
     /// A template that finds its partials there.
-    pub(crate) fn bound(
-        compiled: Arc<Compiled>,
-        partials: Arc<dyn Partials>,
-        options: RenderOptions,
-    ) -> Self {
+    pub(crate) fn bound(compiled: Arc<Compiled>, partials: Arc<dyn Partials>, options: RenderOptions) -> Self {
         Self {
             compiled,
             partials: Some(partials),
@@ -160,18 +152,9 @@ impl PromptTemplate {
         &self.compiled
     }
 
-    fn render_string<'v, D: Data<'v>>(
-        &self,
-        scope: &Scope<'_, 'v, D>,
-    ) -> Result<String, PromptError> {
+    fn render_string<'v, D: Data<'v>>(&self, scope: &Scope<'_, 'v, D>) -> Result<String, PromptError> {
         let mut out = String::with_capacity(self.compiled.room());
-        render::render(
-            &self.compiled,
-            self.partials.as_deref(),
-            self.options,
-            scope,
-            &mut out,
-        )?;
+        render::render(&self.compiled, self.partials.as_deref(), self.options, scope, &mut out)?;
         Ok(out)
     }
 }

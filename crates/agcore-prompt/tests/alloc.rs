@@ -1,14 +1,11 @@
 //! What rendering allocates: the output, and nothing per node.
-#![allow(
-    clippy::unwrap_used,
-    reason = "tests say what they expect by panicking"
-)]
+#![allow(clippy::unwrap_used, reason = "tests say what they expect by panicking")]
 
 use agcore_prompt::{Object, PromptTemplate, RenderOptions, Value};
 use allocation_counter::measure;
 use serde::Serialize;
 
-/// Keeps the counted output, so that a test can tell growing of a buffer from other allocations.
+/// Counts what is written and keeps nothing.
 struct Sink(usize);
 
 impl std::fmt::Write for Sink {
@@ -42,10 +39,7 @@ const SOURCE: &str = "{{title}}{{#each rows}}
 
 fn context(len: usize) -> Value {
     let rows = Value::from_serialize(&rows(len)).unwrap();
-    Object::new()
-        .with("title", "你好")
-        .with("rows", rows)
-        .into()
+    Object::new().with("title", "你好").with("rows", rows).into()
 }
 
 #[test]
@@ -75,10 +69,7 @@ fn a_missing_variable_of_a_lenient_template_allocates_nothing() {
 fn a_string_is_made_room_for_and_then_doubles() {
     let template = PromptTemplate::compile(SOURCE).unwrap();
     let small = context(3);
-    assert_eq!(
-        measure(|| drop(template.render(&small).unwrap())).count_total,
-        1
-    );
+    assert_eq!(measure(|| drop(template.render(&small).unwrap())).count_total, 1);
     let large = context(1000);
     let counted = measure(|| drop(template.render(&large).unwrap())).count_total;
     assert!(counted <= 10, "{counted}");

@@ -27,8 +27,7 @@ pub(crate) fn is_doc(attribute: &Attribute) -> bool {
 fn line(value: &Expr) -> Result<String> {
     match value {
         Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
+            lit: Lit::Str(text), ..
         }) => Ok(text.value()),
         // A fragment of a `macro_rules` macro.
         Expr::Group(group) => line(&group.expr),

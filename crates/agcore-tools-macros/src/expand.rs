@@ -12,34 +12,19 @@ use crate::{
 
 /// Writes the tool out.
 pub(crate) fn expand(tool: &Tool) -> TokenStream {
-    let Tool {
-        options,
-        function,
-        name,
-        description,
-    } = tool;
+    let (options, function) = (&tool.options, &tool.function);
     let tools = &options.tools;
-    let (outer, visibility, ident) = (
-        &function.attributes.outer,
-        &function.visibility,
-        &function.name,
-    );
-    let arguments = arguments(tool);
-    let inner = inner(tool);
-    let checks = checks(tool);
-    let closure = closure(tool, &arguments.ty);
-    let declaration = &arguments.declaration;
-    let (permissions, annotations, output) =
-        (permissions(options), annotations(options), output(options));
-    // What does not fit the bounds of `typed` is shown at the function's name.
-    let typed = quote_spanned!(at(ident)=> #tools::typed);
+    let (outer, visibility, ident) = (&function.attributes.outer, &function.visibility, &function.name);
+    let Arguments { ty, declaration } = arguments(tool);
+    let (inner, checks, call) = (inner(tool), checks(tool), call(tool, &ty));
+    let (permissions, annotations, output) = (permissions(options), annotations(options), output(options));
     quote! {
         #(#outer)*
         #visibility fn #ident() -> impl #tools::BaseTool + ::core::fmt::Debug {
             #declaration
             #inner
             #checks
-            #typed(#name, #description, #closure) #permissions #annotations #output
+            #call #permissions #annotations #output
         }
     }
 }
@@ -114,16 +99,25 @@ fn inner(tool: &Tool) -> TokenStream {
 /// Types from the context are asked for by name, so that the compiler points at one that cannot be taken from there.
 fn checks(tool: &Tool) -> TokenStream {
     let tools = &tool.options.tools;
-    let from_context = tool.function.parameters.iter().filter(|parameter| matches!(parameter.source, Source::Context));
+    let from_context = tool
+        .function
+        .parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.source, Source::Context));
     from_context
         .map(|Parameter { ty, .. }| quote_spanned!(at(ty)=> let _ = <#ty as #tools::FromContext>::check;))
         .collect()
 }
 
-/// Takes the arguments apart and calls the function with them.
-fn closure(tool: &Tool, arguments: &TokenStream) -> TokenStream {
-    let (tools, function) = (&tool.options.tools, &tool.function);
-    let (ident, output) = (&function.name, &function.output);
+/// The call of `typed`, with a closure that takes the arguments apart and calls the function with them.
+fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
+    let Tool {
+        options,
+        function,
+        name,
+        description,
+    } = tool;
+    let (tools, ident, output) = (&options.tools, &function.name, &function.output);
     let all = Ident::new("arguments", Span::mixed_site());
     let mut taken = Vec::new();
     let mut values = Vec::new();
@@ -137,32 +131,125 @@ fn closure(tool: &Tool, arguments: &TokenStream) -> TokenStream {
             }
         });
     }
-    // So that the compiler points at a return type that does not fit, not at all of the closure.
+    // The compiler points at a return type that does not fit, and at the function's name for all else.
     let result = quote_spanned! {at(output)=>
         let output: ::core::result::Result<_, #tools::ToolError> = #ident(#(#values),*).await;
         #tools::IntoToolOutput::into_output(output?)
     };
-    quote!(move |#all: #arguments, #(#taken),*| async move { #result })
+    quote_spanned! {at(ident)=>
+        #tools::typed(#name, #description, move |#all: #arguments, #(#taken),*| async move { #result })
+    }
 }
 
 fn permissions(options: &Options) -> Option<TokenStream> {
     let tools = &options.tools;
-    let mut permissions = options.permissions.iter().map(|permission| permission.expression(tools)).peekable();
+    let mut permissions = options
+        .permissions
+        .iter()
+        .map(|permission| permission.expression(tools))
+        .peekable();
     permissions.peek()?;
     Some(quote!(.with_permissions([#(#permissions),*])))
 }
 
 fn annotations(options: &Options) -> Option<TokenStream> {
     let tools = &options.tools;
-    let mut annotations = options.annotations.iter().map(|annotation| {
-        let method = format_ident!("with_{}", annotation.name);
-        let value = &annotation.value;
-        quote!(.#method(#value))
-    }).peekable();
+    let mut annotations = options
+        .annotations
+        .iter()
+        .map(|annotation| {
+            let method = format_ident!("with_{}", annotation.name);
+            let value = &annotation.value;
+            quote!(.#method(#value))
+        })
+        .peekable();
     annotations.peek()?;
     Some(quote!(.with_annotations(#tools::ToolAnnotations::new() #(#annotations)*)))
 }
 
 fn output(options: &Options) -> Option<TokenStream> {
     options.output.as_ref().map(|ty| quote!(.with_output::<#ty>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(options: TokenStream, item: TokenStream, expected: TokenStream) {
+        let tool = Tool::read(options, item).unwrap();
+        assert_eq!(expand(&tool).to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn it_is_what_one_would_write_by_hand() {
+        check(
+            quote!(read_only, permissions(read)),
+            quote! {
+                /// Adds.
+                #[inline]
+                pub async fn add(
+                    /// The first.
+                    mut a: i64,
+                    db: State<Db>,
+                ) -> Result<i64, ToolError> {
+                    body()
+                }
+            },
+            quote! {
+                /// Adds.
+                pub fn add() -> impl ::agcore_tools::BaseTool + ::core::fmt::Debug {
+                    #[derive(::serde::Deserialize, ::agcore_tools::schemars::JsonSchema)]
+                    #[schemars(crate = ":: agcore_tools :: schemars")]
+                    struct __ToolArguments {
+                        /// The first.
+                        a: i64,
+                    }
+
+                    #[inline]
+                    async fn add(mut a: i64, db: State<Db>) -> Result<i64, ToolError> {
+                        body()
+                    }
+
+                    let _ = <State<Db> as ::agcore_tools::FromContext>::check;
+                    ::agcore_tools::typed(
+                        "add",
+                        "Adds.",
+                        move |arguments: __ToolArguments, context_0: State<Db>| async move {
+                            let output: ::core::result::Result<_, ::agcore_tools::ToolError> =
+                                add(arguments.a, context_0).await;
+                            ::agcore_tools::IntoToolOutput::into_output(output?)
+                        }
+                    )
+                    .with_permissions([::agcore_tools::Permission::Read])
+                    .with_annotations(::agcore_tools::ToolAnnotations::new().with_read_only(true))
+                }
+            },
+        );
+    }
+
+    #[test]
+    fn without_arguments_there_is_no_type_for_them() {
+        check(
+            quote!(crate = agcore::tools),
+            quote! {
+                /// Waits.
+                async fn wait() -> Result<(), ToolError> {}
+            },
+            quote! {
+                /// Waits.
+                fn wait() -> impl agcore::tools::BaseTool + ::core::fmt::Debug {
+                    async fn wait() -> Result<(), ToolError> {}
+                    agcore::tools::typed(
+                        "wait",
+                        "Waits.",
+                        move |arguments: agcore::tools::NoArguments,| async move {
+                            let output: ::core::result::Result<_, agcore::tools::ToolError> = wait().await;
+                            agcore::tools::IntoToolOutput::into_output(output?)
+                        }
+                    )
+                }
+            },
+        );
+    }
 }

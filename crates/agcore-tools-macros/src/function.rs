@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Block, Error, FnArg, Ident, Item, ItemFn, Result, ReturnType, Safety, Signature,
-    Type, Visibility, punctuated::Punctuated, token,
+    Attribute, Block, Error, FnArg, Ident, Item, ItemFn, Result, ReturnType, Safety, Signature, Type, Visibility,
+    punctuated::Punctuated, token,
 };
 
 use crate::{
@@ -34,7 +34,15 @@ pub(crate) struct Attributes {
 }
 
 const OUTER: [&str; 9] = [
-    "allow", "cfg", "deny", "deprecated", "doc", "expect", "forbid", "must_use", "warn",
+    "allow",
+    "cfg",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "forbid",
+    "must_use",
+    "warn",
 ];
 
 /// As many as `typed` allows beside the arguments.
@@ -102,10 +110,7 @@ fn item_fn(item: TokenStream) -> Result<ItemFn> {
 
 fn check_signature(signature: &Signature, problems: &mut Problems) {
     if signature.asyncness.is_none() {
-        problems.add(
-            signature.fn_token,
-            "a tool is an async function: write `async fn`",
-        );
+        problems.add(signature.fn_token, "a tool is an async function: write `async fn`");
     }
     if let Some(constness) = &signature.constness {
         problems.add(constness, "a tool is not `const`");
@@ -132,21 +137,19 @@ fn check_signature(signature: &Signature, problems: &mut Problems) {
 }
 
 /// `None` when any of them cannot be read.
-fn parameters(
-    inputs: Punctuated<FnArg, token::Comma>,
-    problems: &mut Problems,
-) -> Option<Vec<Parameter>> {
+fn parameters(inputs: Punctuated<FnArg, token::Comma>, problems: &mut Problems) -> Option<Vec<Parameter>> {
     let read: Vec<_> = inputs
         .into_iter()
         .map(|input| Parameter::read(input, problems))
         .collect();
-    let from_context = read.iter().flatten().filter(|parameter| matches!(parameter.source, Source::Context));
-    if let Some(surplus) = from_context.skip(MAX_FROM_CONTEXT).next() {
+    let mut from_context = read
+        .iter()
+        .flatten()
+        .filter(|parameter| matches!(parameter.source, Source::Context));
+    if let Some(surplus) = from_context.nth(MAX_FROM_CONTEXT) {
         problems.add(
             &surplus.ty,
-            format!(
-                "a tool takes at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` has them all"
-            ),
+            format!("a tool takes at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` has them all"),
         );
     }
     read.into_iter().collect()

@@ -2,7 +2,6 @@
 
 mod permission;
 
-use proc_macro2::Span;
 use syn::{
     Error, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Result, Token, Type,
     ext::IdentExt,
@@ -64,14 +63,18 @@ impl Parse for Options {
 impl Options {
     fn read(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
         match key.to_string().as_str() {
-            "crate" => self.tools = path(input)?,
-            "name" => self.name = Some(name(input)?),
-            "description" => self.description = Some(text(input)?),
-            "output" => self.output = Some(output(input)?),
+            "crate" => self.tools = value(key, input, path)?,
+            "name" => self.name = Some(value(key, input, name)?),
+            "description" => self.description = Some(value(key, input, text)?),
+            "output" => self.output = Some(value(key, input, Type::parse)?),
             "permissions" => self.permissions = permissions(key, input)?,
-            "title" | "concurrency_key" => self.annotate(key, text(input)?),
+            "title" | "concurrency_key" => {
+                let value = value(key, input, text)?;
+                self.annotate(key, value);
+            }
             "read_only" | "destructive" | "idempotent" | "open_world" | "stable_display" => {
-                self.annotate(key, flag(key.span(), input)?);
+                let value = flag(key, input)?;
+                self.annotate(key, value);
             }
             unknown => {
                 let message = format!("there is no option `{unknown}`; there are {KNOWN}");
@@ -89,22 +92,25 @@ impl Options {
     }
 }
 
-fn path(input: ParseStream<'_>) -> Result<Path> {
+/// What stands behind `key =`.
+fn value<T>(key: &Ident, input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
+    if !input.peek(Token![=]) {
+        let message = format!("`{key}` wants a value: write `{key} = …`");
+        return Err(Error::new(key.span(), message));
+    }
     input.parse::<Token![=]>()?;
+    read(input)
+}
+
+fn path(input: ParseStream<'_>) -> Result<Path> {
     if input.peek(LitStr) {
-        return Err(input.error("a path without quotes, such as `crate = agcore::tools`"));
+        return Err(input.error("a path stands without quotes: `crate = agcore::tools`"));
     }
     input.call(Path::parse_mod_style)
 }
 
-fn output(input: ParseStream<'_>) -> Result<Type> {
-    input.parse::<Token![=]>()?;
-    input.parse()
-}
-
 /// The name is literal: rules and grants speak of it, and a search shall find it. The registry has the last word on it.
 fn name(input: ParseStream<'_>) -> Result<LitStr> {
-    input.parse::<Token![=]>()?;
     let name: LitStr = input.parse()?;
     let text = name.value();
     if text.is_empty() || text.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -116,12 +122,11 @@ fn name(input: ParseStream<'_>) -> Result<LitStr> {
 
 /// A text that says something, or an expression that gives one.
 fn text(input: ParseStream<'_>) -> Result<Expr> {
-    input.parse::<Token![=]>()?;
     let value: Expr = input.parse()?;
     let problem = match &value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value().trim().is_empty() => {
-            "it says nothing; leave the option out or write a text"
-        }
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text), ..
+        }) if text.value().trim().is_empty() => "it says nothing; leave the option out or write a text",
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => return Ok(value),
         Expr::Lit(_) => "expected a text in quotes, or an expression that gives one",
         _ => return Ok(value),
@@ -130,11 +135,11 @@ fn text(input: ParseStream<'_>) -> Result<Expr> {
 }
 
 /// `read_only` alone, or `read_only = false`.
-fn flag(key: Span, input: ParseStream<'_>) -> Result<Expr> {
-    let value = if input.parse::<Option<Token![=]>>()?.is_some() {
-        input.parse()?
+fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Expr> {
+    let value = if input.peek(Token![=]) {
+        value(key, input, LitBool::parse)?
     } else {
-        LitBool::new(true, key)
+        LitBool::new(true, key.span())
     };
     Ok(parse_quote!(#value))
 }

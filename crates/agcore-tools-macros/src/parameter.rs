@@ -40,8 +40,9 @@ impl Parameter {
 
     fn read_typed(parameter: PatType, problems: &mut Problems) -> Option<Self> {
         let PatType { attrs, pat, ty, .. } = parameter;
-        let (marks, attrs): (Vec<_>, Vec<_>) =
-            attrs.into_iter().partition(|attribute| attribute.path().is_ident("context"));
+        let (marks, attrs): (Vec<_>, Vec<_>) = attrs
+            .into_iter()
+            .partition(|attribute| attribute.path().is_ident("context"));
         check_marks(&marks, problems);
         let (attributes, on_field): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_lint);
 

@@ -9,8 +9,7 @@ pub(crate) fn is_from_context(ty: &Type) -> bool {
         Type::Paren(paren) => is_from_context(&paren.elem),
         Type::Path(path) => path.path.segments.last().is_some_and(|last| {
             let has_generics = matches!(last.arguments, PathArguments::AngleBracketed(_));
-            (last.ident == "State" && has_generics)
-                || (last.ident == "ToolContext" && last.arguments.is_none())
+            (last.ident == "State" && has_generics) || (last.ident == "ToolContext" && last.arguments.is_none())
         }),
         _ => false,
     }

@@ -51,13 +51,13 @@ pub mod layer;
 mod execute;
 mod executor;
 
+/// Makes a tool of the async function under it; its doc comment and those on its parameters become descriptions.
+#[cfg(feature = "macros")]
+pub use agcore_tools_macros::tool;
 #[cfg(feature = "schema")]
 pub use schema::SchemaValidator;
 /// The crate whose `JsonSchema` typed tools derive.
 pub use schemars;
-/// Makes a tool of the async function under it; its doc comment and those on its parameters become descriptions.
-#[cfg(feature = "macros")]
-pub use agcore_tools_macros::tool;
 
 pub use {
     approval::{Approval, ApprovalRequest, Approver, SuspendingApprover},

@@ -84,3 +84,9 @@ pub use agcore_tools::ToolRegistry;
 #[cfg(feature = "agent")]
 #[doc(no_inline)]
 pub use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec};
+
+/// The examples of the project's page and of this crate's page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
+struct Readmes;

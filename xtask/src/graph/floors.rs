@@ -16,6 +16,7 @@ pub(crate) enum Place {
 /// The plan of the house. A crate that is not built yet has its place already.
 pub(crate) const HOUSE: &[(&str, Place)] = &[
     ("agcore-chat", Place::Floor(0)),
+    (TOOLS_MACROS, Place::Floor(0)),
     ("agcore-llm", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),
@@ -40,6 +41,12 @@ pub(crate) const HOUSE: &[(&str, Place)] = &[
 
 /// The test doubles: everybody's dev-dependency.
 pub(crate) const TESTKIT: &str = "agcore-testkit";
+
+const TOOLS_MACROS: &str = "agcore-tools-macros";
+
+/// Macros and whose names they write: what they write can only be tested with
+/// it.
+const MACROS: &[(&str, &str)] = &[(TOOLS_MACROS, "agcore-tools")];
 
 /// Who ships the test doubles: the demo runs against the mock server, and so
 /// do the examples.
@@ -87,7 +94,8 @@ fn violation(user: &str, dependency: &Dependency) -> Option<String> {
     let used = dependency.name.as_str();
     // Who has no place is told so once.
     let (from, to) = (place(user)?, place(used)?);
-    if used == TESTKIT && dependency.kind == Kind::Development {
+    let is_tested_with = used == TESTKIT || MACROS.contains(&(user, used));
+    if is_tested_with && dependency.kind == Kind::Development {
         return None;
     }
     let allowed = match (from, to) {
@@ -145,6 +153,16 @@ mod tests {
         check("agcore", Kind::Normal, TESTKIT, false);
         check(TESTKIT, Kind::Normal, "agcore-tools", true);
         check(TESTKIT, Kind::Normal, "agcore-agent", false);
+    }
+
+    #[test]
+    fn macros_use_none_of_ours_but_are_tested_with_their_crate() {
+        check("agcore-tools", Kind::Normal, TOOLS_MACROS, true);
+        check(TOOLS_MACROS, Kind::Normal, "agcore-tools", false);
+        check(TOOLS_MACROS, Kind::Normal, "agcore-chat", false);
+        check(TOOLS_MACROS, Kind::Development, "agcore-tools", true);
+        check(TOOLS_MACROS, Kind::Development, "agcore-agent", false);
+        check("agcore-chat", Kind::Normal, TOOLS_MACROS, false);
     }
 
     #[test]

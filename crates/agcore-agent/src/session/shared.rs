@@ -13,6 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::occupancy::Occupancy;
 use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt};
 
+/// What the tools' own note about a cut result may take, in bytes.
+const CUT_NOTE: usize = 128;
+
 pub(super) struct Shared {
     pub(super) id: Arc<str>,
     pub(super) bundle: RuntimeBundle,
@@ -87,10 +90,16 @@ impl Shared {
             .executor(context)
             .policy(parts.policy.clone())
             .session(self.tools.clone())
-            .max_result_bytes(parts.config.limits.max_tool_result_bytes);
+            .max_result_bytes(first_cut(parts.config.limits.max_tool_result_bytes));
         if let Some(sink) = &parts.audit {
             builder = builder.audit(Arc::clone(sink));
         }
         Ok(Arc::new(builder.build()?))
     }
+}
+
+/// Where the tools cut a result: so far below the cycle's limit that their note, which tells the real size, fits in and
+/// is not cut off again.
+fn first_cut(limit: usize) -> usize {
+    limit.saturating_sub(CUT_NOTE).max(limit / 2)
 }

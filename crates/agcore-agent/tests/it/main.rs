@@ -7,4 +7,6 @@
     reason = "tests may fail loudly"
 )]
 
+mod bad_tools;
+mod concurrency;
 mod session;

@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, llm::config::build, tools::Approver};
+use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, tools::Approver};
 
 use crate::{
     approve::AllowAll,
@@ -41,7 +41,9 @@ pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts) -> Result<(), 
 }
 
 fn no_terminal(what: &str) -> Failure {
-    Failure::usage(format!("{what} needs a message: give one as an argument, or through standard input"))
+    Failure::usage(format!(
+        "{what} needs a message: give one as an argument, or through standard input"
+    ))
 }
 
 /// One turn: the answer to standard output, everything else to standard error.
@@ -63,14 +65,14 @@ async fn one_message(
 }
 
 /// A session as the settings tell it.
-fn session(
-    args: &ChatArgs,
-    settings: &Settings,
-    approver: Option<Arc<dyn Approver>>,
-) -> Result<AgentSession, Failure> {
-    let tools = if args.no_tools { Ok(ToolRegistry::new()) } else { sample_tools::registry() };
+fn session(args: &ChatArgs, settings: &Settings, approver: Option<Arc<dyn Approver>>) -> Result<AgentSession, Failure> {
+    let tools = if args.no_tools {
+        Ok(ToolRegistry::new())
+    } else {
+        sample_tools::registry()
+    };
     let mut builder = AgentBuilder::new()
-        .with_provider(build(&settings.provider).map_err(Failure::setup)?)
+        .with_provider(settings.provider.build().map_err(Failure::setup)?)
         .with_tools(tools.map_err(|error| Failure::task(error.to_string()))?)
         .with_permissions(sample_tools::rules())
         .with_state(NotesFile::default());

@@ -8,17 +8,6 @@ use std::{
     },
 };
 
-use agcore::{
-    AgentBuilder, AgentSession, AgentSpec, Message, ToolRegistry,
-    chat::EventKind,
-    llm::{ProviderConfig, TurnOutcome, config::build},
-    tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
-};
-use agcore_testkit::mock_server::{Demo, MockServer, demo_behaviour};
-use async_trait::async_trait;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use tokio::sync::Barrier;
 use crate::{
     approve::question,
     exit::Failure,
@@ -26,6 +15,17 @@ use crate::{
     render::{Palette, Render, Terminal, usage_line},
     turn,
 };
+use agcore::{
+    AgentBuilder, AgentSession, AgentSpec, Message, ToolRegistry,
+    chat::EventKind,
+    llm::{ProviderConfig, TurnOutcome},
+    tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
+};
+use agcore_testkit::mock_server::{Demo, MockServer, demo_behaviour};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::sync::Barrier;
 
 /// What the user says, turn by turn.
 const NAME: &str = "Hello! My name is Ada.";
@@ -48,7 +48,10 @@ pub(crate) async fn run(interrupts: &Interrupts) -> Result<(), Failure> {
          are computed from the requests that it gets. No key, no network.{dim:#}\n",
         server.base_url()
     ))?;
-    let approver = Arc::new(SaysYes { palette, asked: AtomicUsize::new(0) });
+    let approver = Arc::new(SaysYes {
+        palette,
+        asked: AtomicUsize::new(0),
+    });
     let session = session(&server, Arc::clone(&approver))?;
     let mut shown = Shown::new(palette);
     for said in [NAME, TRAVEL, NOTE, RECALL] {
@@ -62,17 +65,21 @@ pub(crate) async fn run(interrupts: &Interrupts) -> Result<(), Failure> {
     check_history(&session).await?;
     let usage = usage_line(&session.usage().await);
     let good = palette.good;
-    print(&format!("\n{good}All turns: {usage}. Cost: none, the model was a script.{good:#}\n"))?;
+    print(&format!(
+        "\n{good}All turns: {usage}. Cost: none, the model was a script.{good:#}\n"
+    ))?;
     server.shutdown().await;
     Ok(())
 }
 
 fn session(server: &MockServer, approver: Arc<SaysYes>) -> Result<AgentSession, Failure> {
     let openai = "openai".parse().map_err(|error| Failure::usage(format!("{error}")))?;
-    let provider = ProviderConfig::new(openai, "demo-script").with_base_url(server.base_url()).with_api_key("demo");
+    let provider = ProviderConfig::new(openai, "demo-script")
+        .with_base_url(server.base_url())
+        .with_api_key("demo");
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, Demo::SAVE_NOTE));
     let bundle = AgentBuilder::new()
-        .with_provider(build(&provider)?)
+        .with_provider(provider.build()?)
         .with_tools(tools().map_err(|error| Failure::task(error.to_string()))?)
         .with_permissions(rules)
         .with_approver(approver)
@@ -145,14 +152,22 @@ struct Shown {
 impl Shown {
     fn new(palette: Palette) -> Self {
         let terminal = Terminal::new(io::stdout(), io::stdout(), palette);
-        Self { terminal, answers: Vec::new(), text_deltas: 0, tools_done: 0 }
+        Self {
+            terminal,
+            answers: Vec::new(),
+            text_deltas: 0,
+            tools_done: 0,
+        }
     }
 
     fn check(&self, asked: usize) -> Result<(), Failure> {
         let answer = |turn: usize| self.answers.get(turn).map_or("", String::as_str);
         let facts = [
             (self.text_deltas > self.answers.len(), "the answers were not streamed"),
-            (answer(1).contains("21 °C") && answer(1).contains("16:40"), "the tools' results did not reach the model"),
+            (
+                answer(1).contains("21 °C") && answer(1).contains("16:40"),
+                "the tools' results did not reach the model",
+            ),
             (self.tools_done == 3, "not all three tool calls were run"),
             (asked == 1, "not exactly one approval was asked"),
             (answer(3).contains("Ada"), "the name of the first turn was forgotten"),

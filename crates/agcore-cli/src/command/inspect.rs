@@ -28,7 +28,10 @@ pub(crate) fn cases(args: &CaseArgs) -> Result<(), Failure> {
     }
     match bad {
         0 => Ok(()),
-        _ => Err(Failure::task(format!("{bad} of {} cases were not written", args.files.len()))),
+        _ => Err(Failure::task(format!(
+            "{bad} of {} cases were not written",
+            args.files.len()
+        ))),
     }
 }
 

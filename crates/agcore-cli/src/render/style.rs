@@ -23,11 +23,18 @@ pub(crate) struct Palette {
 
 impl Palette {
     /// Colours when the stream is a terminal and `NO_COLOR` is not set.
-    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command line is where the environment is read"
+    )]
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || env::var_os("TERM").is_some_and(|term| term == "dumb");
-        if unwanted || !stream.is_terminal() { Self::default() } else { Self::coloured() }
+        if unwanted || !stream.is_terminal() {
+            Self::default()
+        } else {
+            Self::coloured()
+        }
     }
 
     fn coloured() -> Self {

@@ -47,7 +47,12 @@ enum Last {
 impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Writes answers and notes to these streams.
     pub(crate) fn new(answer: A, notes: N, palette: Palette) -> Self {
-        Self { answer, notes, palette, last: Last::Line }
+        Self {
+            answer,
+            notes,
+            palette,
+            last: Last::Line,
+        }
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
@@ -88,7 +93,9 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     }
 
     fn tool(&mut self, event: &ToolEvent) -> io::Result<()> {
-        let Palette { tool, dim, good, bad, .. } = self.palette;
+        let Palette {
+            tool, dim, good, bad, ..
+        } = self.palette;
         match event {
             ToolEvent::Started { name, input, .. } => {
                 self.end_line()?;
@@ -100,7 +107,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 Some(message) => self.note(dim, &format!("  … {}", harmless(message))),
                 None => Ok(()),
             },
-            ToolEvent::Completed { name, output, is_error, duration, .. } => {
+            ToolEvent::Completed {
+                name,
+                output,
+                is_error,
+                duration,
+                ..
+            } => {
                 let (style, sign) = if *is_error { (bad, '✗') } else { (good, '✓') };
                 self.end_line()?;
                 let (name, time) = (&shortened(name, NAME), shown(*duration));
@@ -115,12 +128,19 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     fn model(&mut self, event: &ModelEvent) -> io::Result<()> {
         let dim = self.palette.dim;
         match event {
-            ModelEvent::RetryScheduled { attempt, delay, fault } => {
-                self.note(dim, &format!("↻ {}; attempt {} in {}", harmless(&fault.to_string()), attempt + 1, shown(*delay)))
-            }
-            ModelEvent::StreamRestarted { fault } => {
-                self.note(dim, &format!("↻ {}; the answer begins again", harmless(&fault.to_string())))
-            }
+            ModelEvent::RetryScheduled { attempt, delay, fault } => self.note(
+                dim,
+                &format!(
+                    "↻ {}; attempt {} in {}",
+                    harmless(&fault.to_string()),
+                    attempt + 1,
+                    shown(*delay)
+                ),
+            ),
+            ModelEvent::StreamRestarted { fault } => self.note(
+                dim,
+                &format!("↻ {}; the answer begins again", harmless(&fault.to_string())),
+            ),
             ModelEvent::WaitingForLimit { delay, limit } => {
                 self.note(dim, &format!("… waiting {} for {limit}", shown(*delay)))
             }

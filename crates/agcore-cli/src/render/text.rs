@@ -10,41 +10,52 @@ const MARK: char = '\u{fffd}';
 /// Text without control characters, line breaks and tabs apart.
 pub(super) fn harmless(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{fffd}")) } else { Cow::Borrowed(text) }
+    if text.contains(steers) {
+        Cow::Owned(text.replace(steers, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Text as one line. Marks that turn the direction of writing are not obeyed: they make a text look like another.
 pub(crate) fn harmless_line(text: &str) -> String {
-    let shown = |c: char| match c {
+    text.chars().map(harmless_char).collect()
+}
+
+fn harmless_char(c: char) -> char {
+    match c {
         '\n' | '\t' => ' ',
         c if c.is_control() || turns(c) => MARK,
         c => c,
-    };
-    text.chars().map(shown).collect()
+    }
 }
 
 /// One line that takes at most this many columns.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
-    // No character that is shown takes less than a byte, so the rest is not looked at.
-    let begin = &text[..text.floor_char_boundary(columns.saturating_mul(8))];
-    let line = harmless_line(begin);
-    let mut taken = 0;
-    let fits = |c: char| {
-        taken += c.width().unwrap_or(0);
-        taken <= columns
-    };
-    let Some(over) = line.chars().map(fits).position(|fits| !fits) else {
-        return if begin.len() < text.len() { line + "…" } else { line };
-    };
-    // One more gives way to the mark that something is missing.
-    let mut shown: String = line.chars().take(over.saturating_sub(1)).collect();
-    shown.push('…');
-    shown
+    let (mut line, mut taken) = (String::new(), 0);
+    for c in text.chars().map(harmless_char) {
+        taken += width(c);
+        if taken > columns {
+            return cut(line, columns);
+        }
+        line.push(c);
+    }
+    line
+}
+
+/// The line with a mark that something is missing, for which the end gives way.
+fn cut(mut line: String, limit: usize) -> String {
+    while columns(&line) >= limit && line.pop().is_some() {}
+    line + "…"
 }
 
 /// How many columns a text takes.
 pub(super) fn columns(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+    text.chars().map(width).sum()
+}
+
+fn width(c: char) -> usize {
+    c.width().unwrap_or(0)
 }
 
 /// Embeddings, overrides and isolates of the bidirectional algorithm.
@@ -59,7 +70,10 @@ mod tests {
     #[test]
     fn foreign_text_cannot_steer_the_terminal() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\t"), "a\u{fffd}[2Jb\nc\t");
-        assert_eq!(harmless_line("a\u{1b}[2Jb\r\nc\u{202e}"), "a\u{fffd}[2Jb\u{fffd} c\u{fffd}");
+        assert_eq!(
+            harmless_line("a\u{1b}[2Jb\r\nc\u{202e}"),
+            "a\u{fffd}[2Jb\u{fffd} c\u{fffd}"
+        );
     }
 
     #[test]

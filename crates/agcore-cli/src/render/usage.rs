@@ -4,9 +4,17 @@ use agcore::chat::UsageTracker;
 
 /// Tokens and calls in words; what a server did not tell is said so.
 pub(crate) fn usage_line(tracker: &UsageTracker) -> String {
-    let calls = format!("{} model call{}", tracker.calls, if tracker.calls == 1 { "" } else { "s" });
+    let calls = format!(
+        "{} model call{}",
+        tracker.calls,
+        if tracker.calls == 1 { "" } else { "s" }
+    );
     if tracker.calls_with_usage == 0 {
-        return if tracker.calls == 0 { calls } else { calls + ", tokens not told" };
+        return if tracker.calls == 0 {
+            calls
+        } else {
+            calls + ", tokens not told"
+        };
     }
     let usage = &tracker.usage;
     let tokens_in = count(usage.prompt_tokens) + &part(usage.cached(), "cached");
@@ -14,7 +22,10 @@ pub(crate) fn usage_line(tracker: &UsageTracker) -> String {
     let untold = if tracker.is_complete() {
         String::new()
     } else {
-        format!(", {} of them without tokens told", tracker.calls - tracker.calls_with_usage)
+        format!(
+            ", {} of them without tokens told",
+            tracker.calls - tracker.calls_with_usage
+        )
     };
     format!("{tokens_in} tokens in, {tokens_out} out, {calls}{untold}")
 }
@@ -24,7 +35,10 @@ fn count(tokens: Option<u64>) -> String {
 }
 
 fn part(tokens: Option<u64>, what: &str) -> String {
-    tokens.filter(|tokens| *tokens > 0).map(|tokens| format!(" ({tokens} {what})")).unwrap_or_default()
+    tokens
+        .filter(|tokens| *tokens > 0)
+        .map(|tokens| format!(" ({tokens} {what})"))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -39,7 +53,10 @@ mod tests {
         tracker.record(Some(&Usage::new(10, 5)));
         assert_eq!(usage_line(&tracker), "10 tokens in, 5 out, 1 model call");
         tracker.record(None);
-        assert_eq!(usage_line(&tracker), "10 tokens in, 5 out, 2 model calls, 1 of them without tokens told");
+        assert_eq!(
+            usage_line(&tracker),
+            "10 tokens in, 5 out, 2 model calls, 1 of them without tokens told"
+        );
         assert_eq!(usage_line(&UsageTracker::default()), "0 model calls");
         let mut tracker = UsageTracker::default();
         tracker.record(None);

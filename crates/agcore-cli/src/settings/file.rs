@@ -48,8 +48,14 @@ mod tests {
 
     #[test]
     fn faults_have_a_place() {
-        check("provider = \"openai\"\nmodel = 3\n", "agcore.toml:2:9: invalid type: integer");
-        check("provider = \"openai\"\n  nodel = \"x\"\n", "agcore.toml:2:3: unknown field `nodel`");
+        check(
+            "provider = \"openai\"\nmodel = 3\n",
+            "agcore.toml:2:9: invalid type: integer",
+        );
+        check(
+            "provider = \"openai\"\n  nodel = \"x\"\n",
+            "agcore.toml:2:3: unknown field `nodel`",
+        );
         check("model = \"x", "agcore.toml:1:");
     }
 

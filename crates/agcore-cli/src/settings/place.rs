@@ -2,7 +2,8 @@
 
 /// Line and column, from 1, of a byte: `:3:7`.
 pub(super) fn place(text: &str, at: usize) -> String {
-    let before = &text[..text.floor_char_boundary(at)];
+    let boundary = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    let before = &text[..boundary.unwrap_or(0)];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
     format!(":{line}:{column}")

@@ -44,7 +44,10 @@ impl Sources {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where the environment is read"
+)]
 fn environment(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

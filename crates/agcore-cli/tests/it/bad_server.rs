@@ -11,7 +11,14 @@ fn a_wrong_key() {
     let server = Server::start(MockOptions::new().with_key("another key"), Playground::new());
     let agcore = Agcore::talking_to(&server);
     let ran = agcore.run(["chat", "hi"]);
-    ran.assert_failed(3, &["(HTTP 401)", "The server refuses the key", "check OPENAI_API_KEY or AGCORE_API_KEY"]);
+    ran.assert_failed(
+        3,
+        &[
+            "(HTTP 401)",
+            "The server refuses the key",
+            "check OPENAI_API_KEY or AGCORE_API_KEY",
+        ],
+    );
     assert_eq!(ran.stdout, "");
     assert_eq!(server.requests().len(), 1, "a wrong key is not tried again");
     assert!(agcore.files().is_empty());
@@ -28,13 +35,18 @@ fn a_server_that_wants_a_key_and_gets_none() {
 fn nobody_at_the_address() {
     // A port that was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let agcore = Agcore::new().with("OPENAI_API_KEY", KEY).with("OPENAI_BASE_URL", &format!("http://{address}/v1"));
+    let agcore = Agcore::new()
+        .with("OPENAI_API_KEY", KEY)
+        .with("OPENAI_BASE_URL", &format!("http://{address}/v1"));
     let ran = agcore.run(["chat", "hi"]);
-    ran.assert_failed(4, &[
-        &address.to_string(),
-        "Check the base URL (--base-url) and that the server is running.",
-        "↻ ",
-    ]);
+    ran.assert_failed(
+        4,
+        &[
+            &address.to_string(),
+            "Check the base URL (--base-url) and that the server is running.",
+            "↻ ",
+        ],
+    );
     assert_eq!(ran.stdout, "");
 }
 
@@ -43,11 +55,16 @@ fn a_page_instead_of_a_model_server() {
     let page = |_: &RecordedRequest| Reply::html(200, "<html><head><title>Welcome</title></head></html>");
     let server = Server::start(MockOptions::new(), page);
     let check = |url: &str, words: &[&str]| {
-        let ran = Agcore::new().with("OPENAI_API_KEY", KEY).run(["chat", "--base-url", url, "hi"]);
+        let ran = Agcore::new()
+            .with("OPENAI_API_KEY", KEY)
+            .run(["chat", "--base-url", url, "hi"]);
         ran.assert_failed(1, words);
         assert_eq!(ran.stdout, "");
     };
-    check(&server.base_url(), &["Welcome", "it is what stands before /chat/completions"]);
+    check(
+        &server.base_url(),
+        &["Welcome", "it is what stands before /chat/completions"],
+    );
     // A path that is none.
     check(&server.root_url(), &["(HTTP 404)", "the base URL (--base-url)"]);
 }

@@ -5,10 +5,13 @@ use crate::support::{Agcore, KEY, Server};
 #[test]
 fn no_key() {
     let agcore = Agcore::new();
-    agcore.run(["chat", "hi"]).assert_failed(3, &[
-        "error: openai: there is no API key",
-        "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in .env.",
-    ]);
+    agcore.run(["chat", "hi"]).assert_failed(
+        3,
+        &[
+            "error: openai: there is no API key",
+            "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in .env.",
+        ],
+    );
     assert!(agcore.files().is_empty());
     // The vendor's own variable is named.
     let ran = Agcore::new().run(["chat", "--provider", "qwen", "--model", "qwen-plus", "hi"]);
@@ -19,9 +22,9 @@ fn no_key() {
 fn an_unknown_provider() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
-    agcore.run(["chat", "--provider", "opnai", "hi"]).assert_failed(2, &[
-        "there is no provider type `opnai`; did you mean `openai`?",
-    ]);
+    agcore
+        .run(["chat", "--provider", "opnai", "hi"])
+        .assert_failed(2, &["there is no provider type `opnai`; did you mean `openai`?"]);
     let agcore = agcore.with("AGCORE_PROVIDER", "olama");
     agcore.run(["chat", "hi"]).assert_failed(2, &["did you mean `ollama`?"]);
     assert!(server.requests().is_empty());
@@ -29,17 +32,17 @@ fn an_unknown_provider() {
 
 #[test]
 fn no_model() {
-    Agcore::new().run(["chat", "--provider", "ollama", "hi"]).assert_failed(2, &[
-        "no model is set for ollama",
-        "--model NAME",
-        "AGCORE_MODEL",
-    ]);
+    Agcore::new()
+        .run(["chat", "--provider", "ollama", "hi"])
+        .assert_failed(2, &["no model is set for ollama", "--model NAME", "AGCORE_MODEL"]);
 }
 
 #[test]
 fn a_base_url_that_is_none() {
     let check = |url: &str| {
-        let ran = Agcore::new().with("OPENAI_API_KEY", KEY).run(["chat", "--base-url", url, "hi"]);
+        let ran = Agcore::new()
+            .with("OPENAI_API_KEY", KEY)
+            .run(["chat", "--base-url", url, "hi"]);
         ran.assert_failed(2, &["error: openai: "]);
     };
     check("localhost:8000/v1");
@@ -53,8 +56,14 @@ fn an_invalid_settings_file() {
         let agcore = Agcore::new().with_file("agcore.toml", text);
         agcore.run(["chat", "hi"]).assert_failed(2, &[words]);
     };
-    check("model = \"m\"\nbase_url = 3\n", "error: agcore.toml:2:12: invalid type: integer `3`, expected a string");
-    check("# mine\n\n  modle = \"m\"\n", "error: agcore.toml:3:3: unknown field `modle`");
+    check(
+        "model = \"m\"\nbase_url = 3\n",
+        "error: agcore.toml:2:12: invalid type: integer `3`, expected a string",
+    );
+    check(
+        "# mine\n\n  modle = \"m\"\n",
+        "error: agcore.toml:3:3: unknown field `modle`",
+    );
     check("model = \"m\nprovider = \"openai\"\n", "error: agcore.toml:1:11: ");
     check("provider = \"opnai\"\n", "did you mean `openai`?");
 }
@@ -68,5 +77,7 @@ fn a_settings_file_that_is_not_there() {
 #[test]
 fn an_invalid_dotenv_is_named_without_its_key() {
     let agcore = Agcore::new().with_file(".env", &format!("OPENAI_MODEL=m\nOPENAI_API_KEY={KEY} {KEY}\n"));
-    agcore.run(["chat", "hi"]).assert_failed(2, &["error: .env:2:", "no NAME=value"]);
+    agcore
+        .run(["chat", "hi"])
+        .assert_failed(2, &["error: .env:2:", "no NAME=value"]);
 }

@@ -22,7 +22,9 @@ fn an_agent_is_shown_at_work() {
         "All turns: ",
         "Cost: none, the model was a script.",
     ] {
-        let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("no {part:?} in its place: {shown}"));
+        let (_, after) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("no {part:?} in its place: {shown}"));
         rest = after;
     }
     assert_eq!(ran.stderr, "");

@@ -16,10 +16,18 @@ fn without_arguments_the_help_is_shown() {
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    for page in [&["--help"][..], &["demo", "--help"], &["chat", "--help"], &["inspect", "case", "--help"]] {
+    for page in [
+        &["--help"][..],
+        &["demo", "--help"],
+        &["chat", "--help"],
+        &["inspect", "case", "--help"],
+    ] {
         let ran = Agcore::new().run(page);
         let help = ran.assert_done();
-        assert!(help.contains("Example") && help.contains("\n  agcore "), "{page:?}: {help}");
+        assert!(
+            help.contains("Example") && help.contains("\n  agcore "),
+            "{page:?}: {help}"
+        );
     }
     let ran = Agcore::new().run(["--help"]);
     let listed = ran.stdout.split_once("Exit codes:").unwrap().1;
@@ -40,15 +48,24 @@ fn the_documentation_lists_every_exit_code() {
 
 #[test]
 fn the_version_is_told() {
-    assert_eq!(Agcore::new().run(["--version"]).assert_done(), format!("agcore {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        Agcore::new().run(["--version"]).assert_done(),
+        format!("agcore {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]
 fn wrong_arguments_are_named() {
     let check = |arguments: &[&str], words: &[&str]| Agcore::new().run(arguments).assert_failed(2, words);
     check(&["chta"], &["unrecognized subcommand 'chta'", "'chat'"]);
-    check(&["chat", "--modle", "x"], &["unexpected argument '--modle'", "'--model'"]);
+    check(
+        &["chat", "--modle", "x"],
+        &["unexpected argument '--modle'", "'--model'"],
+    );
     check(&["chat", "--model", ""], &["--model"]);
     check(&["inspect", "case"], &["<FILE>..."]);
-    check(&["inspect", "case", "a.json", "--mode", "slow"], &["invalid value 'slow'", "listed, whole, bytes"]);
+    check(
+        &["inspect", "case", "a.json", "--mode", "slow"],
+        &["invalid value 'slow'", "listed, whole, bytes"],
+    );
 }

@@ -10,7 +10,11 @@ fn a_message_from_a_pipe_is_answered() {
     assert!(answer.starts_with("You said:\n\n> hi\n"), "{answer}");
     assert!(answer.ends_with('\n') && !answer.ends_with("\n\n"), "{answer:?}");
     // The answer alone is standard output; the rest is for the person.
-    assert!(!answer.contains("tokens") && ran.stderr.contains("tokens in"), "{}", ran.stderr);
+    assert!(
+        !answer.contains("tokens") && ran.stderr.contains("tokens in"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -18,9 +22,13 @@ fn nothing_to_say() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
     for input in ["", " \n\t\n"] {
-        agcore.run_with(["chat"], input.as_bytes()).assert_failed(2, &["error: the message is empty"]);
+        agcore
+            .run_with(["chat"], input.as_bytes())
+            .assert_failed(2, &["error: the message is empty"]);
     }
-    agcore.run(["chat", " "]).assert_failed(2, &["error: the message is empty"]);
+    agcore
+        .run(["chat", " "])
+        .assert_failed(2, &["error: the message is empty"]);
     assert!(server.requests().is_empty());
 }
 
@@ -45,6 +53,11 @@ fn a_message_of_a_megabyte() {
 fn chinese() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
-    assert!(agcore.run(["chat", "你好，世界 🌍"]).assert_done().contains("> 你好，世界 🌍\n"));
+    assert!(
+        agcore
+            .run(["chat", "你好，世界 🌍"])
+            .assert_done()
+            .contains("> 你好，世界 🌍\n")
+    );
     assert_eq!(server.requests()[0].prompt().last_user(), "你好，世界 🌍");
 }

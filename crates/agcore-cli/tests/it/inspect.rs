@@ -17,7 +17,11 @@ fn fixtures() -> PathBuf {
 fn cases() -> Vec<PathBuf> {
     let folder = fixtures();
     let is_case = |name: &String| name.ends_with(".json") && !name.ends_with(".expected.json");
-    files(&folder).into_iter().filter(is_case).map(|name| folder.join(name)).collect()
+    files(&folder)
+        .into_iter()
+        .filter(is_case)
+        .map(|name| folder.join(name))
+        .collect()
 }
 
 fn result(json: &[u8]) -> NeutralResult {
@@ -30,7 +34,12 @@ fn expected(case: &Path) -> NeutralResult {
 
 fn inspect(agcore: &Agcore, arguments: &[&str], files: &[PathBuf]) -> Ran {
     let files = files.iter().map(|file| file.to_str().unwrap());
-    agcore.run(["inspect", "case"].into_iter().chain(arguments.iter().copied()).chain(files))
+    agcore.run(
+        ["inspect", "case"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .chain(files),
+    )
 }
 
 /// A whole answer as a case.
@@ -81,25 +90,53 @@ fn a_case_that_cannot_be_read_is_named_and_all_others_are_written() {
         .with_file("text.json", "no case")
         .with_file("half.json", r#"{"id": "half"}"#)
         .with_file("elsewhere.json", &case("elsewhere", "smoke-signals", HELLO))
-        .with_file("bodiless.json", &case("bodiless", "openai-chat", "gone.body").replace("\"body\"", "\"bytes\": 5, \"body\""))
-        .with_file("peeking.json", &case("peeking", "openai-chat", "../secret").replace("\"body\"", "\"bytes\": 5, \"body\""))
+        .with_file(
+            "bodiless.json",
+            &case("bodiless", "openai-chat", "gone.body").replace("\"body\"", "\"bytes\": 5, \"body\""),
+        )
+        .with_file(
+            "peeking.json",
+            &case("peeking", "openai-chat", "../secret").replace("\"body\"", "\"bytes\": 5, \"body\""),
+        )
         .with_file("short.body", "1234")
-        .with_file("short.json", &case("short", "openai-chat", "short.body").replace("\"body\"", "\"bytes\": 5, \"body\""))
+        .with_file(
+            "short.json",
+            &case("short", "openai-chat", "short.body").replace("\"body\"", "\"bytes\": 5, \"body\""),
+        )
         .with_file("last.json", &case("last", "openai-chat", HELLO));
-    let names =
-        ["good", "text", "half", "elsewhere", "bodiless", "peeking", "short", "gone", "last"].map(|name| format!("{name}.json"));
-    let arguments = |out: &[&'static str]| [&["inspect", "case"], out].concat().into_iter().map(str::to_owned).chain(names.clone());
+    let names = [
+        "good",
+        "text",
+        "half",
+        "elsewhere",
+        "bodiless",
+        "peeking",
+        "short",
+        "gone",
+        "last",
+    ]
+    .map(|name| format!("{name}.json"));
+    let arguments = |out: &[&'static str]| {
+        [&["inspect", "case"], out]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .chain(names.clone())
+    };
     let ran = agcore.run(arguments(&["--out", "out"]));
-    ran.assert_failed(1, &[
-        "text.json: this is no wire case",
-        "half.json: this is no wire case: missing field `dialect`",
-        "elsewhere.json: no wire of this build speaks the dialect `smoke-signals`",
-        "bodiless.json: the body `gone.body`: ",
-        "peeking.json: the body `../secret` is no name of a file beside it",
-        "short.json: the body has 4 bytes, the case says 5",
-        "gone.json: ",
-        "error: 7 of 9 cases were not written",
-    ]);
+    ran.assert_failed(
+        1,
+        &[
+            "text.json: this is no wire case",
+            "half.json: this is no wire case: missing field `dialect`",
+            "elsewhere.json: no wire of this build speaks the dialect `smoke-signals`",
+            "bodiless.json: the body `gone.body`: ",
+            "peeking.json: the body `../secret` is no name of a file beside it",
+            "short.json: the body has 4 bytes, the case says 5",
+            "gone.json: ",
+            "error: 7 of 9 cases were not written",
+        ],
+    );
     assert_eq!(files(&agcore.folder.path().join("out")), ["good.json", "last.json"]);
     // The same to standard output.
     let ran = agcore.run(arguments(&[]));
@@ -113,8 +150,13 @@ fn an_id_cannot_leave_the_folder() {
     let agcore = Agcore::new()
         .with_file("up.json", &case("../up", "openai-chat", HELLO))
         .with_file("root.json", &case("/tmp/agcore-root", "openai-chat", HELLO));
-    agcore.run(["inspect", "case", "--out", "out", "up.json", "root.json"]).assert_done();
-    assert_eq!(files(&agcore.folder.path().join("out")), ["%2Ftmp%2Fagcore-root.json", "..%2Fup.json"]);
+    agcore
+        .run(["inspect", "case", "--out", "out", "up.json", "root.json"])
+        .assert_done();
+    assert_eq!(
+        files(&agcore.folder.path().join("out")),
+        ["%2Ftmp%2Fagcore-root.json", "..%2Fup.json"]
+    );
     assert_eq!(agcore.files(), ["out", "root.json", "up.json"]);
 }
 
@@ -126,14 +168,24 @@ fn no_result_takes_the_place_of_another() {
         .with_file("b.json", &case("same", "openai-chat", &second));
     let ran = agcore.run(["inspect", "case", "--out", "out", "a.json", "b.json"]);
     ran.assert_failed(1, &["b.json: another case has the id `same`"]);
-    assert_eq!(result(&fs::read(agcore.folder.path().join("out/same.json")).unwrap()).text, "Hello");
+    assert_eq!(
+        result(&fs::read(agcore.folder.path().join("out/same.json")).unwrap()).text,
+        "Hello"
+    );
     // A result of an earlier run is replaced.
     agcore.run(["inspect", "case", "--out", "out", "b.json"]).assert_done();
-    assert_eq!(result(&fs::read(agcore.folder.path().join("out/same.json")).unwrap()).text, "Other");
+    assert_eq!(
+        result(&fs::read(agcore.folder.path().join("out/same.json")).unwrap()).text,
+        "Other"
+    );
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_told() {
-    let agcore = Agcore::new().with_file("out", "a file").with_file("a.json", &case("a", "openai-chat", HELLO));
-    agcore.run(["inspect", "case", "--out", "out", "a.json"]).assert_failed(2, &["the folder out cannot be made"]);
+    let agcore = Agcore::new()
+        .with_file("out", "a file")
+        .with_file("a.json", &case("a", "openai-chat", HELLO));
+    agcore
+        .run(["inspect", "case", "--out", "out", "a.json"])
+        .assert_failed(2, &["the folder out cannot be made"]);
 }

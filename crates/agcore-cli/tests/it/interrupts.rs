@@ -21,12 +21,18 @@ fn interrupt(child: &Child) {
 }
 
 async fn ended(child: Child) -> Ran {
-    timeout(LIMIT, child.wait_with_output()).await.expect("the program ends").unwrap().into()
+    timeout(LIMIT, child.wait_with_output())
+        .await
+        .expect("the program ends")
+        .unwrap()
+        .into()
 }
 
 /// A server whose answers stop at this point, for good.
 fn stalling(at: Point) -> Server {
-    let stall = move |_: &RecordedRequest| Reply::text("one two three four five six").with_fault(Fault::stall(at, Hold::Forever));
+    let stall = move |_: &RecordedRequest| {
+        Reply::text("one two three four five six").with_fault(Fault::stall(at, Hold::Forever))
+    };
     Server::start(MockOptions::new(), stall)
 }
 
@@ -50,7 +56,12 @@ fn in_the_middle_of_an_answer() {
     let ran = runtime().block_on(async {
         let mut child = agcore.spawn(["chat", "--json", "hi"]);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut next = async || timeout(LIMIT, lines.next_line()).await.expect("an event comes").unwrap();
+        let mut next = async || {
+            timeout(LIMIT, lines.next_line())
+                .await
+                .expect("an event comes")
+                .unwrap()
+        };
         while !next().await.expect("the answer stalls").contains("one") {}
         interrupt(&child);
         // The events go on to their end.
@@ -69,13 +80,24 @@ fn while_it_connects() {
     let within = runtime();
     let ran = within.block_on(async {
         let deaf = DeafServer::start().await.unwrap();
-        let agcore = Agcore::new().with("OPENAI_API_KEY", KEY).with("OPENAI_BASE_URL", &deaf.base_url());
+        let agcore = Agcore::new()
+            .with("OPENAI_API_KEY", KEY)
+            .with("OPENAI_BASE_URL", &deaf.base_url());
         let mut child = agcore.spawn(["chat", "--json", "hi"]);
         // The turn has begun.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        timeout(LIMIT, lines.next_line()).await.expect("an event comes").unwrap().expect("an event comes");
+        timeout(LIMIT, lines.next_line())
+            .await
+            .expect("an event comes")
+            .unwrap()
+            .expect("an event comes");
         interrupt(&child);
-        while timeout(LIMIT, lines.next_line()).await.expect("the events end").unwrap().is_some() {}
+        while timeout(LIMIT, lines.next_line())
+            .await
+            .expect("the events end")
+            .unwrap()
+            .is_some()
+        {}
         ended(child).await
     });
     ran.assert_failed(130, &["error: cancelled"]);
@@ -90,7 +112,11 @@ fn while_it_reads_its_input() {
         ended(child).await
     });
     // Before it has begun to listen the signal itself ends it, which a shell tells as 130, too.
-    assert!(ran.code() == Some(130) || ran.status.signal() == Some(Signal::INT.as_raw()), "{:?}", ran.status);
+    assert!(
+        ran.code() == Some(130) || ran.status.signal() == Some(Signal::INT.as_raw()),
+        "{:?}",
+        ran.status
+    );
     ran.assert_clean();
 }
 
@@ -103,7 +129,10 @@ fn while_nobody_reads_its_output() {
         let mut child = agcore.spawn(["chat", "hi"]);
         let mut output = BufReader::new(child.stdout.take().unwrap());
         // Something has come; the rest does not fit into the pipe.
-        timeout(LIMIT, output.fill_buf()).await.expect("the answer begins").unwrap();
+        timeout(LIMIT, output.fill_buf())
+            .await
+            .expect("the answer begins")
+            .unwrap();
         // The first cancels a turn that is stuck, another one ends the program. Two that come at once may count as one.
         let status = loop {
             interrupt(&child);

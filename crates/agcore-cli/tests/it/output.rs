@@ -67,21 +67,36 @@ fn colours_are_for_terminals() {
 fn foreign_text_cannot_steer_the_terminal() {
     let server = Server::playground();
     let ran = Agcore::talking_to(&server).run(["chat", "\u{1b}[2J\u{7}sneaky"]);
-    assert!(ran.assert_done().contains("\u{fffd}[2J\u{fffd}sneaky"), "{}", ran.stdout);
+    assert!(
+        ran.assert_done().contains("\u{fffd}[2J\u{fffd}sneaky"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn a_reader_that_goes_away_ends_the_program_in_silence() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
-    for arguments in [&["chat", "--json", "long 10000"][..], &["chat", "help me\nlong\n", "--no-tools"], &["demo"]] {
+    for arguments in [
+        &["chat", "--json", "long 10000"][..],
+        &["chat", "help me\nlong\n", "--no-tools"],
+        &["demo"],
+    ] {
         let ran: Ran = runtime().block_on(async {
             let mut child = agcore.spawn(arguments);
             let mut line = String::new();
             let mut output = BufReader::with_capacity(16, child.stdout.take().unwrap());
-            timeout(LIMIT, output.read_line(&mut line)).await.expect("a line comes").unwrap();
+            timeout(LIMIT, output.read_line(&mut line))
+                .await
+                .expect("a line comes")
+                .unwrap();
             drop(output);
-            timeout(LIMIT, child.wait_with_output()).await.expect("the program ends").unwrap().into()
+            timeout(LIMIT, child.wait_with_output())
+                .await
+                .expect("the program ends")
+                .unwrap()
+                .into()
         });
         ran.assert_clean();
         // The last words may have been on their way when the reader left.

@@ -42,42 +42,89 @@ fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str
 
 /// With each source gone, the next one holds.
 fn check(names: &Names, value: impl Fn(&str) -> String, found: impl Fn(&serde_json::Value) -> String) {
-    let prefixes = SOURCES.iter().fold(MockOptions::new(), |options, source| options.with_prefix(format!("/{source}/v1")));
+    let prefixes = SOURCES.iter().fold(MockOptions::new(), |options, source| {
+        options.with_prefix(format!("/{source}/v1"))
+    });
     let server = Server::start(prefixes, agcore_testkit::mock_server::Playground::new());
     let value = |source: &str| value(source).replace("ROOT", &server.root_url());
     for first in 0..SOURCES.len() {
         let request = request(&server, names, &SOURCES[first..], value);
-        assert!(found(&request).contains(SOURCES[first]), "{} without {:?}: {request}", names.member, &SOURCES[..first]);
+        assert!(
+            found(&request).contains(SOURCES[first]),
+            "{} without {:?}: {request}",
+            names.member,
+            &SOURCES[..first]
+        );
     }
 }
 
 #[test]
 fn the_model() {
-    let names = Names { option: "--model", variable: "AGCORE_MODEL", member: "model" };
-    check(&names, |source| format!("of-{source}"), |request| request["model"].to_string());
-    let names = Names { variable: "OPENAI_MODEL", ..names };
-    check(&names, |source| format!("of-{source}"), |request| request["model"].to_string());
+    let names = Names {
+        option: "--model",
+        variable: "AGCORE_MODEL",
+        member: "model",
+    };
+    check(
+        &names,
+        |source| format!("of-{source}"),
+        |request| request["model"].to_string(),
+    );
+    let names = Names {
+        variable: "OPENAI_MODEL",
+        ..names
+    };
+    check(
+        &names,
+        |source| format!("of-{source}"),
+        |request| request["model"].to_string(),
+    );
 }
 
 #[test]
 fn the_base_url() {
-    let names = Names { option: "--base-url", variable: "AGCORE_BASE_URL", member: "base_url" };
-    check(&names, |source| format!("ROOT/{source}/v1"), |request| request["path"].to_string());
-    let names = Names { variable: "OPENAI_BASE_URL", ..names };
-    check(&names, |source| format!("ROOT/{source}/v1"), |request| request["path"].to_string());
+    let names = Names {
+        option: "--base-url",
+        variable: "AGCORE_BASE_URL",
+        member: "base_url",
+    };
+    check(
+        &names,
+        |source| format!("ROOT/{source}/v1"),
+        |request| request["path"].to_string(),
+    );
+    let names = Names {
+        variable: "OPENAI_BASE_URL",
+        ..names
+    };
+    check(
+        &names,
+        |source| format!("ROOT/{source}/v1"),
+        |request| request["path"].to_string(),
+    );
 }
 
 #[test]
 fn the_instructions() {
-    let names = Names { option: "--system", variable: "AGCORE_SYSTEM", member: "system" };
-    check(&names, |source| format!("You are of {source}."), |request| request["messages"][0]["content"].to_string());
+    let names = Names {
+        option: "--system",
+        variable: "AGCORE_SYSTEM",
+        member: "system",
+    };
+    check(
+        &names,
+        |source| format!("You are of {source}."),
+        |request| request["messages"][0]["content"].to_string(),
+    );
 }
 
 #[test]
 fn the_provider() {
     // Told apart by what is missing for it.
     let check = |agcore: &Agcore, arguments: &[&str], provider: &str| {
-        agcore.run([&["chat", "hi"], arguments].concat()).assert_failed(2, &[&format!("no model is set for {provider}")]);
+        agcore
+            .run([&["chat", "hi"], arguments].concat())
+            .assert_failed(2, &[&format!("no model is set for {provider}")]);
     };
     let mut agcore = Agcore::new().with_file("agcore.toml", "provider = 'vllm'");
     check(&agcore, &[], "vllm");
@@ -95,7 +142,10 @@ fn the_key() {
     let check = |agcore: &Agcore, expected: &str| {
         agcore.run(["chat", "hi"]).assert_done();
         let requests = server.requests();
-        assert_eq!(requests.last().unwrap().header("authorization"), Some(format!("Bearer {expected}").as_str()));
+        assert_eq!(
+            requests.last().unwrap().header("authorization"),
+            Some(format!("Bearer {expected}").as_str())
+        );
     };
     agcore = agcore.with_file("agcore.toml", "api_key = 'sk-of-file'");
     check(&agcore, "sk-of-file");
@@ -112,7 +162,9 @@ fn the_key() {
 #[test]
 fn what_is_empty_is_not_set() {
     let server = Server::playground();
-    let agcore = Agcore::talking_to(&server).with("AGCORE_MODEL", "").with_file(".env", "AGCORE_MODEL=of-dotenv");
+    let agcore = Agcore::talking_to(&server)
+        .with("AGCORE_MODEL", "")
+        .with_file(".env", "AGCORE_MODEL=of-dotenv");
     agcore.run(["chat", "hi"]).assert_done();
     assert_eq!(server.requests()[0].json()["model"], "of-dotenv");
 }
@@ -122,9 +174,20 @@ fn variables_of_openai_stay_with_openai() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with("OPENAI_MODEL", "gpt");
     // No model: OPENAI_MODEL is not taken. No address: OPENAI_BASE_URL is not, so that nobody listens there.
-    agcore.run(["chat", "hi", "--provider", "ollama"]).assert_failed(2, &["no model is set for ollama"]);
+    agcore
+        .run(["chat", "hi", "--provider", "ollama"])
+        .assert_failed(2, &["no model is set for ollama"]);
     // The key is not sent to a server of another vendor.
-    let arguments = ["chat", "hi", "--provider", "vllm", "--model", "m", "--base-url", &server.base_url()];
+    let arguments = [
+        "chat",
+        "hi",
+        "--provider",
+        "vllm",
+        "--model",
+        "m",
+        "--base-url",
+        &server.base_url(),
+    ];
     agcore.run(arguments).assert_done();
     assert_eq!(server.requests().len(), 1);
     assert_eq!(server.requests()[0].header("authorization"), None);
@@ -133,7 +196,9 @@ fn variables_of_openai_stay_with_openai() {
 #[test]
 fn a_named_settings_file_takes_the_place_of_the_usual_one() {
     let server = Server::playground();
-    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", "model = 'usual'").with_file("own.toml", "model = 'own'");
+    let agcore = Agcore::talking_to(&server)
+        .with_file("agcore.toml", "model = 'usual'")
+        .with_file("own.toml", "model = 'own'");
     agcore.run(["chat", "hi", "--config", "own.toml"]).assert_done();
     assert_eq!(server.requests()[0].json()["model"], "own");
     fs::remove_file(agcore.folder.path().join("own.toml")).unwrap();

@@ -38,12 +38,17 @@ pub(crate) struct Ran {
 
 impl Agcore {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
+        }
     }
 
     /// With the key and the address of a server.
     pub(crate) fn talking_to(server: &Server) -> Self {
-        Self::new().with("OPENAI_API_KEY", KEY).with("OPENAI_BASE_URL", &server.base_url())
+        Self::new()
+            .with("OPENAI_API_KEY", KEY)
+            .with("OPENAI_BASE_URL", &server.base_url())
     }
 
     /// Sets a variable.
@@ -83,11 +88,18 @@ impl Agcore {
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
         let mut command = Command::from(self.command());
         command.args(arguments).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
     /// The program with its folder and its variables.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one variable that the program cannot do without"
+    )]
     pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_agcore"));
         command.env_clear().current_dir(self.folder.path());
@@ -110,7 +122,9 @@ impl Agcore {
 /// The names of the files in a folder, sorted.
 pub(crate) fn files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -124,7 +138,13 @@ impl Ran {
     /// Checks that it failed with this code, and told why in these words, once and without a key or a backtrace.
     #[track_caller]
     pub(crate) fn assert_failed(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code(), Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert_eq!(
+            self.code(),
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
         for word in words {
             assert!(self.stderr.contains(word), "no {word:?} in: {}", self.stderr);
         }
@@ -155,7 +175,11 @@ impl Ran {
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+        Self {
+            status: output.status,
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
 }
 
@@ -174,7 +198,10 @@ impl Server {
     pub(crate) fn start(options: MockOptions, behaviour: impl Behaviour) -> Self {
         let runtime = runtime();
         let server = runtime.block_on(MockServer::start_with(options, behaviour)).unwrap();
-        Self { runtime, server: Some(server) }
+        Self {
+            runtime,
+            server: Some(server),
+        }
     }
 
     fn server(&self) -> &MockServer {
@@ -209,5 +236,9 @@ impl Drop for Server {
 }
 
 pub(crate) fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap()
 }

@@ -48,7 +48,9 @@ impl Person {
     /// Waits for a text, and gives what came before it.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
-        self.session.exp_string(text).unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"))
+        self.session
+            .exp_string(text)
+            .unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"))
     }
 
     fn types(&mut self, line: &str) {
@@ -63,7 +65,10 @@ impl Person {
     fn leaves_with(mut self, code: i32) {
         self.session.exp_eof().unwrap();
         let status = self.session.process().wait().unwrap();
-        assert!(matches!(status, WaitStatus::Exited(_, found) if found == code), "{status:?}");
+        assert!(
+            matches!(status, WaitStatus::Exited(_, found) if found == code),
+            "{status:?}"
+        );
     }
 }
 
@@ -106,7 +111,10 @@ fn a_conversation() {
     person.next();
     let last = server.requests().pop().unwrap();
     let said: Vec<String> = last.prompt().turns.iter().map(|turn| turn.text.clone()).collect();
-    assert!(!said.iter().any(|text| text == "slow") && said.iter().any(|text| text == "hello"), "{said:?}");
+    assert!(
+        !said.iter().any(|text| text == "slow") && said.iter().any(|text| text == "hello"),
+        "{said:?}"
+    );
 
     person.presses('d');
     person.leaves_with(0);
@@ -186,7 +194,11 @@ fn ctrl_c_ends_the_wait_for_another_attempt() {
 fn a_failed_turn_is_told_and_the_chat_goes_on() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    for (message, words) in [("error 401", "check OPENAI_API_KEY or AGCORE_API_KEY"), ("html", "--base-url"), ("fail", "had an error")] {
+    for (message, words) in [
+        ("error 401", "check OPENAI_API_KEY or AGCORE_API_KEY"),
+        ("html", "--base-url"),
+        ("fail", "had an error"),
+    ] {
         person.types(message);
         person.sees(words);
         person.sees("This turn is forgotten");
@@ -201,7 +213,10 @@ fn a_failed_turn_is_told_and_the_chat_goes_on() {
 
 #[test]
 fn what_is_typed_during_a_turn_waits_and_is_not_shown() {
-    let server = Server::start(MockOptions::new(), Playground::new().with_pace(Duration::from_millis(30)));
+    let server = Server::start(
+        MockOptions::new(),
+        Playground::new().with_pace(Duration::from_millis(30)),
+    );
     let mut person = Person::at(&server, &[]);
     person.types("long 30");
     person.sees("word3");
@@ -244,7 +259,12 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
 fn cards_fit_a_narrow_window_and_questions_are_whole() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    let size = Winsize { ws_row: 30, ws_col: 40, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize {
+        ws_row: 30,
+        ws_col: 40,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
     tcsetwinsize(person.session.process().get_file_handle().unwrap(), size).unwrap();
     person.types("save it, and make it a very long note");
     let note = "{\"text\":\"save it, and make it a very long note\"}";
@@ -261,7 +281,11 @@ fn cards_fit_a_narrow_window_and_questions_are_whole() {
 #[test]
 fn colours_are_shown_where_they_are_wanted() {
     let server = Server::playground();
-    for (variables, coloured) in [(vec![], true), (vec![("NO_COLOR", "1")], false), (vec![("TERM", "dumb")], false)] {
+    for (variables, coloured) in [
+        (vec![], true),
+        (vec![("NO_COLOR", "1")], false),
+        (vec![("TERM", "dumb")], false),
+    ] {
         let mut agcore = Agcore::talking_to(&server).with("TERM", "xterm-256color");
         for (name, value) in &variables {
             agcore = agcore.with(name, value);

@@ -7,7 +7,11 @@ fn a_tool_runs_and_is_shown() {
     let server = Server::playground();
     let ran = Agcore::talking_to(&server).run(["chat", "some arithmetic"]);
     assert!(ran.assert_done().contains("**arithmetic** says: 2"));
-    assert!(ran.stderr.contains("● arithmetic {\"operation\":\"add\"") && ran.stderr.contains("✓ arithmetic "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("● arithmetic {\"operation\":\"add\"") && ran.stderr.contains("✓ arithmetic "),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -34,6 +38,8 @@ fn yes_was_said_beforehand() {
 #[test]
 fn no_tools_are_offered() {
     let server = Server::playground();
-    Agcore::talking_to(&server).run(["chat", "--no-tools", "some arithmetic"]).assert_done();
+    Agcore::talking_to(&server)
+        .run(["chat", "--no-tools", "some arithmetic"])
+        .assert_done();
     assert_eq!(server.requests()[0].json().get("tools"), None);
 }

@@ -24,33 +24,29 @@ use super::settings::ProviderConfig;
 /// What people copy along with the base URL.
 const ENDPOINT: &str = "/chat/completions";
 
-/// A provider as the settings tell it. Nothing is sent.
-///
-/// # Errors
-/// `Authentication` when the vendor needs a key and there is none or one that cannot be sent, `InvalidRequest` for a base
-/// URL, header or proxy that is none, `Connect` when TLS is needed and cannot be set up. Each has the provider's name.
-pub fn build(config: &ProviderConfig) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    let (transport, guard) = transport(config)?;
-    let wire = Arc::new(OpenAiChat::new(config.provider_type.dialect().clone()));
-    Ok(Arc::new(WireProvider::with_guard(
-        info(config),
-        wire,
-        transport,
-        guard,
-    )))
-}
+impl ProviderConfig {
+    /// A provider as the settings tell it. Nothing is sent.
+    ///
+    /// # Errors
+    /// `Authentication` when the vendor needs a key and there is none or one that cannot be sent, `InvalidRequest` for a
+    /// base URL, header or proxy that is none, `Connect` when TLS is needed and cannot be set up. Each has the provider's
+    /// name.
+    pub fn build(&self) -> Result<Arc<dyn LlmProvider>, LlmError> {
+        let (transport, guard) = transport(self)?;
+        let wire = Arc::new(OpenAiChat::new(self.provider_type.dialect().clone()));
+        Ok(Arc::new(WireProvider::with_guard(info(self), wire, transport, guard)))
+    }
 
-/// Asks the server for its models. Cancel safe: dropping the future closes the connection.
-///
-/// # Errors
-/// Those of [`build`], and what the server says.
-pub async fn list_models(config: &ProviderConfig) -> Result<Vec<ModelEntry>, LlmError> {
-    let (transport, guard) = transport(config)?;
-    let wire: Arc<dyn Wire<ListModels>> =
-        Arc::new(OpenAiChat::new(config.provider_type.dialect().clone()));
-    let models =
-        wire_provider::call(&wire, &transport, &(), &EncodeOptions::new(&config.model)).await;
-    models.map_err(|error| guard.clean(error.with_provider(config.name())))
+    /// Asks the server for its models. Cancel safe: dropping the future closes the connection.
+    ///
+    /// # Errors
+    /// Those of [`build`](Self::build), and what the server says.
+    pub async fn list_models(&self) -> Result<Vec<ModelEntry>, LlmError> {
+        let (transport, guard) = transport(self)?;
+        let wire: Arc<dyn Wire<ListModels>> = Arc::new(OpenAiChat::new(self.provider_type.dialect().clone()));
+        let models = wire_provider::call(&wire, &transport, &(), &EncodeOptions::new(&self.model)).await;
+        models.map_err(|error| guard.clean(error.with_provider(self.name())))
+    }
 }
 
 fn info(config: &ProviderConfig) -> ProviderInfo {

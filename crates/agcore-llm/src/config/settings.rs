@@ -6,10 +6,11 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{
     credential::{Credential, Secret},
+    error::{LlmError, LlmErrorKind},
     transport::http::{Proxy, Timeouts},
 };
 
-use super::provider_type::ProviderType;
+use super::provider_type::{ProviderType, UnknownProviderType};
 
 /// A provider as settings tell it: which API and dialect, where, with what key.
 ///
@@ -18,7 +19,7 @@ use super::provider_type::ProviderType;
 ///
 /// let settings = r#"{"type": "ollama", "model": "llama3.2", "timeouts": {"idle": 300}}"#;
 /// let config: ProviderConfig = serde_json::from_str(settings)?;
-/// let provider = agcore_llm::config::build(&config)?;
+/// let provider = config.build()?;
 /// assert_eq!(provider.model(), "llama3.2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -77,6 +78,19 @@ impl ProviderConfig {
             context_window: None,
             max_output_tokens: None,
         }
+    }
+
+    /// A provider of `TYPE:MODEL`: `openai:gpt-5-mini`, `deepseek:deepseek-chat`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name of another form or an unknown type.
+    pub fn of(name: &str) -> Result<Self, LlmError> {
+        let invalid = |why: String| LlmError::new(LlmErrorKind::InvalidRequest, why);
+        let Some((provider_type, model)) = name.split_once(':').filter(|(_, model)| !model.is_empty()) else {
+            return Err(invalid(format!("`{name}` is no model: write TYPE:MODEL, such as openai:gpt-5-mini")));
+        };
+        let provider_type = provider_type.parse().map_err(|error: UnknownProviderType| invalid(error.to_string()))?;
+        Ok(Self::new(provider_type, model))
     }
 
     /// Sets what it is called.

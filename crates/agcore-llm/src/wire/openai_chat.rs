@@ -52,17 +52,8 @@ impl OpenAiChat {
 }
 
 impl Wire<Chat> for OpenAiChat {
-    fn encode(
-        &self,
-        request: &ChatRequest,
-        options: &EncodeOptions<'_>,
-    ) -> Result<WireRequest, LlmError> {
-        encode::encode(
-            &self.dialect,
-            &self.path("/chat/completions"),
-            request,
-            options,
-        )
+    fn encode(&self, request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
+        encode::encode(&self.dialect, &self.path("/chat/completions"), request, options)
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {

@@ -3,7 +3,7 @@
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
     LlmErrorKind, LlmProvider, LlmProviderExt,
-    config::{ProviderConfig, ProviderType, build, list_models},
+    config::{ProviderConfig, ProviderType},
     credential::Credential,
     error::LlmError,
     provider::Call,
@@ -37,7 +37,7 @@ fn settings(json: &str) -> Result<ProviderConfig, serde_json::Error> {
 }
 
 fn build_error(config: &ProviderConfig) -> LlmError {
-    let error = build(config).unwrap_err();
+    let error = config.build().unwrap_err();
     assert_eq!(error.provider(), Some(config.name()));
     assert!(!error.is_retryable());
     error
@@ -55,7 +55,7 @@ async fn a_provider_from_settings_answers_whole_and_streamed() {
         r#"{{"type": "openai", "base_url": "{}/", "api_key": "{KEY}", "model": "small"}}"#,
         server.base_url()
     );
-    let provider = build(&settings(&json).unwrap()).unwrap();
+    let provider = settings(&json).unwrap().build().unwrap();
     assert_eq!(
         (provider.model(), &*provider.info().name),
         ("small", "openai")
@@ -80,7 +80,7 @@ async fn an_answer_comes_piece_by_piece_and_ends_once() {
     let server = MockServer::start(Script::new([Reply::text("one two three four")]))
         .await
         .unwrap();
-    let items: Vec<ReplyItem> = build(&config(&server))
+    let items: Vec<ReplyItem> = config(&server).build()
         .unwrap()
         .chat_stream(hello())
         .collect()
@@ -105,7 +105,7 @@ async fn a_wrong_key_is_told_and_quoted_nowhere() {
     let key = "open sesame 1234";
     let config = config(&server).with_api_key(key);
     for stream in [false, true] {
-        let provider = build(&config).unwrap();
+        let provider = config.build().unwrap();
         let error = provider
             .chat_call(Call::new(hello()).with_stream(stream))
             .await
@@ -140,7 +140,7 @@ async fn a_page_instead_of_an_api_is_named() {
         let server = MockServer::start(Script::new([Reply::html(200, page)]))
             .await
             .unwrap();
-        let provider = build(&config(&server)).unwrap();
+        let provider = config(&server).build().unwrap();
         let error = provider
             .chat_call(Call::new(hello()).with_stream(stream))
             .await
@@ -158,7 +158,7 @@ async fn models_are_listed() {
     let server = MockServer::start_with(options, Script::new([]))
         .await
         .unwrap();
-    let ids: Vec<_> = list_models(&config(&server))
+    let ids: Vec<_> = config(&server).list_models()
         .await
         .unwrap()
         .into_iter()
@@ -166,7 +166,7 @@ async fn models_are_listed() {
         .collect();
     assert_eq!(ids, ["small", "large"]);
 
-    let error = list_models(&config(&server).with_api_key("sk-another-key-12345"))
+    let error = config(&server).with_api_key("sk-another-key-12345").list_models()
         .await
         .unwrap_err();
     assert_eq!(
@@ -186,7 +186,7 @@ async fn a_dialect_says_where_the_key_goes() {
         .with_base_url(server.base_url())
         .with_api_key(KEY);
     assert_eq!(
-        build(&config).unwrap().chat(hello()).await.unwrap().text(),
+        config.build().unwrap().chat(hello()).await.unwrap().text(),
         "Yes."
     );
     assert_eq!(server.requests()[0].header("api-key"), Some(KEY));
@@ -202,7 +202,7 @@ async fn a_query_of_the_base_url_goes_with_every_request() {
         "{}/chat/completions?api-version=2024-10-21",
         server.base_url()
     );
-    let provider = build(&config(&server).with_base_url(url)).unwrap();
+    let provider = config(&server).with_base_url(url).build().unwrap();
     provider.chat(hello()).await.unwrap();
     let request = &server.requests()[0];
     assert_eq!(
@@ -219,12 +219,12 @@ async fn a_server_of_ones_own_needs_no_key() {
     for name in ["vllm", "compatible", "openai"] {
         let config =
             ProviderConfig::new(provider_type(name), "small").with_base_url(server.base_url());
-        build(&config).unwrap();
+        config.build().unwrap();
     }
     let config =
         ProviderConfig::new(provider_type("vllm"), "small").with_base_url(server.base_url());
     assert_eq!(
-        build(&config).unwrap().chat(hello()).await.unwrap().text(),
+        config.build().unwrap().chat(hello()).await.unwrap().text(),
         "Yes."
     );
     assert_eq!(server.requests()[0].header("authorization"), None);
@@ -255,7 +255,7 @@ fn settings_are_read() {
         (config.headers["x-a"].expose(), &config.proxy),
         ("b", &Proxy::Environment)
     );
-    let provider = build(&config).unwrap();
+    let provider = config.build().unwrap();
     let capabilities = provider.capabilities();
     assert_eq!(
         (capabilities.context_window, capabilities.max_output_tokens),

@@ -3,12 +3,15 @@
 
 mod config;
 mod cycle;
+mod cycle_edges;
+mod deltas;
 mod dialects;
 mod errors;
 mod http;
 mod machine;
 mod openai_chat_decode;
 mod openai_chat_encode;
+mod public_types;
 mod registry;
 mod retry;
 mod sse;

@@ -9,10 +9,7 @@ use agcore_llm::{
     dialect,
     error::{LlmError, LlmErrorKind},
     fold::Fold,
-    wire::{
-        Chat, Close, Decoder, EncodeOptions, ReplyHead, Wire, models::ListModels,
-        openai_chat::OpenAiChat,
-    },
+    wire::{Chat, Close, Decoder, EncodeOptions, ReplyHead, Wire, models::ListModels, openai_chat::OpenAiChat},
 };
 use http::{HeaderValue, StatusCode};
 use proptest::prelude::*;
@@ -31,17 +28,10 @@ fn head(status: u16, content_type: &'static str) -> ReplyHead {
 }
 
 fn decoder(status: u16, content_type: &'static str) -> Box<dyn Decoder<Chat>> {
-    Wire::<Chat>::decoder(
-        &OpenAiChat::new(dialect::openrouter()),
-        &head(status, content_type),
-    )
+    Wire::<Chat>::decoder(&OpenAiChat::new(dialect::openrouter()), &head(status, content_type))
 }
 
-fn read(
-    head_type: &'static str,
-    reads: &[&[u8]],
-    close: Close,
-) -> (Vec<ReplyDelta>, Result<(), LlmError>) {
+fn read(head_type: &'static str, reads: &[&[u8]], close: Close) -> (Vec<ReplyDelta>, Result<(), LlmError>) {
     let (mut decoder, mut deltas) = (decoder(200, head_type), Vec::new());
     for read in reads {
         if let Err(error) = decoder.feed(read, &mut deltas) {
@@ -67,11 +57,7 @@ fn stream(chunks: &[Value]) -> String {
 }
 
 fn response(chunks: &[Value]) -> ChatResponse {
-    let (deltas, end) = read(
-        "text/event-stream",
-        &[stream(chunks).as_bytes()],
-        Close::Clean,
-    );
+    let (deltas, end) = read("text/event-stream", &[stream(chunks).as_bytes()], Close::Clean);
     end.unwrap();
     folded(&deltas)
 }
@@ -90,11 +76,7 @@ fn keeps_what_the_reply_says_of_itself() {
         json!({"id": "c2", "provider": "Q", "choices": [{"index": 0, "delta": {}, "finish_reason": "end_turn"}]}),
     ]);
     assert_eq!(
-        (
-            response.id.as_deref(),
-            response.model.as_deref(),
-            response.created
-        ),
+        (response.id.as_deref(), response.model.as_deref(), response.created),
         (Some("c1"), Some("m"), Some(7))
     );
     assert_eq!(response.system_fingerprint.as_deref(), Some("fp"));
@@ -104,10 +86,7 @@ fn keeps_what_the_reply_says_of_itself() {
         Some(&json!("P")),
         "the first occurrence is kept"
     );
-    assert_eq!(
-        response.extra.get("prompt_filter_results"),
-        Some(&json!([1]))
-    );
+    assert_eq!(response.extra.get("prompt_filter_results"), Some(&json!([1])));
     assert_eq!(response.extra.get("obfuscation"), None);
     let choice = &response.choices[0];
     assert_eq!(choice.finish_reason, Some(FinishReason::Stop));
@@ -122,7 +101,8 @@ fn keeps_what_the_reply_says_of_itself() {
 
 #[test]
 fn joins_what_comes_in_pieces() {
-    let piece = |token: &str| json!({"choices": [{"index": 0, "delta": {"content": token}, "logprobs": {"content": [token]}}]});
+    let piece =
+        |token: &str| json!({"choices": [{"index": 0, "delta": {"content": token}, "logprobs": {"content": [token]}}]});
     let audio = |audio: Value| delta(json!({"audio": audio}));
     let response = response(&[
         piece("a"),
@@ -155,21 +135,15 @@ fn keeps_what_the_vendor_wants_back() {
         ),
         json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
     ]);
-    let [
-        Block::Reasoning(reasoning),
-        Block::Text(text),
-        Block::Call(call),
-    ] = &response.choices[0].message.blocks[..]
+    let [Block::Reasoning(reasoning), Block::Text(text), Block::Call(call)] = &response.choices[0].message.blocks[..]
     else {
         panic!("{:?}", response.choices[0].message.blocks)
     };
-    assert_eq!(
-        (reasoning.text.as_str(), text.text.as_str()),
-        ("One two", "Three")
-    );
+    assert_eq!((reasoning.text.as_str(), text.text.as_str()), ("One two", "Three"));
     let vendor = reasoning.vendor.as_ref().unwrap();
     assert_eq!(vendor.vendor, "openrouter");
-    let whole = json!({"reasoning_details": [{"type": "reasoning.text", "text": "One two", "index": 0, "signature": "sig"}]});
+    let whole =
+        json!({"reasoning_details": [{"type": "reasoning.text", "text": "One two", "index": 0, "signature": "sig"}]});
     assert_eq!(vendor.data, whole);
     let vendor = call.vendor.as_ref().unwrap();
     assert_eq!(
@@ -181,8 +155,7 @@ fn keeps_what_the_vendor_wants_back() {
 #[test]
 fn is_done_at_the_terminal_marker_only() {
     let (mut decoder, mut deltas) = (decoder(200, "text/event-stream"), Vec::new());
-    let finish =
-        json!({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}]});
+    let finish = json!({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}]});
     decoder
         .feed(format!("data: {finish}\n\n").as_bytes(), &mut deltas)
         .unwrap();
@@ -191,10 +164,7 @@ fn is_done_at_the_terminal_marker_only() {
     assert!(decoder.is_done());
     let before = deltas.len();
     decoder
-        .feed(
-            b"data: {\"error\": {\"message\": \"too late\"}}\n\n",
-            &mut deltas,
-        )
+        .feed(b"data: {\"error\": {\"message\": \"too late\"}}\n\n", &mut deltas)
         .unwrap();
     decoder.finish(Close::Reset, &mut deltas).unwrap();
     assert_eq!(deltas.len(), before);
@@ -202,8 +172,7 @@ fn is_done_at_the_terminal_marker_only() {
 
 #[test]
 fn starts_once_and_first() {
-    let chunk =
-        json!({"choices": [{"index": 0, "delta": {"content": "x"}}], "id": "late", "model": "m"});
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "x"}}], "id": "late", "model": "m"});
     let (deltas, _) = read(
         "text/event-stream",
         &[stream(&[chunk.clone(), chunk]).as_bytes()],
@@ -224,23 +193,15 @@ fn starts_once_and_first() {
 #[test]
 fn errors_carry_ids_headers_and_an_excerpt_without_keys() {
     let mut head = head(500, "application/json");
-    head.headers
-        .insert("x-request-id", HeaderValue::from_static("req_1"));
-    head.headers
-        .insert("set-cookie", HeaderValue::from_static("secret=1"));
+    head.headers.insert("x-request-id", HeaderValue::from_static("req_1"));
+    head.headers.insert("set-cookie", HeaderValue::from_static("secret=1"));
     let mut decoder = Wire::<Chat>::decoder(&OpenAiChat::new(dialect::openai()), &head);
     let body = br#"{"error": {"message": "bad key sk-abcdefghijklmnopqrstuvwxyz", "type": "server_error"}}"#;
     decoder.feed(body, &mut Vec::new()).unwrap();
     let error = decoder.finish(Close::Clean, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Server);
-    assert_eq!(
-        (error.status(), error.request_id()),
-        (Some(500), Some("req_1"))
-    );
-    assert_eq!(
-        error.headers(),
-        [("x-request-id".to_owned(), "req_1".to_owned())]
-    );
+    assert_eq!((error.status(), error.request_id()), (Some(500), Some("req_1")));
+    assert_eq!(error.headers(), [("x-request-id".to_owned(), "req_1".to_owned())]);
     assert_eq!(error.to_string(), "bad key [redacted] (HTTP 500)");
     assert!(error.body_excerpt().unwrap().contains("bad key [redacted]"));
 }
@@ -257,19 +218,29 @@ fn a_malformed_event_takes_nothing_back_and_gives_no_half() {
 #[test]
 fn twenty_megabytes_come_through_whole_and_streamed() {
     let long = "é🦀 ".repeat((20 << 20) / 7);
-    let chunk =
-        json!({"choices": [{"index": 0, "delta": {"content": long}, "finish_reason": "stop"}]});
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": long}, "finish_reason": "stop"}]});
     let body = stream(&[chunk]);
     let reads: Vec<&[u8]> = body.as_bytes().chunks(64 << 10).collect();
     let (deltas, end) = read("text/event-stream", &reads, Close::Clean);
     end.unwrap();
     assert!(folded(&deltas).text() == long);
-    let body =
-        json!({"choices": [{"index": 0, "message": {"content": long}, "finish_reason": "stop"}]})
-            .to_string();
+    let body = json!({"choices": [{"index": 0, "message": {"content": long}, "finish_reason": "stop"}]}).to_string();
     let (deltas, end) = read("application/json", &[body.as_bytes()], Close::Clean);
     end.unwrap();
     assert!(folded(&deltas).text() == long);
+}
+
+#[test]
+fn lists_that_hold_no_error_are_malformed() {
+    for body in ["[]", "[1]", "[[{}]]", "[{\"error\":"] {
+        let (_, end) = read("application/json", &[body.as_bytes()], Close::Clean);
+        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{body}");
+        let event = format!("data: {body}\n\n");
+        let (_, end) = read("text/event-stream", &[event.as_bytes()], Close::Clean);
+        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{event}");
+    }
+    let (_, end) = read("text/event-stream", &[b"data: [{\"error\": {\"mess"], Close::Clean);
+    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Truncated, "a cut list is a cut");
 }
 
 #[test]
@@ -283,50 +254,33 @@ fn deep_nesting_is_malformed_and_no_crash() {
 fn lists_models_of_every_shape() {
     let wire = OpenAiChat::new(dialect::openai());
     let asked = Wire::<ListModels>::encode(&wire, &(), &EncodeOptions::new("")).unwrap();
-    assert_eq!(
-        (asked.method.as_str(), asked.path.as_str()),
-        ("GET", "/models")
-    );
+    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("GET", "/models"));
     let list = |status: u16, body: &str| {
         let mut decoder = Wire::<ListModels>::decoder(&wire, &head(status, "application/json"));
         let mut models = Vec::new();
         decoder.feed(body.as_bytes(), &mut models)?;
         decoder.finish(Close::Clean, &mut models).map(|()| models)
     };
-    let models = list(200, r#"{"data": [{"id": "m", "object": "model", "owned_by": "o", "max_model_len": 4096, "x": 1}]}"#).unwrap();
-    assert_eq!(
-        (models[0].id.as_str(), models[0].context_window),
-        ("m", Some(4096))
-    );
+    let models = list(
+        200,
+        r#"{"data": [{"id": "m", "object": "model", "owned_by": "o", "max_model_len": 4096, "x": 1}]}"#,
+    )
+    .unwrap();
+    assert_eq!((models[0].id.as_str(), models[0].context_window), ("m", Some(4096)));
     assert_eq!(models[0].extra.get("x"), Some(&json!(1)));
     assert_eq!(models[0].extra.get("object"), None);
     assert_eq!(list(200, r#"[{"id": "a"}, "b"]"#).unwrap().len(), 2);
+    assert_eq!(list(200, r#"{"object": "list", "data": null}"#).unwrap(), []);
+    assert_eq!(list(401, "{}").unwrap_err().kind(), &LlmErrorKind::Authentication);
     assert_eq!(
-        list(200, r#"{"object": "list", "data": null}"#).unwrap(),
-        []
-    );
-    assert_eq!(
-        list(401, "{}").unwrap_err().kind(),
-        &LlmErrorKind::Authentication
-    );
-    assert_eq!(
-        list(200, "<html><title>Hi</title></html>")
-            .unwrap_err()
-            .kind(),
+        list(200, "<html><title>Hi</title></html>").unwrap_err().kind(),
         &LlmErrorKind::Malformed
     );
-    assert_eq!(
-        list(200, "{}").unwrap_err().kind(),
-        &LlmErrorKind::Malformed
-    );
+    assert_eq!(list(200, "{}").unwrap_err().kind(), &LlmErrorKind::Malformed);
 }
 
 /// What came out, comparable: deltas, and the error's kind and message.
-fn outcome(
-    reads: &[&[u8]],
-    events: bool,
-    close: Close,
-) -> (Vec<ReplyDelta>, Option<(LlmErrorKind, String)>) {
+fn outcome(reads: &[&[u8]], events: bool, close: Close) -> (Vec<ReplyDelta>, Option<(LlmErrorKind, String)>) {
     let content_type = if events {
         "text/event-stream"
     } else {
@@ -359,25 +313,19 @@ fn bodies() -> Vec<Vec<u8>> {
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let bodies = bodies();
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
-    (
-        prop::sample::select(bodies),
-        prop::collection::vec(change, 0..6),
-    )
-        .prop_map(|(mut body, changes)| {
-            for (place, byte, how) in changes {
-                let at = place
-                    .index(body.len().max(1))
-                    .min(body.len().saturating_sub(1));
-                match how {
-                    _ if body.is_empty() => {}
-                    0 => body[at] = byte,
-                    1 => drop(body.remove(at)),
-                    2 => body.insert(at, byte),
-                    _ => body.truncate(at),
-                }
+    (prop::sample::select(bodies), prop::collection::vec(change, 0..6)).prop_map(|(mut body, changes)| {
+        for (place, byte, how) in changes {
+            let at = place.index(body.len().max(1)).min(body.len().saturating_sub(1));
+            match how {
+                _ if body.is_empty() => {}
+                0 => body[at] = byte,
+                1 => drop(body.remove(at)),
+                2 => body.insert(at, byte),
+                _ => body.truncate(at),
             }
-            body
-        })
+        }
+        body
+    })
 }
 
 proptest! {

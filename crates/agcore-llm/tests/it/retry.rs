@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, Clock, Message};
+use agcore_chat::{ChatRequest, Clock, Message, Usage};
 use agcore_llm::{
     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, MidStream, Retry, RetryPolicy,
+    delta::{Place, ReplyDelta, ReplyStart},
     reply::{Notice, ReplyItem},
 };
 use agcore_testkit::{
@@ -12,6 +13,8 @@ use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
 };
 use futures_util::StreamExt;
+
+use crate::support::RawProvider;
 
 fn error(kind: LlmErrorKind) -> LlmError {
     LlmError::new(kind, "no")
@@ -150,4 +153,98 @@ async fn attempts_are_counted_and_told() {
     let [Notice::RetryScheduled { attempt: 1, delay, .. }] = &notices[..] else { panic!("{notices:?}") };
     assert_eq!(*delay, Duration::from_millis(500));
     assert_eq!(retry.info().name.as_ref(), "scripted", "a layer forwards what it wraps");
+}
+
+fn retry_of<P: LlmProvider + 'static>(provider: P, policy: RetryPolicy) -> Retry<P> {
+    Retry::new(provider, policy, Arc::new(ManualClock::jumping()), Arc::new(|| 1.0))
+}
+
+fn start(id: &str) -> ReplyItem {
+    ReplyItem::Delta(ReplyDelta::Start(Box::new(ReplyStart { id: Some(id.to_owned()), ..ReplyStart::default() })))
+}
+
+fn text(text: &str) -> ReplyItem {
+    ReplyItem::Delta(ReplyDelta::Text { choice: 0, text: text.into() })
+}
+
+fn failed(kind: LlmErrorKind) -> ReplyItem {
+    ReplyItem::End(Err(error(kind)))
+}
+
+fn usage() -> ReplyItem {
+    ReplyItem::Delta(ReplyDelta::Usage(Box::new(Usage::new(10, 5))))
+}
+
+#[tokio::test]
+async fn a_stream_without_an_end_is_made_again() {
+    let provider = RawProvider::new([vec![start("a")], vec![text("whole"), ReplyItem::End(Ok(()))]]);
+    let answer = retry_of(provider, RetryPolicy::new()).chat(request()).await.unwrap();
+    assert_eq!(answer.text(), "whole");
+    let provider = RawProvider::new([vec![text("half")]]);
+    let error = retry_of(provider, RetryPolicy::new()).chat(request()).await.unwrap_err();
+    assert_eq!((error.kind(), error.partial().unwrap().text().as_ref()), (&LlmErrorKind::Truncated, "half"));
+}
+
+#[tokio::test]
+async fn a_retried_attempt_leaves_no_trace() {
+    let value = serde_json::json!(["old"]);
+    let member = ReplyItem::Delta(ReplyDelta::Member { place: Place::Response, name: "provider".into(), value });
+    let provider = RawProvider::new([
+        vec![start("old"), member, failed(LlmErrorKind::Overloaded)],
+        vec![start("new"), text("whole"), ReplyItem::End(Ok(()))],
+    ]);
+    let answer = retry_of(provider, RetryPolicy::new()).chat(request()).await.unwrap();
+    assert_eq!((answer.id.as_deref(), answer.text().as_ref()), (Some("new"), "whole"));
+    assert!(answer.extra.is_empty(), "{:?}", answer.extra);
+}
+
+#[tokio::test]
+async fn an_attempt_that_told_only_its_usage_is_made_again_and_counted() {
+    let provider = RawProvider::new([
+        vec![start("old"), usage(), failed(LlmErrorKind::Overloaded)],
+        vec![text("whole"), ReplyItem::End(Ok(()))],
+    ]);
+    let mut cycle = crate::support::cycle(&Arc::new(retry_of(provider, RetryPolicy::new())));
+    assert_eq!(cycle.submit("Hello").await.unwrap().text(), "whole");
+    assert_eq!((cycle.usage().calls, cycle.usage().usage.total()), (2, Some(15)));
+}
+
+#[tokio::test]
+async fn a_retried_attempt_has_what_is_left_of_the_deadline() {
+    let provider = RawProvider::new([vec![failed(LlmErrorKind::Server)], vec![ReplyItem::End(Ok(()))]]);
+    let retry = retry_of(provider.clone(), RetryPolicy::new());
+    retry.chat_call(Call::new(request()).with_deadline(Duration::from_secs(10))).await.unwrap();
+    assert_eq!(provider.deadlines(), [10, 9].map(|seconds| Some(Duration::from_secs(seconds))));
+}
+
+#[tokio::test]
+async fn without_time_left_nothing_is_made_again() {
+    let provider = RawProvider::new([vec![failed(LlmErrorKind::Server)], vec![ReplyItem::End(Ok(()))]]);
+    let policy = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO).with_budget(Duration::ZERO);
+    retry_of(provider, policy).chat(request()).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn the_budget_counts_from_the_first_poll() {
+    let clock = Arc::new(ManualClock::jumping());
+    let provider = RawProvider::new([vec![failed(LlmErrorKind::Server)], vec![text("whole"), ReplyItem::End(Ok(()))]]);
+    let retry = Retry::new(provider, RetryPolicy::new(), Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(|| 1.0));
+    let items = retry.chat_stream(request());
+    clock.advance(Duration::from_secs(300));
+    let items: Vec<ReplyItem> = items.collect().await;
+    assert!(matches!(items.last(), Some(ReplyItem::End(Ok(())))), "{items:?}");
+}
+
+#[tokio::test]
+async fn usage_of_a_lost_attempt_counts_once_through_two_layers() {
+    let restart = |retries| RetryPolicy::new().with_mid_stream(MidStream::Restart).with_max_retries(retries);
+    let provider = RawProvider::new([
+        vec![text("half"), usage(), failed(LlmErrorKind::Server)],
+        vec![failed(LlmErrorKind::Server)],
+        vec![text("whole"), usage(), ReplyItem::End(Ok(()))],
+    ]);
+    let retry = retry_of(retry_of(provider, restart(1)), restart(2));
+    let mut cycle = crate::support::cycle(&Arc::new(retry));
+    assert_eq!(cycle.submit("Hello").await.unwrap().text(), "whole");
+    assert_eq!((cycle.usage().calls, cycle.usage().usage.total()), (2, Some(30)));
 }

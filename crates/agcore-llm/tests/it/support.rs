@@ -1,12 +1,16 @@
 //! What several topics share: an executor of closures, short makers.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use agcore_chat::{
     AssistantMessage, StreamEvent, Tool, ToolCall, ToolDefinition, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
     ToolWork,
 };
-use agcore_llm::{LlmCycle, LlmProvider};
+use agcore_llm::{Call, LlmCycle, LlmProvider, ReplyItem, ReplyStream};
 use agcore_testkit::clock::ManualClock;
 use futures_util::{StreamExt, stream};
 use serde_json::json;
@@ -88,4 +92,28 @@ pub(crate) fn event_name(event: &StreamEvent) -> String {
     let (topic, inner) = kind.as_object().unwrap().iter().next().unwrap();
     let name = inner.as_object().and_then(|inner| inner.keys().next().cloned());
     format!("{topic}.{}", name.or_else(|| inner.as_str().map(str::to_owned)).unwrap())
+}
+
+/// Gives these items, attempt by attempt, and notes the deadline that each was given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RawProvider {
+    attempts: Arc<Mutex<VecDeque<Vec<ReplyItem>>>>,
+    deadlines: Arc<Mutex<Vec<Option<Duration>>>>,
+}
+
+impl RawProvider {
+    pub(crate) fn new(attempts: impl IntoIterator<Item = Vec<ReplyItem>>) -> Self {
+        Self { attempts: Arc::new(Mutex::new(attempts.into_iter().collect())), ..Self::default() }
+    }
+
+    pub(crate) fn deadlines(&self) -> Vec<Option<Duration>> {
+        self.deadlines.lock().unwrap().clone()
+    }
+}
+
+impl LlmProvider for RawProvider {
+    fn open(&self, call: Call) -> ReplyStream {
+        self.deadlines.lock().unwrap().push(call.deadline);
+        ReplyStream::new(stream::iter(self.attempts.lock().unwrap().pop_front().unwrap_or_default()))
+    }
 }

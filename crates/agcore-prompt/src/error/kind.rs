@@ -55,9 +55,7 @@ pub enum PromptErrorKind {
         found: &'static str,
     },
     /// Blocks and partials are nested too deeply.
-    #[error(
-        "blocks and partials are nested more than {limit} levels deep (does a partial include itself?)"
-    )]
+    #[error("blocks and partials are nested more than {limit} levels deep (does a partial include itself?)")]
     Depth {
         /// The number of levels allowed.
         limit: usize,
@@ -96,9 +94,7 @@ pub enum PromptErrorKind {
 
 fn no_name(role: Option<Role>) -> String {
     match role {
-        Some(role) => format!(
-            "a {role} message has no participant to name; call with_name after another message"
-        ),
+        Some(role) => format!("a {role} message has no participant to name; call with_name after another message"),
         None => "there is no message to name; call with_name after a message".to_owned(),
     }
 }

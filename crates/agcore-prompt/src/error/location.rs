@@ -58,20 +58,12 @@ fn excerpt(before: &str, after: &str) -> Box<str> {
         .rev()
         .nth(EXCERPT_SIDE - 1)
         .map_or(0, |(at, _)| at);
-    let end = after
-        .char_indices()
-        .nth(EXCERPT_SIDE)
-        .map_or(after.len(), |(at, _)| at);
+    let end = after.char_indices().nth(EXCERPT_SIDE).map_or(after.len(), |(at, _)| at);
     let open = if start > 0 { "…" } else { "" };
     let close = if end < after.len() { "…" } else { "" };
-    [
-        open,
-        before[start..].trim_start(),
-        after[..end].trim_end(),
-        close,
-    ]
-    .concat()
-    .into()
+    [open, before[start..].trim_start(), after[..end].trim_end(), close]
+        .concat()
+        .into()
 }
 
 #[cfg(test)]
@@ -82,10 +74,7 @@ mod tests {
     fn check(source: &str, line: usize, column: usize, excerpt: &str) {
         let offset = source.find('^').unwrap_or(source.len());
         let found = Location::new(None, source, offset);
-        assert_eq!(
-            (found.line, found.column, &*found.excerpt),
-            (line, column, excerpt)
-        );
+        assert_eq!((found.line, found.column, &*found.excerpt), (line, column, excerpt));
     }
 
     #[test]
@@ -101,12 +90,7 @@ mod tests {
     #[test]
     fn cuts_long_lines_on_both_sides() {
         let long = "ü".repeat(40) + "^" + &"b".repeat(40);
-        check(
-            &long,
-            1,
-            41,
-            &format!("…{}^{}…", "ü".repeat(30), "b".repeat(29)),
-        );
+        check(&long, 1, 41, &format!("…{}^{}…", "ü".repeat(30), "b".repeat(29)));
     }
 
     #[test]

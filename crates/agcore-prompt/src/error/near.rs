@@ -10,10 +10,7 @@ const LONGEST: usize = 64;
 ///
 /// A name looks alike when at most a third of its characters (and at least one) were mistyped, or when only the
 /// case differs.
-pub(crate) fn near_names(
-    wanted: &str,
-    known: impl IntoIterator<Item = impl AsRef<str>>,
-) -> Vec<String> {
+pub(crate) fn near_names(wanted: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     if wanted.len() > LONGEST {
         return Vec::new();
     }
@@ -43,10 +40,7 @@ mod tests {
     #[track_caller]
     fn check(wanted: &str, expected: &[&str]) {
         assert_eq!(
-            near_names(
-                wanted,
-                ["name", "names", "user", "title", "姓名", "x", "user"]
-            ),
+            near_names(wanted, ["name", "names", "user", "title", "姓名", "x", "user"]),
             expected,
             "{wanted}"
         );
@@ -65,9 +59,6 @@ mod tests {
 
     #[test]
     fn suggests_few() {
-        assert_eq!(
-            near_names("abcd", ["abce", "abcf", "abcg", "abch"]).len(),
-            3
-        );
+        assert_eq!(near_names("abcd", ["abce", "abcf", "abcg", "abch"]).len(), 3);
     }
 }

@@ -15,14 +15,9 @@ use crate::error::{PromptError, PromptErrorKind};
 /// Reads a template's file, without the mark that some editors put first.
 pub(super) fn read(path: &Path) -> Result<String, PromptError> {
     match fs::read_to_string(path) {
-        Ok(text) => Ok(text
-            .strip_prefix('\u{feff}')
-            .map(str::to_owned)
-            .unwrap_or(text)),
+        Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
         Err(fault) => Err(PromptError::caused(
-            PromptErrorKind::Io {
-                path: path.to_owned(),
-            },
+            PromptErrorKind::Io { path: path.to_owned() },
             fault,
         )),
     }
@@ -33,14 +28,7 @@ pub(super) fn list(folder: &Path, extension: &str) -> Result<Vec<(String, PathBu
     let mut found = Vec::new();
     let mut waiting = vec![(String::new(), folder.to_owned())];
     while let Some((prefix, folder)) = waiting.pop() {
-        let unreadable = |fault| {
-            PromptError::caused(
-                PromptErrorKind::Io {
-                    path: folder.clone(),
-                },
-                fault,
-            )
-        };
+        let unreadable = |fault| PromptError::caused(PromptErrorKind::Io { path: folder.clone() }, fault);
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
             match visit(&entry.map_err(unreadable)?, &prefix, extension).map_err(unreadable)? {
                 Some(Visited::File(name, path)) => found.push((name, path)),
@@ -72,9 +60,7 @@ fn visit(entry: &DirEntry, prefix: &str, extension: &str) -> io::Result<Option<V
         return Ok(Some(Visited::Folder(format!("{prefix}{name}"), path)));
     }
     // Links to folders are not followed: they may lead round in a circle.
-    let template = name
-        .strip_suffix(extension)
-        .and_then(|stem| stem.strip_suffix('.'));
+    let template = name.strip_suffix(extension).and_then(|stem| stem.strip_suffix('.'));
     match template
         .filter(|stem| !stem.is_empty())
         .map(|stem| format!("{prefix}{stem}"))

@@ -84,12 +84,7 @@ fn room(nodes: &[Node]) -> usize {
     let sizes = nodes.iter().map(|node| match node {
         Node::Text(text) => text.len(),
         Node::Print(_) => GUESSED_PRINT,
-        Node::Branch(branch) => branch
-            .arms
-            .iter()
-            .map(|arm| room(&arm.body))
-            .max()
-            .unwrap_or(0),
+        Node::Branch(branch) => branch.arms.iter().map(|arm| room(&arm.body)).max().unwrap_or(0),
         Node::Each(each) => room(&each.body).saturating_mul(GUESSED_ELEMENTS),
         Node::Include(_) => GUESSED_PRINT,
     });

@@ -66,10 +66,7 @@ impl<'s> Words<'s> {
 
     /// The first word and what follows it.
     pub(super) fn split(self) -> (&'s str, Self) {
-        let end = self
-            .text
-            .find(char::is_whitespace)
-            .unwrap_or(self.text.len());
+        let end = self.text.find(char::is_whitespace).unwrap_or(self.text.len());
         (&self.text[..end], self.behind(end))
     }
 }
@@ -111,11 +108,7 @@ impl<'s> Lexer<'s> {
             // A single backslash escapes the tag, the last of several stands for itself; either way one is dropped.
             let text = self.text(braces - 1);
             self.at = braces;
-            self.tags_from = if backslashes == 1 {
-                braces + OPEN.len()
-            } else {
-                braces
-            };
+            self.tags_from = if backslashes == 1 { braces + OPEN.len() } else { braces };
             if text.is_some() {
                 return Ok(text);
             }
@@ -137,9 +130,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn find_braces(&self) -> Option<usize> {
-        self.source[self.tags_from..]
-            .find(OPEN)
-            .map(|at| self.tags_from + at)
+        self.source[self.tags_from..].find(OPEN).map(|at| self.tags_from + at)
     }
 
     fn resume(&mut self, at: usize) {
@@ -150,8 +141,7 @@ impl<'s> Lexer<'s> {
     /// The text up to here, if there is any.
     fn text(&mut self, end: usize) -> Option<Piece<'s>> {
         let text = (end > self.at).then(|| Piece::Text(&self.source[self.at..end]));
-        self.at = end.max(self.at);
-        self.tags_from = self.tags_from.max(end);
+        self.resume(end);
         text
     }
 
@@ -167,11 +157,7 @@ impl<'s> Lexer<'s> {
             } else {
                 "the tag"
             };
-            Fault::syntax(
-                start,
-                format!("{close} to close {name}"),
-                "the end of the template",
-            )
+            Fault::syntax(start, format!("{close} to close {name}"), "the end of the template")
         })?;
         let trims_after = body.ends_with('~');
         let words = Words::new(body.strip_suffix('~').unwrap_or(body), at);
@@ -188,8 +174,7 @@ impl<'s> Lexer<'s> {
 }
 
 fn without_tilde(text: &str) -> (&str, bool) {
-    text.strip_prefix('~')
-        .map_or((text, false), |rest| (rest, true))
+    text.strip_prefix('~').map_or((text, false), |rest| (rest, true))
 }
 
 /// What stands before the braces that close a tag, and where these end; else the sign that is missing.

@@ -15,14 +15,14 @@ pub(super) struct Output<'o, W: ?Sized> {
     left: usize,
     /// The blanks before each line of the partials being rendered.
     indent: String,
-    /// Whether the next text, if it is indented, begins a line.
-    line_start: bool,
+    /// Where in these the blanks begin that the next text gets; none when it goes on with a line.
+    due: Option<usize>,
 }
 
 /// An output's indentation before a partial changed it.
 pub(super) struct Indentation {
     len: usize,
-    line_start: bool,
+    due: Option<usize>,
     left: usize,
 }
 
@@ -33,7 +33,7 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
             limit,
             left: limit,
             indent: String::new(),
-            line_start: false,
+            due: None,
         }
     }
 
@@ -41,12 +41,13 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
     pub(super) fn indent(&mut self, blanks: &str) -> Indentation {
         let before = Indentation {
             len: self.indent.len(),
-            line_start: self.line_start,
+            due: self.due,
             left: self.left,
         };
         if !blanks.is_empty() {
             self.indent.push_str(blanks);
-            self.line_start = true;
+            // In the middle of a line only these blanks are due, not those around them.
+            self.due = self.due.or(Some(before.len));
         }
         before
     }
@@ -55,7 +56,7 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
     pub(super) fn unindent(&mut self, before: &Indentation) {
         self.indent.truncate(before.len);
         if self.left == before.left {
-            self.line_start = before.line_start;
+            self.due = before.due;
         }
     }
 
@@ -74,9 +75,10 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
     fn write_indented(&mut self, text: &str) -> Result<(), PromptError> {
         let indent = std::mem::take(&mut self.indent);
         let written = text.split_inclusive('\n').try_for_each(|line| {
-            if std::mem::replace(&mut self.line_start, line.ends_with('\n')) {
-                self.write(&indent)?;
+            if let Some(from) = self.due.take() {
+                self.write(&indent[from..])?;
             }
+            self.due = line.ends_with('\n').then_some(0);
             self.write(line)
         });
         self.indent = indent;

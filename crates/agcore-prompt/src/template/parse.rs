@@ -88,11 +88,7 @@ impl<'s> Parser<'s> {
         let text = std::mem::take(&mut self.text);
         let rest = before.end(text);
         self.push_text(rest);
-        if before == Trim::Line {
-            &text[rest.len()..]
-        } else {
-            ""
-        }
+        if before == Trim::Line { &text[rest.len()..] } else { "" }
     }
 
     fn push_text(&mut self, text: &str) {
@@ -101,12 +97,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn open(
-        &mut self,
-        tag: &Tag<'s>,
-        words: Words<'s>,
-        lexer: &mut Lexer<'s>,
-    ) -> Result<(), Fault> {
+    fn open(&mut self, tag: &Tag<'s>, words: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
         let (name, argument) = words.split();
         let (keyword, part) = match name {
             "if" => ("if", Part::Arm(condition(argument, false)?)),
@@ -128,28 +119,15 @@ impl<'s> Parser<'s> {
         if keyword == "raw" {
             return self.raw(tag, argument, lexer);
         }
-        self.frames.push(Frame::new(
-            keyword,
-            part,
-            tag.start,
-            std::mem::take(&mut self.nodes),
-        ));
+        self.frames
+            .push(Frame::new(keyword, part, tag.start, std::mem::take(&mut self.nodes)));
         Ok(())
     }
 
     /// Takes over all up to the end of a raw block.
-    fn raw(
-        &mut self,
-        tag: &Tag<'s>,
-        argument: Words<'s>,
-        lexer: &mut Lexer<'s>,
-    ) -> Result<(), Fault> {
+    fn raw(&mut self, tag: &Tag<'s>, argument: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
         if !argument.text.is_empty() {
-            return Err(Fault::unexpected(
-                argument.at,
-                "}} after raw",
-                argument.text,
-            ));
+            return Err(Fault::unexpected(argument.at, "}} after raw", argument.text));
         }
         let (text, close) = lexer.raw().ok_or_else(|| unclosed("raw", tag.start))?;
         if let Some(Piece::Text(text)) = text {
@@ -179,11 +157,7 @@ impl<'s> Parser<'s> {
             ("if", argument) => Part::Arm(condition(argument, false)?),
             ("unless", argument) => Part::Arm(condition(argument, true)?),
             _ => {
-                return Err(Fault::unexpected(
-                    words.at,
-                    "}}, if or unless after else",
-                    words.text,
-                ));
+                return Err(Fault::unexpected(words.at, "}}, if or unless after else", words.text));
             }
         };
         frame.switch(next, std::mem::take(&mut self.nodes).into());
@@ -195,10 +169,7 @@ impl<'s> Parser<'s> {
             Some(frame) if frame.keyword == words.text => frame,
             Some(frame) => {
                 let line = self.source[..frame.at].matches('\n').count() + 1;
-                let expected = format!(
-                    "{{{{/{0}}}}} to close {{{{#{0}}}}} of line {line}",
-                    frame.keyword
-                );
+                let expected = format!("{{{{/{0}}}}} to close {{{{#{0}}}}} of line {line}", frame.keyword);
                 return Err(Fault::unexpected(tag.start, expected, self.tag_text(tag)));
             }
             None => {
@@ -217,11 +188,7 @@ impl<'s> Parser<'s> {
     fn include(&mut self, tag: &Tag<'_>, words: Words<'_>, indent: &str) -> Result<(), Fault> {
         let (name, rest) = words.split();
         if !is_template_name(name) {
-            return Err(Fault::unexpected(
-                words.at,
-                "the name of a partial",
-                words.text,
-            ));
+            return Err(Fault::unexpected(words.at, "the name of a partial", words.text));
         }
         if !rest.text.is_empty() {
             return Err(Fault::unexpected(

@@ -48,18 +48,11 @@ impl Path {
             segments.push(segment);
             segment_at += segment.len() + 1;
         }
-        let base = if segments[0] == "this" {
-            Base::This
-        } else {
-            Base::Name
-        };
+        let base = if segments[0] == "this" { Base::This } else { Base::Name };
         let from = usize::from(base == Base::This);
         Ok(Self {
             base,
-            segments: segments[from..]
-                .iter()
-                .map(|name| Segment::new(name))
-                .collect(),
+            segments: segments[from..].iter().map(|name| Segment::new(name)).collect(),
             at,
         })
     }
@@ -86,29 +79,18 @@ impl Base {
             "first" => Ok(Self::First),
             "last" => Ok(Self::Last),
             "key" => Ok(Self::Key),
-            _ => Err(Fault::unexpected(
-                words.at,
-                "@index, @first, @last or @key",
-                words.text,
-            )),
+            _ => Err(Fault::unexpected(words.at, "@index, @first, @last or @key", words.text)),
         }
     }
 }
 
 fn check_segment(segment: &str, at: usize, words: Words<'_>) -> Result<(), Fault> {
-    let expected = match segment
-        .char_indices()
-        .find(|(_, character)| !is_name_char(*character))
-    {
+    let expected = match segment.char_indices().find(|(_, character)| !is_name_char(*character)) {
         None if !segment.is_empty() => return Ok(()),
         None if words.text.starts_with("..") => "a name (outer names are visible without ../)",
         None => "a name",
-        Some((0, '{')) => {
-            "a name (nothing is escaped, {{name}} is enough; \\{{ stands for two braces)"
-        }
-        Some((_, character)) if character.is_whitespace() => {
-            "one name and nothing behind it (there are no helpers)"
-        }
+        Some((0, '{')) => "a name (nothing is escaped, {{name}} is enough; \\{{ stands for two braces)",
+        Some((_, character)) if character.is_whitespace() => "one name and nothing behind it (there are no helpers)",
         Some(_) => "a name",
     };
     let rest = &words.text[at - words.at..];

@@ -78,9 +78,7 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
         let arm = branch.arms.iter().find(|arm| {
-            let holds = scope
-                .find(&arm.condition.path)
-                .is_some_and(|view| view.is_true());
+            let holds = scope.find(&arm.condition.path).is_some_and(|view| view.is_true());
             holds != arm.condition.negated
         });
         self.block(at, arm.map_or(&branch.otherwise, |arm| &arm.body), scope)
@@ -128,10 +126,7 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         include: &Include,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
-        let template = match self
-            .partials
-            .and_then(|partials| partials.find(&include.name))
-        {
+        let template = match self.partials.and_then(|partials| partials.find(&include.name)) {
             Some(found) => found?,
             None => {
                 let known = self.partials.map(Partials::names).unwrap_or_default();

@@ -19,11 +19,7 @@ pub(super) enum Trim {
 
 /// What of the text before and behind the tag is left out.
 pub(super) fn trims(source: &str, tag: &Tag<'_>) -> (Trim, Trim) {
-    let line = if is_alone(source, tag) {
-        Trim::Line
-    } else {
-        Trim::None
-    };
+    let line = if is_alone(source, tag) { Trim::Line } else { Trim::None };
     (
         if tag.trims_before { Trim::All } else { line },
         if tag.trims_after { Trim::All } else { line },
@@ -67,8 +63,7 @@ fn is_alone(source: &str, tag: &Tag<'_>) -> bool {
 
 /// What follows the line end that the text starts with.
 fn line_end(text: &str) -> Option<&str> {
-    text.strip_prefix("\r\n")
-        .or_else(|| text.strip_prefix('\n'))
+    text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'))
 }
 
 fn is_blank(character: char) -> bool {

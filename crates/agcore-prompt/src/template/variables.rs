@@ -69,9 +69,8 @@ fn full_name(path: &Path, this: &str) -> Option<String> {
         Base::Name | Base::This => &*path.segments,
         Base::Index | Base::First | Base::Last | Base::Key => return None,
     };
-    let is_item = path.base == Base::Name
-        && !this.is_empty()
-        && steps.first().is_some_and(|step| step.name() == "item");
+    let is_item =
+        path.base == Base::Name && !this.is_empty() && steps.first().is_some_and(|step| step.name() == "item");
     let steps = if is_item { &steps[1..] } else { steps };
     let names = Some(this)
         .filter(|this| !this.is_empty())

@@ -159,10 +159,7 @@ impl<N: Into<Arc<str>>, V: Into<Self>> From<BTreeMap<N, V>> for Value {
 /// each time.
 impl<N: Into<Arc<str>>, V: Into<Self>, S> From<HashMap<N, V, S>> for Value {
     fn from(entries: HashMap<N, V, S>) -> Self {
-        let mut entries: Vec<(Arc<str>, V)> = entries
-            .into_iter()
-            .map(|(name, value)| (name.into(), value))
-            .collect();
+        let mut entries: Vec<(Arc<str>, V)> = entries.into_iter().map(|(name, value)| (name.into(), value)).collect();
         entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Self::Object(entries.into_iter().collect())
     }
@@ -194,9 +191,7 @@ impl From<&serde_json::Number> for Value {
             .as_i64()
             .map(Self::Integer)
             .or_else(|| number.as_u64().map(Self::Unsigned));
-        whole
-            .or_else(|| number.as_f64().map(Self::Float))
-            .unwrap_or(Self::Null)
+        whole.or_else(|| number.as_f64().map(Self::Float)).unwrap_or(Self::Null)
     }
 }
 
@@ -232,10 +227,7 @@ mod tests {
         check([Some(1), None], "[1,null]");
         check(&["a"][..], r#"["a"]"#);
         check(BTreeMap::from([("b", 1), ("a", 2)]), r#"{"a":2,"b":1}"#);
-        check(
-            HashMap::from([("b", 1), ("a", 2), ("c", 3)]),
-            r#"{"a":2,"b":1,"c":3}"#,
-        );
+        check(HashMap::from([("b", 1), ("a", 2), ("c", 3)]), r#"{"a":2,"b":1,"c":3}"#);
         check(
             Object::new().with("z", 1).with("a", vec![Object::new()]),
             r#"{"z":1,"a":[{}]}"#,

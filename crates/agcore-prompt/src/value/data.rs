@@ -115,11 +115,7 @@ impl<'v> Data<'v> for &'v Value {
     }
 
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)> {
-        let elements = self
-            .as_array()
-            .unwrap_or_default()
-            .iter()
-            .map(|value| (None, value));
+        let elements = self.as_array().unwrap_or_default().iter().map(|value| (None, value));
         let fields = self.as_object().into_iter().flat_map(Object::iter);
         elements.chain(fields.map(|(name, value)| (Some(name), value)))
     }

@@ -107,9 +107,7 @@ impl<V> Map<V> {
 
     /// Names and values in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> + Clone {
-        self.entries
-            .iter()
-            .map(|entry| (&*entry.name, &entry.value))
+        self.entries.iter().map(|entry| (&*entry.name, &entry.value))
     }
 
     /// The names in their order.

@@ -16,16 +16,13 @@ impl Mark {
         let length = name.len().min(u8::MAX.into()) as u64;
         let bytes = name.as_bytes();
         let held = &bytes[..bytes.len().min(Self::HELD)];
-        Self(
-            held.iter()
-                .fold(length, |mark, byte| mark << 8 | u64::from(*byte)),
-        )
+        Self(held.iter().fold(length, |mark, byte| mark << 8 | u64::from(*byte)))
     }
 
     /// Whether the names with these marks are the same.
     #[inline]
     pub(super) fn is_same(self, name: &str, other: Self, other_name: &str) -> bool {
-        self == other && (true)
+        self == other && (name.len() <= Self::HELD || name == other_name)
     }
 }
 

@@ -18,10 +18,7 @@ pub(crate) trait TextSink {
 
 /// Prints a value as a template does.
 #[inline]
-pub(crate) fn print<'v, S: TextSink>(
-    view: View<'v, impl Data<'v>>,
-    out: &mut S,
-) -> Result<(), S::Error> {
+pub(crate) fn print<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
     match view {
         View::Text(text) => out.text(text),
         View::Null => Ok(()),
@@ -31,18 +28,13 @@ pub(crate) fn print<'v, S: TextSink>(
 }
 
 /// Prints a value as compact JSON.
-pub(crate) fn print_json<'v, S: TextSink>(
-    view: View<'v, impl Data<'v>>,
-    out: &mut S,
-) -> Result<(), S::Error> {
+pub(crate) fn print_json<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &mut S) -> Result<(), S::Error> {
     match view {
         View::Null => out.text("null"),
         View::Bool(flag) => out.text(if flag { "true" } else { "false" }),
         View::Integer(number) => out.text(itoa::Buffer::new().format(number)),
         View::Unsigned(number) => out.text(itoa::Buffer::new().format(number)),
-        View::Float(number) if number.is_finite() => {
-            out.text(zmij::Buffer::new().format_finite(number))
-        }
+        View::Float(number) if number.is_finite() => out.text(zmij::Buffer::new().format_finite(number)),
         // JSON has no word for these.
         View::Float(_) => out.text("null"),
         View::Text(text) => quoted(text, out),

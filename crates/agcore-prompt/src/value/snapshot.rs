@@ -61,10 +61,7 @@ impl Snapshot {
 
     /// The whole value.
     pub(crate) fn root(&self) -> SnapshotRef<'_> {
-        SnapshotRef {
-            snapshot: self,
-            at: 0,
-        }
+        SnapshotRef { snapshot: self, at: 0 }
     }
 
     /// The name of the field whose name's cell this is.
@@ -78,9 +75,7 @@ impl Snapshot {
 
     fn slice(&self, start: u32, len: u32) -> &str {
         let start = start as usize;
-        self.text
-            .get(start..start + len as usize)
-            .unwrap_or_default()
+        self.text.get(start..start + len as usize).unwrap_or_default()
     }
 }
 
@@ -105,11 +100,7 @@ impl SnapshotRef<'_> {
     }
 
     fn cell(self) -> Cell {
-        self.snapshot
-            .cells
-            .get(self.at)
-            .copied()
-            .unwrap_or(Cell::Null)
+        self.snapshot.cells.get(self.at).copied().unwrap_or(Cell::Null)
     }
 
     fn at(self, at: usize) -> Self {

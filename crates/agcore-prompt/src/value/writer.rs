@@ -68,11 +68,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Opens the content of an enum's variant: an object with the variant's name for its only field.
-    fn open_variant(
-        self,
-        variant: &'static str,
-        head: fn(Extent) -> Cell,
-    ) -> Result<Container<'s>, Fault> {
+    fn open_variant(self, variant: &'static str, head: fn(Extent) -> Cell) -> Result<Container<'s>, Fault> {
         let wrapper = self.into.cells.len();
         self.into
             .cells
@@ -232,20 +228,11 @@ impl<'s> Serializer for Writer<'s> {
         self.push(Cell::Null)
     }
 
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<(), Fault> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Fault> {
         self.push(Cell::Name(variant))
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<(), Fault> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Fault> {
         value.serialize(self)
     }
 
@@ -340,11 +327,7 @@ impl SerializeMap for Container<'_> {
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
         self.part(value)?;
         let name = self.into.name(self.field);
-        if self
-            .seen
-            .as_mut()
-            .is_some_and(|seen| !seen.insert(name.into()))
-        {
+        if self.seen.as_mut().is_some_and(|seen| !seen.insert(name.into())) {
             self.into.cells.truncate(self.field);
             self.parts -= 1;
         }

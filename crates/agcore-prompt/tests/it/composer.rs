@@ -4,8 +4,8 @@ use std::error::Error;
 
 use agcore_chat::{AssistantMessage, Role, SequenceErrorKind};
 use agcore_prompt::{
-    Content, ContentPart, Message, PromptComposer, PromptError, PromptErrorKind, PromptTemplate,
-    SequenceError, ToolCall, Value, validate_messages,
+    Content, ContentPart, Message, PromptComposer, PromptError, PromptErrorKind, PromptTemplate, SequenceError,
+    ToolCall, Value, validate_messages,
 };
 use serde_json::{Value as Json, json};
 
@@ -22,10 +22,7 @@ fn check_fault(composer: PromptComposer, kind: &PromptErrorKind, message: &str) 
     let error = composer.clone().build().unwrap_err();
     assert_eq!(error.kind(), kind);
     assert_eq!(error.to_string(), message);
-    assert_eq!(
-        composer.build_request("m").unwrap_err().to_string(),
-        message
-    );
+    assert_eq!(composer.build_request("m").unwrap_err().to_string(), message);
     error
 }
 
@@ -90,19 +87,12 @@ fn parts_of_every_role() {
 #[test]
 fn an_assistant_says_what_its_parts_say() {
     let raw = json!({"type": "video", "video": 1});
-    let parts: Vec<ContentPart> = serde_json::from_value(
-        json!([{"type": "text", "text": "a"}, raw, {"type": "refusal", "refusal": "no"}]),
-    )
-    .unwrap();
-    let messages = PromptComposer::new()
-        .assistant(parts.clone())
-        .build()
-        .unwrap();
+    let parts: Vec<ContentPart> =
+        serde_json::from_value(json!([{"type": "text", "text": "a"}, raw, {"type": "refusal", "refusal": "no"}]))
+            .unwrap();
+    let messages = PromptComposer::new().assistant(parts.clone()).build().unwrap();
     assert_eq!(messages[0].text(), "a");
-    assert_eq!(
-        messages[0].as_assistant().unwrap().refusal_text(),
-        Some("no")
-    );
+    assert_eq!(messages[0].as_assistant().unwrap().refusal_text(), Some("no"));
     assert_eq!(
         serde_json::to_value(&messages[0]).unwrap()["content"],
         serde_json::to_value(&parts).unwrap()
@@ -117,9 +107,7 @@ fn templates_of_every_role() {
         .system_template(&template, &json!({"x": 1}))
         .developer_template(
             &template,
-            &[("x", 2)]
-                .into_iter()
-                .collect::<std::collections::BTreeMap<_, _>>(),
+            &[("x", 2)].into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         )
         .user_template(&template, &json!({"x": 3}))
         .assistant_with_calls("calls", [ToolCall::function("id", "f", "")])
@@ -162,9 +150,7 @@ fn a_message_without_a_name_refuses_one() {
             .tool("1", "x")
             .with_name("n")
     };
-    let kind = PromptErrorKind::NoName {
-        role: Some(Role::Tool),
-    };
+    let kind = PromptErrorKind::NoName { role: Some(Role::Tool) };
     check_fault(
         call(),
         &kind,
@@ -206,9 +192,7 @@ fn the_first_fault_of_the_chain_is_told() {
 #[test]
 fn messages_that_may_not_be_sent_are_refused() {
     let sequence = |index| PromptErrorKind::InvalidSequence { index };
-    let text = |index| {
-        format!("the messages cannot be sent in this order: message {index} is out of place")
-    };
+    let text = |index| format!("the messages cannot be sent in this order: message {index} is out of place");
     let cause = |error: PromptError| {
         error
             .source()
@@ -227,11 +211,7 @@ fn messages_that_may_not_be_sent_are_refused() {
         &text(2),
     );
     assert_eq!(cause(error), SequenceErrorKind::Repeated(Role::User));
-    let error = check_fault(
-        PromptComposer::new().user("a").tool("x", "y"),
-        &sequence(1),
-        &text(1),
-    );
+    let error = check_fault(PromptComposer::new().user("a").tool("x", "y"), &sequence(1), &text(1));
     assert_eq!(cause(error), SequenceErrorKind::UnknownCall("x".into()));
     let open = PromptComposer::new().assistant_with_calls("", [ToolCall::function("1", "f", "{}")]);
     assert_eq!(
@@ -251,13 +231,7 @@ fn a_composer_goes_on_from_existing_messages() {
     assert_eq!(messages[..2], history);
     assert_eq!(
         messages.iter().map(Message::role).collect::<Vec<_>>(),
-        [
-            Role::User,
-            Role::Assistant,
-            Role::User,
-            Role::Assistant,
-            Role::User
-        ]
+        [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User]
     );
 }
 
@@ -282,24 +256,13 @@ fn errors_have_a_face_as_data() {
         assert_eq!(fault["message"], error.to_string());
         assert_eq!(fault["retryable"], false);
     };
+    check(PromptTemplate::compile("{{").unwrap_err(), "invalid_request");
+    check(PromptComposer::new().build().unwrap_err(), "invalid_request");
     check(
-        PromptTemplate::compile("{{").unwrap_err(),
-        "invalid_request",
-    );
-    check(
-        PromptComposer::new().build().unwrap_err(),
-        "invalid_request",
-    );
-    check(
-        agcore_prompt::PromptTemplateRegistry::new()
-            .get("x")
-            .unwrap_err(),
+        agcore_prompt::PromptTemplateRegistry::new().get("x").unwrap_err(),
         "not_found",
     );
-    check(
-        PromptTemplate::compile("{{#if x}}".repeat(17)).unwrap_err(),
-        "limit",
-    );
+    check(PromptTemplate::compile("{{#if x}}".repeat(17)).unwrap_err(), "limit");
     check(
         agcore_prompt::PromptTemplateRegistry::new()
             .load_folder("/nonexistent", "x")

@@ -11,9 +11,7 @@ use crate::differential::cases;
 fn inside(block: &str) -> Json {
     assert!(block.is_ascii(), "{block}");
     assert!(
-        block
-            .bytes()
-            .all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)),
+        block.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)),
         "{block}"
     );
     let lines: Vec<&str> = block.split('\n').collect();
@@ -35,12 +33,7 @@ fn inside(block: &str) -> Json {
 
 /// What of a value shall be in the block.
 fn expected(value: &Json) -> Json {
-    let clean = |text: &str| {
-        text.trim()
-            .chars()
-            .take(DATA_FIELD_CHARS)
-            .collect::<String>()
-    };
+    let clean = |text: &str| text.trim().chars().take(DATA_FIELD_CHARS).collect::<String>();
     match value {
         Json::String(text) => clean(text).into(),
         Json::Array(elements) => elements.iter().map(expected).collect(),
@@ -69,8 +62,7 @@ fn a_block_is_what_it_is_documented_to_be() {
 #[test]
 fn fields_are_cut_by_characters_before_they_are_escaped() {
     for text in ["a", "é", "字", "\u{1F600}", "\n", "\""] {
-        let kept =
-            |length| inside(&data_block("l", &format!("x{}x", text.repeat(length))).unwrap());
+        let kept = |length| inside(&data_block("l", &format!("x{}x", text.repeat(length))).unwrap());
         assert_eq!(kept(510), json!(format!("x{}x", text.repeat(510))));
         assert_eq!(kept(600), json!(format!("x{}", text.repeat(511))));
     }
@@ -141,12 +133,8 @@ fn hostile_value() -> impl Strategy<Value = Json> {
         Just(json!(null))
     ];
     leaf.prop_recursive(4, 24, 5, |inner| {
-        let fields = vec((hostile(), inner.clone()), 0..5)
-            .prop_map(|fields| fields.into_iter().collect::<Map<_, _>>());
-        prop_oneof![
-            vec(inner, 0..5).prop_map(Json::from),
-            fields.prop_map(Json::from)
-        ]
+        let fields = vec((hostile(), inner.clone()), 0..5).prop_map(|fields| fields.into_iter().collect::<Map<_, _>>());
+        prop_oneof![vec(inner, 0..5).prop_map(Json::from), fields.prop_map(Json::from)]
     })
 }
 

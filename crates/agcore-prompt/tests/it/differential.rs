@@ -100,11 +100,7 @@ impl Scope {
                 ("user.tags", Self::Word),
                 ("table", Self::Row),
             ],
-            Self::Row => &[
-                ("tags", Self::Word),
-                ("nothing", Self::Row),
-                ("kin", Self::Row),
-            ],
+            Self::Row => &[("tags", Self::Word), ("nothing", Self::Row), ("kin", Self::Row)],
             Self::Word | Self::Field => &[],
         }
     }
@@ -134,9 +130,7 @@ impl Choices {
 
     /// A template for this scope with so many levels of blocks.
     fn template(&mut self, scope: Scope, levels: usize) -> String {
-        let pieces: Vec<String> = (0..self.below(5))
-            .map(|_| self.piece(scope, levels))
-            .collect();
+        let pieces: Vec<String> = (0..self.below(5)).map(|_| self.piece(scope, levels)).collect();
         join(&pieces)
     }
 
@@ -145,13 +139,8 @@ impl Choices {
             0..=4 => self.text(),
             5..=8 => self.print(scope),
             9 => self.comment(scope),
-            10 => self
-                .pick(&["\\{{name}}", "\\{{#if x}} ", "a\\{{b"])
-                .to_owned(),
-            11 => {
-                self.pick(&["\\\\", "\\\\\\"]).to_owned()
-                    + &format!("{{{{{}}}}}", self.pick(scope.scalars()))
-            }
+            10 => self.pick(&["\\{{name}}", "\\{{#if x}} ", "a\\{{b"]).to_owned(),
+            11 => self.pick(&["\\\\", "\\\\\\"]).to_owned() + &format!("{{{{{}}}}}", self.pick(scope.scalars())),
             12 => self.include(scope),
             13 if !scope.lists().is_empty() => self.each(scope, levels - 1),
             _ => self.condition(scope, levels - 1),
@@ -185,10 +174,7 @@ impl Choices {
     /// A variable, perhaps with blanks and `~` in its tag.
     fn print(&mut self, scope: Scope) -> String {
         let name = self.pick(scope.scalars());
-        let [open, close] = [
-            self.pick(&["", "", " ", "\n"]),
-            self.pick(&["", "", " ", "\n"]),
-        ];
+        let [open, close] = [self.pick(&["", "", " ", "\n"]), self.pick(&["", "", " ", "\n"])];
         let [before, behind] = [self.pick(&["", "", "", "~"]), self.pick(&["", "", "", "~"])];
         format!("{{{{{before}{open}{name}{close}{behind}}}}}")
     }
@@ -266,12 +252,7 @@ impl Choices {
         let lines: Vec<String> = (0..self.below(4))
             .map(|_| format!("{}{}|", self.pick(&["a", "- ", "你好"]), self.print(scope)))
             .collect();
-        lines.join("\n")
-            + if lines.is_empty() {
-                ""
-            } else {
-                self.pick(&["", "\n"])
-            }
+        lines.join("\n") + if lines.is_empty() { "" } else { self.pick(&["", "\n"]) }
     }
 
     fn word(&mut self) -> Json {
@@ -286,19 +267,9 @@ impl Choices {
             2 => json!(number()),
             3 => json!(number() as i64),
             // The judge takes the tiniest numbers for false, as it does nothing else that is not 0.
-            4 => Some(f64::from_bits(number()))
-                .filter(|float| float.is_normal())
-                .into(),
+            4 => Some(f64::from_bits(number())).filter(|float| float.is_normal()).into(),
             5 => json!(f64::from(number() as i8) / 8.0),
-            _ => [
-                json!(0),
-                json!(null),
-                json!(0.0),
-                json!(true),
-                json!(false),
-                json!(1),
-            ][self.below(6)]
-            .clone(),
+            _ => [json!(0), json!(null), json!(0.0), json!(true), json!(false), json!(1)][self.below(6)].clone(),
         }
     }
 
@@ -365,8 +336,8 @@ fn compare(main: &str, partials: &[String], context: &Json) -> Result<(), TestCa
     let expected = judge
         .render("main", context)
         .map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
-    let found = try_render(&ours.get("main").unwrap(), context)
-        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let found =
+        try_render(&ours.get("main").unwrap(), context).map_err(|error| TestCaseError::fail(error.to_string()))?;
     prop_assert_eq!(
         found,
         expected,
@@ -393,14 +364,9 @@ fn the_shared_subset_renders_as_the_judge_does() {
         vec(any::<u8>(), 0..600),
     );
     let outcome = TestRunner::new(cases(2000)).run(&choices, |(main, partials, context)| {
-        let [mut main, mut partials, mut context] =
-            [main, partials, context].map(|bytes| Choices(bytes.into_iter()));
+        let [mut main, mut partials, mut context] = [main, partials, context].map(|bytes| Choices(bytes.into_iter()));
         let partials = Scope::ALL.map(|scope| partials.partial(scope));
-        compare(
-            &main.template(Scope::Root, 4),
-            &partials,
-            &context.context(),
-        )
+        compare(&main.template(Scope::Root, 4), &partials, &context.context())
     });
     outcome.unwrap_or_else(|fault| panic!("{fault}"));
 }

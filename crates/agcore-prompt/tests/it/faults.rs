@@ -111,10 +111,7 @@ fn unknown_blocks() {
 
 #[test]
 fn wrong_names() {
-    check_fault(
-        "{{}}",
-        "line 1, column 3: expected a name, found nothing (near `{{}}`)",
-    );
+    check_fault("{{}}", "line 1, column 3: expected a name, found nothing (near `{{}}`)");
     check_fault(
         "{{ ~ }}",
         "line 1, column 4: expected a name, found `~` (near `{{ ~ }}`)",
@@ -202,10 +199,7 @@ fn long_and_wide_sources_are_shown_in_part() {
 #[test]
 fn blocks_nest_sixteen_levels_deep() {
     let nested = |levels: usize| "{{#if x}}".repeat(levels) + "y" + &"{{/if}}".repeat(levels);
-    assert_eq!(
-        compile(&nested(16)).render_from(&json!({"x": 1})).unwrap(),
-        "y"
-    );
+    assert_eq!(compile(&nested(16)).render_from(&json!({"x": 1})).unwrap(), "y");
     let error = PromptTemplate::compile(nested(17)).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Depth { limit: 16 });
     assert_eq!(error.location().unwrap().column, 16 * "{{#if x}}".len() + 1);
@@ -292,11 +286,7 @@ fn each_needs_something_to_walk() {
         let expected = format!(
             "line 1, column 9: `v.w` is {kind}, but each needs an array or an object (near `{{{{#each v.w}}}}{{{{else}}}}{{{{/each}}}}`)"
         );
-        check_render_fault(
-            "{{#each v.w}}{{else}}{{/each}}",
-            json!({"v": {"w": value}}),
-            &expected,
-        );
+        check_render_fault("{{#each v.w}}{{else}}{{/each}}", json!({"v": {"w": value}}), &expected);
     }
 }
 
@@ -310,10 +300,7 @@ fn errors_do_not_show_values() {
         "{{token.x}}",
     ] {
         let error = compile(source).render_from(&context).unwrap_err();
-        assert!(
-            !format!("{error} {error:?}").contains("hunter2"),
-            "{error:?}"
-        );
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
 

@@ -1,8 +1,6 @@
 //! Sources and contexts that mean harm: nothing panics, hangs or overflows.
 
-use agcore_prompt::{
-    PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value,
-};
+use agcore_prompt::{PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
 
@@ -78,10 +76,7 @@ fn megabytes() -> Vec<(&'static str, String)> {
             (0..60_000).map(|n| format!("{{{{v{n:07}}}}}")).collect(),
         ),
         ("blocks", repeat("{{#if x}}y{{else if z}}{{/if}}")),
-        (
-            "a chain",
-            "{{#if x}}".to_owned() + &repeat("{{else if x}}") + "{{/if}}",
-        ),
+        ("a chain", "{{#if x}}".to_owned() + &repeat("{{else if x}}") + "{{/if}}"),
         ("deep blocks", repeat("{{#if x}}")),
         ("closing tags", repeat("{{/if}}")),
         ("open braces", repeat("{{")),
@@ -91,15 +86,9 @@ fn megabytes() -> Vec<(&'static str, String)> {
         ("escaped tags", repeat("\\{{")),
         ("comments", repeat("{{!-- }} --}}\n")),
         ("an open comment", "{{!--".to_owned() + &repeat("{{! }}")),
-        (
-            "raw block",
-            "{{#raw}}".to_owned() + &repeat("{{/ra") + "{{/raw}}",
-        ),
+        ("raw block", "{{#raw}}".to_owned() + &repeat("{{/ra") + "{{/raw}}"),
         ("an open raw block", "{{#raw}}".to_owned() + &repeat("{{/")),
-        (
-            "raw block of blanks",
-            "{{#raw}}".to_owned() + &repeat("{{          "),
-        ),
+        ("raw block of blanks", "{{#raw}}".to_owned() + &repeat("{{          ")),
         ("a long name", "{{".to_owned() + &repeat("名") + "}}"),
         ("a long path", "{{a".to_owned() + &repeat(".b") + "}}"),
         ("blanks in a tag", "{{".to_owned() + &repeat(" ") + "x}}"),
@@ -119,18 +108,13 @@ fn megabytes_are_answered() {
         let outcome = PromptTemplate::compile(source.clone());
         if let Ok(template) = &outcome {
             template.variables();
-            let lenient = template
-                .clone()
-                .with_options(RenderOptions::new().with_lenient(true));
+            let lenient = template.clone().with_options(RenderOptions::new().with_lenient(true));
             let rendered = lenient.render(&json!({"x": 1}).into());
             assert!(rendered.is_ok() || name == "partials", "{name}");
         }
         if let Err(error) = outcome {
             assert!(error.to_string().chars().count() < 400, "{name}: {error}");
-            assert!(
-                error.location().unwrap().excerpt.chars().count() <= 62,
-                "{name}"
-            );
+            assert!(error.location().unwrap().excerpt.chars().count() <= 62, "{name}");
         }
     }
 }
@@ -144,8 +128,5 @@ fn output_that_multiplies_stops_at_the_limit() {
             .unwrap();
     }
     let error = all.render("p0", &Value::Null).unwrap_err();
-    assert!(
-        matches!(error.kind(), PromptErrorKind::Size { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
 }

@@ -21,16 +21,8 @@ fn loops_walk_arrays() {
         json!({"xs": [{"a": 1}]}),
         "{\"a\":1}1",
     );
-    check(
-        "{{#each xs}}x{{else}}none{{/each}}",
-        json!({"xs": []}),
-        "none",
-    );
-    check(
-        "{{#each xs}}x{{else}}none{{/each}}",
-        json!({"xs": null}),
-        "none",
-    );
+    check("{{#each xs}}x{{else}}none{{/each}}", json!({"xs": []}), "none");
+    check("{{#each xs}}x{{else}}none{{/each}}", json!({"xs": null}), "none");
     check(
         "{{#each xs}}x{{else if y}}Y{{else}}none{{/each}}",
         json!({"xs": [], "y": 1}),
@@ -46,16 +38,8 @@ fn loops_walk_arrays() {
 #[test]
 fn loops_walk_objects_in_order() {
     let source = "{{#each o}}{{@index}}:{{@key}}={{this}}{{#if @last}}.{{/if}} {{/each}}";
-    check(
-        source,
-        json!({"o": {"z": 1, "a": 2, "m": 3}}),
-        "0:z=1 1:a=2 2:m=3. ",
-    );
-    check(
-        "{{#each o}}x{{else}}none{{/each}}",
-        json!({"o": {}}),
-        "none",
-    );
+    check(source, json!({"o": {"z": 1, "a": 2, "m": 3}}), "0:z=1 1:a=2 2:m=3. ");
+    check("{{#each o}}x{{else}}none{{/each}}", json!({"o": {}}), "none");
 }
 
 #[test]
@@ -65,7 +49,8 @@ fn loops_nest_and_see_what_is_around_them() {
         "name": "outer",
         "rows": [{"name": "r1", "cells": [1, 2]}, {"cells": [{"name": "c", "item": "field"}]}],
     });
-    let source = "{{#each rows}}{{name}}({{#each cells}}{{name}}:{{@index}}:{{item}} {{/each}}{{@index}}{{title}}){{/each}}";
+    let source =
+        "{{#each rows}}{{name}}({{#each cells}}{{name}}:{{@index}}:{{item}} {{/each}}{{@index}}{{title}}){{/each}}";
     // `name`: the element's, else the row's, else the context's; `item`: a field of that name before the element.
     check(source, context, "r1(r1:0:1 r1:1:2 0T)outer(c:0:field 1T)");
     check(
@@ -93,14 +78,6 @@ fn loops_nest_and_see_what_is_around_them() {
 #[test]
 fn a_path_does_not_fall_back_to_outer_names_after_its_first_step() {
     let source = "{{#each xs}}{{user.name}}{{/each}}";
-    check_lenient(
-        source,
-        json!({"xs": [{"user": {}}], "user": {"name": "outer"}}),
-        "",
-    );
-    check_lenient(
-        source,
-        json!({"xs": [{}], "user": {"name": "outer"}}),
-        "outer",
-    );
+    check_lenient(source, json!({"xs": [{"user": {}}], "user": {"name": "outer"}}), "");
+    check_lenient(source, json!({"xs": [{}], "user": {"name": "outer"}}), "outer");
 }

@@ -28,11 +28,7 @@ fn partials_are_found_among_the_registered_templates() {
         json!({}),
         "头 B",
     );
-    check(
-        &[("p", "{{> q}}"), ("main", "[{{> p}}]"), ("q", "q")],
-        json!({}),
-        "[q]",
-    );
+    check(&[("p", "{{> q}}"), ("main", "[{{> p}}]"), ("q", "q")], json!({}), "[q]");
 }
 
 #[test]
@@ -51,22 +47,14 @@ fn partials_see_what_is_around_them() {
 
 #[test]
 fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
-    check(
-        &[("main", "a\n{{> p}}\nb"), ("p", "p\n")],
-        json!({}),
-        "a\np\nb",
-    );
+    check(&[("main", "a\n{{> p}}\nb"), ("p", "p\n")], json!({}), "a\np\nb");
     check(&[("main", "a\n{{> p}}\nb"), ("p", "p")], json!({}), "a\npb");
     check(
         &[("main", "a\n  {{> p}}\nb"), ("p", "1\n2\n")],
         json!({}),
         "a\n  1\n  2\nb",
     );
-    check(
-        &[("main", "\t{{> p}}"), ("p", "1\n\n2")],
-        json!({}),
-        "\t1\n\t\n\t2",
-    );
+    check(&[("main", "\t{{> p}}"), ("p", "1\n\n2")], json!({}), "\t1\n\t\n\t2");
     check(&[("main", "  {{> p}}\nz"), ("p", "")], json!({}), "z");
     check(
         &[("main", "  {{> p}}\n{{x}}\n"), ("p", "{{x}};\n{{x}}\n")],
@@ -74,11 +62,7 @@ fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
         "  a\n  b;\n  a\n  b\na\nb\n",
     );
     check(
-        &[
-            ("main", " {{> p}}\n|"),
-            ("p", "1\n  {{> q}}\n2\n"),
-            ("q", "3\n4\n"),
-        ],
+        &[("main", " {{> p}}\n|"), ("p", "1\n  {{> q}}\n2\n"), ("q", "3\n4\n")],
         json!({}),
         " 1\n   3\n   4\n 2\n|",
     );
@@ -90,22 +74,25 @@ fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
 }
 
 #[test]
+fn an_indented_partial_may_begin_in_the_middle_of_a_line() {
+    let p = "{{x~}}\n{{#if t}}\n  {{> q}}\n{{/if}}\nz\n";
+    let check = |q, expected| {
+        let templates = [("main", "  {{> p}}\n|"), ("p", p), ("q", q)];
+        check(&templates, json!({"x": 1, "t": true}), expected);
+    };
+    check("", "  1z\n|");
+    check("q\n", "  1  q\n  z\n|");
+
+    let p = p.trim_end_matches("z\n");
+    let templates = [("main", "  {{> a}}\n"), ("a", "  {{> p}}\nz"), ("p", p), ("q", "")];
+    self::check(&templates, json!({"x": 1, "t": true}), "    1z");
+}
+
+#[test]
 fn other_partials_stay_where_they_are() {
-    check(
-        &[("main", "a {{> p}} b\n"), ("p", "1\n2")],
-        json!({}),
-        "a 1\n2 b\n",
-    );
-    check(
-        &[("main", "  {{~> p}}\n|"), ("p", "1\n2\n")],
-        json!({}),
-        "1\n2\n|",
-    );
-    check(
-        &[("main", "a  {{~> p ~}}\n b"), ("p", " 1 ")],
-        json!({}),
-        "a 1 b",
-    );
+    check(&[("main", "a {{> p}} b\n"), ("p", "1\n2")], json!({}), "a 1\n2 b\n");
+    check(&[("main", "  {{~> p}}\n|"), ("p", "1\n2\n")], json!({}), "1\n2\n|");
+    check(&[("main", "a  {{~> p ~}}\n b"), ("p", " 1 ")], json!({}), "a 1 b");
 }
 
 #[test]
@@ -151,10 +138,7 @@ fn a_partial_that_includes_itself_is_an_error() {
             .render("main", &json!({"xs": [1]}).into())
             .unwrap_err();
         assert_eq!(error.kind(), &PromptErrorKind::Depth { limit: 16 });
-        assert!(
-            error.to_string().contains("does a partial include itself?"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("does a partial include itself?"), "{error}");
     }
 }
 
@@ -171,8 +155,7 @@ fn blocks_and_partials_count_together() {
         let main = "{{#if t}}".repeat(blocks) + "{{> p1}}" + &"{{/if}}".repeat(blocks);
         let mut all = registry(&[("main", &main)]);
         for n in 1..partials {
-            all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1))
-                .unwrap();
+            all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1)).unwrap();
         }
         all.register(&format!("p{partials}"), "end").unwrap();
         all.render("main", &json!({"t": 1}).into())
@@ -186,11 +169,7 @@ fn blocks_and_partials_count_together() {
     }
     let inner = "{{#if t}}".repeat(8) + "end" + &"{{/if}}".repeat(8);
     let outer = "{{#if t}}".repeat(8) + "{{> p}}" + &"{{/if}}".repeat(8);
-    let all = registry(&[
-        ("main", &outer),
-        ("less", &outer[9..outer.len() - 7]),
-        ("p", &inner),
-    ]);
+    let all = registry(&[("main", &outer), ("less", &outer[9..outer.len() - 7]), ("p", &inner)]);
     assert_eq!(all.render("less", &json!({"t": 1}).into()).unwrap(), "end");
     assert!(all.render("main", &json!({"t": 1}).into()).is_err());
 }
@@ -200,8 +179,7 @@ fn partials_are_rendered_with_the_options_of_who_asks() {
     let options = agcore_prompt::RenderOptions::new()
         .with_lenient(true)
         .with_max_output_bytes(3);
-    let all = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")])
-        .with_options(options);
+    let all = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")]).with_options(options);
     assert_eq!(all.render("main", &json!({}).into()).unwrap(), "abc");
     assert!(all.render("long", &json!({}).into()).is_err());
 }
@@ -210,10 +188,7 @@ fn partials_are_rendered_with_the_options_of_who_asks() {
 fn a_template_from_outside_can_be_bound() {
     let template = PromptTemplate::compile("[{{> p}}]").unwrap();
     assert_eq!(
-        registry(&[("p", "P")])
-            .bind(&template)
-            .render_from(&json!({}))
-            .unwrap(),
+        registry(&[("p", "P")]).bind(&template).render_from(&json!({})).unwrap(),
         "[P]"
     );
 }

@@ -11,8 +11,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(test: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("prompts-{test}-{}", std::process::id()));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("prompts-{test}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -34,10 +33,7 @@ impl Drop for Folder {
 #[test]
 fn templates_are_rendered_by_name() {
     let mut all = registry(&[("a", "A{{x}}"), ("b", "B")]);
-    assert_eq!(
-        all.render_from("a", &serde_json::json!({"x": 1})).unwrap(),
-        "A1"
-    );
+    assert_eq!(all.render_from("a", &serde_json::json!({"x": 1})).unwrap(), "A1");
     assert_eq!(all.names().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(all.get("a").unwrap().name(), Some("a"));
     all.register("a", "changed").unwrap();
@@ -59,15 +55,11 @@ fn an_unknown_template_is_an_error_with_near_names() {
 #[test]
 fn names_must_fit_into_a_partial_tag() {
     let mut all = PromptTemplateRegistry::new();
-    for name in [
-        "", "a b", "a}}", "a~", "\"a\"", "a\n", "(a)", "a|b", "\u{3000}",
-    ] {
+    for name in ["", "a b", "a}}", "a~", "\"a\"", "a\n", "(a)", "a|b", "\u{3000}"] {
         for outcome in [all.register(name, "x"), all.register_lazy(name, "x")] {
             assert_eq!(
                 outcome.unwrap_err().kind(),
-                &PromptErrorKind::InvalidName {
-                    name: name.to_owned()
-                }
+                &PromptErrorKind::InvalidName { name: name.to_owned() }
             );
         }
     }
@@ -133,25 +125,13 @@ fn files_are_read() {
     let error = all.register_file("m", &missing).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Io { path: missing });
     assert_eq!(
-        error
-            .source()
-            .unwrap()
-            .downcast_ref::<io::Error>()
-            .unwrap()
-            .kind(),
+        error.source().unwrap().downcast_ref::<io::Error>().unwrap().kind(),
         io::ErrorKind::NotFound
     );
 
-    let error = all
-        .register_file("b", folder.write("b.txt", b"\xff\xfe"))
-        .unwrap_err();
+    let error = all.register_file("b", folder.write("b.txt", b"\xff\xfe")).unwrap_err();
     assert_eq!(
-        error
-            .source()
-            .unwrap()
-            .downcast_ref::<io::Error>()
-            .unwrap()
-            .kind(),
+        error.source().unwrap().downcast_ref::<io::Error>().unwrap().kind(),
         io::ErrorKind::InvalidData
     );
 }
@@ -199,9 +179,7 @@ fn a_folder_with_a_fault_changes_nothing() {
     assert_eq!(error.location().unwrap().template.as_deref(), Some("z"));
     assert_eq!(all.render("a", &Value::Null).unwrap(), "old");
     assert!(matches!(
-        all.load_folder(folder.0.join("none"), "hbs")
-            .unwrap_err()
-            .kind(),
+        all.load_folder(folder.0.join("none"), "hbs").unwrap_err().kind(),
         PromptErrorKind::Io { .. }
     ));
 

@@ -26,12 +26,7 @@ fn check_fault<T: Serialize>(value: T, expected: &str) {
     let error = Value::from_serialize(&value).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Context);
     assert_eq!(error.source().unwrap().to_string(), expected);
-    assert!(
-        PromptTemplate::compile("x")
-            .unwrap()
-            .render_from(&value)
-            .is_err()
-    );
+    assert!(PromptTemplate::compile("x").unwrap().render_from(&value).is_err());
 }
 
 #[derive(Serialize)]
@@ -56,10 +51,7 @@ enum Shape {
     Unit,
     Newtype(Pair),
     Tuple(i32, Vec<Self>),
-    Struct {
-        x: Unit,
-        y: BTreeMap<&'static str, Self>,
-    },
+    Struct { x: Unit, y: BTreeMap<&'static str, Self> },
 }
 
 #[test]
@@ -146,16 +138,10 @@ fn a_repeated_field_keeps_its_first_value() {
         more: BTreeMap::from([("a", [1, 2]), ("name", [3, 4]), ("z", [5, 6])]),
     };
     let value = Value::from_serialize(&flat).unwrap();
-    assert_eq!(
-        value.to_string(),
-        r#"{"name":"declared","a":[1,2],"z":[5,6]}"#
-    );
+    assert_eq!(value.to_string(), r#"{"name":"declared","a":[1,2],"z":[5,6]}"#);
     let source = "{{name}} {{z.1}}{{#each this}} {{@key}}{{/each}}";
     assert_eq!(
-        PromptTemplate::compile(source)
-            .unwrap()
-            .render_from(&flat)
-            .unwrap(),
+        PromptTemplate::compile(source).unwrap().render_from(&flat).unwrap(),
         "declared 6 name a z"
     );
 }
@@ -189,10 +175,7 @@ fn what_cannot_be_read() {
 #[test]
 fn long_objects_and_arrays_keep_their_order() {
     let fields: Vec<(String, usize)> = (0..500).map(|at| (format!("field {at}"), at)).collect();
-    let object: serde_json::Map<_, _> = fields
-        .iter()
-        .map(|(name, at)| (name.clone(), (*at).into()))
-        .collect();
+    let object: serde_json::Map<_, _> = fields.iter().map(|(name, at)| (name.clone(), (*at).into())).collect();
     check(&object);
     let value = Value::from(object);
     assert_eq!(value.get("field 499"), Some(&Value::Integer(499)));

@@ -7,11 +7,7 @@ use serde_json::Value as Json;
 pub(crate) fn try_render(template: &PromptTemplate, context: &Json) -> Result<String, PromptError> {
     let tree = template.render(&Value::from(context.clone()));
     let snapshot = template.render_from(context);
-    assert_eq!(
-        tree.as_ref().ok(),
-        snapshot.as_ref().ok(),
-        "{template} with {context}"
-    );
+    assert_eq!(tree.as_ref().ok(), snapshot.as_ref().ok(), "{template} with {context}");
     assert_eq!(
         tree.as_ref().err().map(ToString::to_string),
         snapshot.err().map(|error| error.to_string())
@@ -27,8 +23,7 @@ pub(crate) fn compile(source: &str) -> PromptTemplate {
 /// A strict template renders to this.
 #[track_caller]
 pub(crate) fn check(source: &str, context: Json, expected: &str) {
-    let found =
-        try_render(&compile(source), &context).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let found = try_render(&compile(source), &context).unwrap_or_else(|error| panic!("{source}: {error}"));
     assert_eq!(found, expected, "{source} with {context}");
 }
 

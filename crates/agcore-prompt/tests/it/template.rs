@@ -13,11 +13,7 @@ fn variables_print_their_values() {
         json!({}),
         "no tags, { single } }} braces",
     );
-    check(
-        "{{name}}{{ name }}{{\n\tname\n}}",
-        json!({"name": "Ada"}),
-        "AdaAdaAda",
-    );
+    check("{{name}}{{ name }}{{\n\tname\n}}", json!({"name": "Ada"}), "AdaAdaAda");
     check(
         "{{a}} {{b}} {{c}} {{d}}",
         json!({"a": true, "b": -7, "c": 1.5, "d": null}),
@@ -43,11 +39,7 @@ fn paths_go_through_objects_and_arrays() {
         context.clone(),
         "Ada x z",
     );
-    check(
-        "{{user.0}} {{items.0.1}} {{items.1.0}}",
-        context.clone(),
-        "zero 2 3",
-    );
+    check("{{user.0}} {{items.0.1}} {{items.1.0}}", context.clone(), "zero 2 3");
     check("{{this.user.name}}", context.clone(), "Ada");
     for missing in [
         "items.2",
@@ -83,11 +75,7 @@ fn arrays_and_objects_print_as_json() {
     check("{{a}}{{o}}", json!({"a": [], "o": {}}), "[]{}");
     let escaped = "\u{0}\u{8}\u{b}\u{c}\r\t\u{1f} \u{7f}\"/";
     let json = json!({"s": [escaped]});
-    check(
-        "{{s}}",
-        json.clone(),
-        &serde_json::to_string(&json["s"]).unwrap(),
-    );
+    check("{{s}}", json.clone(), &serde_json::to_string(&json["s"]).unwrap());
 }
 
 #[test]
@@ -102,11 +90,7 @@ fn numbers_that_json_does_not_know_print_nothing() {
 
 #[test]
 fn nothing_is_escaped() {
-    check(
-        "<b>{{x}}</b>",
-        json!({"x": "<i>&\"'`=</i>"}),
-        "<b><i>&\"'`=</i></b>",
-    );
+    check("<b>{{x}}</b>", json!({"x": "<i>&\"'`=</i>"}), "<b><i>&\"'`=</i></b>");
 }
 
 #[test]
@@ -154,11 +138,7 @@ fn truth_is_as_the_page_says() {
         check(source, json!({"v": falsy}), "false");
     }
     check(source, json!({}), "false");
-    check(
-        "{{#if v.w.x}}true{{else}}false{{/if}}",
-        json!({"v": 1}),
-        "false",
-    );
+    check("{{#if v.w.x}}true{{else}}false{{/if}}", json!({"v": 1}), "false");
     for truthy in [
         json!(true),
         json!("0"),
@@ -181,11 +161,7 @@ fn raw_blocks_are_not_parsed() {
     );
     check("{{#raw}}{{/raw}}{{ # raw }}a{{ / raw }}", json!({}), "a");
     check("a {{~#raw~}} {{x}} {{~/raw~}} b", json!({}), "a{{x}}b");
-    check(
-        "{{#raw}}{{/rawer}}{{/ra{{/{{/raw}}",
-        json!({}),
-        "{{/rawer}}{{/ra{{/",
-    );
+    check("{{#raw}}{{/rawer}}{{/ra{{/{{/raw}}", json!({}), "{{/rawer}}{{/ra{{/");
     check("{{#raw}}\n  {{x}}\n{{/raw}}\n", json!({}), "  {{x}}\n");
 }
 
@@ -199,30 +175,18 @@ fn a_backslash_escapes_a_tag() {
         "{{#if x}}{{/if}}",
     );
     check("\\\\{{x}} \\\\\\{{x}}", json!({"x": 1}), "\\1 \\\\1");
-    check(
-        "a\\b \\ \\{ \\\n{{x}}\\",
-        json!({"x": 1}),
-        "a\\b \\ \\{ \\\n1\\",
-    );
+    check("a\\b \\ \\{ \\\n{{x}}\\", json!({"x": 1}), "a\\b \\ \\{ \\\n1\\");
     check("\\{{", json!({}), "{{");
     check("\\{{{x}}}", json!({}), "{{{x}}}");
 }
 
 #[test]
 fn comments_print_nothing() {
-    check(
-        "a{{! one }}b{{!}}c{{!-- with {{tags}} inside --}}d",
-        json!({}),
-        "abcd",
-    );
+    check("a{{! one }}b{{!}}c{{!-- with {{tags}} inside --}}d", json!({}), "abcd");
     check("{{!-- -- }} --}}|{{! a\nb }}|{{!-----}}|", json!({}), "|||");
     check("a {{~! c ~}} b {{~!-- c --~}} d", json!({}), "abd");
     check("{{!--!--}}|{{!-- ~--~}} |{{!--}}--}}|", json!({}), "|||");
-    check(
-        "{{!--a--}}{{x}}{{!--b--~}} c --}}",
-        json!({"x": 1}),
-        "1c --}}",
-    );
+    check("{{!--a--}}{{x}}{{!--b--~}} c --}}", json!({"x": 1}), "1c --}}");
 }
 
 #[test]
@@ -237,18 +201,13 @@ fn unicode_is_safe_everywhere() {
         json!({"列表": [{"項目": "一"}, {"項目": "二"}]}),
         "é«一»«二»é",
     );
-    check(
-        "\u{3000}{{~ ключ ~}}\u{3000}",
-        json!({"ключ": "знач"}),
-        "знач",
-    );
+    check("\u{3000}{{~ ключ ~}}\u{3000}", json!({"ключ": "знач"}), "знач");
     check("{{#raw}}原{{/raw}}\\{{文}}{{! 注 }}", json!({}), "原{{文}}");
 }
 
 #[test]
 fn names_may_hold_all_but_reserved_signs() {
-    let context =
-        json!({"a-b": 1, "_": 2, "$x:y?": 3, "true": 4, "elsewhere": 5, "itemize": 6, "each": 7});
+    let context = json!({"a-b": 1, "_": 2, "$x:y?": 3, "true": 4, "elsewhere": 5, "itemize": 6, "each": 7});
     check(
         "{{a-b}}{{_}}{{$x:y?}}{{true}}{{elsewhere}}{{itemize}}{{each}}",
         context,
@@ -269,8 +228,7 @@ fn lenient_templates_print_nothing_for_what_is_missing() {
 
 #[test]
 fn the_output_is_limited() {
-    let limited =
-        |bytes| compile("ab{{x}}").with_options(RenderOptions::new().with_max_output_bytes(bytes));
+    let limited = |bytes| compile("ab{{x}}").with_options(RenderOptions::new().with_max_output_bytes(bytes));
     let context = Value::Object([("x", "é")].into_iter().collect());
     assert_eq!(limited(4).render(&context).unwrap(), "abé");
     let error = limited(3).render(&context).unwrap_err();
@@ -309,21 +267,14 @@ fn templates_write_into_writers_and_tell_when_these_refuse() {
     assert_eq!(out, ">x");
     let error = template.render_to(&mut Refuses, &Value::Null).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Write);
-    assert!(
-        std::error::Error::source(&error)
-            .unwrap()
-            .is::<std::fmt::Error>()
-    );
+    assert!(std::error::Error::source(&error).unwrap().is::<std::fmt::Error>());
 }
 
 #[test]
 fn a_template_is_its_source() {
     let source = "\u{feff}{{~ a ~}} \\{{ {{#raw}} {{/raw}}\r\n";
     assert_eq!(compile(source).to_string(), source);
-    assert_eq!(
-        source.parse::<PromptTemplate>().unwrap().to_string(),
-        source
-    );
+    assert_eq!(source.parse::<PromptTemplate>().unwrap().to_string(), source);
 }
 
 #[test]

@@ -10,10 +10,7 @@ fn check(source: &str, expected: &[&str]) {
 #[test]
 fn variables_come_once_in_the_order_of_use() {
     check("none", &[]);
-    check(
-        "{{b}}{{a.x.0}}{{b}}{{this.c}}{{this}}",
-        &["b", "a.x.0", "c"],
-    );
+    check("{{b}}{{a.x.0}}{{b}}{{this.c}}{{this}}", &["b", "a.x.0", "c"]);
     check(
         "{{#if a}}{{b}}{{else if c}}{{d}}{{else}}{{e}}{{/if}}{{#unless f}}{{/unless}}",
         &["a", "b", "c", "d", "e", "f"],

@@ -85,9 +85,7 @@ fn own(text: LitStr) -> Result<Permission> {
         !part.is_empty() && part.chars().all(is_fine)
     };
     match text.value().split_once(':') {
-        Some((namespace, name)) if is_part(namespace) && is_part(name) => {
-            Ok(Permission::Own(text))
-        }
+        Some((namespace, name)) if is_part(namespace) && is_part(name) => Ok(Permission::Own(text)),
         _ => Err(Error::new(
             text.span(),
             "a permission of your own is \"namespace:name\", both of letters, digits, `_`, `-`, `.` or `/`; the known \

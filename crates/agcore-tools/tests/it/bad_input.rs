@@ -219,7 +219,7 @@ async fn a_panic_while_arguments_are_read_harms_nobody_else() {
     assert_eq!(text(of("2")), "{}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_slow_and_a_panicking_neighbour_harm_nobody() {
     let tools = ToolRegistry::new();
     tools.register(panics()).unwrap();

@@ -44,5 +44,8 @@ fn tools(session: &AgentSession) -> String {
     if tools.is_empty() {
         return "No tools are offered.\n".to_owned();
     }
-    tools.iter().map(|tool| format!("{}: {}\n", tool.name(), tool.tool().description())).collect()
+    tools
+        .iter()
+        .map(|tool| format!("{}: {}\n", tool.name(), tool.tool().description()))
+        .collect()
 }

@@ -13,7 +13,9 @@ pub(super) async fn read() -> Result<String, Failure> {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     };
-    let read = tokio::task::spawn_blocking(all).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+    let read = tokio::task::spawn_blocking(all)
+        .await
+        .unwrap_or_else(|error| Err(io::Error::other(error)));
     let bytes = read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
     message(text(bytes)?)
 }
@@ -24,7 +26,9 @@ pub(super) async fn read() -> Result<String, Failure> {
 /// When it is empty.
 pub(super) fn message(text: String) -> Result<String, Failure> {
     if text.trim().is_empty() {
-        return Err(Failure::usage("the message is empty: there is nothing to say to the model"));
+        return Err(Failure::usage(
+            "the message is empty: there is nothing to say to the model",
+        ));
     }
     Ok(text.trim_end().to_owned())
 }
@@ -32,7 +36,9 @@ pub(super) fn message(text: String) -> Result<String, Failure> {
 fn text(bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
-        Failure::usage(format!("standard input is not UTF-8 text: byte {at} fits nowhere; convert it first, as iconv does"))
+        Failure::usage(format!(
+            "standard input is not UTF-8 text: byte {at} fits nowhere; convert it first, as iconv does"
+        ))
     })
 }
 

@@ -26,11 +26,18 @@ use crate::{
 /// A terminal that cannot be used, settings that do not fit.
 pub(super) async fn run(args: &ChatArgs, settings: &Settings, interrupts: &Interrupts) -> Result<(), Failure> {
     let console = Console::open()?;
-    let screen = Screen { palette: Palette::of(&io::stdout()) };
+    let screen = Screen {
+        palette: Palette::of(&io::stdout()),
+    };
     let (asking, questions) = AskPerson::new();
     let approver: Arc<dyn Approver> = if args.yes { Arc::new(AllowAll) } else { Arc::new(asking) };
     let session = session(args, settings, Some(approver))?;
-    let mut turns = LiveTurn { console: console.clone(), screen, questions, interrupts: interrupts.clone() };
+    let mut turns = LiveTurn {
+        console: console.clone(),
+        screen,
+        questions,
+        interrupts: interrupts.clone(),
+    };
     // At the prompt the editor gets Ctrl-C as a key.
     let _meaning = interrupts.ignore();
     greet(settings, screen)?;
@@ -74,7 +81,11 @@ async fn said(
 
 fn greet(settings: &Settings, screen: Screen) -> Result<(), Failure> {
     let provider = &settings.provider;
-    let place = provider.base_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
+    let place = provider
+        .base_url
+        .as_ref()
+        .map(|url| format!(" at {url}"))
+        .unwrap_or_default();
     screen.note(&format!("{} of {}{place}", provider.model, provider.name()))?;
     screen.note("/help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves.")
 }

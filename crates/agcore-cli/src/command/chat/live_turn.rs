@@ -99,7 +99,10 @@ impl LiveTurn {
 
     fn open(&self, question: Question) -> Open {
         let console = self.console.clone();
-        Open { question, reading: Box::pin(async move { console.read_line(ANSWERS).await }) }
+        Open {
+            question,
+            reading: Box::pin(async move { console.read_line(ANSWERS).await }),
+        }
     }
 
     /// Gives the answer, or asks again when it is none.
@@ -122,7 +125,11 @@ impl LiveTurn {
     }
 
     fn tell(&self, failure: &Failure, something_kept: bool) -> Result<(), Failure> {
-        let what = if failure.is_cancelled() { "cancelled".to_owned() } else { failure.to_string() };
+        let what = if failure.is_cancelled() {
+            "cancelled".to_owned()
+        } else {
+            failure.to_string()
+        };
         self.screen.fault(&what)?;
         self.screen.note(if something_kept {
             "What was done in this turn is remembered."

@@ -25,7 +25,8 @@ impl CaseFile {
         let body = match case.body_file() {
             None => case.body.clone().into_bytes(),
             Some(name) => {
-                let file = beside(path, name).ok_or_else(|| format!("the body `{name}` is no name of a file beside it"))?;
+                let file =
+                    beside(path, name).ok_or_else(|| format!("the body `{name}` is no name of a file beside it"))?;
                 fs::read(file).map_err(|error| format!("the body `{name}`: {error}"))?
             }
         };
@@ -49,7 +50,11 @@ mod tests {
     #[test]
     fn a_body_lies_beside_its_case() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(beside(Path::new("cases/a.json"), name), expected.map(PathBuf::from), "{name}");
+            assert_eq!(
+                beside(Path::new("cases/a.json"), name),
+                expected.map(PathBuf::from),
+                "{name}"
+            );
         };
         check("a.body", Some("cases/a.body"));
         for name in ["", ".", "..", "/etc/passwd", "../a.body", "b/a.body"] {

@@ -29,7 +29,10 @@ impl Output {
             fs::create_dir_all(folder)
                 .map_err(|error| Failure::usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
         }
-        Ok(Self { folder: folder.map(Path::to_owned), written: HashSet::new() })
+        Ok(Self {
+            folder: folder.map(Path::to_owned),
+            written: HashSet::new(),
+        })
     }
 
     /// Writes a result; or says why it has no place of its own.
@@ -39,11 +42,16 @@ impl Output {
     pub(super) fn write(&mut self, result: &NeutralResult) -> Result<Result<(), String>, Failure> {
         let Some(folder) = &self.folder else {
             let line = serde_json::to_string(result).map_err(|error| Failure::task(error.to_string()))?;
-            return writeln!(io::stdout(), "{line}").map(Ok).map_err(|error| Failure::output(&error));
+            return writeln!(io::stdout(), "{line}")
+                .map(Ok)
+                .map_err(|error| Failure::output(&error));
         };
         let name = file_name(&result.id);
         if !self.written.insert(name.clone()) {
-            return Ok(Err(format!("another case has the id `{}`, too, and was written before", result.id)));
+            return Ok(Err(format!(
+                "another case has the id `{}`, too, and was written before",
+                result.id
+            )));
         }
         let path = folder.join(&name);
         let json = serde_json::to_string_pretty(result).map_err(|error| Failure::task(error.to_string()))?;

@@ -111,5 +111,7 @@ mod tests {
         assert_eq!(seconds(0, None, 0.0), 0.0);
         assert_eq!(seconds(0, None, f64::NAN), 1.0);
         assert_eq!(seconds(0, Some(45), 0.1), 45.0);
+        let endless = RetryPolicy::new().with_backoff(Duration::MAX, Duration::MAX);
+        assert_eq!(endless.delay(0, None, 1.0), Duration::MAX);
     }
 }

@@ -60,8 +60,7 @@ impl ChatDecoder {
             .headers
             .get(http::header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok());
-        let is_events =
-            content_type.is_some_and(|text| text.trim_start().starts_with("text/event-stream"));
+        let is_events = content_type.is_some_and(|text| text.trim_start().starts_with("text/event-stream"));
         let mode = if head.status.is_success() {
             Mode::Sniff(Vec::new())
         } else {
@@ -94,10 +93,7 @@ impl ChatDecoder {
         };
         let begun = std::mem::take(begun);
         self.mode = match form {
-            Form::Events => Mode::Events(Box::new(Events::new(
-                self.failure.clone(),
-                self.vendor.clone(),
-            ))),
+            Form::Events => Mode::Events(Box::new(Events::new(self.failure.clone(), self.vendor.clone()))),
             Form::Json => Mode::Whole(Vec::new()),
             Form::Page => Mode::Page(Vec::new()),
         };
@@ -108,11 +104,8 @@ impl ChatDecoder {
         match &mut self.mode {
             Mode::Events(events) => return events.feed(bytes, out),
             Mode::Whole(body) if body.len().saturating_add(bytes.len()) > LONGEST_REPLY => {
-                let message =
-                    format!("the reply is larger than the limit of {LONGEST_REPLY} bytes");
-                return Err(self
-                    .failure
-                    .note(LlmError::new(LlmErrorKind::Malformed, message)));
+                let message = format!("the reply is larger than the limit of {LONGEST_REPLY} bytes");
+                return Err(self.failure.note(LlmError::new(LlmErrorKind::Malformed, message)));
             }
             Mode::Whole(body) => body.extend_from_slice(bytes),
             Mode::Page(body) | Mode::Failure(body) => {
@@ -125,20 +118,10 @@ impl ChatDecoder {
     }
 
     /// A whole reply: the same reader as for a chunk, and what a whole reply must hold.
-    fn whole(
-        &mut self,
-        body: &[u8],
-        close: Close,
-        out: &mut Vec<ReplyDelta>,
-    ) -> Result<(), LlmError> {
+    fn whole(&mut self, body: &[u8], close: Close, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
-        if body.trim_ascii_start().starts_with(b"[") {
-            return Err(
-                match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-                    Ok(_) => self.failure.read(body),
-                    Err(error) => self.unreadable(body, close, &error),
-                },
-            );
+        if let Some(error) = listed_error(&self.failure, body) {
+            return Err(error);
         }
         let mut state = State::new(self.vendor.clone(), true);
         let begin = out.len();
@@ -164,9 +147,7 @@ impl ChatDecoder {
     fn unreadable(&self, body: &[u8], close: Close, error: &serde_json::Error) -> LlmError {
         match close {
             Close::Reset => self.failure.broken(),
-            Close::Clean => {
-                self.malformed(format!("the reply is no chat completion: {error}"), body)
-            }
+            Close::Clean => self.malformed(format!("the reply is no chat completion: {error}"), body),
         }
     }
 
@@ -195,16 +176,13 @@ impl Decoder<Chat> for ChatDecoder {
     }
 
     fn finish(&mut self, close: Close, items: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
-        let is_empty_stream =
-            |begun: &[u8]| begun.trim_ascii().is_empty() || b"data: [DONE]".starts_with(begun);
+        let is_empty_stream = |begun: &[u8]| begun.trim_ascii().is_empty() || b"data: [DONE]".starts_with(begun);
         match std::mem::replace(&mut self.mode, Mode::Over) {
             Mode::Failure(body) => Err(self.failure.read(&body)),
             Mode::Events(mut events) => events.finish(close, items),
             Mode::Whole(body) => self.whole(&body, close, items),
             Mode::Sniff(_) | Mode::Page(_) if close == Close::Reset => Err(self.failure.broken()),
-            Mode::Sniff(begun) if self.is_events && is_empty_stream(&begun) => {
-                Err(truncated(&self.failure))
-            }
+            Mode::Sniff(begun) if self.is_events && is_empty_stream(&begun) => Err(truncated(&self.failure)),
             Mode::Sniff(body) | Mode::Page(body) => Err(self.page(&body)),
             Mode::Over => Ok(()),
         }
@@ -282,12 +260,7 @@ impl From<SseTooLong> for Stop {
 }
 
 impl EventReader {
-    fn event(
-        &mut self,
-        event: SseEvent<'_>,
-        is_done: &mut bool,
-        out: &mut Vec<ReplyDelta>,
-    ) -> Result<(), Stop> {
+    fn event(&mut self, event: SseEvent<'_>, is_done: &mut bool, out: &mut Vec<ReplyDelta>) -> Result<(), Stop> {
         let data = event.data.trim_ascii();
         // Pings have no data; some gateways send comments on as data.
         if *is_done || data.is_empty() || data.starts_with(b":") {
@@ -298,8 +271,11 @@ impl EventReader {
             self.state.finish_all(out);
             return Ok(());
         }
-        if event.name == b"error" || data.starts_with(b"[{") {
+        if event.name == b"error" {
             return Err(Stop::Failed(self.failure.read(data)));
+        }
+        if let Some(error) = listed_error(&self.failure, data) {
+            return Err(Stop::Failed(error));
         }
         let begin = out.len();
         match chunk::read(data, &mut self.state, out) {
@@ -313,8 +289,7 @@ impl EventReader {
                 if event.unterminated {
                     return Ok(());
                 }
-                let message =
-                    format!("an event of the stream is no chunk of a chat completion: {error}");
+                let message = format!("an event of the stream is no chunk of a chat completion: {error}");
                 Err(Stop::Failed(self.failure.malformed(message, data)))
             }
         }
@@ -332,17 +307,21 @@ impl EventReader {
     }
 }
 
+/// The error in a list of one, as Gemini tells it.
+fn listed_error(failure: &FailureReader, data: &[u8]) -> Option<LlmError> {
+    if !data.trim_ascii_start().starts_with(b"[") {
+        return None;
+    }
+    let items: Vec<serde_json::Value> = serde_json::from_slice(data).ok()?;
+    items.first()?.is_object().then(|| failure.read(data))
+}
+
 /// The failure that a chunk or a whole reply tells.
 fn failed(failure: &FailureReader, data: &[u8], summary: &Summary) -> Option<LlmError> {
     if let Some(error) = &summary.error {
-        let only_error =
-            serde_json::to_vec(&serde_json::json!({ "error": error })).unwrap_or_default();
+        let only_error = serde_json::to_vec(&serde_json::json!({ "error": error })).unwrap_or_default();
         // What stands beside the error may say more, but beside choices it is the answer.
-        return Some(failure.read(if summary.has_choices {
-            &only_error
-        } else {
-            data
-        }));
+        return Some(failure.read(if summary.has_choices { &only_error } else { data }));
     }
     if summary.is_flat_error {
         return Some(failure.read(data));

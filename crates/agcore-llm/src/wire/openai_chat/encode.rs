@@ -45,9 +45,7 @@ pub(super) fn encode(
         ));
     }
     if let Some(name) = request.extra_body_clash() {
-        let why = format!(
-            "extra_body must not hold `{name}`: set the request's field of that name instead"
-        );
+        let why = format!("extra_body must not hold `{name}`: set the request's field of that name instead");
         return Err(refused(why));
     }
     let context = Context::new(dialect, request, model);

@@ -49,9 +49,7 @@ impl Decoder<ListModels> for ModelsDecoder {
             return Err(self.failure.read(&body));
         }
         match serde_json::from_slice::<Value>(&body) {
-            Ok(reply) if reply.get("error").is_some_and(|error| !error.is_null()) => {
-                Err(self.failure.read(&body))
-            }
+            Ok(reply) if reply.get("error").is_some_and(|error| !error.is_null()) => Err(self.failure.read(&body)),
             Ok(reply) => match list(reply) {
                 Some(models) => {
                     items.extend(models.into_iter().filter_map(entry));
@@ -63,12 +61,10 @@ impl Decoder<ListModels> for ModelsDecoder {
             },
             Err(_) if close == Close::Reset => Err(self.failure.broken()),
             Err(_) => {
-                let words =
-                    FailureReader::words_of(&body).unwrap_or_else(|| "it is cut or empty".into());
-                Err(self.failure.malformed(
-                    format!("the server answered with no list of models: {words}"),
-                    &body,
-                ))
+                let words = FailureReader::words_of(&body).unwrap_or_else(|| "it is cut or empty".into());
+                Err(self
+                    .failure
+                    .malformed(format!("the server answered with no list of models: {words}"), &body))
             }
         }
     }
@@ -109,9 +105,7 @@ fn entry(model: Value) -> Option<ModelEntry> {
         id,
         name: text(&mut members, "name"),
         owned_by: text(&mut members, "owned_by"),
-        created: members
-            .shift_remove("created")
-            .and_then(|created| created.as_u64()),
+        created: members.shift_remove("created").and_then(|created| created.as_u64()),
         context_window: window,
         ..ModelEntry::default()
     };

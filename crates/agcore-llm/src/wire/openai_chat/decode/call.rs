@@ -43,9 +43,7 @@ impl<'de> de::Visitor<'de> for CallsSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut calls = Vec::new();
-        while let Some(call) = seq.next_element_seed(CallSeed {
-            vendor: self.vendor,
-        })? {
+        while let Some(call) = seq.next_element_seed(CallSeed { vendor: self.vendor })? {
             calls.push(call);
         }
         place(&mut calls, self.whole);
@@ -161,8 +159,7 @@ impl<'de> Deserialize<'de> for FunctionPart {
                         "name" => part.name = filled(map.next_value::<LooseText>()?.0),
                         "arguments" | "input" => {
                             let raw = map.next_value::<&'de RawValue>()?.get();
-                            (part.input, part.whole_input) =
-                                input(raw).map_err(de::Error::custom)?;
+                            (part.input, part.whole_input) = input(raw).map_err(de::Error::custom)?;
                         }
                         _ => skip(&mut map)?,
                     }

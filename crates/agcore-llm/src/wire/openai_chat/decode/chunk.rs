@@ -31,11 +31,7 @@ pub(super) struct Summary {
 }
 
 /// Reads a chunk and tells its deltas. After an error in it the deltas told for it are void.
-pub(super) fn read(
-    data: &[u8],
-    state: &mut State,
-    out: &mut Vec<ReplyDelta>,
-) -> serde_json::Result<Summary> {
+pub(super) fn read(data: &[u8], state: &mut State, out: &mut Vec<ReplyDelta>) -> serde_json::Result<Summary> {
     let mut deserializer = serde_json::Deserializer::from_slice(data);
     let summary = ChunkSeed { state, out }.deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -98,11 +94,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                 other => {
                     let place = Place::Response;
                     let member = state.member(place, other, &mut map)?;
-                    out.extend(member.map(|(name, value)| ReplyDelta::Member {
-                        place,
-                        name,
-                        value,
-                    }));
+                    out.extend(member.map(|(name, value)| ReplyDelta::Member { place, name, value }));
                 }
             }
         }
@@ -116,10 +108,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
 }
 
 /// Reads a member of the start, if it is not known yet; says whether it is new.
-fn known<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    place: &mut Option<String>,
-) -> Result<bool, A::Error> {
+fn known<'de, A: MapAccess<'de>>(map: &mut A, place: &mut Option<String>) -> Result<bool, A::Error> {
     if place.is_some() {
         return skip(map).map(|()| false);
     }
@@ -166,19 +155,8 @@ impl<'de> de::Visitor<'de> for ChoicesSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let Self {
-            state,
-            out,
-            summary,
-        } = self;
-        while seq
-            .next_element_seed(ChoiceSeed {
-                state,
-                out,
-                summary,
-            })?
-            .is_some()
-        {
+        let Self { state, out, summary } = self;
+        while seq.next_element_seed(ChoiceSeed { state, out, summary })?.is_some() {
             summary.has_choices = true;
         }
         Ok(())
@@ -206,25 +184,16 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self {
-            state,
-            out,
-            summary,
-        } = self;
+        let Self { state, out, summary } = self;
         let (mut index, mut said, mut finish, mut members) = (0, Said::default(), None, Vec::new());
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 "index" => {
                     let count = map.next_value::<LooseCount>()?.0;
-                    index = count
-                        .and_then(|count| u32::try_from(count).ok())
-                        .unwrap_or(0);
+                    index = count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
                 }
                 "delta" | "message" => {
-                    said = map.next_value_seed(SaidSeed {
-                        state,
-                        choice: index,
-                    })?;
+                    said = map.next_value_seed(SaidSeed { state, choice: index })?;
                 }
                 "finish_reason" => finish = filled(map.next_value::<LooseText>()?.0),
                 "error" => note_error(summary, map.next_value()?),
@@ -233,11 +202,11 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
         }
         state.say(index, said, out);
         let place = Place::Choice(index);
-        out.extend(members.into_iter().map(|(name, value)| ReplyDelta::Member {
-            place,
-            name,
-            value,
-        }));
+        out.extend(
+            members
+                .into_iter()
+                .map(|(name, value)| ReplyDelta::Member { place, name, value }),
+        );
         match finish {
             // The kind of failure is told by an error object, if there is one.
             Some(word) if word == "error" => summary.finished_with_error = true,

@@ -61,10 +61,7 @@ impl<'de> Deserialize<'de> for Content {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content, A::Error> {
                 let mut parts = Vec::new();
-                read_part(
-                    Value::deserialize(MapAccessDeserializer::new(map))?,
-                    &mut parts,
-                );
+                read_part(Value::deserialize(MapAccessDeserializer::new(map))?, &mut parts);
                 Ok(Content::Parts(parts))
             }
         }
@@ -86,12 +83,7 @@ fn read_part(part: Value, parts: &mut Vec<Part>) {
     }
 }
 
-fn push_text(
-    members: &Map<String, Value>,
-    name: &str,
-    part: fn(Text) -> Part,
-    parts: &mut Vec<Part>,
-) {
+fn push_text(members: &Map<String, Value>, name: &str, part: fn(Text) -> Part, parts: &mut Vec<Part>) {
     if let Some(Value::String(text)) = members.get(name) {
         parts.push(part(text.as_str().into()));
     }

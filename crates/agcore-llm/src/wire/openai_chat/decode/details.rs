@@ -8,10 +8,7 @@ use serde_json::Value;
 pub(in crate::wire::openai_chat) const REASONING_DETAILS: &str = "reasoning_details";
 
 /// Adds pieces to a list: text or summary that goes on with the last entry is appended to it.
-pub(in crate::wire::openai_chat) fn append(
-    list: &mut Vec<Value>,
-    pieces: impl IntoIterator<Item = Value>,
-) {
+pub(in crate::wire::openai_chat) fn append(list: &mut Vec<Value>, pieces: impl IntoIterator<Item = Value>) {
     for piece in pieces {
         match list.last_mut() {
             Some(last) if goes_on(last, &piece) => join(last, piece),

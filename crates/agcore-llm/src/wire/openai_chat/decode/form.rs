@@ -30,9 +30,7 @@ pub(super) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
         b':' => return Some(Form::Events),
         _ => {}
     }
-    let end = bytes
-        .iter()
-        .position(|byte| matches!(byte, b':' | b'\n' | b'\r'));
+    let end = bytes.iter().position(|byte| matches!(byte, b':' | b'\n' | b'\r'));
     let field = &bytes[..end.unwrap_or(bytes.len())];
     match end {
         None if FIELDS.iter().any(|known| known.starts_with(field)) => None,

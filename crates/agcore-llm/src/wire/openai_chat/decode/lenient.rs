@@ -108,8 +108,7 @@ impl<'de> Deserialize<'de> for LooseCount {
             }
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<LooseCount, E> {
                 // Counts as `12.0`; 2^53 is where a float stops to be exact.
-                let is_count =
-                    number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&number);
+                let is_count = number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&number);
                 Ok(LooseCount(is_count.then_some(number as u64)))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<LooseCount, E> {

@@ -62,15 +62,11 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                     said.calls = map.next_value_seed(seed)?;
                 }
                 "function_call" => {
-                    said.function_call = map
-                        .next_value::<Option<FunctionPart>>()?
-                        .map(FunctionPart::legacy);
+                    said.function_call = map.next_value::<Option<FunctionPart>>()?.map(FunctionPart::legacy);
                 }
                 "audio" => said.audio = map.next_value()?,
                 other => {
-                    let member = self
-                        .state
-                        .member(Place::Message(self.choice), other, &mut map)?;
+                    let member = self.state.member(Place::Message(self.choice), other, &mut map)?;
                     said.members.extend(member);
                 }
             }

@@ -108,10 +108,7 @@ impl State {
         choice.reason(said.reasoning_content.or(said.reasoning), said.details, out);
         choice.content(&self.vendor, said.content, out);
         if let Some(text) = said.refusal {
-            out.push(ReplyDelta::Refusal {
-                choice: index,
-                text,
-            });
+            out.push(ReplyDelta::Refusal { choice: index, text });
         }
         choice.calls(&self.vendor, said.calls, said.function_call, out);
         choice.hear(said.audio);
@@ -138,10 +135,7 @@ impl State {
                 value: word.into(),
             });
         }
-        out.push(ReplyDelta::Finish {
-            choice: index,
-            reason,
-        });
+        out.push(ReplyDelta::Finish { choice: index, reason });
     }
 
     /// Ends every choice that is still open: a whole reply has stopped, a stream with a terminal marker has ended for a
@@ -177,9 +171,7 @@ impl State {
     pub(super) fn is_finished(&self) -> bool {
         match self.choices.iter().find(|choice| choice.index == 0) {
             Some(first) => first.is_finished,
-            None => {
-                !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished)
-            }
+            None => !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished),
         }
     }
 }
@@ -217,10 +209,7 @@ impl ChoiceState {
         if let Some(text) = plain {
             out.push(ReplyDelta::Reasoning { choice, text });
         } else if !self.has_plain_reasoning {
-            let texts = pieces
-                .iter()
-                .filter_map(details::text)
-                .filter(|text| !text.is_empty());
+            let texts = pieces.iter().filter_map(details::text).filter(|text| !text.is_empty());
             out.extend(texts.map(|text| ReplyDelta::Reasoning {
                 choice,
                 text: text.into(),
@@ -233,9 +222,7 @@ impl ChoiceState {
         match content {
             Content::None => {}
             Content::Text(text) => self.text(vendor, text, out),
-            Content::Parts(parts) => parts
-                .into_iter()
-                .for_each(|part| self.part(vendor, part, out)),
+            Content::Parts(parts) => parts.into_iter().for_each(|part| self.part(vendor, part, out)),
         }
     }
 
@@ -291,9 +278,7 @@ impl ChoiceState {
         };
         for (name, value) in pieces {
             match (self.audio.get_mut(&name), value) {
-                (Some(Value::String(text)), Value::String(more))
-                    if name == "data" || name == "transcript" =>
-                {
+                (Some(Value::String(text)), Value::String(more)) if name == "data" || name == "transcript" => {
                     text.push_str(&more);
                 }
                 (_, value) => {

@@ -53,11 +53,7 @@ impl RawUsage {
             completion_tokens: output(self.prompt, self.completion, reasoning_tokens, self.total),
             total_tokens: self.total,
             prompt_tokens_details: PromptTokensDetails {
-                cached_tokens: prompt
-                    .cached
-                    .or(self.cached)
-                    .or(self.cache_hit)
-                    .or(self.cache_read),
+                cached_tokens: prompt.cached.or(self.cached).or(self.cache_hit).or(self.cache_read),
                 cache_write_tokens: prompt.cache_write.or(self.cache_creation),
                 audio_tokens: prompt.audio,
                 extra: prompt.extra,
@@ -81,12 +77,7 @@ impl RawUsage {
 }
 
 /// All generated tokens. xAI counts reasoning outside of `completion_tokens`, others inside; the total tells which.
-fn output(
-    prompt: Option<u64>,
-    completion: Option<u64>,
-    reasoning: Option<u64>,
-    total: Option<u64>,
-) -> Option<u64> {
+fn output(prompt: Option<u64>, completion: Option<u64>, reasoning: Option<u64>, total: Option<u64>) -> Option<u64> {
     let outside = || {
         let reasoning = reasoning.filter(|tokens| *tokens > 0)?;
         let all = completion?.checked_add(reasoning)?;

@@ -1,8 +1,6 @@
 //! Assistant messages: text, reasoning and calls, and what the vendor wants back with them.
 
-use agcore_chat::{
-    AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData,
-};
+use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
@@ -39,11 +37,7 @@ impl Serialize for WrittenAssistant<'_> {
                 &mut map,
             )?;
             // The vendor holds the sound itself.
-            write_some(
-                "audio",
-                message.audio.as_ref().and_then(audio_reference),
-                &mut map,
-            )?;
+            write_some("audio", message.audio.as_ref().and_then(audio_reference), &mut map)?;
         }
         context.write_name(message.name.as_deref(), &mut map)?;
         self.write_function_call(message.function_call.as_ref(), &mut map)?;
@@ -54,11 +48,7 @@ impl Serialize for WrittenAssistant<'_> {
     }
 }
 
-fn write_some<S: SerializeMap, T: Serialize>(
-    name: &str,
-    value: Option<T>,
-    map: &mut S,
-) -> Result<(), S::Error> {
+fn write_some<S: SerializeMap, T: Serialize>(name: &str, value: Option<T>, map: &mut S) -> Result<(), S::Error> {
     value.map_or(Ok(()), |value| map.serialize_entry(name, &value))
 }
 
@@ -69,17 +59,12 @@ fn audio_reference(audio: &Value) -> Option<Value> {
 impl WrittenAssistant<'_> {
     /// Most other members are notes of an earlier reply, which no vendor takes back.
     fn is_sent(&self, member: &str) -> bool {
-        self.context
-            .dialect
-            .content
-            .assistant_members
-            .contains(&member)
+        self.context.dialect.content.assistant_members.contains(&member)
     }
 
     fn write_content<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
         let (message, rule) = (self.message, self.context.dialect);
-        let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts)
-            && self.has_own_reasoning();
+        let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts) && self.has_own_reasoning();
         let mut parts = message.blocks.iter().filter(|block| is_content(block));
         let is_several = parts.next().is_some() && parts.next().is_some();
         let is_plain = message
@@ -102,10 +87,7 @@ impl WrittenAssistant<'_> {
         }
         match self.instead_of_text() {
             Some(words) => map.serialize_entry("content", words),
-            None if message.has_tool_calls()
-                || message.function_call.is_some()
-                || self.has_refusal() =>
-            {
+            None if message.has_tool_calls() || message.function_call.is_some() || self.has_refusal() => {
                 map.serialize_entry("content", &())
             }
             None => map.serialize_entry("content", ""),
@@ -142,9 +124,7 @@ impl WrittenAssistant<'_> {
     fn write_reasoning<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
         let rule = self.context.dialect.reasoning;
         if let ReasoningField::Member(name) = rule.field {
-            let is_required = rule.required_with_calls
-                && self.context.is_thinking
-                && self.message.has_tool_calls();
+            let is_required = rule.required_with_calls && self.context.is_thinking && self.message.has_tool_calls();
             if is_required || self.has_own_reasoning() {
                 map.serialize_entry(name, &Joined(|| self.own_reasoning()))?;
             }
@@ -154,15 +134,9 @@ impl WrittenAssistant<'_> {
             let Block::Reasoning(reasoning) = block else {
                 continue;
             };
-            let data = vendor_data(self.context, reasoning.vendor.as_ref())
-                .and_then(|data| data.get(REASONING_DETAILS));
-            details::append(
-                &mut list,
-                data.and_then(Value::as_array)
-                    .into_iter()
-                    .flatten()
-                    .cloned(),
-            );
+            let data =
+                vendor_data(self.context, reasoning.vendor.as_ref()).and_then(|data| data.get(REASONING_DETAILS));
+            details::append(&mut list, data.and_then(Value::as_array).into_iter().flatten().cloned());
         }
         if list.is_empty() {
             Ok(())
@@ -171,16 +145,11 @@ impl WrittenAssistant<'_> {
         }
     }
 
-    fn write_function_call<S: SerializeMap>(
-        &self,
-        call: Option<&FunctionCall>,
-        map: &mut S,
-    ) -> Result<(), S::Error> {
+    fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {
         match call {
-            Some(_) if !self.context.dialect.content.legacy_functions => Err(self.context.refuse(
-                "calls in the legacy form",
-                "rewrite `function_call` as a tool call",
-            )),
+            Some(_) if !self.context.dialect.content.legacy_functions => Err(self
+                .context
+                .refuse("calls in the legacy form", "rewrite `function_call` as a tool call")),
             call => write_some("function_call", call, map),
         }
     }
@@ -227,21 +196,13 @@ impl Serialize for WrittenBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_written = |block: &&Block| match block {
             Block::Reasoning(reasoning) => {
-                self.thinking
-                    && !reasoning.text.is_empty()
-                    && is_of(self.context, reasoning.vendor.as_ref())
+                self.thinking && !reasoning.text.is_empty() && is_of(self.context, reasoning.vendor.as_ref())
             }
             // Empty texts are refused by several vendors.
             Block::Text(text) => !text.text.is_empty(),
             other => is_content(other),
         };
-        serializer.collect_seq(
-            self.message
-                .blocks
-                .iter()
-                .filter(is_written)
-                .map(WrittenBlock),
-        )
+        serializer.collect_seq(self.message.blocks.iter().filter(is_written).map(WrittenBlock))
     }
 }
 
@@ -282,11 +243,7 @@ struct WrittenCalls<'a> {
 impl Serialize for WrittenCalls<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.context;
-        serializer.collect_seq(
-            self.message
-                .tool_calls()
-                .map(|call| WrittenCall { context, call }),
-        )
+        serializer.collect_seq(self.message.tool_calls().map(|call| WrittenCall { context, call }))
     }
 }
 

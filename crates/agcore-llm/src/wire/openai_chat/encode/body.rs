@@ -49,13 +49,9 @@ impl Body<'_> {
             return map.serialize_entry("stream_options", &options);
         }
         match told {
-            Some(options)
-                if *options != StreamOptions::default() && options.include_usage != Some(true) =>
-            {
-                Err(self
-                    .context
-                    .refuse("stream_options", "usage always comes; leave them out"))
-            }
+            Some(options) if *options != StreamOptions::default() && options.include_usage != Some(true) => Err(self
+                .context
+                .refuse("stream_options", "usage always comes; leave them out")),
             _ => Ok(()),
         }
     }

@@ -124,9 +124,6 @@ mod tests {
     #[test]
     fn leaves_ids_alone_where_any_will_do() {
         let messages = history(&["call_x"]);
-        assert_eq!(
-            CallIds::new(CallIdRule::Any, &messages).get("call_x"),
-            "call_x"
-        );
+        assert_eq!(CallIds::new(CallIdRule::Any, &messages).get("call_x"), "call_x");
     }
 }

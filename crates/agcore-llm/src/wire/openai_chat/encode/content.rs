@@ -61,8 +61,7 @@ impl WrittenContent<'_> {
         cache: Option<&CacheMark>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let is_bare =
-            |part: &TextPart| part.extra.is_empty() && self.cache_of(&part.marks).is_none();
+        let is_bare = |part: &TextPart| part.extra.is_empty() && self.cache_of(&part.marks).is_none();
         if let (None, [ContentPart::Text(part)]) = (cache, parts)
             && is_bare(part)
         {
@@ -73,10 +72,7 @@ impl WrittenContent<'_> {
             let what = format!("other parts than text in {}", self.owner.name());
             return Err(self.context.refuse(&what, "send them in a user message"));
         }
-        if self.owner != Owner::User
-            && !self.context.dialect.content.arrays
-            && !self.has_marks(parts, cache)
-        {
+        if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
             return serializer.serialize_str(&self.content.text());
         }
         let last = parts.len().saturating_sub(1);
@@ -144,14 +140,7 @@ impl Serialize for WrittenPart<'_> {
                 cache,
                 serializer,
             ),
-            ContentPart::File(part) => self.media(
-                rule.files,
-                "file",
-                &part.file,
-                &part.extra,
-                cache,
-                serializer,
-            ),
+            ContentPart::File(part) => self.media(rule.files, "file", &part.file, &part.extra, cache, serializer),
             // Parts that nobody here knows go as they are.
             other => other.serialize(serializer),
         }

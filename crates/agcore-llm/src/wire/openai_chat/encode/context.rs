@@ -27,18 +27,11 @@ impl<'a> Context<'a> {
 
     /// Refuses something by name.
     pub(super) fn refuse<E: Error>(&self, what: &str, advice: &str) -> E {
-        E::custom(format_args!(
-            "{} does not take {what}: {advice}",
-            self.dialect.name
-        ))
+        E::custom(format_args!("{} does not take {what}: {advice}", self.dialect.name))
     }
 
     /// Writes the name of a participant.
-    pub(super) fn write_name<S: SerializeMap>(
-        &self,
-        name: Option<&str>,
-        map: &mut S,
-    ) -> Result<(), S::Error> {
+    pub(super) fn write_name<S: SerializeMap>(&self, name: Option<&str>, map: &mut S) -> Result<(), S::Error> {
         match name {
             Some(_) if !self.dialect.content.names => {
                 let advice = "leave it out, or tell it in the text";
@@ -67,10 +60,6 @@ fn thinks(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
         .thinking_models
         .iter()
         .any(|part| model.contains(part));
-    let has_thought = |message: &Message| {
-        message
-            .as_assistant()
-            .is_some_and(|said| !said.reasoning().is_empty())
-    };
+    let has_thought = |message: &Message| message.as_assistant().is_some_and(|said| !said.reasoning().is_empty());
     !is_off && (says_so || request.messages.iter().any(|message| has_thought(message)))
 }

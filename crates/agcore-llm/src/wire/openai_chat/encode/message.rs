@@ -1,8 +1,6 @@
 //! Messages by role.
 
-use agcore_chat::{
-    Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage,
-};
+use agcore_chat::{Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
@@ -25,15 +23,10 @@ impl Serialize for WrittenMessage<'_> {
             Message::Developer(message) => self.instruction(Role::Developer, message, serializer),
             Message::System(message) => self.instruction(Role::System, message, serializer),
             Message::User(message) => self.user(message, serializer),
-            Message::Assistant(message) => {
-                WrittenAssistant { context, message }.serialize(serializer)
-            }
+            Message::Assistant(message) => WrittenAssistant { context, message }.serialize(serializer),
             Message::Tool(message) => self.result(message, serializer),
             Message::Function(message) => self.function(message, serializer),
-            other => Err(context.refuse(
-                &format!("messages of the role `{}`", other.role()),
-                "leave it out",
-            )),
+            other => Err(context.refuse(&format!("messages of the role `{}`", other.role()), "leave it out")),
         }
     }
 }
@@ -97,11 +90,7 @@ impl WrittenMessage<'_> {
         map.end()
     }
 
-    fn result<S: Serializer>(
-        &self,
-        message: &ToolMessage,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    fn result<S: Serializer>(&self, message: &ToolMessage, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.context;
         let ToolMessage {
             tool_call_id,
@@ -130,11 +119,7 @@ impl WrittenMessage<'_> {
         map.end()
     }
 
-    fn function<S: Serializer>(
-        &self,
-        message: &FunctionMessage,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    fn function<S: Serializer>(&self, message: &FunctionMessage, serializer: S) -> Result<S::Ok, S::Error> {
         if !self.context.dialect.content.legacy_functions {
             return Err(self
                 .context

@@ -101,24 +101,18 @@ fn write_token_limit<S: SerializeMap>(
         .map_or(Ok(()), |limit| map.serialize_entry(name, &limit))
 }
 
-fn write_format<S: SerializeMap>(
-    context: &Context<'_>,
-    request: &ChatRequest,
-    map: &mut S,
-) -> Result<(), S::Error> {
+fn write_format<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
     let Some(format) = &request.response_format else {
         return Ok(());
     };
     check(context, "response_format")?;
     let formats = context.dialect.formats;
     match format {
-        ResponseFormat::JsonObject if !formats.json_object => Err(context.refuse(
-            "the answer's form `json_object`",
-            "ask for JSON in the prompt",
-        )),
+        ResponseFormat::JsonObject if !formats.json_object => {
+            Err(context.refuse("the answer's form `json_object`", "ask for JSON in the prompt"))
+        }
         ResponseFormat::JsonSchema(_) if !formats.json_schema => {
-            let advice =
-                "use `json_object` and tell the schema in the prompt, or offer a tool with it";
+            let advice = "use `json_object` and tell the schema in the prompt, or offer a tool with it";
             Err(context.refuse("the answer's form `json_schema`", advice))
         }
         ResponseFormat::JsonSchema(format) => {
@@ -132,39 +126,26 @@ fn write_format<S: SerializeMap>(
     }
 }
 
-fn write_effort<S: SerializeMap>(
-    context: &Context<'_>,
-    request: &ChatRequest,
-    map: &mut S,
-) -> Result<(), S::Error> {
+fn write_effort<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
     let Some(effort) = &request.reasoning_effort else {
         return Ok(());
     };
     let (name, value) = match context.dialect.effort {
         EffortRule::Member => return plain(context, map, "reasoning_effort", Some(effort)),
         EffortRule::Object => ("reasoning", json!({ "effort": effort })),
-        EffortRule::TemplateArgument => (
-            "chat_template_kwargs",
-            json!({ "reasoning_effort": effort }),
-        ),
-        EffortRule::ThinkingSwitch if effort == "none" => {
-            ("thinking", json!({ "type": "disabled" }))
-        }
+        EffortRule::TemplateArgument => ("chat_template_kwargs", json!({ "reasoning_effort": effort })),
+        EffortRule::ThinkingSwitch if effort == "none" => ("thinking", json!({ "type": "disabled" })),
         EffortRule::EnableThinking if effort == "none" => ("enable_thinking", false.into()),
         EffortRule::ThinkingSwitch | EffortRule::EnableThinking => {
             let what = format!("the reasoning effort `{effort}`");
-            return Err(context.refuse(
-                &what,
-                "it knows `none` only; switch thinking on in extra_body",
-            ));
+            return Err(context.refuse(&what, "it knows `none` only; switch thinking on in extra_body"));
         }
         EffortRule::Refused => {
             return Err(context.refuse("the parameter `reasoning_effort`", "leave it out"));
         }
     };
     if request.extra_body.get(name).is_some() {
-        let message =
-            format!("extra_body must not hold `{name}` beside reasoning_effort: set one of them");
+        let message = format!("extra_body must not hold `{name}` beside reasoning_effort: set one of them");
         return Err(Error::custom(message));
     }
     map.serialize_entry(name, &value)

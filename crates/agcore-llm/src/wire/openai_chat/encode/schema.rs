@@ -12,10 +12,7 @@ use serde_json::Value;
 use crate::dialect::{Dialect, SchemaRule, StrictRule};
 
 /// The schema of a tool's arguments.
-pub(super) fn of_tool<'a>(
-    dialect: &Dialect,
-    tool: &'a ToolDefinition,
-) -> Result<Option<Cow<'a, Value>>, String> {
+pub(super) fn of_tool<'a>(dialect: &Dialect, tool: &'a ToolDefinition) -> Result<Option<Cow<'a, Value>>, String> {
     let Some(schema) = &tool.parameters else {
         return Ok(None);
     };
@@ -47,11 +44,7 @@ pub(super) fn of_format<'a>(
 }
 
 /// Whether `strict` is written for a tool.
-pub(super) fn strict(
-    dialect: &Dialect,
-    strict: Option<bool>,
-    tool: &str,
-) -> Result<Option<bool>, String> {
+pub(super) fn strict(dialect: &Dialect, strict: Option<bool>, tool: &str) -> Result<Option<bool>, String> {
     match (dialect.tools.strict, strict) {
         (StrictRule::Refused, Some(true)) => Err(format!(
             "{} does not take `strict` (tool `{tool}`): leave it out, arguments are checked before the tool runs",
@@ -63,11 +56,7 @@ pub(super) fn strict(
 }
 
 fn has_no_properties(schema: &Value) -> bool {
-    let is_empty = |properties: &Value| {
-        properties
-            .as_object()
-            .is_some_and(serde_json::Map::is_empty)
-    };
+    let is_empty = |properties: &Value| properties.as_object().is_some_and(serde_json::Map::is_empty);
     schema.as_object().is_some_and(serde_json::Map::is_empty)
         || (schema.get("type").and_then(Value::as_str) == Some("object")
             && schema.get("properties").is_none_or(is_empty))

@@ -31,8 +31,7 @@ pub(super) fn write<S: SerializeMap>(
     map.serialize_entry("tools", &sent)?;
     match choice {
         None => {}
-        Some(ToolChoice::Auto)
-            if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
+        Some(ToolChoice::Auto) if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
         Some(choice) => write_choice(context, choice, map)?,
     }
     match request.parallel_tool_calls {
@@ -53,22 +52,16 @@ fn is_sent(context: &Context<'_>, tool: &Tool, choice: Option<&ToolChoice>) -> b
     let rule = context.dialect.tools;
     match choice {
         Some(ToolChoice::None) => rule.choice_none,
-        Some(ToolChoice::Allowed { tools, .. }) if !rule.choice_allowed => {
-            tools.iter().any(|allowed| match allowed {
-                AllowedTool::Function(name) | AllowedTool::Custom(name) => tool.name() == name,
-                AllowedTool::Hosted(raw) => matches!(tool, Tool::Hosted(hosted) if hosted == raw),
-                _ => false,
-            })
-        }
+        Some(ToolChoice::Allowed { tools, .. }) if !rule.choice_allowed => tools.iter().any(|allowed| match allowed {
+            AllowedTool::Function(name) | AllowedTool::Custom(name) => tool.name() == name,
+            AllowedTool::Hosted(raw) => matches!(tool, Tool::Hosted(hosted) if hosted == raw),
+            _ => false,
+        }),
         _ => true,
     }
 }
 
-fn write_choice<S: SerializeMap>(
-    context: &Context<'_>,
-    choice: &ToolChoice,
-    map: &mut S,
-) -> Result<(), S::Error> {
+fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map: &mut S) -> Result<(), S::Error> {
     let rule = context.dialect.tools;
     let required = || {
         rule.choice_required.ok_or_else(|| {
@@ -86,11 +79,9 @@ fn write_choice<S: SerializeMap>(
             ..
         } if !rule.choice_allowed => map.serialize_entry(name, required()?),
         ToolChoice::Allowed { .. } if !rule.choice_allowed => Ok(()),
-        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => Err(context
-            .refuse(
-                "a `tool_choice` that names one tool",
-                "offer that tool alone",
-            )),
+        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => {
+            Err(context.refuse("a `tool_choice` that names one tool", "offer that tool alone"))
+        }
         other => map.serialize_entry(name, other),
     }
 }
@@ -108,9 +99,7 @@ impl Serialize for WrittenTool<'_> {
             Tool::Custom(tool) if context.dialect.tools.custom => ("custom", &tool.outer),
             Tool::Custom(tool) => {
                 let what = format!("tools of free text such as `{}`", tool.name);
-                return Err(
-                    context.refuse(&what, "offer a function with one argument of type string")
-                );
+                return Err(context.refuse(&what, "offer a function with one argument of type string"));
             }
             // The vendor's own JSON.
             other => return other.serialize(serializer),
@@ -155,9 +144,7 @@ impl Serialize for WrittenFunction<'_> {
         if let Some(parameters) = adapted.or_else(nothing) {
             map.serialize_entry("parameters", &*parameters)?;
         }
-        if let Some(strict) =
-            schema::strict(context.dialect, tool.strict, &tool.name).map_err(Error::custom)?
-        {
+        if let Some(strict) = schema::strict(context.dialect, tool.strict, &tool.name).map_err(Error::custom)? {
             map.serialize_entry("strict", &strict)?;
         }
         tool.extra

@@ -38,13 +38,8 @@ fn close(schema: &mut Value) -> Result<bool, Fault> {
     let Value::Object(members) = schema else {
         return Ok(false);
     };
-    if let Some(keyword) = REFUSED
-        .iter()
-        .find(|keyword| members.contains_key(**keyword))
-    {
-        let why = format!(
-            "strict mode has no `{keyword}`: write the schema without it, or set `strict` to false"
-        );
+    if let Some(keyword) = REFUSED.iter().find(|keyword| members.contains_key(**keyword)) {
+        let why = format!("strict mode has no `{keyword}`: write the schema without it, or set `strict` to false");
         return Err(Fault::new(why));
     }
     let mut is_changed = close_object(members)?;
@@ -60,8 +55,7 @@ fn close(schema: &mut Value) -> Result<bool, Fault> {
     }
     if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
         for (at, schema) in choices.iter_mut().enumerate() {
-            is_changed |=
-                close(schema).map_err(|fault| fault.below(&at.to_string()).below("anyOf"))?;
+            is_changed |= close(schema).map_err(|fault| fault.below(&at.to_string()).below("anyOf"))?;
         }
     }
     Ok(is_changed)
@@ -144,8 +138,7 @@ mod tests {
             let told = adapt(&schema).unwrap_err().to_string();
             assert!(told.contains(expected), "{told}");
         };
-        let object =
-            |inner: Value| json!({"type": "object", "properties": {"a": inner}, "required": ["a"]});
+        let object = |inner: Value| json!({"type": "object", "properties": {"a": inner}, "required": ["a"]});
         check(
             json!({"type": "object", "properties": {"a": {}}}),
             "at $, the property `a` is optional",

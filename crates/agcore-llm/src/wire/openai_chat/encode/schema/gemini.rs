@@ -75,28 +75,17 @@ fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
         keyword(name, value, root, depth, &mut adapted).map_err(|fault| fault.below(name))?;
     }
     // An array must say what is in it; anything, if need be.
-    if adapted.get("type").and_then(Value::as_str) == Some("array")
-        && !adapted.contains_key("items")
-    {
+    if adapted.get("type").and_then(Value::as_str) == Some("array") && !adapted.contains_key("items") {
         adapted.insert("items".into(), json!({}));
     }
     Ok(Value::Object(adapted))
 }
 
 /// Puts what a reference means in its place; what stands beside it stands over it.
-fn follow(
-    reference: &str,
-    members: &Map<String, Value>,
-    root: &Value,
-    depth: usize,
-) -> Result<Value, Fault> {
-    let target = reference
-        .strip_prefix('#')
-        .and_then(|pointer| root.pointer(pointer));
+fn follow(reference: &str, members: &Map<String, Value>, root: &Value, depth: usize) -> Result<Value, Fault> {
+    let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
     let Some(Value::Object(target)) = target else {
-        return Err(
-            Fault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"),
-        );
+        return Err(Fault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"));
     };
     let mut merged = target.clone();
     merged.extend(
@@ -108,13 +97,7 @@ fn follow(
     rewrite(&Value::Object(merged), root, depth + 1).map_err(|fault| fault.below("$ref"))
 }
 
-fn keyword(
-    name: &str,
-    value: &Value,
-    root: &Value,
-    depth: usize,
-    to: &mut Map<String, Value>,
-) -> Result<(), Fault> {
+fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<String, Value>) -> Result<(), Fault> {
     let mut put = |name: &str, value: Value| {
         to.insert(name.to_owned(), value);
     };
@@ -153,8 +136,7 @@ fn each(schemas: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
         Value::Object(members) => members
             .iter()
             .map(|(name, schema)| {
-                let adapted =
-                    rewrite(schema, root, depth + 1).map_err(|fault| fault.below(name))?;
+                let adapted = rewrite(schema, root, depth + 1).map_err(|fault| fault.below(name))?;
                 Ok((name.clone(), adapted))
             })
             .collect::<Result<Map<_, _>, _>>()
@@ -176,9 +158,7 @@ fn one_type(kind: &Value) -> Result<(Value, bool), Fault> {
     let mut others = kinds.iter().filter(|kind| *kind != "null");
     match (others.next(), others.next()) {
         (Some(kind), None) => Ok((kind.clone(), kinds.len() > 1)),
-        _ => Err(Fault::new(
-            "Gemini takes one type, and `null`: use `anyOf` for several",
-        )),
+        _ => Err(Fault::new("Gemini takes one type, and `null`: use `anyOf` for several")),
     }
 }
 
@@ -193,10 +173,7 @@ mod tests {
             json!({"$schema": "x", "type": "object", "properties": {"a": {"type": ["string", "null"]}}, "additionalProperties": false}),
             json!({"type": "object", "properties": {"a": {"type": "string", "nullable": true}}}),
         );
-        check(
-            json!({"type": "array"}),
-            json!({"type": "array", "items": {}}),
-        );
+        check(json!({"type": "array"}), json!({"type": "array", "items": {}}));
         check(json!({"const": "x"}), json!({"enum": ["x"]}));
         check(
             json!({"$defs": {"d": {"type": "string", "title": "D"}}, "oneOf": [{"$ref": "#/$defs/d", "title": "E"}]}),

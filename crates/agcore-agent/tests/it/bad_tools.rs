@@ -1,0 +1,157 @@
+//! Tools that misbehave, seen from a session: what the model is told, and that the conversation goes on.
+
+use std::{future, sync::Arc};
+
+use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
+use agcore_chat::{ToolCall, validate_messages};
+use agcore_llm::cycle::machine::Limits;
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use agcore_tools::{BaseTool, NoArguments, ToolError, ToolRegistry, typed};
+
+/// Ten megabytes.
+const FLOOD: usize = 10 * 1024 * 1024;
+
+/// The longest result.
+const LIMIT: usize = 1_000;
+
+fn session(tool: impl BaseTool + 'static, provider: &ScriptedProvider) -> AgentSession {
+    let tools = ToolRegistry::new();
+    tools.register(tool).unwrap();
+    let well = typed("well", "Behaves.", |_: NoArguments| async { Ok("well done") });
+    tools.register(well).unwrap();
+    let config = AgentConfig::new().with_limits(Limits::new().with_max_tool_result_bytes(LIMIT));
+    let builder = AgentBuilder::new()
+        .with_provider(Arc::new(provider.clone()))
+        .with_clock(Arc::new(ManualClock::jumping()))
+        .with_tools(tools)
+        .with_config(config);
+    builder
+        .build()
+        .unwrap()
+        .session("s-1", Arc::new(AgentSpec::new("ada", "")))
+}
+
+/// A turn in which the model calls the tool beside one that behaves, then another turn. Gives what the model was told.
+async fn told(tool: impl BaseTool + 'static, arguments: &str) -> String {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([
+            ToolCall::function("c1", "bad", arguments),
+            ToolCall::function("c2", "well", "{}"),
+        ]),
+        ScriptStep::text("I see."),
+        ScriptStep::text("Still here."),
+    ]);
+    let session = session(tool, &provider);
+    let outcome = session.submit_turn("Go").await.unwrap();
+    assert_eq!(outcome.text(), "I see.");
+    let history = session.messages().await;
+    validate_messages(&history).unwrap();
+    assert_eq!(history.len(), 5, "{history:?}");
+    assert_eq!(history[3].text(), "well done", "the neighbour is not harmed");
+
+    let outcome = session.submit_turn("Are you there?").await.unwrap();
+    assert_eq!(outcome.text(), "Still here.");
+    validate_messages(&session.messages().await).unwrap();
+    let sent = &provider.requests()[1].messages;
+    assert_eq!(
+        sent[2].text(),
+        history[2].text(),
+        "what is kept is what the model was told"
+    );
+    history[2].text().into_owned()
+}
+
+#[tokio::test]
+async fn a_tool_that_panics() {
+    let panics = typed("bad", "Panics.", |_: NoArguments| async move {
+        let empty: Vec<u8> = Vec::new();
+        Ok(empty[usize::from(empty.is_empty())])
+    });
+    let told = told(panics, "{}").await;
+    assert_eq!(
+        told,
+        "bad failed because of a fault in the tool itself; go on without it"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_hangs() {
+    let hangs = typed("bad", "Hangs.", |_: NoArguments| {
+        future::pending::<Result<u8, ToolError>>()
+    });
+    let told = told(hangs, "{}").await;
+    assert_eq!(
+        told,
+        "bad did not end within 60s and was stopped; its effects, if any, are unknown"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_floods() {
+    let floods = typed("bad", "Floods.", |_: NoArguments| async { Ok("x".repeat(FLOOD)) });
+    let told = told(floods, "{}").await;
+    let (shown, note) = told.split_once('\n').unwrap();
+    assert!(told.len() <= LIMIT && shown.len() > LIMIT / 2, "{}", told.len());
+    assert_eq!(
+        note,
+        format!(
+            "[cut here: the first {} of {FLOOD} bytes; ask for less at a time]",
+            shown.len()
+        )
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json() {
+    let fine = || typed("bad", "Is fine.", |_: NoArguments| async { Ok("it ran") });
+    for (arguments, why) in [
+        (
+            r#"{"a": "#,
+            "the arguments of bad are not valid JSON: EOF while parsing a value at line 1 column 6",
+        ),
+        (
+            "please",
+            "the arguments of bad are not valid JSON: expected value at line 1 column 1",
+        ),
+        ("[1]", "the arguments of bad are an array, but must be one JSON object"),
+    ] {
+        let told = told(fine(), arguments).await;
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_model_wrote_is_kept_as_it_was() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([ToolCall::function("c1", "well", r#"{"a": "#)]),
+        ScriptStep::text("I see."),
+    ]);
+    let fine = typed("bad", "Is fine.", |_: NoArguments| async { Ok(1) });
+    let session = session(fine, &provider);
+    session.submit_turn("Go").await.unwrap();
+    let history = session.messages().await;
+    let calls: Vec<&str> = history[1]
+        .as_assistant()
+        .unwrap()
+        .tool_calls()
+        .map(ToolCall::raw_input)
+        .collect();
+    assert_eq!(calls, [r#"{"a": "#]);
+}
+
+#[tokio::test]
+async fn the_same_mistake_again_ends_the_turn_and_not_the_session() {
+    let broken = || ScriptStep::calls([ToolCall::function("c1", "gone", "{}")]);
+    let provider = ScriptedProvider::new([broken(), broken(), ScriptStep::text("Sorry.")]);
+    let fine = typed("bad", "Is fine.", |_: NoArguments| async { Ok(1) });
+    let session = session(fine, &provider);
+    let error = session.submit_turn("Go").await.unwrap_err();
+    assert!(error.to_string().contains("there is no tool named \"gone\""), "{error}");
+    validate_messages(&session.messages().await).unwrap();
+    let outcome = session.submit_turn("Go on").await.unwrap();
+    assert_eq!(outcome.text(), "Sorry.");
+    validate_messages(&session.messages().await).unwrap();
+}

@@ -1,0 +1,180 @@
+//! Parameters as arguments: their schema, and how they are read.
+
+use std::collections::BTreeMap;
+
+use agcore_tools::{
+    BaseTool, ToolError, ToolErrorKind,
+    schemars::{self, JsonSchema},
+    tool,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::support::{call, property, required};
+
+/// Adds two numbers.
+#[tool]
+async fn add(
+    /// The first number.
+    a: i64,
+    /// The second number.
+    b: i64,
+) -> Result<i64, ToolError> {
+    Ok(a + b)
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    Newest,
+    Oldest,
+}
+
+fn ten() -> u8 {
+    10
+}
+
+/// Searches the notes.
+#[tool]
+async fn search(
+    /// What to look for.
+    ///
+    /// Words, not a question.
+    query: String,
+    /// At most this many.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 50))]
+    mut limit: u8,
+    order: Option<Order>,
+    #[serde(rename = "in", default)]
+    #[expect(unused_variables, reason = "a lint may stand on a parameter")]
+    folder: String,
+    r#type: Vec<BTreeMap<String, Value>>,
+) -> Result<Value, ToolError> {
+    limit += 1;
+    Ok(json!([query, limit, order.map(|order| order as u8), r#type.len()]))
+}
+
+/// Gives the time.
+#[tool]
+async fn now() -> Result<&'static str, ToolError> {
+    Ok("noon")
+}
+
+#[tool]
+/// Moves it.
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+async fn step(step_length: u32) -> Result<u32, ToolError> {
+    Ok(step_length)
+}
+
+#[tokio::test]
+async fn the_parameters_are_the_schema() {
+    let schema = serde_json::to_string_pretty(search().parameters()).unwrap();
+    insta::assert_snapshot!(schema, @r#"
+    {
+      "type": "object",
+      "properties": {
+        "query": {
+          "type": "string",
+          "description": "What to look for.\n\nWords, not a question."
+        },
+        "limit": {
+          "type": "integer",
+          "format": "uint8",
+          "minimum": 1,
+          "maximum": 50,
+          "description": "At most this many.",
+          "default": 10
+        },
+        "order": {
+          "type": [
+            "string",
+            "null"
+          ],
+          "enum": [
+            "newest",
+            "oldest",
+            null
+          ]
+        },
+        "in": {
+          "type": "string",
+          "default": ""
+        },
+        "type": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "additionalProperties": true
+          }
+        }
+      },
+      "required": [
+        "query",
+        "type"
+      ]
+    }
+    "#);
+    let sum = call(&add(), json!({"a": 2, "b": 3})).await;
+    assert_eq!(sum.unwrap(), 5);
+}
+
+#[tokio::test]
+async fn what_may_be_missing_has_its_default() {
+    assert_eq!(required(&search()), json!(["query", "type"]));
+    let found = call(&search(), json!({"query": "x", "type": []})).await;
+    assert_eq!(found.unwrap(), json!(["x", 11, null, 0]));
+    let all = json!({"query": "x", "limit": 4, "order": "oldest", "in": "inbox", "type": [{"a": 1}]});
+    assert_eq!(call(&search(), all).await.unwrap(), json!(["x", 5, 1, 1]));
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_with_its_place() {
+    for (arguments, expected) in [
+        (json!({"a": 1}), "$: missing field `b`"),
+        (
+            json!({"a": 1, "b": "two"}),
+            "$.b: invalid type: string \"two\", expected i64",
+        ),
+    ] {
+        let error = call(&add(), arguments).await.unwrap_err();
+        assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
+        assert!(error.model_text().contains(expected), "{}", error.model_text());
+    }
+}
+
+#[tokio::test]
+async fn no_parameters_are_an_empty_object() {
+    assert_eq!(now().parameters()["type"], "object");
+    assert_eq!(now().parameters()["properties"], json!({}));
+    assert_eq!(required(&now()), json!([]));
+    assert_eq!(call(&now(), json!({})).await.unwrap(), "noon");
+}
+
+#[tokio::test]
+async fn attributes_of_the_arguments_stand_on_the_function() {
+    assert_eq!(property(&step(), "stepLength")["type"], "integer");
+    assert_eq!(step().parameters()["additionalProperties"], false);
+    assert_eq!(call(&step(), json!({"stepLength": 3})).await.unwrap(), 3);
+    let error = call(&step(), json!({"stepLength": 3, "x": 1})).await.unwrap_err();
+    assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
+}
+
+macro_rules! echo {
+    ($name:ident, $doc:literal, $argument:ident: $ty:ty) => {
+        #[doc = $doc]
+        #[tool]
+        async fn $name($argument: $ty, context: agcore_tools::ToolContext) -> Result<$ty, ToolError> {
+            let _ = context;
+            Ok($argument)
+        }
+    };
+}
+echo!(echo, "Gives it back.", arguments: Vec<u8>);
+
+#[tokio::test]
+async fn it_works_within_other_macros_and_with_any_names() {
+    assert_eq!(echo().description(), "Gives it back.");
+    assert_eq!(call(&echo(), json!({"arguments": [1]})).await.unwrap(), json!([1]));
+}

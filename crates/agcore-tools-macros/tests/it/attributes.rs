@@ -1,0 +1,82 @@
+//! Visibility and attributes of the function, and where it may stand.
+
+use agcore_tools::{
+    BaseTool, ToolError,
+    schemars::{self, JsonSchema},
+    tool,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::support::call;
+
+mod notes {
+    use super::{ToolError, tool};
+
+    fn shout(text: &str) -> String {
+        text.to_uppercase()
+    }
+
+    /// Makes it loud.
+    #[tool]
+    #[allow(clippy::let_and_return, reason = "a lint may stand on the function")]
+    #[inline]
+    pub(super) async fn loud(text: String) -> Result<String, ToolError> {
+        let loud = shout(&text);
+        Ok(loud)
+    }
+
+    /// Is never there.
+    #[tool]
+    #[cfg(any())]
+    pub(super) async fn absent(thing: NoSuchType) -> Result<(), ToolError> {
+        Ok(())
+    }
+}
+
+/// How a crate of its own keeps it.
+struct Toolbox;
+
+impl Toolbox {
+    /// Doubles it.
+    #[tool]
+    async fn double(number: i64) -> Result<i64, ToolError> {
+        Ok(number * 2)
+    }
+}
+
+#[tokio::test]
+async fn visibility_and_attributes_are_kept() {
+    let loud = notes::loud();
+    assert_eq!(call(&loud, json!({"text": "a"})).await.unwrap(), "A");
+}
+
+#[tokio::test]
+async fn it_may_stand_in_an_impl_or_a_function() {
+    /// Only known here.
+    #[derive(Deserialize, JsonSchema)]
+    struct Local(i64);
+
+    /// Negates it.
+    #[tool]
+    async fn negate(number: Local) -> Result<i64, ToolError> {
+        Ok(-number.0)
+    }
+    assert_eq!(call(&negate(), json!({"number": 2})).await.unwrap(), -2);
+    assert_eq!(call(&Toolbox::double(), json!({"number": 2})).await.unwrap(), 4);
+    assert!(format!("{:?}", negate()).contains("negate"));
+}
+
+#[tokio::test]
+async fn the_body_sees_the_function_itself() {
+    /// Counts down.
+    #[tool]
+    async fn countdown(from: u32) -> Result<u32, ToolError> {
+        match from {
+            0 => Ok(0),
+            _ => Ok(Box::pin(countdown(from - 1)).await? + 1),
+        }
+    }
+    assert_eq!(call(&countdown(), json!({"from": 5})).await.unwrap(), 5);
+    assert_eq!(countdown().name(), "countdown");
+}

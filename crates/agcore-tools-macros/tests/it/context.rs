@@ -1,0 +1,92 @@
+//! Parameters that come from the context.
+
+use agcore_tools::{BaseTool, FromContext, State, ToolContext, ToolError, ToolErrorKind, ToolRegistry, tool};
+use serde_json::{Value, json};
+
+use crate::support::{call_in, context, property};
+
+struct Dictionary(&'static str);
+
+struct Counter(u32);
+
+/// Who the run is for; a type of the application.
+struct Actor(String);
+
+impl FromContext for Actor {
+    fn check(_: &ToolContext) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn take(context: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self(context.actor().map(ToString::to_string).unwrap_or_default()))
+    }
+}
+
+/// Takes all that there is, in any order.
+#[tool]
+async fn all(
+    /// Not for the model.
+    book: State<Dictionary>,
+    word: String,
+    State(counter): State<Counter>,
+    #[context] Actor(actor): Actor,
+    context: ToolContext,
+    times: u32,
+) -> Result<Value, ToolError> {
+    Ok(json!([book.0.0, word, counter.0, actor, context.session_id(), times]))
+}
+
+#[tokio::test]
+async fn values_of_the_context_are_taken_in_any_order() {
+    let context = context().actor("ann").state(Dictionary("d")).state(Counter(7)).build();
+    let found = call_in(&context, &all(), json!({"word": "w", "times": 2})).await;
+    assert_eq!(found.unwrap(), json!(["d", "w", 7, "ann", "session", 2]));
+}
+
+#[test]
+fn the_model_is_not_told_of_them() {
+    let names: Vec<_> = all().parameters()["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(names, ["word", "times"]);
+}
+
+#[test]
+fn what_is_missing_is_told_before_the_first_call() {
+    let tools = ToolRegistry::new();
+    tools.register(all()).unwrap();
+    let error = tools.executor(context().state(Counter(7)).build()).build().unwrap_err();
+    assert_eq!(error.kind(), ToolErrorKind::Config);
+    assert!(error.to_string().contains("Dictionary"), "{error}");
+
+    let complete = context().state(Counter(7)).state(Dictionary("d")).build();
+    assert!(tools.executor(complete).build().is_ok());
+}
+
+#[tokio::test]
+async fn the_applications_own_state_may_be_an_argument() {
+    mod geo {
+        use agcore_tools::schemars::{self, JsonSchema};
+        use serde::Deserialize;
+
+        /// A part of the country.
+        #[derive(Deserialize, JsonSchema)]
+        pub(super) enum State {
+            Ohio,
+        }
+    }
+
+    /// Names the capital.
+    #[tool]
+    async fn capital(state: geo::State) -> Result<&'static str, ToolError> {
+        match state {
+            geo::State::Ohio => Ok("Columbus"),
+        }
+    }
+    assert_eq!(property(&capital(), "state")["enum"], json!(["Ohio"]));
+    let found = call_in(&context().build(), &capital(), json!({"state": "Ohio"})).await;
+    assert_eq!(found.unwrap(), "Columbus");
+}

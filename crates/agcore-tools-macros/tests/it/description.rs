@@ -1,0 +1,50 @@
+//! Names and descriptions.
+
+use agcore_tools::{BaseTool, ToolError, tool};
+
+use crate::support::property;
+
+/// Looks a word up in "the book".
+///
+/// - exact words only
+///   (and nothing else)
+#[tool]
+async fn r#try(
+    /// The word.
+    ///
+    /// In lower case.
+    word: String,
+) -> Result<String, ToolError> {
+    Ok(word)
+}
+
+const TEXT: &str = "From a constant.";
+
+/// For who reads the code.
+#[tool(name = "book.look-up", description = TEXT)]
+async fn look_up() -> Result<(), ToolError> {
+    Ok(())
+}
+
+#[tool(description = concat!("A", " and ", "B."))]
+async fn undocumented() -> Result<(), ToolError> {
+    Ok(())
+}
+
+#[test]
+fn the_doc_comment_is_the_description() {
+    let tool = r#try();
+    assert_eq!(tool.name(), "try");
+    assert_eq!(
+        tool.description(),
+        "Looks a word up in \"the book\".\n\n- exact words only\n  (and nothing else)"
+    );
+    assert_eq!(property(&tool, "word")["description"], "The word.\n\nIn lower case.");
+}
+
+#[test]
+fn options_stand_over_them() {
+    let tool = look_up();
+    assert_eq!((tool.name(), tool.description()), ("book.look-up", TEXT));
+    assert_eq!(undocumented().description(), "A and B.");
+}

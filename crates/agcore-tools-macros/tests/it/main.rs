@@ -1,0 +1,18 @@
+//! What tools made by `#[tool]` are and do.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "tests fail by panicking"
+)]
+
+mod support;
+
+mod arguments;
+mod attributes;
+mod context;
+mod description;
+mod facade;
+mod options;
+mod outcome;

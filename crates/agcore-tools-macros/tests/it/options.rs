@@ -1,0 +1,78 @@
+//! Options: permissions, annotations, the output's schema.
+
+use agcore_tools::{
+    BaseTool, Permission, ToolAnnotations, ToolError,
+    schemars::{self, JsonSchema},
+    tool,
+};
+use serde::Serialize;
+use serde_json::json;
+
+const KEY: &str = "ledger";
+
+#[derive(Serialize, JsonSchema)]
+struct Balance {
+    /// In cents.
+    amount: i64,
+}
+
+/// Books money.
+#[tool(
+    name = "book",
+    title = "Book money",
+    permissions(read, write, delete, network, shell, file_system, "acme:billing/refund"),
+    read_only = false,
+    destructive,
+    idempotent = true,
+    open_world,
+    stable_display,
+    concurrency_key = KEY,
+    output = Balance,
+)]
+async fn everything(amount: i64) -> Result<Balance, ToolError> {
+    Ok(Balance { amount })
+}
+
+/// Says nothing of itself.
+#[tool()]
+async fn nothing() -> Result<(), ToolError> {
+    Ok(())
+}
+
+#[test]
+fn permissions_are_declared() {
+    let own = Permission::custom("acme:billing/refund").unwrap();
+    let all = [
+        Permission::Read,
+        Permission::Write,
+        Permission::Delete,
+        Permission::Network,
+        Permission::Shell,
+        Permission::FileSystem,
+        own,
+    ];
+    assert_eq!(everything().required_permissions(), all);
+    assert_eq!(nothing().required_permissions(), []);
+}
+
+#[test]
+fn annotations_are_given() {
+    let expected = ToolAnnotations::new()
+        .with_title("Book money")
+        .with_read_only(false)
+        .with_destructive(true)
+        .with_idempotent(true)
+        .with_open_world(true)
+        .with_stable_display(true)
+        .with_concurrency_key("ledger");
+    assert_eq!(everything().annotations(), expected);
+    assert_eq!(nothing().annotations(), ToolAnnotations::new());
+}
+
+#[test]
+fn the_outputs_schema_is_that_of_a_type() {
+    let schema = everything().output_schema().cloned().unwrap();
+    assert_eq!(schema["properties"]["amount"]["description"], "In cents.");
+    assert_eq!(schema["required"], json!(["amount"]));
+    assert_eq!(nothing().output_schema(), None);
+}
