@@ -73,7 +73,9 @@ fn bundle(provider: Arc<dyn LlmProvider>) -> Result<RuntimeBundle, Box<dyn Error
 }
 
 fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
-    Ok(ProviderConfig::of("openai:mock")?.with_base_url(server.base_url()).build()?)
+    Ok(ProviderConfig::of("openai:mock")?
+        .with_base_url(server.base_url())
+        .build()?)
 }
 
 /// The model is a script whose answers come from the request alone: it knows a name only if the history has it.

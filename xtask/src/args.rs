@@ -127,11 +127,7 @@ fn named(command: &str, rest: Rest) -> Result<Command, lexopt::Error> {
 
 fn known(words: Vec<String>, names: &[&str]) -> Result<Vec<String>, lexopt::Error> {
     match words.iter().find(|word| !names.contains(&word.as_str())) {
-        Some(word) => Err(format!(
-            "there is no check `{word}`; there are: {}",
-            names.join(", ")
-        )
-        .into()),
+        Some(word) => Err(format!("there is no check `{word}`; there are: {}", names.join(", ")).into()),
         None => Ok(words),
     }
 }

@@ -16,10 +16,7 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
             .map(|(_, name)| name)
             .collect();
         match name {
-            Some(name) => bail!(
-                "no bench is called `{name}`; there are: {}",
-                known.join(", ")
-            ),
+            Some(name) => bail!("no bench is called `{name}`; there are: {}", known.join(", ")),
             None => bail!("the workspace has no benches"),
         }
     }
@@ -68,10 +65,7 @@ mod tests {
         ];
         assert_eq!(chosen(&members, None).len(), 3);
         assert_eq!(chosen(&members, Some("encode")), [("bench-llm", "encode")]);
-        assert_eq!(
-            chosen(&members, Some("bench-prompt")),
-            [("bench-prompt", "render")]
-        );
+        assert_eq!(chosen(&members, Some("bench-prompt")), [("bench-prompt", "render")]);
         assert_eq!(chosen(&members, Some("other")), []);
     }
 }

@@ -43,10 +43,7 @@ impl Check {
     }
 
     /// A check that could not be carried out is a failed one.
-    pub(crate) fn from_result(
-        name: impl Into<String>,
-        result: anyhow::Result<Vec<Finding>>,
-    ) -> Self {
+    pub(crate) fn from_result(name: impl Into<String>, result: anyhow::Result<Vec<Finding>>) -> Self {
         let name = name.into();
         let findings = result.unwrap_or_else(|error| {
             let problem = format!("the check could not run: {error:#}");
@@ -56,11 +53,7 @@ impl Check {
     }
 
     /// A check that is one command: passed when the command succeeded.
-    pub(crate) fn command(
-        name: impl Into<String>,
-        succeeded: anyhow::Result<bool>,
-        remedy: &str,
-    ) -> Self {
+    pub(crate) fn command(name: impl Into<String>, succeeded: anyhow::Result<bool>, remedy: &str) -> Self {
         let name = name.into();
         let found = succeeded.map(|ok| match ok {
             true => Vec::new(),

@@ -19,7 +19,6 @@ const ARGUMENTS: &[&str] = &[
 /// Runs the check.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     let outcome = process::succeeds(&mut workspace.cargo.command(ARGUMENTS));
-    let remedy =
-        "mend the warnings; where one is wrong, say so with #[expect(lint, reason = \"…\")]";
+    let remedy = "mend the warnings; where one is wrong, say so with #[expect(lint, reason = \"…\")]";
     report.add(&Check::command("clippy", outcome, remedy));
 }

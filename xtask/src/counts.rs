@@ -111,17 +111,13 @@ test result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     #[test]
     fn a_test_name_that_looks_like_a_count_is_none() {
-        check(
-            from_cargo_test("test passed_5 ... ok\n5 passed; 1 failed\n"),
-            0,
-            0,
-            0,
-        );
+        check(from_cargo_test("test passed_5 ... ok\n5 passed; 1 failed\n"), 0, 0, 0);
     }
 
     #[test]
     fn nextest_summary_is_read() {
-        let output = "     Summary [   0.055s] 5 tests run: 3 passed (1 slow, 1 leaky), 1 failed, 1 timed out, 2 skipped\n";
+        let output =
+            "     Summary [   0.055s] 5 tests run: 3 passed (1 slow, 1 leaky), 1 failed, 1 timed out, 2 skipped\n";
         check(from_nextest(output), 3, 2, 2);
     }
 

@@ -18,9 +18,7 @@ const CHECKS: &[&str] = &["bans", "licenses", "sources"];
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     match tool::find_or_install(workspace) {
         Ok(Tool::Ready(program)) => {
-            let mut command = workspace
-                .cargo
-                .tool(&program, ["deny", "--color", "never", "check"]);
+            let mut command = workspace.cargo.tool(&program, ["deny", "--color", "never", "check"]);
             let output = process::capture(command.args(CHECKS));
             match output {
                 Ok(output) => {

@@ -6,13 +6,7 @@ use crate::process;
 use crate::report::Report;
 use crate::workspace::Workspace;
 
-const PUBLIC: &[&str] = &[
-    "doc",
-    "--workspace",
-    "--all-features",
-    "--no-deps",
-    "--keep-going",
-];
+const PUBLIC: &[&str] = &["doc", "--workspace", "--all-features", "--no-deps", "--keep-going"];
 
 /// Runs both checks: the public pages, where a link to a private item is
 /// broken, and the pages with private items.
@@ -21,10 +15,6 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     for (name, arguments) in [("public docs", PUBLIC), ("private docs", &private)] {
         let mut command = workspace.cargo.command(arguments);
         let outcome = process::succeeds(command.env("RUSTDOCFLAGS", "--deny warnings"));
-        report.add(&Check::command(
-            name,
-            outcome,
-            "mend the doc comments named above",
-        ));
+        report.add(&Check::command(name, outcome, "mend the doc comments named above"));
     }
 }

@@ -14,11 +14,7 @@ use crate::workspace::{Package, Workspace};
 /// Checks every choice that resolves differently from those before it.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     let mut alike = 0;
-    for member in workspace
-        .members
-        .iter()
-        .filter(|member| member.has_library())
-    {
+    for member in workspace.members.iter().filter(|member| member.has_library()) {
         let choices = choices(member);
         let different = different(member, &choices);
         alike += choices.len() - different.len();
@@ -44,10 +40,7 @@ fn choices(package: &Package) -> Vec<Choice> {
         features: features.to_vec(),
     };
     let mut choices = vec![choice("no features", &[])];
-    choices.push(choice(
-        "default features",
-        &[feature_set::DEFAULT.to_owned()],
-    ));
+    choices.push(choice("default features", &[feature_set::DEFAULT.to_owned()]));
     let each = names
         .iter()
         .map(|name| choice(&format!("`{name}`"), std::slice::from_ref(name)));
@@ -59,8 +52,7 @@ fn choices(package: &Package) -> Vec<Choice> {
 /// The first choice of each set that resolves alike.
 fn different<'a>(package: &Package, choices: &'a [Choice]) -> Vec<&'a Choice> {
     let mut seen = BTreeSet::new();
-    let resolves_new =
-        |choice: &&Choice| seen.insert(feature_set::enabled(package, &choice.features));
+    let resolves_new = |choice: &&Choice| seen.insert(feature_set::enabled(package, &choice.features));
     choices.iter().filter(resolves_new).collect()
 }
 
@@ -69,13 +61,7 @@ fn check(workspace: &Workspace, member: &Package, choice: &Choice) -> Check {
     let known = |name: &&String| member.features.contains_key(*name);
     let features: Vec<_> = choice.features.iter().filter(known).cloned().collect();
     let features = features.join(",");
-    let arguments = [
-        "check",
-        "--lib",
-        "--package",
-        &member.name,
-        "--no-default-features",
-    ];
+    let arguments = ["check", "--lib", "--package", &member.name, "--no-default-features"];
     let mut command = workspace.cargo.command(arguments);
     if !features.is_empty() {
         command.args(["--features", &features]);
@@ -144,10 +130,7 @@ mod tests {
 
     #[test]
     fn what_resolves_alike_is_built_once() {
-        check(
-            &[("default", &["a"]), ("a", &[])],
-            &["no features", "default features"],
-        );
+        check(&[("default", &["a"]), ("a", &[])], &["no features", "default features"]);
         check(
             &[("default", &["a"]), ("a", &[]), ("b", &["dep:b"])],
             &["no features", "default features", "`b`", "all features"],

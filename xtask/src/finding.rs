@@ -12,11 +12,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// `place` is a file (with its line where known), a crate, or a command.
-    pub(crate) fn new(
-        place: impl Into<String>,
-        problem: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             place: place.into(),
             problem: problem.into(),

@@ -34,8 +34,7 @@ impl Report {
     pub(crate) fn add_tests(&mut self, runner: &str, counts: Counts, finished: bool) {
         self.counts += counts;
         if counts.failed > 0 {
-            self.failures
-                .push(format!("{runner}: {} failed", counts.failed));
+            self.failures.push(format!("{runner}: {} failed", counts.failed));
         } else if !finished {
             self.counts.failed += 1;
             self.failures.push(format!(
@@ -43,8 +42,7 @@ impl Report {
             ));
         }
         if counts.skipped > 0 {
-            self.skips
-                .push(format!("{runner}: {} ignored tests", counts.skipped));
+            self.skips.push(format!("{runner}: {} ignored tests", counts.skipped));
         }
     }
 
@@ -127,9 +125,6 @@ mod tests {
     #[test]
     fn a_finding_says_where_what_and_how_to_mend_it() {
         let check = Check::new("floors", vec![Finding::new("a.toml", "bad", "mend")]);
-        assert_eq!(
-            render(&check),
-            "FAILED   floors\n  a.toml: bad\n    do: mend"
-        );
+        assert_eq!(render(&check), "FAILED   floors\n  a.toml: bad\n    do: mend");
     }
 }

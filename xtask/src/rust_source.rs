@@ -88,8 +88,7 @@ pub(crate) fn bare_ignores(tokens: TokenStream) -> Vec<usize> {
         let TokenTree::Group(group) = token else {
             continue;
         };
-        let is_bare = group.delimiter() == Delimiter::Bracket
-            && group.stream().to_string().trim() == "ignore";
+        let is_bare = group.delimiter() == Delimiter::Bracket && group.stream().to_string().trim() == "ignore";
         if is_bare {
             lines.push(group.span_open().start().line);
         } else {
@@ -139,10 +138,9 @@ mod tests {
 
     #[test]
     fn an_ignore_with_a_reason_is_fine() {
-        let tokens: TokenStream =
-            "mod m {\n#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {} }"
-                .parse()
-                .unwrap();
+        let tokens: TokenStream = "mod m {\n#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {} }"
+            .parse()
+            .unwrap();
         assert_eq!(bare_ignores(tokens), [2]);
     }
 }

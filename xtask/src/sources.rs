@@ -96,19 +96,12 @@ fn is_member_manifest(path: &str) -> bool {
 
 fn tracked(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
-    git.current_dir(root).args([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
+    git.current_dir(root)
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let list = process::stdout(&mut git)?;
     let paths = list.split('\0').filter(|path| !path.is_empty());
     // A file that was deleted but not committed yet is still listed.
-    let paths = paths
-        .map(PathBuf::from)
-        .filter(|path| root.join(path).is_file());
+    let paths = paths.map(PathBuf::from).filter(|path| root.join(path).is_file());
     Ok(paths.collect())
 }
 

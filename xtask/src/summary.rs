@@ -53,10 +53,7 @@ fn push_row(text: &mut String, stage: &str, time: Duration, counts: Counts) {
         failed,
         skipped,
     } = counts;
-    let _ = writeln!(
-        text,
-        "{stage:<10}{minutes:>9.1}{passed:>9}{failed:>9}{skipped:>9}"
-    );
+    let _ = writeln!(text, "{stage:<10}{minutes:>9.1}{passed:>9}{failed:>9}{skipped:>9}");
 }
 
 fn push_list(text: &mut String, title: &str, lines: &[Line], pick: fn(&Report) -> &[String]) {
@@ -97,10 +94,7 @@ mod tests {
         let lines = [
             line(
                 "fmt",
-                &[
-                    Check::new("fmt", Vec::new()),
-                    Check::skipped("deny", "no network"),
-                ],
+                &[Check::new("fmt", Vec::new()), Check::skipped("deny", "no network")],
             ),
             line("graph", &[bad]),
         ];
@@ -115,18 +109,12 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("failed:\n  graph / floors\n"), "{text}");
-        assert!(
-            text.contains("skipped:\n  fmt / deny: no network\n"),
-            "{text}"
-        );
+        assert!(text.contains("skipped:\n  fmt / deny: no network\n"), "{text}");
         assert!(!is_green(&lines));
     }
 
     #[test]
     fn skipped_checks_do_not_make_a_run_red() {
-        assert!(is_green(&[line(
-            "deny",
-            &[Check::skipped("bans", "no network")]
-        )]));
+        assert!(is_green(&[line("deny", &[Check::skipped("bans", "no network")])]));
     }
 }

@@ -41,9 +41,7 @@ impl Tree {
     fn parse(output: &str) -> Self {
         let lines = output.lines().map(str::trim_end);
         let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
-        Self {
-            lines: lines.collect(),
-        }
+        Self { lines: lines.collect() }
     }
 
     /// How many crates it holds, which is the number of unique lines of

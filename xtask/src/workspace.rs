@@ -106,9 +106,7 @@ impl Workspace {
 impl Package {
     /// The targets of one kind.
     pub(crate) fn targets_of(&self, kind: TargetKind) -> impl Iterator<Item = &Target> {
-        self.targets
-            .iter()
-            .filter(move |target| target.kind == kind)
+        self.targets.iter().filter(move |target| target.kind == kind)
     }
 
     pub(crate) fn has_library(&self) -> bool {

@@ -32,7 +32,10 @@ impl Default for SystemClock {
 
 #[async_trait]
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the system's clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the system's clock"
+    )]
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }

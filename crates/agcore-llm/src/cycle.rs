@@ -59,13 +59,28 @@ impl LlmCycle {
     pub fn new(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>) -> Self {
         let settings = CycleSettings::default();
         let machine = Machine::new(settings.limits.clone());
-        Self { provider, clock, hooks: Hooks::default(), settings, machine }
+        Self {
+            provider,
+            clock,
+            hooks: Hooks::default(),
+            settings,
+            machine,
+        }
     }
 
     /// An engine that goes on with a saved state.
     pub fn from_machine(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>, machine: Machine) -> Self {
-        let settings = CycleSettings { limits: machine.limits().clone(), ..CycleSettings::default() };
-        Self { provider, clock, hooks: Hooks::default(), settings, machine }
+        let settings = CycleSettings {
+            limits: machine.limits().clone(),
+            ..CycleSettings::default()
+        };
+        Self {
+            provider,
+            clock,
+            hooks: Hooks::default(),
+            settings,
+            machine,
+        }
     }
 
     /// Sets the settings.
@@ -208,7 +223,8 @@ impl LlmCycle {
         answers: impl IntoIterator<Item = (QuestionId, Answer)>,
         options: TurnOptions,
     ) -> Result<TurnOutcome, LlmError> {
-        self.run(TurnInput::Resume(answers.into_iter().collect()), options).await
+        self.run(TurnInput::Resume(answers.into_iter().collect()), options)
+            .await
     }
 
     /// A turn, or the rest of one; all other forms are calls of this.
@@ -235,11 +251,21 @@ impl LlmCycle {
         options: TurnOptions,
         observer: &Observer,
     ) -> Result<TurnOutcome, LlmError> {
-        self.driver(options.with_stream(true), Some(observer)).run(input.into()).await
+        self.driver(options.with_stream(true), Some(observer))
+            .run(input.into())
+            .await
     }
 
     fn driver<'a>(&'a mut self, options: TurnOptions, observer: Option<&'a Observer>) -> Driver<'a> {
-        Driver::new(&*self.provider, &*self.clock, &self.hooks, &self.settings, &mut self.machine, options, observer)
+        Driver::new(
+            &*self.provider,
+            &*self.clock,
+            &self.hooks,
+            &self.settings,
+            &mut self.machine,
+            options,
+            observer,
+        )
     }
 }
 

@@ -146,35 +146,91 @@ pub fn deltas_of(response: ChatResponse) -> Vec<ReplyDelta> {
         system_fingerprint: response.system_fingerprint,
         service_tier: response.service_tier,
     }))];
-    let member = |place, name: &str, value: Value| ReplyDelta::Member { place, name: name.into(), value };
+    let member = |place, name: &str, value: Value| ReplyDelta::Member {
+        place,
+        name: name.into(),
+        value,
+    };
     for choice in response.choices {
         let (index, message) = (choice.index, choice.message);
         let place = Place::Message(index);
-        deltas.extend(message.blocks.into_iter().enumerate().flat_map(|(at, block)| block_deltas(index, at, block)));
-        deltas.extend(message.refusal.map(|text| ReplyDelta::Refusal { choice: index, text: text.into() }));
+        deltas.extend(
+            message
+                .blocks
+                .into_iter()
+                .enumerate()
+                .flat_map(|(at, block)| block_deltas(index, at, block)),
+        );
+        deltas.extend(message.refusal.map(|text| ReplyDelta::Refusal {
+            choice: index,
+            text: text.into(),
+        }));
         deltas.extend(message.audio.map(|audio| member(place, "audio", audio)));
-        deltas.extend(message.annotations.map(|annotations| member(place, "annotations", annotations)));
-        deltas.extend(message.extra.iter().map(|(name, value)| member(place, name, value.clone())));
-        deltas.extend(choice.logprobs.map(|logprobs| member(Place::Choice(index), "logprobs", logprobs)));
-        deltas.extend(choice.extra.iter().map(|(name, value)| member(Place::Choice(index), name, value.clone())));
-        deltas.extend(choice.finish_reason.map(|reason| ReplyDelta::Finish { choice: index, reason }));
+        deltas.extend(
+            message
+                .annotations
+                .map(|annotations| member(place, "annotations", annotations)),
+        );
+        deltas.extend(
+            message
+                .extra
+                .iter()
+                .map(|(name, value)| member(place, name, value.clone())),
+        );
+        deltas.extend(
+            choice
+                .logprobs
+                .map(|logprobs| member(Place::Choice(index), "logprobs", logprobs)),
+        );
+        deltas.extend(
+            choice
+                .extra
+                .iter()
+                .map(|(name, value)| member(Place::Choice(index), name, value.clone())),
+        );
+        deltas.extend(
+            choice
+                .finish_reason
+                .map(|reason| ReplyDelta::Finish { choice: index, reason }),
+        );
     }
-    deltas.extend(response.extra.iter().map(|(name, value)| member(Place::Response, name, value.clone())));
+    deltas.extend(
+        response
+            .extra
+            .iter()
+            .map(|(name, value)| member(Place::Response, name, value.clone())),
+    );
     deltas.extend(response.usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
     deltas
 }
 
 fn block_deltas(choice: u32, at: usize, block: Block) -> Vec<ReplyDelta> {
     let seal = |block, vendor: Option<VendorData>| match vendor {
-        Some(vendor) => ReplyDelta::Seal { choice, block, vendor: Box::new(vendor) },
+        Some(vendor) => ReplyDelta::Seal {
+            choice,
+            block,
+            vendor: Box::new(vendor),
+        },
         None => ReplyDelta::BlockEnd { choice },
     };
     match block {
         Block::Text(block) if block.marks.is_empty() && block.extra.is_empty() => {
-            vec![ReplyDelta::Text { choice, text: block.text.into() }, seal(SealedBlock::Text, block.vendor)]
+            vec![
+                ReplyDelta::Text {
+                    choice,
+                    text: block.text.into(),
+                },
+                seal(SealedBlock::Text, block.vendor),
+            ]
         }
         Block::Reasoning(block) => {
-            vec![ReplyDelta::Reasoning { choice, text: block.text.into() }, seal(SealedBlock::Reasoning, block.vendor)]
+            vec![
+                ReplyDelta::Reasoning {
+                    choice,
+                    text: block.text.into(),
+                },
+                seal(SealedBlock::Reasoning, block.vendor),
+            ]
         }
         Block::Call(call) => {
             let fragment = CallFragment {
@@ -186,8 +242,14 @@ fn block_deltas(choice: u32, at: usize, block: Block) -> Vec<ReplyDelta> {
                 custom: matches!(call.input, agcore_chat::CallInput::Text(_)),
                 vendor: call.vendor,
             };
-            vec![ReplyDelta::Call { choice, fragment: Box::new(fragment) }]
+            vec![ReplyDelta::Call {
+                choice,
+                fragment: Box::new(fragment),
+            }]
         }
-        other => vec![ReplyDelta::Block { choice, block: Box::new(other) }],
+        other => vec![ReplyDelta::Block {
+            choice,
+            block: Box::new(other),
+        }],
     }
 }

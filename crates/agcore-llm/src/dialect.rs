@@ -31,9 +31,8 @@ pub use openai::openai;
 pub use openrouter::openrouter;
 pub use qwen::qwen;
 pub use rules::{
-    CallIdRule, ContentRule, CredentialHeader, Dialect, EffortRule, FormatRule, InstructionRole,
-    Parameters, ReasoningField, ReasoningRule, SchemaRule, StreamRule, StrictRule, TokenLimit,
-    ToolRule, compatible,
+    CallIdRule, ContentRule, CredentialHeader, Dialect, EffortRule, FormatRule, InstructionRole, Parameters,
+    ReasoningField, ReasoningRule, SchemaRule, StreamRule, StrictRule, TokenLimit, ToolRule, compatible,
 };
 pub use vllm::vllm;
 pub use xai::xai;
@@ -41,8 +40,7 @@ pub use zhipu::zhipu;
 
 /// Every vendor's dialect.
 pub const ALL: &[fn() -> Dialect] = &[
-    openai, azure, deepseek, qwen, gemini, mistral, groq, xai, moonshot, zhipu, openrouter, ollama,
-    vllm, llama_cpp,
+    openai, azure, deepseek, qwen, gemini, mistral, groq, xai, moonshot, zhipu, openrouter, ollama, vllm, llama_cpp,
 ];
 
 /// The dialect of a vendor, by its name or an alias (`kimi`, `dashscope`, `llama.cpp` …).

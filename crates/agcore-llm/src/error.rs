@@ -35,7 +35,11 @@ const EXCERPT: usize = 500;
 impl LlmError {
     /// An error of a kind. The message says what happened and, where it can, what to do next.
     pub fn new(kind: LlmErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), ..Inner::default() }))
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            ..Inner::default()
+        }))
     }
 
     /// Cancelled by the caller.

@@ -162,10 +162,17 @@ impl Fold {
     }
 
     fn choice(&mut self, index: u32) -> &mut ChoiceFold {
-        let at = self.choices.iter().position(|choice| choice.index == index).unwrap_or_else(|| {
-            self.choices.push(ChoiceFold { index, ..ChoiceFold::default() });
-            self.choices.len() - 1
-        });
+        let at = self
+            .choices
+            .iter()
+            .position(|choice| choice.index == index)
+            .unwrap_or_else(|| {
+                self.choices.push(ChoiceFold {
+                    index,
+                    ..ChoiceFold::default()
+                });
+                self.choices.len() - 1
+            });
         &mut self.choices[at]
     }
 
@@ -255,11 +262,17 @@ impl ChoiceFold {
             }
             (SealedBlock::Text, Some(Piece::Block(Block::Text(block)))) => block.vendor = Some(vendor.clone()),
             (SealedBlock::Reasoning, _) => {
-                let block = Reasoning { text: String::new(), vendor: Some(vendor.clone()) };
+                let block = Reasoning {
+                    text: String::new(),
+                    vendor: Some(vendor.clone()),
+                };
                 self.pieces.push(Piece::Block(Block::Reasoning(block)));
             }
             (SealedBlock::Text, _) => {
-                let block = TextBlock { vendor: Some(vendor.clone()), ..TextBlock::default() };
+                let block = TextBlock {
+                    vendor: Some(vendor.clone()),
+                    ..TextBlock::default()
+                };
                 self.pieces.push(Piece::Block(Block::Text(block)));
             }
         }
@@ -283,7 +296,13 @@ impl ChoiceFold {
             ..AssistantMessage::default()
         };
         let logprobs = self.extra.remove("logprobs");
-        Choice { index: self.index, message, finish_reason, logprobs, extra: self.extra }
+        Choice {
+            index: self.index,
+            message,
+            finish_reason,
+            logprobs,
+            extra: self.extra,
+        }
     }
 }
 

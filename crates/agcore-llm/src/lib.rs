@@ -51,12 +51,6 @@ pub mod clock;
 pub mod hooks;
 pub mod cycle;
 
-#[cfg(all(feature = "http", feature = "openai-chat"))]
-#[doc(inline)]
-pub use {
-    config::{ProviderConfig, ProviderType},
-    model::model,
-};
 #[doc(inline)]
 pub use {
     clock::{SystemClock, system_random},
@@ -64,7 +58,13 @@ pub use {
     error::{LlmError, LlmErrorKind, TimeoutStage},
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
     layer::retry::{MidStream, Retry, RetryPolicy},
-    registry::ProviderRegistry,
     provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
+    registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream},
+};
+#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[doc(inline)]
+pub use {
+    config::{ProviderConfig, ProviderType},
+    model::model,
 };

@@ -20,5 +20,9 @@ use crate::{config::ProviderConfig, credential::Secret, error::LlmError, provide
 /// is none.
 pub fn model(name: &str, key: impl Into<Secret>) -> Result<Arc<dyn LlmProvider>, LlmError> {
     let (config, key) = (ProviderConfig::of(name)?, key.into());
-    if key.expose().is_empty() { config.build() } else { config.with_api_key(key).build() }
+    if key.expose().is_empty() {
+        config.build()
+    } else {
+        config.with_api_key(key).build()
+    }
 }

@@ -47,9 +47,7 @@ impl ProviderRegistry {
         name: impl Into<String>,
         provider: impl LlmProvider + 'static,
     ) -> Option<Arc<dyn LlmProvider>> {
-        self.write()
-            .providers
-            .insert(name.into(), Arc::new(provider))
+        self.write().providers.insert(name.into(), Arc::new(provider))
     }
 
     /// Builds a provider and adds it under its settings' name; gives back the one that had this name before.
@@ -77,11 +75,7 @@ impl ProviderRegistry {
     /// `NotFound`, which tells the known names.
     pub fn get(&self, name: &str) -> Result<Arc<dyn LlmProvider>, LlmError> {
         let shelf = self.read();
-        shelf
-            .providers
-            .get(name)
-            .cloned()
-            .ok_or_else(|| shelf.unknown(name))
+        shelf.providers.get(name).cloned().ok_or_else(|| shelf.unknown(name))
     }
 
     /// Says which provider is the default.

@@ -275,17 +275,12 @@ mod tests {
     /// The data of a stream's events, read in one piece, in two at every place, and byte by byte.
     fn check(stream: &str, expected: &[&str]) {
         let bytes = stream.as_bytes();
-        let mut slicings: Vec<Vec<&[u8]>> = (0..=bytes.len())
-            .map(|at| vec![&bytes[..at], &bytes[at..]])
-            .collect();
+        let mut slicings: Vec<Vec<&[u8]>> = (0..=bytes.len()).map(|at| vec![&bytes[..at], &bytes[at..]]).collect();
         slicings.push(bytes.chunks(1).collect());
         // Reads without a byte change nothing.
         slicings.push(bytes.chunks(1).flat_map(|byte| [byte, &[]]).collect());
         for reads in slicings {
-            let data: Vec<String> = events(&reads)
-                .into_iter()
-                .map(|(_, data, _)| data)
-                .collect();
+            let data: Vec<String> = events(&reads).into_iter().map(|(_, data, _)| data).collect();
             assert_eq!(data, expected, "{stream:?} read as {reads:?}");
         }
     }
@@ -328,10 +323,7 @@ mod tests {
 
     #[test]
     fn takes_a_byte_order_mark_only_at_the_start() {
-        check(
-            "\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n",
-            &["a", "c"],
-        );
+        check("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n", &["a", "c"]);
     }
 
     #[test]
@@ -362,10 +354,7 @@ mod tests {
 
     #[test]
     fn keeps_unicode_line_separators() {
-        check(
-            "data: a\u{2028}b\u{2029}c\u{85}d\n\n",
-            &["a\u{2028}b\u{2029}c\u{85}d"],
-        );
+        check("data: a\u{2028}b\u{2029}c\u{85}d\n\n", &["a\u{2028}b\u{2029}c\u{85}d"]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct TransportReply {
 
 impl fmt::Debug for TransportReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TransportReply").field("head", &self.head).finish_non_exhaustive()
+        f.debug_struct("TransportReply")
+            .field("head", &self.head)
+            .finish_non_exhaustive()
     }
 }

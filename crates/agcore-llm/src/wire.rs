@@ -84,13 +84,26 @@ impl WireRequest {
     /// A POST of a JSON body.
     pub fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
-        headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
-        Self { method: Method::POST, path: path.into(), headers, body: body.into() }
+        headers.insert(
+            http::header::CONTENT_TYPE,
+            http::HeaderValue::from_static("application/json"),
+        );
+        Self {
+            method: Method::POST,
+            path: path.into(),
+            headers,
+            body: body.into(),
+        }
     }
 
     /// A GET.
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        }
     }
 }
 

@@ -119,14 +119,10 @@ pub enum CaseError {
     #[error("the case's head is no HTTP head: {0}")]
     Head(String),
     /// No wire of this build speaks its dialect.
-    #[error(
-        "no wire of this build speaks the dialect `{0}`; it is openai-chat, with the feature of that name"
-    )]
+    #[error("no wire of this build speaks the dialect `{0}`; it is openai-chat, with the feature of that name")]
     UnknownDialect(String),
     /// The file's size is not what the case says.
-    #[error(
-        "the body has {found} bytes, the case says {expected}: the file was changed, perhaps its line ends"
-    )]
+    #[error("the body has {found} bytes, the case says {expected}: the file was changed, perhaps its line ends")]
     Size {
         /// What the case says.
         expected: u64,
@@ -154,14 +150,11 @@ impl WireCase {
     /// # Errors
     /// When they are none of HTTP.
     pub fn head(&self) -> Result<ReplyHead, CaseError> {
-        let status = StatusCode::from_u16(self.http.status)
-            .map_err(|error| CaseError::Head(error.to_string()))?;
+        let status = StatusCode::from_u16(self.http.status).map_err(|error| CaseError::Head(error.to_string()))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.http.headers {
-            let name = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|error| CaseError::Head(error.to_string()))?;
-            let value =
-                HeaderValue::from_str(value).map_err(|error| CaseError::Head(error.to_string()))?;
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| CaseError::Head(error.to_string()))?;
+            let value = HeaderValue::from_str(value).map_err(|error| CaseError::Head(error.to_string()))?;
             headers.append(name, value);
         }
         Ok(ReplyHead { status, headers })
@@ -182,12 +175,7 @@ impl WireCase {
     /// The reads of a body.
     fn reads<'a>(&self, body: &'a [u8], mode: ReadMode) -> Vec<&'a [u8]> {
         let ends: Vec<usize> = match mode {
-            ReadMode::Splits => self
-                .splits
-                .iter()
-                .copied()
-                .filter(|end| *end < body.len())
-                .collect(),
+            ReadMode::Splits => self.splits.iter().copied().filter(|end| *end < body.len()).collect(),
             ReadMode::Whole => Vec::new(),
             ReadMode::Bytes => (1..body.len()).collect(),
         };
@@ -221,11 +209,7 @@ pub fn run(case: &WireCase, body: &[u8], mode: ReadMode) -> Result<NeutralResult
 }
 
 /// Reads to the end, the terminal marker or the first error.
-fn fold(
-    decoder: &mut dyn Decoder<Chat>,
-    reads: &[&[u8]],
-    close: Close,
-) -> (Result<(), LlmError>, ChatResponse) {
+fn fold(decoder: &mut dyn Decoder<Chat>, reads: &[&[u8]], close: Close) -> (Result<(), LlmError>, ChatResponse) {
     let (mut fold, mut deltas) = (Fold::new(), Vec::<ReplyDelta>::new());
     let mut take = |deltas: &mut Vec<ReplyDelta>| {
         for delta in deltas.drain(..) {

@@ -38,11 +38,7 @@ struct Inner {
 
 impl WireProvider {
     /// Speaks this wire over this transport. The info's model is asked when a request names none.
-    pub fn new(
-        info: ProviderInfo,
-        wire: Arc<dyn Wire<Chat>>,
-        transport: Arc<dyn Transport>,
-    ) -> Self {
+    pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
         Self::with_guard(info, wire, transport, SecretGuard::new())
     }
 
@@ -88,13 +84,7 @@ impl Inner {
         };
         let wire = Arc::clone(&self.wire);
         let decoder = move |head: &_| wire.decoder(head);
-        Exchange::new(
-            encode,
-            decoder,
-            Arc::clone(&self.transport),
-            stream,
-            interrupt,
-        )
+        Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
     }
 
     fn named(&self, error: LlmError, request: &ChatRequest) -> LlmError {

@@ -17,10 +17,8 @@ const CHUNKS: u64 = 1000;
 
 fn decoder() -> Box<dyn Decoder<Chat>> {
     let mut head = ReplyHead::default();
-    head.headers.insert(
-        "content-type",
-        HeaderValue::from_static("text/event-stream"),
-    );
+    head.headers
+        .insert("content-type", HeaderValue::from_static("text/event-stream"));
     Wire::<Chat>::decoder(&OpenAiChat::new(dialect::openai()), &head)
 }
 
@@ -91,8 +89,5 @@ fn escaped_and_long_text_costs_a_little() {
 
 #[test]
 fn a_fragment_of_a_call_costs_a_little() {
-    check(
-        r#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"ci"}}]}"#,
-        3.0,
-    );
+    check(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"ci"}}]}"#, 3.0);
 }

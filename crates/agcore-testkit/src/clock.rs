@@ -60,10 +60,7 @@ impl ManualClock {
 
     /// All waits that were begun, in order.
     pub fn waits(&self) -> Vec<Duration> {
-        self.waits
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ends when so many waits have been begun.
@@ -95,10 +92,7 @@ impl Clock for ManualClock {
 
     async fn sleep(&self, duration: Duration) {
         let until = self.monotonic() + duration;
-        self.waits
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(duration);
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).push(duration);
         if self.jumps {
             self.advance(duration);
             return;

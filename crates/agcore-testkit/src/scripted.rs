@@ -11,7 +11,8 @@ use std::{
 
 use agcore_chat::{ChatRequest, Clock};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, reply::{ReplyItem, ReplyStream},
+    Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo,
+    reply::{ReplyItem, ReplyStream},
 };
 use futures_util::stream::{self, StreamExt};
 
@@ -127,21 +128,13 @@ impl LlmProvider for ScriptedProvider {
                 async |(mut actions, clock, token)| {
                     loop {
                         if token.is_cancelled() {
-                            actions =
-                                [Action::Item(ReplyItem::End(Err(LlmError::cancelled())))].into();
+                            actions = [Action::Item(ReplyItem::End(Err(LlmError::cancelled())))].into();
                         }
                         match actions.pop_front()? {
                             Action::Item(item) => {
                                 if matches!(item, ReplyItem::End(_)) {
                                     actions.clear();
-                                    return Some((
-                                        item,
-                                        (
-                                            actions,
-                                            clock,
-                                            tokio_util::sync::CancellationToken::new(),
-                                        ),
-                                    ));
+                                    return Some((item, (actions, clock, tokio_util::sync::CancellationToken::new())));
                                 }
                                 return Some((item, (actions, clock, token)));
                             }

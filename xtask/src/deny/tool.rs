@@ -30,10 +30,7 @@ pub(super) fn find_or_install(workspace: &Workspace) -> anyhow::Result<Tool> {
     let installed = root
         .join("bin")
         .join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
-    for program in [
-        OsString::from("cargo-deny"),
-        installed.clone().into_os_string(),
-    ] {
+    for program in [OsString::from("cargo-deny"), installed.clone().into_os_string()] {
         if starts(&program) {
             return Ok(Tool::Ready(program));
         }
@@ -52,13 +49,9 @@ fn starts(program: &OsString) -> bool {
 /// Installs it; gives the reason when the registry is out of reach.
 fn install(workspace: &Workspace, root: &Path) -> anyhow::Result<Option<String>> {
     let build = root.join("build");
-    let mut command = workspace
-        .cargo
-        .command(["install", "cargo-deny", "--version", VERSION]);
+    let mut command = workspace.cargo.command(["install", "cargo-deny", "--version", VERSION]);
     // It runs for seconds: a quick build serves it better than a fast program.
-    command
-        .args(["--locked", "--profile", "dev", "--root"])
-        .arg(root);
+    command.args(["--locked", "--profile", "dev", "--root"]).arg(root);
     command.arg("--target-dir").arg(&build);
     command
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
@@ -108,10 +101,7 @@ mod tests {
     #[test]
     fn a_network_fault_is_told_from_a_build_fault() {
         let told = "    Updating crates.io index\nerror: failed to download from `index`\n\nCaused by:\n  [6] Could not resolve host";
-        assert_eq!(
-            unreachable(told),
-            Some("error: failed to download from `index`")
-        );
+        assert_eq!(unreachable(told), Some("error: failed to download from `index`"));
         let told = "   Compiling gix v0.1.0\nerror[E0425]: cannot find value `x`\nerror: could not compile `gix`";
         assert_eq!(unreachable(told), None);
     }

@@ -12,27 +12,17 @@ pub(super) fn read(names: &[&str], output: &Output) -> Vec<Check> {
     for line in told.lines().filter(|line| line.starts_with("warning")) {
         println!("{line}");
     }
-    let mut checks: Vec<_> = names
-        .iter()
-        .map(|name| check(name, &summary, &told))
-        .collect();
+    let mut checks: Vec<_> = names.iter().map(|name| check(name, &summary, &told)).collect();
     let none_failed = checks.iter().all(Check::is_passed);
     if none_failed && !output.status.success() {
-        checks.push(Check::new(
-            "deny",
-            vec![finding("cargo-deny itself failed", &told)],
-        ));
+        checks.push(Check::new("deny", vec![finding("cargo-deny itself failed", &told)]));
     }
     checks
 }
 
 /// The summary reads `bans ok, licenses FAILED, sources ok`.
 fn check(name: &str, summary: &str, told: &str) -> Check {
-    let says = |word: &str| {
-        summary
-            .split(',')
-            .any(|part| part.trim() == format!("{name} {word}"))
-    };
+    let says = |word: &str| summary.split(',').any(|part| part.trim() == format!("{name} {word}"));
     let findings = if says("ok") {
         Vec::new()
     } else if says("FAILED") {
@@ -97,12 +87,7 @@ mod tests {
     #[test]
     fn silence_is_no_consent() {
         check_failed(1, "", "error: cannot read deny.toml\n", NAMES);
-        check_failed(
-            1,
-            "bans ok, licenses ok, sources ok",
-            "thread panicked",
-            &["deny"],
-        );
+        check_failed(1, "bans ok, licenses ok, sources ok", "thread panicked", &["deny"]);
     }
 
     #[test]

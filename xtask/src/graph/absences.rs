@@ -61,10 +61,7 @@ const fn pure_on(package: &'static str, target: Option<&'static str>) -> Absence
 
 /// Looks for the banned crates in each tree.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    ABSENCES
-        .iter()
-        .map(|absence| check_one(workspace, absence))
-        .collect()
+    ABSENCES.iter().map(|absence| check_one(workspace, absence)).collect()
 }
 
 fn check_one(workspace: &Workspace, absence: &Absence) -> Check {

@@ -49,10 +49,7 @@ const BUDGETS: &[Budget] = &[
 
 /// Counts each tree on the host.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    BUDGETS
-        .iter()
-        .map(|budget| check_one(workspace, budget))
-        .collect()
+    BUDGETS.iter().map(|budget| check_one(workspace, budget)).collect()
 }
 
 fn check_one(workspace: &Workspace, budget: &Budget) -> Check {
@@ -72,10 +69,7 @@ fn check_one(workspace: &Workspace, budget: &Budget) -> Check {
     match Tree::ask(&workspace.cargo, &query) {
         Ok(tree) => {
             let count = tree.len();
-            Check::new(
-                format!("{name}: {count}"),
-                over(budget, count).into_iter().collect(),
-            )
+            Check::new(format!("{name}: {count}"), over(budget, count).into_iter().collect())
         }
         Err(error) => Check::from_result(name, Err(error)),
     }
@@ -99,9 +93,7 @@ fn over(budget: &Budget, count: usize) -> Option<Finding> {
         Finding::new(
             format!("crates/{package}/Cargo.toml"),
             format!("{count} crates in its tree, {limit} are allowed"),
-            format!(
-                "see `cargo tree --package {package} --edges normal`; drop a dependency or a feature of one"
-            ),
+            format!("see `cargo tree --package {package} --edges normal`; drop a dependency or a feature of one"),
         )
     })
 }
@@ -126,10 +118,7 @@ mod tests {
     fn the_limit_itself_is_allowed() {
         assert_eq!(over(&BUDGETS[0], 20), None);
         let finding = over(&BUDGETS[0], 21).unwrap().to_string();
-        assert!(
-            finding.contains("21 crates in its tree, 20 are allowed"),
-            "{finding}"
-        );
+        assert!(finding.contains("21 crates in its tree, 20 are allowed"), "{finding}");
     }
 
     #[test]

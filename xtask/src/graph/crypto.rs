@@ -31,9 +31,7 @@ const OTHERS: &[&str] = &[
 /// Reads the lock file.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     let lock = fs::read_to_string(workspace.root.join("Cargo.lock"));
-    let found = lock
-        .context("cannot read Cargo.lock")
-        .and_then(|lock| findings(&lock));
+    let found = lock.context("cannot read Cargo.lock").and_then(|lock| findings(&lock));
     vec![Check::from_result("crypto", found)]
 }
 
@@ -45,10 +43,7 @@ fn findings(lock: &str) -> anyhow::Result<Vec<Finding>> {
         .collect();
     let chosen = names.iter().filter(|name| *name == CHOSEN).count();
     if chosen > 1 {
-        findings.push(finding(
-            CHOSEN,
-            format!("{CHOSEN} is there in {chosen} versions"),
-        ));
+        findings.push(finding(CHOSEN, format!("{CHOSEN} is there in {chosen} versions")));
     }
     Ok(findings)
 }
@@ -79,8 +74,7 @@ mod tests {
 
     #[track_caller]
     fn check(names: &[&str], expected: &[&str]) {
-        let package =
-            |name: &&str| format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n");
+        let package = |name: &&str| format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n");
         let lock: String = names.iter().map(package).collect();
         let found = findings(&lock).unwrap();
         assert_eq!(found.len(), expected.len(), "{found:?}");

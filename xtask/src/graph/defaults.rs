@@ -10,10 +10,7 @@ const FACADE: &str = "agcore";
 
 /// Checks dependencies and features of every member.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    let others = workspace
-        .members
-        .iter()
-        .filter(|member| member.name != FACADE);
+    let others = workspace.members.iter().filter(|member| member.name != FACADE);
     let findings = others.flat_map(|member| {
         let is_ours = |name: &str| workspace.member(name).is_some();
         by_dependency(member, &is_ours)
@@ -24,17 +21,12 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     vec![Check::new("defaults", findings.collect())]
 }
 
-fn by_dependency(
-    member: &Package,
-    is_ours: &impl Fn(&str) -> bool,
-) -> impl Iterator<Item = String> {
+fn by_dependency(member: &Package, is_ours: &impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     member
         .dependencies
         .iter()
         .filter(|dependency| is_ours(&dependency.name))
-        .filter(|dependency| {
-            dependency.default_features || dependency.features.iter().any(|name| name == DEFAULT)
-        })
+        .filter(|dependency| dependency.default_features || dependency.features.iter().any(|name| name == DEFAULT))
         .map(|dependency| format!("takes the default features of {}", dependency.name))
 }
 
@@ -42,9 +34,9 @@ fn by_dependency(
 fn by_feature(member: &Package, is_ours: &impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     member.features.iter().flat_map(move |(feature, implied)| {
         let defaults = implied.iter().filter(move |entry| {
-            entry.split_once('/').is_some_and(|(used, chosen)| {
-                chosen == DEFAULT && is_ours(used.trim_end_matches('?'))
-            })
+            entry
+                .split_once('/')
+                .is_some_and(|(used, chosen)| chosen == DEFAULT && is_ours(used.trim_end_matches('?')))
         });
         defaults.map(move |entry| format!("its feature `{feature}` turns on `{entry}`"))
     })

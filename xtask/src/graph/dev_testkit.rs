@@ -11,16 +11,15 @@ use crate::workspace::{Dependency, Kind, Workspace};
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     let mut findings = Vec::new();
     for member in &workspace.members {
-        let ours = member
-            .dependencies
-            .iter()
-            .filter(|dependency| is_closing(dependency));
+        let ours = member.dependencies.iter().filter(|dependency| is_closing(dependency));
         findings.extend(ours.map(|dependency| {
             let version = dependency.version.as_deref().unwrap_or("none");
             Finding::new(
                 &member.manifest,
                 format!("the dev-dependency on {TESTKIT} asks for version {version}"),
-                format!("write `{TESTKIT} = {{ path = \"../{TESTKIT}\", default-features = false, features = [...] }}`"),
+                format!(
+                    "write `{TESTKIT} = {{ path = \"../{TESTKIT}\", default-features = false, features = [...] }}`"
+                ),
             )
         }));
     }

@@ -17,15 +17,7 @@ pub(crate) struct Door {
 pub(crate) const DOORS: &[Door] = &[
     Door {
         world: "HTTP out",
-        libraries: &[
-            "attohttpc",
-            "curl",
-            "isahc",
-            "minreq",
-            "reqwest",
-            "surf",
-            "ureq",
-        ],
+        libraries: &["attohttpc", "curl", "isahc", "minreq", "reqwest", "surf", "ureq"],
         holders: &["agcore-llm"],
     },
     Door {
@@ -128,9 +120,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
 }
 
 fn wrong_door(user: &str, library: &str) -> Option<&'static Door> {
-    let door = DOORS
-        .iter()
-        .find(|door| door.libraries.contains(&library))?;
+    let door = DOORS.iter().find(|door| door.libraries.contains(&library))?;
     (!door.holders.contains(&user)).then_some(door)
 }
 
@@ -140,11 +130,7 @@ mod tests {
 
     #[track_caller]
     fn check(user: &str, library: &str, allowed: bool) {
-        assert_eq!(
-            wrong_door(user, library).is_none(),
-            allowed,
-            "{user} -> {library}"
-        );
+        assert_eq!(wrong_door(user, library).is_none(), allowed, "{user} -> {library}");
     }
 
     #[test]

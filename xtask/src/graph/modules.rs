@@ -23,15 +23,9 @@ use crate::workspace::{Package, Workspace};
 
 /// Checks the library and the programs of every member.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    let findings = workspace
-        .members
-        .iter()
-        .map(|member| findings(member, &workspace.root));
+    let findings = workspace.members.iter().map(|member| findings(member, &workspace.root));
     let findings: anyhow::Result<Vec<_>> = findings.collect();
-    vec![Check::from_result(
-        "modules",
-        findings.map(|lists| lists.concat()),
-    )]
+    vec![Check::from_result("modules", findings.map(|lists| lists.concat()))]
 }
 
 fn findings(member: &Package, root: &Path) -> anyhow::Result<Vec<Finding>> {
@@ -61,11 +55,7 @@ fn finding(member: &Package, circle: &circle::Circle, root: &Path) -> Finding {
         .collect();
     Finding::new(
         &member.manifest,
-        format!(
-            "modules of {} form a circle: {circle}{}",
-            member.name,
-            hops.concat()
-        ),
+        format!("modules of {} form a circle: {circle}{}", member.name, hops.concat()),
         "move what both need into a module of its own below them, or hand it in",
     )
 }

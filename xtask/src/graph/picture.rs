@@ -89,10 +89,7 @@ fn uses(members: &[Package]) -> Uses<'_> {
     let names: BTreeSet<&str> = members.iter().map(|member| member.name.as_str()).collect();
     let mut uses = Uses::new();
     for member in members {
-        let shipped = member
-            .dependencies
-            .iter()
-            .filter(|used| used.kind != Kind::Development);
+        let shipped = member.dependencies.iter().filter(|used| used.kind != Kind::Development);
         let ours = shipped
             .map(|used| used.name.as_str())
             .filter(|name| names.contains(name));
@@ -184,18 +181,9 @@ mod tests {
             member("agcore-llm", &["agcore-chat", "reqwest"]),
         ];
         let picture = render(&members);
-        assert!(
-            picture.contains("    agcore-agent --> agcore-llm\n"),
-            "{picture}"
-        );
-        assert!(
-            picture.contains("    agcore-llm --> agcore-chat\n"),
-            "{picture}"
-        );
-        assert!(
-            !picture.contains("agcore-agent --> agcore-chat"),
-            "{picture}"
-        );
+        assert!(picture.contains("    agcore-agent --> agcore-llm\n"), "{picture}");
+        assert!(picture.contains("    agcore-llm --> agcore-chat\n"), "{picture}");
+        assert!(!picture.contains("agcore-agent --> agcore-chat"), "{picture}");
         assert!(
             picture.contains("| agcore-agent | agcore-chat, agcore-llm |  |\n"),
             "{picture}"
@@ -210,11 +198,7 @@ mod tests {
     #[test]
     fn a_stale_picture_is_found() {
         assert_eq!(compare(Some("a"), "a"), []);
-        assert!(
-            compare(Some("b"), "a")[0]
-                .to_string()
-                .contains("not the graph")
-        );
+        assert!(compare(Some("b"), "a")[0].to_string().contains("not the graph"));
         assert!(compare(None, "a")[0].to_string().contains("no picture"));
     }
 }

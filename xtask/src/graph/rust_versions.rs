@@ -50,21 +50,14 @@ fn findings_of_all(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
     Ok(all)
 }
 
-fn findings(
-    workspace: &Workspace,
-    member: &Package,
-    promised: &Version,
-    tree: &Tree,
-) -> Vec<Finding> {
+fn findings(workspace: &Workspace, member: &Package, promised: &Version, tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, version) in tree.crates() {
         let key = (name.to_owned(), version.to_owned());
         let Some(stated) = workspace.rust_versions.get(&key) else {
             continue;
         };
-        let is_excepted = EXCEPTIONS
-            .iter()
-            .any(|exception| exception.dependency == name);
+        let is_excepted = EXCEPTIONS.iter().any(|exception| exception.dependency == name);
         if stated > promised && !is_excepted {
             findings.push(Finding::new(
                 &member.manifest,
@@ -113,10 +106,6 @@ mod tests {
         ];
         let found: Vec<_> = unexplained(&exceptions).collect();
         assert_eq!(found.len(), 1);
-        assert!(
-            found[0]
-                .to_string()
-                .contains("the exception for a has no reason")
-        );
+        assert!(found[0].to_string().contains("the exception for a has no reason"));
     }
 }

@@ -63,10 +63,7 @@ fn programs(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
         let Message::CompilerArtifact(artifact) = message? else {
             continue;
         };
-        if let (true, Some(program)) = (
-            artifact.target.kind.contains(&TargetKind::Example),
-            artifact.executable,
-        ) {
+        if let (true, Some(program)) = (artifact.target.kind.contains(&TargetKind::Example), artifact.executable) {
             found.push((artifact.target.name, program.into_std_path_buf()));
         }
     }
@@ -181,10 +178,7 @@ mod tests {
             panic!("it failed");
         };
         assert!(how.contains('3'), "{how}");
-        assert!(
-            printed.contains("out") && printed.contains("err"),
-            "{printed}"
-        );
+        assert!(printed.contains("out") && printed.contains("err"), "{printed}");
     }
 
     #[test]

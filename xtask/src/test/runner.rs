@@ -27,9 +27,7 @@ pub(crate) fn unit_and_integration(workspace: &Workspace, report: &mut Report) {
 
 /// The examples in doc comments, which nextest does not run.
 pub(crate) fn doc_tests(workspace: &Workspace, report: &mut Report) {
-    let mut command = workspace
-        .cargo
-        .command([&["test", "--doc"], EVERYTHING].concat());
+    let mut command = workspace.cargo.command([&["test", "--doc"], EVERYTHING].concat());
     count("doc tests", &mut command, counts::from_cargo_test, report);
 }
 
@@ -41,6 +39,5 @@ fn count(name: &str, command: &mut Command, read: fn(&str) -> Counts, report: &m
 }
 
 fn has_nextest(cargo: &Cargo) -> bool {
-    process::capture(&mut cargo.command(["nextest", "--version"]))
-        .is_ok_and(|output| output.status.success())
+    process::capture(&mut cargo.command(["nextest", "--version"])).is_ok_and(|output| output.status.success())
 }

@@ -13,9 +13,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
         let remedy = "write what users see of each version, newest first";
         return vec![Finding::new(FILE, "there is no changelog", remedy)];
     };
-    let version = sources
-        .get("Cargo.toml")
-        .and_then(|manifest| version(&manifest.text));
+    let version = sources.get("Cargo.toml").and_then(|manifest| version(&manifest.text));
     let is_told = changelog
         .text
         .lines()
@@ -23,9 +21,9 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
         .any(|heading| {
             let heading = heading.trim_start_matches('[');
             let tells = |version: &str| {
-                heading.strip_prefix(version).is_some_and(|rest| {
-                    !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.')
-                })
+                heading
+                    .strip_prefix(version)
+                    .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
             };
             tells("Unreleased") || version.as_deref().is_some_and(tells)
         });
@@ -53,10 +51,7 @@ mod tests {
     #[track_caller]
     fn check(changelog: &str, expected: Option<&str>) {
         let manifest = "[workspace.package]\nversion = \"0.1.0\"\n";
-        let found = findings(&Sources::from([
-            ("Cargo.toml", manifest),
-            (FILE, changelog),
-        ]));
+        let found = findings(&Sources::from([("Cargo.toml", manifest), (FILE, changelog)]));
         match expected {
             None => assert_eq!(found, []),
             Some(expected) => assert!(found[0].to_string().contains(expected), "{found:?}"),

@@ -41,16 +41,9 @@ fn check(sources: &Sources, exceptions: &[(&str, &str)]) -> Vec<Finding> {
                 "take it off the list",
             )
         });
-    let unexplained = exceptions
-        .iter()
-        .filter(|(_, reason)| reason.trim().is_empty());
-    let unexplained = unexplained.map(|(path, _)| {
-        Finding::new(
-            THIS_FILE,
-            format!("the exception for {path} has no reason"),
-            "give one",
-        )
-    });
+    let unexplained = exceptions.iter().filter(|(_, reason)| reason.trim().is_empty());
+    let unexplained = unexplained
+        .map(|(path, _)| Finding::new(THIS_FILE, format!("the exception for {path} has no reason"), "give one"));
     too_long.chain(needless).chain(unexplained).collect()
 }
 

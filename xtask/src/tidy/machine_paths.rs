@@ -34,9 +34,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
 fn begins_path(line: &str, root: &str) -> bool {
     line.match_indices(root).any(|(start, _)| {
         let before = line[..start].chars().next_back();
-        !before.is_some_and(|c| {
-            c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '~' | '}' | ')' | '*')
-        })
+        !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '~' | '}' | ')' | '*'))
     })
 }
 
@@ -57,14 +55,9 @@ mod tests {
             check(&format!("\"{root}x\""), 1);
         }
         check(&format!("ok\nfile://{}x", ROOTS[0]), 1);
-        let found = findings(&Sources::from([(
-            "docs/a.md",
-            format!("a\n{}b", ROOTS[2]).as_str(),
-        )]));
+        let found = findings(&Sources::from([("docs/a.md", format!("a\n{}b", ROOTS[2]).as_str())]));
         assert!(
-            found[0]
-                .to_string()
-                .starts_with("docs/a.md:2: it names a path under"),
+            found[0].to_string().starts_with("docs/a.md:2: it names a path under"),
             "{found:?}"
         );
     }

@@ -25,18 +25,10 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
                     versions.entry(name).or_default().push(&file.path);
                 }
             }
-            Err(error) => findings.push(Finding::new(
-                &file.path,
-                format!("no TOML: {error}"),
-                "mend the file",
-            )),
+            Err(error) => findings.push(Finding::new(&file.path, format!("no TOML: {error}"), "mend the file")),
         }
     }
-    findings.extend(
-        versions
-            .iter()
-            .filter_map(|(name, places)| written_twice(name, places)),
-    );
+    findings.extend(versions.iter().filter_map(|(name, places)| written_twice(name, places)));
     findings
 }
 
@@ -77,21 +69,11 @@ fn with_own_version(manifest: &Table) -> impl Iterator<Item = String> {
         .flatten()
         .filter_map(|(_, target)| target.as_table());
     let tables = std::iter::once(manifest).chain(targets);
-    let lists = tables.flat_map(|table| {
-        DEPENDENCIES
-            .iter()
-            .filter_map(|kind| table.get(*kind)?.as_table())
-    });
+    let lists = tables.flat_map(|table| DEPENDENCIES.iter().filter_map(|kind| table.get(*kind)?.as_table()));
     let named: std::collections::BTreeSet<String> = lists
         .flatten()
         .filter(|(_, value)| value.is_str() || value.get("version").is_some())
-        .map(|(key, value)| {
-            value
-                .get("package")
-                .and_then(Value::as_str)
-                .unwrap_or(key)
-                .to_owned()
-        })
+        .map(|(key, value)| value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned())
         .collect();
     named.into_iter()
 }
@@ -101,9 +83,7 @@ fn written_twice(name: &str, places: &[&str]) -> Option<Finding> {
         Finding::new(
             places.join(", "),
             format!("each writes its own version of {name}"),
-            format!(
-                "put {name} under [workspace.dependencies] and write `{name}.workspace = true`"
-            ),
+            format!("put {name} under [workspace.dependencies] and write `{name}.workspace = true`"),
         )
     })
 }
@@ -150,10 +130,7 @@ workspace = true
             |good| good.replace("edition.workspace = true\n", ""),
             &["`edition` is not"],
         );
-        check(
-            |good| good.replace("[lints]\nworkspace = true", ""),
-            &["lints"],
-        );
+        check(|good| good.replace("[lints]\nworkspace = true", ""), &["lints"]);
         check(
             |good| good.replace("workspace = true", "workspace = false"),
             &["version", "edition", "license", "lints"],
@@ -167,15 +144,9 @@ workspace = true
             "regex = \"1\"",
             "[target.'cfg(unix)'.dev-dependencies]\nre = { package = \"regex\", version = \"2\" }",
         );
-        let sources = Sources::from([
-            ("crates/a/Cargo.toml", GOOD),
-            ("crates/b/Cargo.toml", other.as_str()),
-        ]);
+        let sources = Sources::from([("crates/a/Cargo.toml", GOOD), ("crates/b/Cargo.toml", other.as_str())]);
         let found = findings(&sources);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(
-            found[0].to_string().contains("its own version of regex"),
-            "{found:?}"
-        );
+        assert!(found[0].to_string().contains("its own version of regex"), "{found:?}");
     }
 }

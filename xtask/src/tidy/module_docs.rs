@@ -37,8 +37,7 @@ fn says_something(attribute: &Attribute) -> bool {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
+                lit: Lit::Str(text), ..
             }) => !text.value().trim().is_empty(),
             Expr::Macro(_) => true,
             _ => false,
@@ -78,11 +77,7 @@ mod tests {
 
     #[test]
     fn docs_may_be_written_or_included() {
-        check(
-            "crates/agcore-chat/src/usage.rs",
-            "//! Usage.\npub struct Usage;",
-            None,
-        );
+        check("crates/agcore-chat/src/usage.rs", "//! Usage.\npub struct Usage;", None);
         check(
             "crates/agcore-chat/src/lib.rs",
             "#![doc = include_str!(\"../README.md\")]",

@@ -8,11 +8,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let roots = sources.iter().filter(|file| file.path.ends_with("/mod.rs"));
     let finding = |path: &str| {
         let folder = path.trim_end_matches("/mod.rs");
-        Finding::new(
-            path,
-            "a module root inside its folder",
-            format!("call it {folder}.rs"),
-        )
+        Finding::new(path, "a module root inside its folder", format!("call it {folder}.rs"))
     };
     roots.map(|file| finding(&file.path)).collect()
 }
@@ -23,16 +19,9 @@ mod tests {
 
     #[test]
     fn a_root_inside_its_folder_is_found() {
-        let sources = Sources::from([
-            ("crates/a/src/wire/mod.rs", ""),
-            ("crates/a/src/mod_name.rs", ""),
-        ]);
+        let sources = Sources::from([("crates/a/src/wire/mod.rs", ""), ("crates/a/src/mod_name.rs", "")]);
         let found = findings(&sources);
         assert_eq!(found.len(), 1);
-        assert!(
-            found[0]
-                .to_string()
-                .contains("call it crates/a/src/wire.rs")
-        );
+        assert!(found[0].to_string().contains("call it crates/a/src/wire.rs"));
     }
 }

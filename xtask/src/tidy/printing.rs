@@ -17,11 +17,7 @@ const COMMAND_LINE: &str = "crates/agcore-cli/";
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let libraries = sources.iter().filter(|file| is_library(file));
     libraries
-        .flat_map(|file| {
-            printed(&file.text)
-                .into_iter()
-                .map(|call| finding(file, &call))
-        })
+        .flat_map(|file| printed(&file.text).into_iter().map(|call| finding(file, &call)))
         .collect()
 }
 
@@ -105,11 +101,7 @@ mod tests {
                 "sse.rs:4: a library calls eprint!",
             ],
         );
-        check(
-            PATH,
-            "macro_rules! m { () => { eprintln!(\"x\") } }",
-            &["eprintln!"],
-        );
+        check(PATH, "macro_rules! m { () => { eprintln!(\"x\") } }", &["eprintln!"]);
     }
 
     #[test]
@@ -119,11 +111,7 @@ mod tests {
         check("crates/agcore-testkit/src/bin/mock.rs", text, &[]);
         check("crates/agcore-llm/tests/it/main.rs", text, &[]);
         check("crates/agcore-llm/src/sse/tests.rs", text, &[]);
-        check(
-            PATH,
-            "#[cfg(test)] mod tests { fn f() { println!(\"a\"); } }",
-            &[],
-        );
+        check(PATH, "#[cfg(test)] mod tests { fn f() { println!(\"a\"); } }", &[]);
         check(
             PATH,
             "//! ```\n//! println!(\"a\");\n//! ```\n/// `dbg!(x)`\nfn f() { g(\"print!()\") }",

@@ -40,10 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(readme: &str, expected: Option<&str>) {
-        let found = findings(&Sources::from([
-            MANIFEST,
-            ("crates/agcore-chat/README.md", readme),
-        ]));
+        let found = findings(&Sources::from([MANIFEST, ("crates/agcore-chat/README.md", readme)]));
         match expected {
             None => assert_eq!(found, []),
             Some(expected) => assert!(found[0].to_string().contains(expected), "{found:?}"),
@@ -63,10 +60,7 @@ mod tests {
     #[test]
     fn a_readme_names_its_crate_and_says_something() {
         check("# agcore-chat\n\nThe vocabulary.\n", None);
-        check(
-            "# agcore\n\nThe vocabulary.\n",
-            Some("does not open with the name"),
-        );
+        check("# agcore\n\nThe vocabulary.\n", Some("does not open with the name"));
         check("# agcore-chat\n\n", Some("it says nothing"));
         check("", Some("does not open with the name"));
     }

@@ -19,9 +19,7 @@ const WORDS: &[&str] = &[
 
 /// Looks at all Rust files, and at manifests and scripts for the words.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
-    let files = sources
-        .iter()
-        .filter(|file| file.is_rust() || is_script(file));
+    let files = sources.iter().filter(|file| file.is_rust() || is_script(file));
     files
         .flat_map(|file| in_words(file).chain(in_tokens(file)).collect::<Vec<_>>())
         .collect()
@@ -41,9 +39,7 @@ fn in_words(file: &SourceFile) -> impl Iterator<Item = Finding> {
             .map(|word| format!("`{word}`"));
         let shown = MACROS.iter().filter(move |name| shows_macro(line, name));
         let shown = shown.map(|name| format!("`{name}!` in an example"));
-        words
-            .chain(shown)
-            .map(move |what| finding(file, number, &what))
+        words.chain(shown).map(move |what| finding(file, number, &what))
     })
 }
 
@@ -56,9 +52,7 @@ fn in_tokens(file: &SourceFile) -> impl Iterator<Item = Finding> {
     let calls = calls.map(|(name, line)| (format!("`{name}!`"), line));
     let ignores = rust_source::bare_ignores(tokens).into_iter();
     let ignores = ignores.map(|line| ("`#[ignore]` without a reason".to_owned(), line));
-    calls
-        .chain(ignores)
-        .map(|(what, line)| finding(file, line, &what))
+    calls.chain(ignores).map(|(what, line)| finding(file, line, &what))
 }
 
 fn finding(file: &SourceFile, line: usize, what: &str) -> Finding {
@@ -74,8 +68,7 @@ fn holds_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(start, _)| {
         let before = line[..start].chars().next_back();
         let after = line[start + word.len()..].chars().next();
-        let joins =
-            |neighbour: Option<char>| neighbour.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let joins = |neighbour: Option<char>| neighbour.is_some_and(|c| c.is_alphanumeric() || c == '_');
         !joins(before) && !joins(after)
     })
 }
@@ -102,11 +95,7 @@ mod tests {
 
     #[test]
     fn unfinished_code_is_found() {
-        check(
-            "crates/a/src/lib.rs",
-            "fn f() {\n todo!()\n}",
-            &["lib.rs:2: `todo!`"],
-        );
+        check("crates/a/src/lib.rs", "fn f() {\n todo!()\n}", &["lib.rs:2: `todo!`"]);
         check(
             "crates/a/tests/it/main.rs",
             "fn f() { unimplemented!(\"x\") }",
@@ -118,11 +107,7 @@ mod tests {
             &["lib.rs:2: `#[ignore]` without"],
         );
         let example = format!("/// ```\n/// {}!()\n/// ```\nfn f() {{}}", "todo");
-        check(
-            "crates/a/src/lib.rs",
-            &example,
-            &["lib.rs:2: `todo!` in an example"],
-        );
+        check("crates/a/src/lib.rs", &example, &["lib.rs:2: `todo!` in an example"]);
     }
 
     #[test]

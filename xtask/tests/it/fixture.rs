@@ -57,10 +57,7 @@ impl Fixture {
             "agcore-llm",
             "[dependencies]\nagcore-chat.workspace = true\n[features]\nhttp = []\n",
         );
-        fixture.package(
-            "agcore-testkit",
-            "[dependencies]\nagcore-chat.workspace = true\n",
-        );
+        fixture.package("agcore-testkit", "[dependencies]\nagcore-chat.workspace = true\n");
         fixture
     }
 
@@ -69,24 +66,16 @@ impl Fixture {
         let folder = format!("crates/{name}");
         let manifest = format!("[package]\nname = \"{name}\"{PACKAGE}{rest}");
         self.write(&format!("{folder}/Cargo.toml"), &manifest);
-        self.write(
-            &format!("{folder}/README.md"),
-            &format!("# {name}\n\nA crate.\n"),
-        );
+        self.write(&format!("{folder}/README.md"), &format!("# {name}\n\nA crate.\n"));
         self.write(&format!("{folder}/src/lib.rs"), "//! A crate.\n");
     }
 
     /// Adds a crate of others, outside the workspace; gives the line that
     /// depends on it.
     pub(crate) fn vendor(&self, name: &str, rest: &str) -> String {
-        let manifest = format!(
-            "[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{rest}"
-        );
+        let manifest = format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{rest}");
         self.write(&format!("vendor/{name}/Cargo.toml"), &manifest);
-        self.write(
-            &format!("vendor/{name}/src/lib.rs"),
-            "//! Another's crate.\n",
-        );
+        self.write(&format!("vendor/{name}/src/lib.rs"), "//! Another's crate.\n");
         format!("{name} = {{ path = \"../../vendor/{name}\" }}\n")
     }
 
@@ -123,19 +112,13 @@ impl Fixture {
 
         if let Some(script) = cargo_deny {
             self.write("bin/cargo-deny", &format!("#!/bin/sh\n{script}\n"));
-            fs::set_permissions(
-                self.path("bin/cargo-deny"),
-                fs::Permissions::from_mode(0o755),
-            )
-            .unwrap();
+            fs::set_permissions(self.path("bin/cargo-deny"), fs::Permissions::from_mode(0o755)).unwrap();
         }
         let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap());
         let toolchain = cargo.parent().unwrap().display();
         let path = format!("{}:{toolchain}:/usr/bin:/bin", self.path("bin").display());
         let mut command = self.command(line);
-        command
-            .env("PATH", path)
-            .env("CARGO_HOME", self.path("cargo-home"));
+        command.env("PATH", path).env("CARGO_HOME", self.path("cargo-home"));
         Ran::from(command.output().unwrap())
     }
 
@@ -177,18 +160,10 @@ impl Ran {
     #[track_caller]
     pub(crate) fn fails(&self, check: &str, said: &[&str]) {
         assert_eq!(self.code, 1, "{}", self.text);
-        assert!(
-            self.text.contains(&format!("FAILED   {check}")),
-            "{}",
-            self.text
-        );
+        assert!(self.text.contains(&format!("FAILED   {check}")), "{}", self.text);
         assert!(self.text.trim_end().ends_with(" 1 failed"), "{}", self.text);
         for said in said {
-            assert!(
-                self.text.contains(said),
-                "{said:?} is missing in\n{}",
-                self.text
-            );
+            assert!(self.text.contains(said), "{said:?} is missing in\n{}", self.text);
         }
     }
 }

@@ -15,10 +15,7 @@ fn a_sound_house_passes() {
 #[test]
 fn a_crate_must_not_use_its_own_floor_or_above() {
     let house = Fixture::sound();
-    house.package(
-        "agcore-tools",
-        "[dependencies]\nagcore-llm.workspace = true\n",
-    );
+    house.package("agcore-tools", "[dependencies]\nagcore-llm.workspace = true\n");
     house.xtask("graph").fails(
         "floors",
         &["crates/agcore-tools/Cargo.toml: agcore-tools (floor 1) uses agcore-llm (floor 1)"],
@@ -76,14 +73,12 @@ fn each_world_has_one_door() {
 
 #[test]
 fn only_the_facade_takes_default_features() {
-    let by_path =
-        "[dependencies]\nagcore-chat = { path = \"../agcore-chat\", version = \"0.1.0\" }\n";
+    let by_path = "[dependencies]\nagcore-chat = { path = \"../agcore-chat\", version = \"0.1.0\" }\n";
     let house = Fixture::sound();
     house.package("agcore-tools", by_path);
-    house.xtask("graph").fails(
-        "defaults",
-        &["agcore-tools: takes the default features of agcore-chat"],
-    );
+    house
+        .xtask("graph")
+        .fails("defaults", &["agcore-tools: takes the default features of agcore-chat"]);
 
     let house = Fixture::sound();
     house.package("agcore", by_path);
@@ -133,14 +128,9 @@ fn a_tree_stays_within_its_budget() {
 fn what_cannot_be_counted_yet_is_skipped_aloud() {
     let ran = Fixture::sound().xtask("graph budgets");
     ran.passes();
+    assert!(ran.text.contains("agcore-prompt does not exist yet"), "{}", ran.text);
     assert!(
-        ran.text.contains("agcore-prompt does not exist yet"),
-        "{}",
-        ran.text
-    );
-    assert!(
-        ran.text
-            .contains("agcore-llm has no feature `openai-chat` yet"),
+        ran.text.contains("agcore-llm has no feature `openai-chat` yet"),
         "{}",
         ran.text
     );
@@ -150,7 +140,10 @@ fn what_cannot_be_counted_yet_is_skipped_aloud() {
 fn a_pure_crate_brings_no_system() {
     let house = Fixture::sound();
     house.vendor("getrandom", "");
-    let chance = house.vendor("chance", "[target.'cfg(target_arch = \"wasm32\")'.dependencies]\ngetrandom = { path = \"../getrandom\" }\n");
+    let chance = house.vendor(
+        "chance",
+        "[target.'cfg(target_arch = \"wasm32\")'.dependencies]\ngetrandom = { path = \"../getrandom\" }\n",
+    );
     house.append(CHAT, &format!("[dependencies]\n{chance}"));
     house.xtask("graph absences").fails(
         "agcore-chat brings no getrandom, mio, socket2, tokio for wasm32-unknown-unknown",
@@ -162,16 +155,11 @@ fn a_pure_crate_brings_no_system() {
 fn without_its_feature_there_is_no_transport() {
     let feature = |implied: &str| format!("[features]\ngzip = [{implied}]\n");
     let house = Fixture::sound();
-    let reqwest = house
-        .vendor("reqwest", "")
-        .replace(" }", ", optional = true }");
+    let reqwest = house.vendor("reqwest", "").replace(" }", ", optional = true }");
     let dependencies = format!("[dependencies]\nagcore-chat.workspace = true\n{reqwest}");
     house.package(
         "agcore-llm",
-        &format!(
-            "{dependencies}{}http = [\"dep:reqwest\"]\n",
-            feature("\"http\"")
-        ),
+        &format!("{dependencies}{}http = [\"dep:reqwest\"]\n", feature("\"http\"")),
     );
     house.xtask("graph absences").passes();
 
@@ -204,10 +192,9 @@ fn there_is_one_crypto_provider() {
     let house = Fixture::sound();
     let second = house.vendor("aws-lc-rs", "");
     house.append(LLM, &format!("[dev-dependencies]\n{second}"));
-    house.xtask("graph").fails(
-        "crypto",
-        &["Cargo.lock: aws-lc-rs is a second provider beside ring"],
-    );
+    house
+        .xtask("graph")
+        .fails("crypto", &["Cargo.lock: aws-lc-rs is a second provider beside ring"]);
 }
 
 #[test]
@@ -217,20 +204,12 @@ fn a_stale_picture_is_found_and_drawn_anew() {
         .xtask("graph --check")
         .fails("picture in docs/graph.md", &["there is no picture"]);
     house.xtask("graph").passes();
-    assert!(
-        house
-            .read("docs/graph.md")
-            .contains("    agcore-llm --> agcore-chat\n")
-    );
+    assert!(house.read("docs/graph.md").contains("    agcore-llm --> agcore-chat\n"));
 
-    house.package(
-        "agcore-prompt",
-        "[dependencies]\nagcore-chat.workspace = true\n",
-    );
-    house.xtask("graph --check").fails(
-        "picture in docs/graph.md",
-        &["not the graph of the manifests any more"],
-    );
+    house.package("agcore-prompt", "[dependencies]\nagcore-chat.workspace = true\n");
+    house
+        .xtask("graph --check")
+        .fails("picture in docs/graph.md", &["not the graph of the manifests any more"]);
     house.xtask("graph").passes();
     assert!(
         house

@@ -9,18 +9,10 @@ fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
     let house = Fixture::sound();
     let ran = house.xtask("everything");
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.text.contains("there is no command `everything`"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.contains("there is no command `everything`"), "{}", ran.text);
     let ran = house.xtask("");
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.text.contains("Usage: cargo xtask <command>"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.contains("Usage: cargo xtask <command>"), "{}", ran.text);
 }
 
 #[test]
@@ -53,16 +45,8 @@ fn tests_are_summed_over_binaries_doc_tests_and_examples() {
     let ran = house.xtask("test");
     assert_eq!(ran.code, 1);
     // Two good tests, a doc test, a good example; a bad test, a bad example.
-    assert!(
-        ran.text.trim_end().ends_with("\n4 passed, 2 failed"),
-        "{}",
-        ran.text
-    );
-    assert!(
-        ran.text.contains("ok       example ends_well"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.trim_end().ends_with("\n4 passed, 2 failed"), "{}", ran.text);
+    assert!(ran.text.contains("ok       example ends_well"), "{}", ran.text);
     assert!(
         ran.text
             .contains("example ends_badly: ended with exit status: 3; it printed:\nso far"),
@@ -78,8 +62,7 @@ fn tests_that_do_not_build_are_a_failure() {
     let ran = house.xtask("test");
     assert_eq!(ran.code, 1);
     assert!(
-        ran.text
-            .contains("ended badly without naming a failed test"),
+        ran.text.contains("ended badly without naming a failed test"),
         "{}",
         ran.text
     );
@@ -91,14 +74,9 @@ fn each_feature_builds_and_sets_that_resolve_alike_are_skipped() {
     let ran = house.xtask("features");
     ran.passes();
     // chat and testkit have no features; http alone is all that llm has.
+    assert!(ran.text.trim_end().ends_with("\n4 passed, 0 failed"), "{}", ran.text);
     assert!(
-        ran.text.trim_end().ends_with("\n4 passed, 0 failed"),
-        "{}",
-        ran.text
-    );
-    assert!(
-        ran.text
-            .contains("6 feature sets resolve like one before them"),
+        ran.text.contains("6 feature sets resolve like one before them"),
         "{}",
         ran.text
     );
@@ -107,19 +85,17 @@ fn each_feature_builds_and_sets_that_resolve_alike_are_skipped() {
         "crates/agcore-llm/src/lib.rs",
         "\n#[cfg(not(feature = \"http\"))]\nfn unused() {}\n",
     );
-    house.xtask("features").fails(
-        "agcore-llm with no features",
-        &["it builds with warnings", "unused"],
-    );
+    house
+        .xtask("features")
+        .fails("agcore-llm with no features", &["it builds with warnings", "unused"]);
 
     house.append(
         "crates/agcore-llm/src/lib.rs",
         "#[cfg(not(feature = \"http\"))]\nfn broken() { missing() }\n",
     );
-    house.xtask("features").fails(
-        "agcore-llm with no features",
-        &["it does not build", "missing"],
-    );
+    house
+        .xtask("features")
+        .fails("agcore-llm with no features", &["it does not build", "missing"]);
 }
 
 /// Says what cargo-deny says of a tree that it likes.
@@ -128,8 +104,7 @@ const CONTENT: &str = "echo 'bans ok, licenses ok, sources ok'";
 
 /// And what of one with a crate that is banned.
 #[cfg(unix)]
-const REFUSAL: &str =
-    "test $1 = --version || { echo 'bans FAILED, licenses ok, sources ok'; exit 1; }";
+const REFUSAL: &str = "test $1 = --version || { echo 'bans FAILED, licenses ok, sources ok'; exit 1; }";
 
 #[cfg(unix)]
 #[test]
@@ -172,12 +147,7 @@ fn a_stage_that_fails_does_not_hide_the_others() {
         "tidy / stubs",
         "deny / bans",
     ];
-    assert_eq!(
-        failed,
-        expected.map(|line| format!("  {line}")),
-        "{}",
-        ran.text
-    );
+    assert_eq!(failed, expected.map(|line| format!("  {line}")), "{}", ran.text);
     assert!(ran.text.trim_end().ends_with(" 6 failed"), "{}", ran.text);
 }
 
@@ -197,27 +167,21 @@ fn without_a_registry_deny_is_skipped_and_not_passed() {
     let ran = Fixture::sound().xtask_alone("deny", None);
     assert_eq!(ran.code, 0, "{}", ran.text);
     assert!(
-        ran.text
-            .contains("skipped  licenses: cargo-deny is not installed"),
+        ran.text.contains("skipped  licenses: cargo-deny is not installed"),
         "{}",
         ran.text
     );
-    assert!(
-        ran.text.trim_end().ends_with("\n0 passed, 0 failed"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.trim_end().ends_with("\n0 passed, 0 failed"), "{}", ran.text);
 }
 
 #[test]
 fn soak_asks_for_long_counts_and_keeps_the_assertions() {
     let house = Fixture::sound();
-    let long = "assert_eq!(std::env::var(\"AGCORE_SOAK\").as_deref(), Ok(\"1\"));\n    assert!(cfg!(debug_assertions));";
+    let long =
+        "assert_eq!(std::env::var(\"AGCORE_SOAK\").as_deref(), Ok(\"1\"));\n    assert!(cfg!(debug_assertions));";
     house.append(
         CHAT,
-        &format!(
-            "\n#[test]\nfn long() {{\n    {long}\n}}\n\n#[test]\nfn bad() {{\n    panic!();\n}}\n"
-        ),
+        &format!("\n#[test]\nfn long() {{\n    {long}\n}}\n\n#[test]\nfn bad() {{\n    panic!();\n}}\n"),
     );
     let ran = house.xtask("soak long");
     assert_eq!(ran.code, 0, "{}", ran.text);
@@ -246,8 +210,7 @@ fn benches_run_by_name() {
     let ran = house.xtask("bench other");
     assert_eq!(ran.code, 1);
     assert!(
-        ran.text
-            .contains("no bench is called `other`; there are: fast, slow"),
+        ran.text.contains("no bench is called `other`; there are: fast, slow"),
         "{}",
         ran.text
     );

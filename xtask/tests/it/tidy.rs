@@ -14,10 +14,9 @@ fn a_sound_house_passes() {
 fn a_file_says_what_it_is() {
     let house = Fixture::sound();
     house.write(CHAT, "pub struct Message;\n");
-    house.xtask("tidy").fails(
-        "module-docs",
-        &["crates/agcore-chat/src/lib.rs: it has no module docs"],
-    );
+    house
+        .xtask("tidy")
+        .fails("module-docs", &["crates/agcore-chat/src/lib.rs: it has no module docs"]);
 }
 
 #[test]
@@ -33,27 +32,22 @@ fn a_module_root_stands_beside_its_folder() {
 fn a_file_is_not_endless() {
     let house = Fixture::sound();
     house.append(CHAT, &"// one more\n".repeat(600));
-    house
-        .xtask("tidy")
-        .fails("length", &["601 lines, 600 are allowed"]);
+    house.xtask("tidy").fails("length", &["601 lines, 600 are allowed"]);
 }
 
 #[test]
 fn a_crate_has_a_readme() {
     let house = Fixture::sound();
     house.remove("crates/agcore-chat/README.md");
-    house.xtask("tidy").fails(
-        "readmes",
-        &["crates/agcore-chat/README.md: the crate has no README"],
-    );
+    house
+        .xtask("tidy")
+        .fails("readmes", &["crates/agcore-chat/README.md: the crate has no README"]);
 }
 
 #[test]
 fn a_crate_takes_lints_and_version_from_the_workspace() {
     let house = Fixture::sound();
-    let manifest = house
-        .read(MANIFEST)
-        .replace("[lints]\nworkspace = true", "");
+    let manifest = house.read(MANIFEST).replace("[lints]\nworkspace = true", "");
     house.write(MANIFEST, &manifest);
     house
         .xtask("tidy")
@@ -75,10 +69,7 @@ fn a_crate_takes_lints_and_version_from_the_workspace() {
 #[test]
 fn a_library_does_not_print() {
     let house = Fixture::sound();
-    house.append(
-        CHAT,
-        "/// Says it.\npub fn say() {\n    println!(\"it\");\n}\n",
-    );
+    house.append(CHAT, "/// Says it.\npub fn say() {\n    println!(\"it\");\n}\n");
     house.xtask("tidy").fails(
         "printing",
         &["crates/agcore-chat/src/lib.rs:4: a library calls println!"],
@@ -89,10 +80,7 @@ fn a_library_does_not_print() {
 fn nothing_is_a_stub() {
     for (line, said) in [
         ("pub fn f() { todo!() }", "`todo!`"),
-        (
-            "#[test]\n#[ignore]\nfn f() {}",
-            "`#[ignore]` without a reason",
-        ),
+        ("#[test]\n#[ignore]\nfn f() {}", "`#[ignore]` without a reason"),
         (concat!("// FIX", "ME: this"), concat!("`FIX", "ME`")),
     ] {
         let house = Fixture::sound();
@@ -114,9 +102,7 @@ fn no_file_names_a_path_of_a_machine() {
 fn the_changelog_tells_of_the_version() {
     let house = Fixture::sound();
     house.write("CHANGELOG.md", "# Changelog\n\n## 0.0.1\n");
-    house
-        .xtask("tidy")
-        .fails("changelog", &["it does not tell of 0.1.0"]);
+    house.xtask("tidy").fails("changelog", &["it does not tell of 0.1.0"]);
 }
 
 #[test]
@@ -125,9 +111,5 @@ fn a_check_can_be_run_alone() {
     house.remove("CHANGELOG.md");
     let ran = house.xtask("tidy printing stubs");
     ran.passes();
-    assert!(
-        ran.text.trim_end().ends_with("\n2 passed, 0 failed"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.trim_end().ends_with("\n2 passed, 0 failed"), "{}", ran.text);
 }

@@ -6,8 +6,7 @@ use std::{
 };
 
 use agcore_agent::{
-    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, AgentTurn, BusyPolicy, RuntimeBundle,
-    SessionState,
+    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, AgentTurn, BusyPolicy, RuntimeBundle, SessionState,
 };
 use agcore_chat::{Answer, Clock, ToolCall};
 use agcore_testkit::{
@@ -36,7 +35,10 @@ const _: () = {
 
 fn session(provider: &ScriptedProvider, policy: BusyPolicy) -> AgentSession {
     let bundle = AgentBuilder::new().with_provider(Arc::new(provider.clone()));
-    let bundle = bundle.with_config(AgentConfig::new().with_busy(policy)).build().unwrap();
+    let bundle = bundle
+        .with_config(AgentConfig::new().with_busy(policy))
+        .build()
+        .unwrap();
     bundle.session("s-1", Arc::new(AgentSpec::new("ada", "Be Ada.")))
 }
 
@@ -92,7 +94,9 @@ async fn a_session_ages_while_no_process_has_it() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Hi.")]);
     let bundle = |clock: Arc<dyn Clock>| {
         let config = AgentConfig::new().with_session_ttl(Duration::from_secs(60));
-        let builder = AgentBuilder::new().with_provider(Arc::new(provider.clone())).with_clock(clock);
+        let builder = AgentBuilder::new()
+            .with_provider(Arc::new(provider.clone()))
+            .with_clock(clock);
         builder.with_config(config).build().unwrap()
     };
     let clock = Arc::new(ManualClock::new());
@@ -101,12 +105,20 @@ async fn a_session_ages_while_no_process_has_it() {
     clock.advance(Duration::from_secs(40));
     let saved = serde_json::to_string(&first.export().await).unwrap();
 
-    let clock = Arc::new(LaterClock { own: ManualClock::new(), later: Duration::from_secs(50) });
-    let second = bundle(Arc::clone(&clock) as _).restore(serde_json::from_str(&saved).unwrap(), first.agent()).unwrap();
+    let clock = Arc::new(LaterClock {
+        own: ManualClock::new(),
+        later: Duration::from_secs(50),
+    });
+    let second = bundle(Arc::clone(&clock) as _)
+        .restore(serde_json::from_str(&saved).unwrap(), first.agent())
+        .unwrap();
     second.submit_turn("Two").await.unwrap();
     clock.own.advance(Duration::from_secs(10));
     let error = second.submit_turn("Three").await.unwrap_err();
-    assert!(matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")), "{error:?}");
+    assert!(
+        matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")),
+        "{error:?}"
+    );
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -119,7 +131,9 @@ async fn another_agent_takes_over_with_the_next_turn() {
     let calls = ScriptStep::calls([ToolCall::function("c", "say", r#"{"text":"yes"}"#)]);
     let provider = ScriptedProvider::new([calls, ScriptStep::text("Said."), ScriptStep::text("Bo here.")]);
     let tools = ToolRegistry::new();
-    tools.register(typed("say", "Says it.", async |say: Say| Ok(say.text))).unwrap();
+    tools
+        .register(typed("say", "Says it.", async |say: Say| Ok(say.text)))
+        .unwrap();
     let bundle = AgentBuilder::new()
         .with_provider(Arc::new(provider.clone()))
         .with_tools(tools)
@@ -132,9 +146,16 @@ async fn another_agent_takes_over_with_the_next_turn() {
     // Bo has no tools: the call that waits is Ada's.
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.").with_tools::<&str>([])));
     assert_eq!(session.agent().name(), "bo");
-    session.resume([(outcome.questions()[0].id.clone(), Answer::approve())]).await.unwrap();
+    session
+        .resume([(outcome.questions()[0].id.clone(), Answer::approve())])
+        .await
+        .unwrap();
     session.submit_turn("Who?").await.unwrap();
-    let prompts: Vec<_> = provider.requests().iter().map(|request| request.messages[0].text().into_owned()).collect();
+    let prompts: Vec<_> = provider
+        .requests()
+        .iter()
+        .map(|request| request.messages[0].text().into_owned())
+        .collect();
     assert_eq!(prompts, ["Be Ada.", "Be Ada.", "Be Bo."]);
     assert_eq!(session.messages().await[2].text(), "yes");
 }

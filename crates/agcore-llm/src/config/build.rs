@@ -102,24 +102,18 @@ fn base_url(url: &str) -> String {
 fn key_header(dialect: &Dialect) -> Result<KeyHeader, LlmError> {
     Ok(match dialect.credential {
         CredentialHeader::Bearer => KeyHeader::Bearer,
-        CredentialHeader::Named(name) => {
-            KeyHeader::Named(http::HeaderName::try_from(name).map_err(|error| {
-                LlmError::new(
-                    LlmErrorKind::InvalidRequest,
-                    "the dialect names a header that none can have",
-                )
-                .with_source(error)
-            })?)
-        }
+        CredentialHeader::Named(name) => KeyHeader::Named(http::HeaderName::try_from(name).map_err(|error| {
+            LlmError::new(
+                LlmErrorKind::InvalidRequest,
+                "the dialect names a header that none can have",
+            )
+            .with_source(error)
+        })?),
     })
 }
 
 /// A vendor's own server without a key is of no use; one's own server may well need none.
-fn require_key(
-    config: &ProviderConfig,
-    dialect: &Dialect,
-    header: &KeyHeader,
-) -> Result<(), LlmError> {
+fn require_key(config: &ProviderConfig, dialect: &Dialect, header: &KeyHeader) -> Result<(), LlmError> {
     let Some(variable) = dialect.key_variable else {
         return Ok(());
     };
@@ -130,8 +124,7 @@ fn require_key(
     if config.base_url.is_some() || in_headers || !config.credential.is_none() {
         return Ok(());
     }
-    let message =
-        format!("there is no API key; set `api_key` (its usual place is the variable {variable})");
+    let message = format!("there is no API key; set `api_key` (its usual place is the variable {variable})");
     Err(LlmError::new(LlmErrorKind::Authentication, message))
 }
 
@@ -152,14 +145,8 @@ mod tests {
         let check = |url: &str, expected: &str| assert_eq!(base_url(url), expected);
         check("https://a.example/v1", "https://a.example/v1");
         check(" https://a.example/v1/ ", "https://a.example/v1");
-        check(
-            "https://a.example/v1/chat/completions",
-            "https://a.example/v1",
-        );
-        check(
-            "https://a.example/v1/chat/completions/",
-            "https://a.example/v1",
-        );
+        check("https://a.example/v1/chat/completions", "https://a.example/v1");
+        check("https://a.example/v1/chat/completions/", "https://a.example/v1");
         check(
             "https://a.example/d/x/chat/completions?api-version=1",
             "https://a.example/d/x?api-version=1",

@@ -158,9 +158,6 @@ mod tests {
     #[test]
     fn a_dialect_of_ones_own_is_a_type() {
         let mine = ProviderType::from(dialect::compatible("mine"));
-        assert_eq!(
-            format!("{mine:>6}|{mine:?}"),
-            r#"  mine|ProviderType("mine")"#
-        );
+        assert_eq!(format!("{mine:>6}|{mine:?}"), r#"  mine|ProviderType("mine")"#);
     }
 }

@@ -87,9 +87,13 @@ impl ProviderConfig {
     pub fn of(name: &str) -> Result<Self, LlmError> {
         let invalid = |why: String| LlmError::new(LlmErrorKind::InvalidRequest, why);
         let Some((provider_type, model)) = name.split_once(':').filter(|(_, model)| !model.is_empty()) else {
-            return Err(invalid(format!("`{name}` is no model: write TYPE:MODEL, such as openai:gpt-5-mini")));
+            return Err(invalid(format!(
+                "`{name}` is no model: write TYPE:MODEL, such as openai:gpt-5-mini"
+            )));
         };
-        let provider_type = provider_type.parse().map_err(|error: UnknownProviderType| invalid(error.to_string()))?;
+        let provider_type = provider_type
+            .parse()
+            .map_err(|error: UnknownProviderType| invalid(error.to_string()))?;
         Ok(Self::new(provider_type, model))
     }
 

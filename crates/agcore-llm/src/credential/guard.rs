@@ -30,9 +30,7 @@ impl SecretGuard {
     /// Learns a secret.
     pub fn learn(&self, secret: &Secret) {
         let known = |secrets: &[Secret]| secrets.contains(secret);
-        if secret.expose().trim().len() < SHORTEST
-            || known(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-        {
+        if secret.expose().trim().len() < SHORTEST || known(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {
             return;
         }
         let mut secrets = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -67,11 +65,7 @@ fn redacted(text: &str, secrets: &[Secret]) -> String {
 }
 
 fn is_leaky(error: &LlmError, secrets: &[Secret]) -> bool {
-    let leaks = |text: &str| {
-        secrets
-            .iter()
-            .any(|secret| text.contains(secret.expose().trim()))
-    };
+    let leaks = |text: &str| secrets.iter().any(|secret| text.contains(secret.expose().trim()));
     leaks(error.message())
         || error.body_excerpt().is_some_and(leaks)
         || error.request_id().is_some_and(leaks)
@@ -109,9 +103,7 @@ fn rebuilt(error: &LlmError, clean: impl Fn(&str) -> String) -> LlmError {
     if let Some(body) = error.body_excerpt() {
         new = new.with_body(&clean(body));
     }
-    let causes: Vec<_> = causes(error)
-        .map(|cause| clean(&cause.to_string()))
-        .collect();
+    let causes: Vec<_> = causes(error).map(|cause| clean(&cause.to_string())).collect();
     if !causes.is_empty() {
         new = new.with_source(causes.join(": "));
     }

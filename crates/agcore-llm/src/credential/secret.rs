@@ -39,9 +39,7 @@ impl Secret {
             return refused("the key is empty; set it, or leave it out when the server needs none");
         }
         let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{text}")) else {
-            return refused(
-                "the key holds a line end or another character that no key has; was it copied whole?",
-            );
+            return refused("the key holds a line end or another character that no key has; was it copied whole?");
         };
         value.set_sensitive(true);
         Ok(value)
@@ -122,13 +120,8 @@ mod tests {
                 .to_string()
                 .contains("empty")
         );
-        let wrong = serde_json::from_str::<Secret>("12345678")
-            .unwrap_err()
-            .to_string();
+        let wrong = serde_json::from_str::<Secret>("12345678").unwrap_err().to_string();
         assert!(wrong.contains("a key as a string"), "{wrong}");
-        assert_eq!(
-            serde_json::from_str::<Secret>(r#""k""#).unwrap().expose(),
-            "k"
-        );
+        assert_eq!(serde_json::from_str::<Secret>(r#""k""#).unwrap().expose(), "k");
     }
 }

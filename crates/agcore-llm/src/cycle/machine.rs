@@ -56,7 +56,14 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::E
 impl Machine {
     /// An engine without a history.
     pub fn new(limits: Limits) -> Self {
-        Self { version: VERSION, history: Vec::new(), turn: None, turns: 0, usage: UsageTracker::default(), limits }
+        Self {
+            version: VERSION,
+            history: Vec::new(),
+            turn: None,
+            turns: 0,
+            usage: UsageTracker::default(),
+            limits,
+        }
     }
 
     /// The conversation so far; always valid.
@@ -142,7 +149,10 @@ impl Machine {
     /// Calls that were running when the state was saved: whether they took effect is not known. Each is settled by
     /// [`Outcome::Redo`] or by an [`Outcome::Tool`] before the turn goes on.
     pub fn uncertain(&self) -> impl Iterator<Item = &agcore_chat::ToolCall> {
-        self.slots().iter().filter(|slot| matches!(slot.state, SlotState::Running)).map(|slot| &slot.call)
+        self.slots()
+            .iter()
+            .filter(|slot| matches!(slot.state, SlotState::Running))
+            .map(|slot| &slot.call)
     }
 
     /// The questions that wait for an answer.
@@ -170,7 +180,11 @@ impl Machine {
             Outcome::Reply(reply) => self.reply(reply, &mut changes),
             Outcome::Failed(failure) => self.failed(failure, &mut changes),
             Outcome::Started(calls) => self.started(&calls, &mut changes),
-            Outcome::Tool { call, outcome, duration_us } => self.tool(&call, outcome, duration_us, &mut changes),
+            Outcome::Tool {
+                call,
+                outcome,
+                duration_us,
+            } => self.tool(&call, outcome, duration_us, &mut changes),
             Outcome::Answer(question, answer) => self.answer(&question, answer, &mut changes),
             Outcome::Redo(call) => self.redo(&call),
             Outcome::Stop(cause) => self.stop(cause, &mut changes),
@@ -195,7 +209,11 @@ impl Machine {
         changes.tell(TurnEvent::Started(messages.clone()));
         self.turns = self.turns.saturating_add(1);
         // Without any round there is nothing to offer tools for.
-        let purpose = if self.rounds_are_over(0) { Purpose::WrapUp } else { Purpose::Reply };
+        let purpose = if self.rounds_are_over(0) {
+            Purpose::WrapUp
+        } else {
+            Purpose::Reply
+        };
         self.turn = Some(Turn::new(messages, replaces, purpose));
         Ok(())
     }
@@ -205,7 +223,12 @@ impl Machine {
             Some(Phase::Calling(purpose)) => *purpose,
             _ => return Err(Misuse::NotWaitingFor("a reply of the model")),
         };
-        let Reply { mut message, finish, usage, lost } = reply;
+        let Reply {
+            mut message,
+            finish,
+            usage,
+            lost,
+        } = reply;
         self.count(&lost);
         let mut spent = UsageTracker::default();
         spent.record(usage.as_ref());
@@ -214,18 +237,24 @@ impl Machine {
         turn::make_ids_unique(&mut message, &self.history);
         let message = Arc::new(message);
         changes.tell(TextEvent::MessageComplete(Arc::clone(&message)));
-        changes.events.extend(usage.map(|usage| ModelEvent::Usage(usage).into()));
+        changes
+            .events
+            .extend(usage.map(|usage| ModelEvent::Usage(usage).into()));
         if !message.has_tool_calls() {
             self.append(Message::Assistant((*message).clone()), changes);
             self.end(End::Answered, changes);
             return Ok(());
         }
         let refused = result::refusal(finish.as_ref(), purpose, self.round(), &self.limits);
-        let slots =
-            message.tool_calls().map(|call| Slot::new(call.clone(), refused.as_ref(), changes)).collect();
+        let slots = message
+            .tool_calls()
+            .map(|call| Slot::new(call.clone(), refused.as_ref(), changes))
+            .collect();
         self.act(message, slots, changes);
         if let Some(result::Refusal::Limit(limit)) = refused {
-            changes.tell(TurnEvent::BudgetReached { limit: Text::from(limit.as_str()) });
+            changes.tell(TurnEvent::BudgetReached {
+                limit: Text::from(limit.as_str()),
+            });
             self.end(End::Limit(limit), changes);
         }
         Ok(())
@@ -240,7 +269,13 @@ impl Machine {
     }
 
     fn failed(&mut self, failure: Failure, changes: &mut Changes) -> Result<(), Misuse> {
-        if !matches!(self.open_turn(), Some(Turn { phase: Phase::Calling(_), .. })) {
+        if !matches!(
+            self.open_turn(),
+            Some(Turn {
+                phase: Phase::Calling(_),
+                ..
+            })
+        ) {
             return Err(Misuse::NotWaitingFor("a reply of the model"));
         }
         self.count(&failure.lost);
@@ -254,7 +289,10 @@ impl Machine {
         if !calls.iter().all(ready) {
             return Err(Misuse::NotWaitingFor("the start of these calls"));
         }
-        for slot in slots.iter_mut().filter(|slot| calls.iter().any(|id| slot.call.id == **id)) {
+        for slot in slots
+            .iter_mut()
+            .filter(|slot| calls.iter().any(|id| slot.call.id == **id))
+        {
             slot.start(changes);
         }
         Ok(())
@@ -284,10 +322,17 @@ impl Machine {
             ToolOutcome::Divert { content, data } => {
                 slot.settle(result::cut(ToolResult::new(content), limit), us, changes);
                 self.give_up(|slot| !matches!(slot.state, SlotState::Running), changes);
-                self.close_with(End::Diverted { call: call.into(), data });
+                self.close_with(End::Diverted {
+                    call: call.into(),
+                    data,
+                });
             }
             ToolOutcome::Fatal(fault) => {
-                slot.settle(result::cut(ToolResult::error(fault.message.as_str()), limit), us, changes);
+                slot.settle(
+                    result::cut(ToolResult::error(fault.message.as_str()), limit),
+                    us,
+                    changes,
+                );
                 self.give_up(|_| true, changes);
                 self.close_with(End::Failed(fault));
             }
@@ -300,7 +345,11 @@ impl Machine {
     /// A question is of the call that asks it, and its id is new: an answer must find one question.
     fn check_question(&self, call: &str, question: &Question) -> Result<(), Misuse> {
         let used = self.answer_of(&question.id).is_some() || self.questions().any(|asked| asked.id == question.id);
-        if *question.call_id == *call && !used { Ok(()) } else { Err(Misuse::BadQuestion(question.id.clone())) }
+        if *question.call_id == *call && !used {
+            Ok(())
+        } else {
+            Err(Misuse::BadQuestion(question.id.clone()))
+        }
     }
 
     fn answer(&mut self, question: &QuestionId, answer: Answer, changes: &mut Changes) -> Result<(), Misuse> {
@@ -314,7 +363,10 @@ impl Machine {
             .iter_mut()
             .find(|slot| matches!(&slot.state, SlotState::Asking(asked) if asked.id == *question))
             .ok_or_else(unknown)?;
-        changes.tell(PersonEvent::Answered { question: question.clone(), answer: answer.clone() });
+        changes.tell(PersonEvent::Answered {
+            question: question.clone(),
+            answer: answer.clone(),
+        });
         if let Some(done) = slot.answered(answer.clone()) {
             slot.settle(result::cut(done, limit), 0, changes);
         }
@@ -353,7 +405,10 @@ impl Machine {
 
     /// Gives those calls that have no result one that says so.
     fn give_up(&mut self, which: impl Fn(&Slot) -> bool, changes: &mut Changes) {
-        self.slots_mut().iter_mut().filter(|slot| which(slot)).for_each(|slot| slot.give_up(changes));
+        self.slots_mut()
+            .iter_mut()
+            .filter(|slot| which(slot))
+            .for_each(|slot| slot.give_up(changes));
     }
 
     /// The turn ends like this as soon as its calls are settled. The first handoff counts, but gives way to a stop and to
@@ -374,7 +429,9 @@ impl Machine {
     fn close_round(&mut self, changes: &mut Changes) {
         let over = self.rounds_are_over(self.round().saturating_add(1));
         let Some(turn) = &mut self.turn else { return };
-        let Phase::Acting { reply, slots } = &mut turn.phase else { return };
+        let Phase::Acting { reply, slots } = &mut turn.phase else {
+            return;
+        };
         if !slots.iter().all(|slot| matches!(slot.state, SlotState::Settled(_))) {
             return;
         }
@@ -383,7 +440,11 @@ impl Machine {
         turn.round = turn.round.saturating_add(1);
         let closing = turn.closing.take();
         turn.phase = Phase::Calling(if over { Purpose::WrapUp } else { Purpose::Reply });
-        turn.pending = if over { vec![Arc::new(result::wrap_up_note())] } else { Vec::new() };
+        turn.pending = if over {
+            vec![Arc::new(result::wrap_up_note())]
+        } else {
+            Vec::new()
+        };
         self.append(reply, changes);
         for message in results {
             self.append(message, changes);
@@ -395,10 +456,14 @@ impl Machine {
 
     fn end(&mut self, end: End, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
-        changes.events.extend(end.fault().map(|fault| TurnEvent::Error(fault).into()));
+        changes
+            .events
+            .extend(end.fault().map(|fault| TurnEvent::Error(fault).into()));
         turn.pending.clear();
         turn.phase = Phase::Ended(end);
-        changes.tell(TurnEvent::Complete { usage: turn.spent.clone() });
+        changes.tell(TurnEvent::Complete {
+            usage: turn.spent.clone(),
+        });
     }
 
     /// What the turn added so far enters the history.
@@ -450,7 +515,10 @@ fn acting(slots: &[Slot]) -> Step<'_> {
         return Step::Run(ready);
     }
     let asked = |slot| match slot {
-        &Slot { state: SlotState::Asking(ref question), .. } => Some(question),
+        &Slot {
+            state: SlotState::Asking(ref question),
+            ..
+        } => Some(question),
         _ => None,
     };
     Step::Wait(slots.iter().filter_map(asked).collect())

@@ -38,7 +38,14 @@ impl Observer {
     }
 
     async fn shorter_than(&self, most: usize) {
-        poll_fn(|_| if self.with(|events| events.len()) < most { Poll::Ready(()) } else { Poll::Pending }).await;
+        poll_fn(|_| {
+            if self.with(|events| events.len()) < most {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
     }
 
     fn with<T>(&self, use_events: impl FnOnce(&mut VecDeque<StreamEvent>) -> T) -> T {

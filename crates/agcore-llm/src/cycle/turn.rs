@@ -36,7 +36,11 @@ pub struct TurnReport {
 
 impl TurnReport {
     pub(super) fn new(response: ChatResponse, usage: UsageTracker, rounds: u32) -> Self {
-        Self { response, usage, rounds }
+        Self {
+            response,
+            usage,
+            rounds,
+        }
     }
 }
 

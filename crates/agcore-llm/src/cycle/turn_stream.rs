@@ -35,7 +35,10 @@ impl<'a, R> TurnStream<'a, R> {
         F: Future<Output = R> + Send + 'a,
     {
         let observer = Observer::default();
-        Self { state: State::Running(Box::pin(turn(observer.clone()))), observer }
+        Self {
+            state: State::Running(Box::pin(turn(observer.clone()))),
+            observer,
+        }
     }
 
     /// Runs what is left of the turn, passes its events over, and gives what it came to.
@@ -60,7 +63,9 @@ impl<R: Unpin> Stream for TurnStream<'_, R> {
         if let Some(event) = this.observer.pop() {
             return Poll::Ready(Some(event));
         }
-        let State::Running(future) = &mut this.state else { return Poll::Ready(None) };
+        let State::Running(future) = &mut this.state else {
+            return Poll::Ready(None);
+        };
         let polled = future.as_mut().poll(cx);
         let event = this.observer.pop();
         match polled {
@@ -75,6 +80,8 @@ impl<R: Unpin> Stream for TurnStream<'_, R> {
 
 impl<R> fmt::Debug for TurnStream<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TurnStream").field("over", &matches!(self.state, State::Over(_))).finish_non_exhaustive()
+        f.debug_struct("TurnStream")
+            .field("over", &matches!(self.state, State::Over(_)))
+            .finish_non_exhaustive()
     }
 }

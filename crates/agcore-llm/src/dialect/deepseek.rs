@@ -1,8 +1,8 @@
 //! DeepSeek. After its API reference (create-chat-completion) and its guide to the thinking mode.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule,
-    StrictRule, ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule,
+    compatible,
 };
 
 /// DeepSeek: text only, no schemas of answers; a thinking model wants the reasoning of turns with calls back.

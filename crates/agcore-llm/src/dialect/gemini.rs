@@ -1,8 +1,6 @@
 //! Gemini by its compatible endpoint. After Google's page on OpenAI compatibility and its reference of schemas.
 
-use super::rules::{
-    ContentRule, Dialect, Parameters, SchemaRule, StrictRule, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, Parameters, SchemaRule, StrictRule, ToolRule, compatible};
 
 /// Gemini (compatible): refuses members it does not know, in the body and in schemas; calls carry a thought signature
 /// that must come back.

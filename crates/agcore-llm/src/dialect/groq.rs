@@ -1,8 +1,7 @@
 //! Groq. After its API reference and its page on OpenAI compatibility, which lists what is answered with 400.
 
 use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit,
-    ToolRule, compatible,
+    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule, compatible,
 };
 
 /// Groq: no log probabilities, no names of participants; a token limit counts against the tokens per minute.

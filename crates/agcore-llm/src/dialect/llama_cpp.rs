@@ -1,8 +1,7 @@
 //! llama.cpp. After the README of its server.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule,
-    ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
 };
 
 /// llama.cpp: `tool_choice` is a word, never one function; effort is an argument of the chat template.

@@ -1,8 +1,8 @@
 //! Mistral. After its API reference (chat completion); unknown members are answered with 422.
 
 use super::rules::{
-    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule,
-    StrictRule, ToolRule, compatible,
+    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule, ToolRule,
+    compatible,
 };
 
 /// Mistral: ids of calls are nine letters or digits, thinking stands in parts of the content, usage comes unasked.

@@ -1,9 +1,6 @@
 //! Moonshot (Kimi). After its API reference (chat) and its guide to thinking models.
 
-use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule,
-    compatible,
-};
+use super::rules::{ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible};
 
 /// Moonshot: a call cannot be required; a thinking model wants the reasoning of turns with calls back.
 pub fn moonshot() -> Dialect {

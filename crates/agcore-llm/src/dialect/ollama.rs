@@ -1,9 +1,6 @@
 //! Ollama by its compatible endpoint. After its page on OpenAI compatibility.
 
-use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule,
-    compatible,
-};
+use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible};
 
 /// Ollama (compatible): knows no `tool_choice`; the window cannot be set here, only by the native API.
 pub fn ollama() -> Dialect {

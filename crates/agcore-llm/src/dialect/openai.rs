@@ -1,8 +1,6 @@
 //! OpenAI. After the Chat Completions API reference.
 
-use super::rules::{
-    ContentRule, Dialect, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
 
 /// OpenAI: takes everything; newer models refuse `max_tokens`; strict schemas must be closed.
 pub fn openai() -> Dialect {

@@ -1,8 +1,6 @@
 //! OpenRouter. After its API reference and its pages on reasoning tokens and prompt caching.
 
-use super::rules::{
-    ContentRule, Dialect, EffortRule, ReasoningField, ReasoningRule, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, EffortRule, ReasoningField, ReasoningRule, ToolRule, compatible};
 
 /// OpenRouter: passes everything on; reasoning comes and goes with its details; cache marks stand on text parts.
 pub fn openrouter() -> Dialect {

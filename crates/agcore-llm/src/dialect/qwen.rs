@@ -1,8 +1,6 @@
 //! Qwen by Alibaba Cloud Model Studio (DashScope). After its page on OpenAI compatibility and on deep thinking.
 
-use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, StreamRule, StrictRule, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, EffortRule, Parameters, StreamRule, StrictRule, ToolRule, compatible};
 
 /// Qwen: thinking models only stream, so that every reply is asked for as a stream; a call cannot be required.
 pub fn qwen() -> Dialect {

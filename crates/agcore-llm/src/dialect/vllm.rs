@@ -1,8 +1,6 @@
 //! vLLM. After its page on the OpenAI compatible server.
 
-use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible};
 
 /// vLLM: everything a model can do; what only a vendor's service can do is refused.
 pub fn vllm() -> Dialect {

@@ -1,8 +1,8 @@
 //! Zhipu (z.ai, BigModel). After its API reference (chat completion).
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule,
-    StreamRule, StrictRule, ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
+    ToolRule, compatible,
 };
 
 /// Zhipu: the model always decides about calls; no schemas of answers; usage comes unasked.

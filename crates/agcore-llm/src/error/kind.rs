@@ -123,7 +123,10 @@ impl From<FaultKind> for LlmErrorKind {
             FaultKind::NotFound => Self::NotFound,
             FaultKind::InvalidRequest => Self::InvalidRequest,
             FaultKind::InvalidToolCall => Self::InvalidToolCall,
-            FaultKind::ContextLength => Self::ContextLength { limit: None, requested: None },
+            FaultKind::ContextLength => Self::ContextLength {
+                limit: None,
+                requested: None,
+            },
             FaultKind::ContentFilter => Self::ContentFilter,
             FaultKind::RateLimit => Self::RateLimit,
             FaultKind::Quota => Self::QuotaExhausted,

@@ -27,7 +27,10 @@ impl Calls {
         let (at, is_new) = match self.owner(fragment) {
             Some(at) => (at, false),
             None => {
-                self.0.push(Partial { index: fragment.index, ..Partial::default() });
+                self.0.push(Partial {
+                    index: fragment.index,
+                    ..Partial::default()
+                });
                 (self.0.len() - 1, true)
             }
         };
@@ -52,9 +55,18 @@ impl Calls {
                 id = format!("{base}_{number}");
                 number += 1;
             }
-            let input =
-                if partial.custom { CallInput::Text(partial.input) } else { CallInput::Arguments(partial.input) };
-            calls.push(ToolCall { id, name: partial.name, input, vendor: partial.vendor, ..ToolCall::default() });
+            let input = if partial.custom {
+                CallInput::Text(partial.input)
+            } else {
+                CallInput::Arguments(partial.input)
+            };
+            calls.push(ToolCall {
+                id,
+                name: partial.name,
+                input,
+                vendor: partial.vendor,
+                ..ToolCall::default()
+            });
         }
         calls
     }
@@ -76,7 +88,8 @@ impl Calls {
             // Neither index nor id, but a name: a new call, unless the name itself comes in pieces.
             (None, Some(name)) => {
                 let call = &self.0[last];
-                let goes_on = call.name.is_empty() || (call.input.is_empty() && known(fragment.input.as_ref()).is_none());
+                let goes_on =
+                    call.name.is_empty() || (call.input.is_empty() && known(fragment.input.as_ref()).is_none());
                 (goes_on || call.name == name && known(fragment.input.as_ref()).is_none()).then_some(last)
             }
             (None, None) => Some(last),
@@ -158,7 +171,10 @@ mod tests {
 
     #[test]
     fn keys_by_index() {
-        check(&["0|a|f|", "1|b|g|", "0|||{\"x\"", "1|||{}", "0|||:1}"], &["a f {\"x\":1}", "b g {}"]);
+        check(
+            &["0|a|f|", "1|b|g|", "0|||{\"x\"", "1|||{}", "0|||:1}"],
+            &["a f {\"x\":1}", "b g {}"],
+        );
         check(&["1|a|f|{}", "7|b|g|{}"], &["a f {}", "b g {}"]);
     }
 

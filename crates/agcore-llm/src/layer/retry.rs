@@ -43,20 +43,29 @@ struct Shared {
 impl<P> Retry<P> {
     /// Wraps a provider. The clock measures and waits, `random` gives numbers from 0 to 1 for the jitter.
     pub fn new(inner: P, policy: RetryPolicy, clock: Arc<dyn Clock>, random: Random) -> Self {
-        Self { inner: Arc::new(inner), shared: Arc::new(Shared { policy, clock, random }) }
+        Self {
+            inner: Arc::new(inner),
+            shared: Arc::new(Shared { policy, clock, random }),
+        }
     }
 }
 
 impl<P: fmt::Debug> fmt::Debug for Retry<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("inner", &self.inner).field("policy", &self.shared.policy).finish()
+        f.debug_struct("Retry")
+            .field("inner", &self.inner)
+            .field("policy", &self.shared.policy)
+            .finish()
     }
 }
 
 impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
     fn open(&self, call: Call) -> ReplyStream {
         let begun = self.shared.clock.monotonic();
-        let attempt = Attempt { handed_out: false, usage: None };
+        let attempt = Attempt {
+            handed_out: false,
+            usage: None,
+        };
         let reply = self.inner.open(call.clone());
         ReplyStream::new(Retrying {
             inner: Arc::clone(&self.inner),
@@ -139,7 +148,11 @@ impl<P: LlmProvider + 'static> Retrying<P> {
             return Err(error);
         }
         let spent = clock.monotonic().saturating_sub(self.begun);
-        let left = self.call.deadline.map_or(policy.budget, |deadline| deadline.min(policy.budget)).saturating_sub(spent);
+        let left = self
+            .call
+            .deadline
+            .map_or(policy.budget, |deadline| deadline.min(policy.budget))
+            .saturating_sub(spent);
         let delay = policy.delay(self.call.attempt, error.retry_after(), random());
         if delay > left {
             return Err(too_long(error, delay, left));
@@ -159,7 +172,11 @@ impl<P: LlmProvider + 'static> Retrying<P> {
         Ok(if restart {
             Notice::Restarted { fault, usage }
         } else {
-            Notice::RetryScheduled { attempt: self.call.attempt, delay, fault }
+            Notice::RetryScheduled {
+                attempt: self.call.attempt,
+                delay,
+                fault,
+            }
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-
 /// What a provider is called and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,7 +17,11 @@ pub struct ProviderInfo {
 impl ProviderInfo {
     /// A provider and its model, with the default capabilities.
     pub fn new(name: impl Into<Arc<str>>, model: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), model: model.into(), capabilities: Capabilities::default() }
+        Self {
+            name: name.into(),
+            model: model.into(),
+            capabilities: Capabilities::default(),
+        }
     }
 
     /// Sets the capabilities.
@@ -85,4 +88,3 @@ impl Capabilities {
         self
     }
 }
-

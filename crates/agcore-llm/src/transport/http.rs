@@ -64,8 +64,7 @@ impl HttpTransport {
         let base = BaseUrl::parse(&options.base_url)?;
         let guard = SecretGuard::new();
         let authorizer = Authorizer::new(options.credential, options.key_header, guard.clone())?;
-        let headers =
-            options::read_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
+        let headers = options::read_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
         let needs_tls = base.is_secure() || options.proxy.needs_tls();
         let client = client(headers, &options.timeouts, &options.proxy, needs_tls)?;
         Ok(Self {
@@ -87,9 +86,7 @@ impl HttpTransport {
         let Some(token) = self.authorizer.token(None).await? else {
             return self.attempt(request, url, None).await;
         };
-        let response = self
-            .attempt(request.clone(), url.clone(), Some(&token))
-            .await?;
+        let response = self.attempt(request.clone(), url.clone(), Some(&token)).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(response);
         }
@@ -98,12 +95,7 @@ impl HttpTransport {
         self.attempt(request, url, token.as_ref()).await
     }
 
-    async fn attempt(
-        &self,
-        request: WireRequest,
-        url: Url,
-        token: Option<&Secret>,
-    ) -> Result<Response, LlmError> {
+    async fn attempt(&self, request: WireRequest, url: Url, token: Option<&Secret>) -> Result<Response, LlmError> {
         let request = self.authorizer.finish(request, url, token).await?;
         let answer = self.client.execute(request);
         let limit = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
@@ -134,12 +126,7 @@ impl Transport for HttpTransport {
             headers: std::mem::take(response.headers_mut()),
         };
         check_head(&head, self.base.origin())?;
-        let body = Body::new(
-            response,
-            self.timeouts,
-            deadline,
-            self.base.origin().clone(),
-        );
+        let body = Body::new(response, self.timeouts, deadline, self.base.origin().clone());
         Ok(TransportReply {
             head,
             body: Box::pin(body),
@@ -174,8 +161,7 @@ fn client(
         client = client.connect_timeout(limit);
     }
     proxy.apply(client)?.build().map_err(|error| {
-        LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up")
-            .with_source(error.without_url())
+        LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up").with_source(error.without_url())
     })
 }
 
@@ -192,13 +178,9 @@ fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
     if head.status.is_redirection() {
         let message = format!(
             "{origin} redirects to {}; redirects are not followed, so set the base URL to where the API is",
-            redirect_target(&head.headers, origin)
-                .as_deref()
-                .unwrap_or("nowhere")
+            redirect_target(&head.headers, origin).as_deref().unwrap_or("nowhere")
         );
-        return Err(
-            LlmError::new(LlmErrorKind::NotFound, message).with_status(head.status.as_u16())
-        );
+        return Err(LlmError::new(LlmErrorKind::NotFound, message).with_status(head.status.as_u16()));
     }
     let encoding = head
         .headers
@@ -209,9 +191,7 @@ fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
             "{origin} sent a compressed answer ({encoding:?}) that nobody asked for; \
              switch its compression off, or build with the feature `gzip` where that is its kind"
         );
-        return Err(
-            LlmError::new(LlmErrorKind::Malformed, message).with_status(head.status.as_u16())
-        );
+        return Err(LlmError::new(LlmErrorKind::Malformed, message).with_status(head.status.as_u16()));
     }
     Ok(())
 }
@@ -220,9 +200,5 @@ fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
 fn redirect_target(headers: &HeaderMap, origin: &str) -> Option<String> {
     let location = headers.get(header::LOCATION)?.to_str().ok()?;
     let target = Url::parse(origin).ok()?.join(location).ok()?;
-    Some(format!(
-        "{}{}",
-        target.origin().ascii_serialization(),
-        target.path()
-    ))
+    Some(format!("{}{}", target.origin().ascii_serialization(), target.path()))
 }

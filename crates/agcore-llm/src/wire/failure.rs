@@ -66,11 +66,7 @@ impl FailureReader {
         } else {
             hints::retry_after(&self.headers, &told)
         };
-        self.dress(
-            error
-                .with_retry_after(wait)
-                .with_request_id(told.request_id),
-        )
+        self.dress(error.with_retry_after(wait).with_request_id(told.request_id))
     }
 
     /// An error of our own about this reply, with its headers and ids.
@@ -134,13 +130,9 @@ fn without_words(kind: &LlmErrorKind, status: Option<u16>) -> String {
     let why = match kind {
         LlmErrorKind::Authentication => "the server refused the key: set a valid one",
         LlmErrorKind::Permission => "the key may not do this",
-        LlmErrorKind::NotFound => {
-            "the server knows no such model or path: check model and base URL"
-        }
+        LlmErrorKind::NotFound => "the server knows no such model or path: check model and base URL",
         LlmErrorKind::InvalidRequest => "the server refused the request as it is",
-        LlmErrorKind::ContextLength { .. } => {
-            "the conversation is too long for the model: shorten it"
-        }
+        LlmErrorKind::ContextLength { .. } => "the conversation is too long for the model: shorten it",
         LlmErrorKind::ContentFilter => "a filter of the server refused the input or the answer",
         LlmErrorKind::RateLimit => "too many requests or tokens for now: wait and try again",
         LlmErrorKind::QuotaExhausted => "the account's money or allowance is used up",

@@ -16,12 +16,7 @@ impl NeutralResult {
         differ("id", &self.id, &expected.id, &mut found);
         differ("outcome", &self.outcome, &expected.outcome, &mut found);
         differ("text", &self.text, &expected.text, &mut found);
-        differ(
-            "reasoning",
-            &self.reasoning,
-            &expected.reasoning,
-            &mut found,
-        );
+        differ("reasoning", &self.reasoning, &expected.reasoning, &mut found);
         differ("refusal", &self.refusal, &expected.refusal, &mut found);
         differ("finish", &self.finish, &expected.finish, &mut found);
         differ("usage", &self.usage, &expected.usage, &mut found);
@@ -39,24 +34,12 @@ impl NeutralResult {
         );
         for (at, (call, wanted)) in self.tool_calls.iter().zip(&expected.tool_calls).enumerate() {
             if wanted.id == ANY_ID {
-                let is_unique = self
-                    .tool_calls
-                    .iter()
-                    .filter(|other| other.id == call.id)
-                    .count()
-                    == 1;
+                let is_unique = self.tool_calls.iter().filter(|other| other.id == call.id).count() == 1;
                 if call.id.is_empty() || !is_unique {
-                    found.push(format!(
-                        "tool_calls.{at}.id: {:?} is empty or not unique",
-                        call.id
-                    ));
+                    found.push(format!("tool_calls.{at}.id: {:?} is empty or not unique", call.id));
                 }
             }
-            let id = if wanted.id == ANY_ID {
-                &call.id
-            } else {
-                &wanted.id
-            };
+            let id = if wanted.id == ANY_ID { &call.id } else { &wanted.id };
             let wanted = NeutralCall {
                 id: id.clone(),
                 ..wanted.clone()
@@ -70,12 +53,7 @@ impl NeutralResult {
             return differ("error", &self.error, &expected.error, found);
         };
         differ("error.kind", &error.kind, &wanted.kind, found);
-        differ(
-            "error.retryable",
-            &error.retryable,
-            &wanted.retryable,
-            found,
-        );
+        differ("error.retryable", &error.retryable, &wanted.retryable, found);
         differ(
             "error.retry_after_ms",
             &error.retry_after_ms,
@@ -91,12 +69,7 @@ impl NeutralResult {
     }
 }
 
-fn differ<T: PartialEq + Debug>(
-    member: &str,
-    found: &T,
-    expected: &T,
-    differences: &mut Vec<String>,
-) {
+fn differ<T: PartialEq + Debug>(member: &str, found: &T, expected: &T, differences: &mut Vec<String>) {
     if found != expected {
         differences.push(format!(
             "{member}: found {}, expected {}",

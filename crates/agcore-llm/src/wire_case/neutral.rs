@@ -81,11 +81,8 @@ impl NeutralResult {
             .refusal_text()
             .filter(|text| !text.is_empty())
             .map(str::to_owned);
-        let finish = choice
-            .finish_reason
-            .unwrap_or(FinishReason::Other("".into()));
-        let is_cut =
-            error.is_some() || matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
+        let finish = choice.finish_reason.unwrap_or(FinishReason::Other("".into()));
+        let is_cut = error.is_some() || matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
         Self {
             id: id.to_owned(),
             outcome: if error.is_some() { "error" } else { "complete" }.to_owned(),

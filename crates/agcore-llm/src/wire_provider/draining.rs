@@ -45,9 +45,7 @@ impl Draining {
                 Poll::Ready(Some(Ok(_))) => {}
                 Poll::Ready(Some(Err(_)) | None) => break,
                 Poll::Pending => {
-                    let patience = self
-                        .patience
-                        .get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+                    let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
                     ready!(patience.as_mut().poll(cx));
                     break;
                 }

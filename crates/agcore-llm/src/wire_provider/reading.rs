@@ -56,9 +56,7 @@ impl<O: Operation> Reading<O> {
     }
 
     fn finish(&mut self, close: Close, items: &mut Vec<O::Item>) -> Result<(), LlmError> {
-        self.decoder
-            .finish(close, items)
-            .map_err(|error| self.placed(error))
+        self.decoder.finish(close, items).map_err(|error| self.placed(error))
     }
 
     /// The transport failed. That is no harm when the reply was whole; else the decoder knows best when the server

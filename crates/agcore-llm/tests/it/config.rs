@@ -11,9 +11,7 @@ use agcore_llm::{
     reply::ReplyItem,
     transport::http::{Proxy, Timeouts},
 };
-use agcore_testkit::mock_server::{
-    ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script,
-};
+use agcore_testkit::mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script};
 use futures_util::StreamExt;
 
 const KEY: &str = "sk-test-0123456789";
@@ -56,19 +54,13 @@ async fn a_provider_from_settings_answers_whole_and_streamed() {
         server.base_url()
     );
     let provider = settings(&json).unwrap().build().unwrap();
-    assert_eq!(
-        (provider.model(), &*provider.info().name),
-        ("small", "openai")
-    );
+    assert_eq!((provider.model(), &*provider.info().name), ("small", "openai"));
 
     let response = provider.chat(hello()).await.unwrap();
     assert_eq!(response.text(), "Good day.");
     assert!(response.usage.is_some());
 
-    let response = provider
-        .chat_call(Call::new(hello()).with_stream(true))
-        .await
-        .unwrap();
+    let response = provider.chat_call(Call::new(hello()).with_stream(true)).await.unwrap();
     assert_eq!(response.text(), "Good night.");
     server.assert_done();
     assert_eq!(server.requests()[0].path(), "/v1/chat/completions");
@@ -80,15 +72,8 @@ async fn an_answer_comes_piece_by_piece_and_ends_once() {
     let server = MockServer::start(Script::new([Reply::text("one two three four")]))
         .await
         .unwrap();
-    let items: Vec<ReplyItem> = config(&server).build()
-        .unwrap()
-        .chat_stream(hello())
-        .collect()
-        .await;
-    let deltas = items
-        .iter()
-        .filter(|item| matches!(item, ReplyItem::Delta(_)))
-        .count();
+    let items: Vec<ReplyItem> = config(&server).build().unwrap().chat_stream(hello()).collect().await;
+    let deltas = items.iter().filter(|item| matches!(item, ReplyItem::Delta(_))).count();
     assert!(deltas > 4, "{items:?}");
     assert_eq!(deltas + 1, items.len());
     assert!(matches!(items.last(), Some(ReplyItem::End(Ok(())))));
@@ -114,10 +99,7 @@ async fn a_wrong_key_is_told_and_quoted_nowhere() {
             (error.kind(), error.status()),
             (&LlmErrorKind::Authentication, Some(401))
         );
-        assert_eq!(
-            (error.provider(), error.model()),
-            (Some("openai"), Some("small"))
-        );
+        assert_eq!((error.provider(), error.model()), (Some("openai"), Some("small")));
         let all = format!(
             "{error:#?} {} {:?} {:?}",
             error.chain(),
@@ -134,12 +116,9 @@ async fn a_wrong_key_is_told_and_quoted_nowhere() {
 
 #[tokio::test]
 async fn a_page_instead_of_an_api_is_named() {
-    let page =
-        "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body></body></html>";
+    let page = "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body></body></html>";
     for stream in [false, true] {
-        let server = MockServer::start(Script::new([Reply::html(200, page)]))
-            .await
-            .unwrap();
+        let server = MockServer::start(Script::new([Reply::html(200, page)])).await.unwrap();
         let provider = config(&server).build().unwrap();
         let error = provider
             .chat_call(Call::new(hello()).with_stream(stream))
@@ -152,13 +131,10 @@ async fn a_page_instead_of_an_api_is_named() {
 
 #[tokio::test]
 async fn models_are_listed() {
-    let options = MockOptions::new()
-        .with_key(KEY)
-        .with_models(["small", "large"]);
-    let server = MockServer::start_with(options, Script::new([]))
-        .await
-        .unwrap();
-    let ids: Vec<_> = config(&server).list_models()
+    let options = MockOptions::new().with_key(KEY).with_models(["small", "large"]);
+    let server = MockServer::start_with(options, Script::new([])).await.unwrap();
+    let ids: Vec<_> = config(&server)
+        .list_models()
         .await
         .unwrap()
         .into_iter()
@@ -166,7 +142,9 @@ async fn models_are_listed() {
         .collect();
     assert_eq!(ids, ["small", "large"]);
 
-    let error = config(&server).with_api_key("sk-another-key-12345").list_models()
+    let error = config(&server)
+        .with_api_key("sk-another-key-12345")
+        .list_models()
         .await
         .unwrap_err();
     assert_eq!(
@@ -177,31 +155,20 @@ async fn models_are_listed() {
 
 #[tokio::test]
 async fn a_dialect_says_where_the_key_goes() {
-    let server = MockServer::start_with(
-        MockOptions::new().with_key(KEY),
-        Script::new([Reply::text("Yes.")]),
-    );
+    let server = MockServer::start_with(MockOptions::new().with_key(KEY), Script::new([Reply::text("Yes.")]));
     let server = server.await.unwrap();
     let config = ProviderConfig::new(provider_type("azure"), "small")
         .with_base_url(server.base_url())
         .with_api_key(KEY);
-    assert_eq!(
-        config.build().unwrap().chat(hello()).await.unwrap().text(),
-        "Yes."
-    );
+    assert_eq!(config.build().unwrap().chat(hello()).await.unwrap().text(), "Yes.");
     assert_eq!(server.requests()[0].header("api-key"), Some(KEY));
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
 
 #[tokio::test]
 async fn a_query_of_the_base_url_goes_with_every_request() {
-    let server = MockServer::start(Script::new([Reply::text("Yes.")]))
-        .await
-        .unwrap();
-    let url = format!(
-        "{}/chat/completions?api-version=2024-10-21",
-        server.base_url()
-    );
+    let server = MockServer::start(Script::new([Reply::text("Yes.")])).await.unwrap();
+    let url = format!("{}/chat/completions?api-version=2024-10-21", server.base_url());
     let provider = config(&server).with_base_url(url).build().unwrap();
     provider.chat(hello()).await.unwrap();
     let request = &server.requests()[0];
@@ -213,20 +180,13 @@ async fn a_query_of_the_base_url_goes_with_every_request() {
 
 #[tokio::test]
 async fn a_server_of_ones_own_needs_no_key() {
-    let server = MockServer::start(Script::new([Reply::text("Yes.")]))
-        .await
-        .unwrap();
+    let server = MockServer::start(Script::new([Reply::text("Yes.")])).await.unwrap();
     for name in ["vllm", "compatible", "openai"] {
-        let config =
-            ProviderConfig::new(provider_type(name), "small").with_base_url(server.base_url());
+        let config = ProviderConfig::new(provider_type(name), "small").with_base_url(server.base_url());
         config.build().unwrap();
     }
-    let config =
-        ProviderConfig::new(provider_type("vllm"), "small").with_base_url(server.base_url());
-    assert_eq!(
-        config.build().unwrap().chat(hello()).await.unwrap().text(),
-        "Yes."
-    );
+    let config = ProviderConfig::new(provider_type("vllm"), "small").with_base_url(server.base_url());
+    assert_eq!(config.build().unwrap().chat(hello()).await.unwrap().text(), "Yes.");
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
 
@@ -238,15 +198,9 @@ fn settings_are_read() {
             "context_window": 1000, "max_output_tokens": 100}"#,
     )
     .unwrap();
-    assert_eq!(
-        (config.provider_type.name(), config.name()),
-        ("moonshot", "mine")
-    );
+    assert_eq!((config.provider_type.name(), config.name()), ("moonshot", "mine"));
     assert!(matches!(&config.credential, Credential::Key(key) if key.expose() == "sk-1"));
-    assert_eq!(
-        config.timeouts.connect,
-        Some(std::time::Duration::from_secs(1))
-    );
+    assert_eq!(config.timeouts.connect, Some(std::time::Duration::from_secs(1)));
     assert_eq!(
         (config.timeouts.total, config.timeouts.idle),
         (None, Timeouts::new().idle)
@@ -273,26 +227,14 @@ fn wrong_settings_are_told_with_their_place() {
         assert!(error.contains(part) && error.contains(place), "{error}");
         assert!(!error.contains("sk-secret"), "{error}");
     };
-    check(
-        "{\n\"model\": \"m\"}",
-        "line 2 column 13",
-        "missing field `type`",
-    );
+    check("{\n\"model\": \"m\"}", "line 2 column 13", "missing field `type`");
     check(
         "{\"type\": \"openai\",\n  \"modle\": \"m\"}",
         "line 2 column 9",
         "unknown field `modle`, expected one of `type`",
     );
-    check(
-        "{\n\"type\": \"opnai\"}",
-        "line 2 column 15",
-        "did you mean `openai`?",
-    );
-    check(
-        "{\"type\": 7}",
-        "line 1 column 10",
-        "the name of a provider type",
-    );
+    check("{\n\"type\": \"opnai\"}", "line 2 column 15", "did you mean `openai`?");
+    check("{\"type\": 7}", "line 1 column 10", "the name of a provider type");
     check(
         "{\"type\": \"openai\", \"api_key\": \"\"}",
         "line 1 column 32",
@@ -321,10 +263,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
         let error = build_error(&config);
         assert_eq!(error.kind(), &kind);
         assert!(error.to_string().contains(part), "{error}");
-        assert!(
-            !format!("{error:?} {}", error.chain()).contains("hunter2"),
-            "{error:?}"
-        );
+        assert!(!format!("{error:?} {}", error.chain()).contains("hunter2"), "{error:?}");
     };
     let openai = || ProviderConfig::new(provider_type("openai"), "m").with_api_key("sk-1");
     let invalid = LlmErrorKind::InvalidRequest;

@@ -7,8 +7,8 @@ use agcore_chat::{
     validate_messages,
 };
 use agcore_llm::{
-    Hook, HookContext, Hooks, LlmCycle, LlmError, LlmErrorKind, RequestVerdict, ResultVerdict, ToolVerdict, TurnOptions,
-    TurnOutcome, TurnVerdict,
+    Hook, HookContext, Hooks, LlmCycle, LlmError, LlmErrorKind, RequestVerdict, ResultVerdict, ToolVerdict,
+    TurnOptions, TurnOutcome, TurnVerdict,
     cycle::machine::{Begin, Machine},
 };
 use agcore_testkit::{
@@ -33,7 +33,11 @@ async fn remembers_earlier_turns() {
     cycle.submit("I am Ada.").await.unwrap();
     let outcome = cycle.submit("Who am I?").await.unwrap();
     assert_eq!(outcome.text(), "Ada.");
-    let sent: Vec<String> = provider.requests()[1].messages.iter().map(|message| message.text().into_owned()).collect();
+    let sent: Vec<String> = provider.requests()[1]
+        .messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect();
     assert_eq!(sent, ["I am Ada.", "Hi Ada.", "Who am I?"]);
     assert_eq!(cycle.usage().usage.total(), Some(30));
     assert_eq!(cycle.usage().calls, 2);
@@ -50,30 +54,54 @@ async fn runs_rounds_of_tools_until_an_answer() {
     let mut cycle = cycle(&provider);
     let outcome = cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap();
     let report = outcome.report().unwrap();
-    assert_eq!((outcome.text().as_ref(), report.rounds, report.usage.calls), ("Done.", 2, 3));
-    let expected = ["user: Go", "assistant: ", r#"tool: {"x":1}"#, "tool: ", "assistant: ", "tool: {}", "assistant: Done."];
+    assert_eq!(
+        (outcome.text().as_ref(), report.rounds, report.usage.calls),
+        ("Done.", 2, 3)
+    );
+    let expected = [
+        "user: Go",
+        "assistant: ",
+        r#"tool: {"x":1}"#,
+        "tool: ",
+        "assistant: ",
+        "tool: {}",
+        "assistant: Done.",
+    ];
     assert_eq!(lines(&cycle), expected);
-    let Message::Tool(result) = &*cycle.messages()[2] else { panic!("not a result") };
+    let Message::Tool(result) = &*cycle.messages()[2] else {
+        panic!("not a result")
+    };
     assert_eq!(result.tool_call_id, "a", "a result names its call, never its tool");
     provider.assert_done();
 }
 
 #[tokio::test]
 async fn whole_and_streamed_turns_leave_the_same_state() {
-    let steps = || [ScriptStep::calls([call("a", "add", "{}")]), ScriptStep::text("One two three.")];
+    let steps = || {
+        [
+            ScriptStep::calls([call("a", "add", "{}")]),
+            ScriptStep::text("One two three."),
+        ]
+    };
     let mut whole = cycle(&ScriptedProvider::new(steps()));
     whole.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap();
     let provider = ScriptedProvider::new(steps());
     let mut streamed = cycle(&provider);
-    let outcome = streamed.submit_stream_with_tools("Go", FnExecutor::echo(&["add"])).finish().await.unwrap();
+    let outcome = streamed
+        .submit_stream_with_tools("Go", FnExecutor::echo(&["add"]))
+        .finish()
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), "One two three.");
     assert_eq!(streamed.machine(), whole.machine());
 }
 
 #[tokio::test]
 async fn tells_events_in_order() {
-    let provider =
-        ScriptedProvider::new([ScriptStep::calls([call("a", "add", "{}")]), ScriptStep::text("One two.")]);
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("a", "add", "{}")]),
+        ScriptStep::text("One two."),
+    ]);
     let mut cycle = cycle(&provider);
     let mut turn = cycle.submit_stream_with_tools("Go", FnExecutor::echo(&["add"]));
     let mut told = Vec::new();
@@ -111,7 +139,11 @@ async fn a_failed_turn_keeps_the_history_and_the_full_error() {
     assert_eq!(*error.kind(), LlmErrorKind::Server);
     assert_eq!(error.partial().unwrap().text(), "half of it");
     assert_eq!(lines(&cycle), ["user: Hello", "assistant: Hi."]);
-    assert_eq!((cycle.usage().calls, cycle.usage().calls_with_usage), (2, 1), "a part of an answer counts as a call");
+    assert_eq!(
+        (cycle.usage().calls, cycle.usage().calls_with_usage),
+        (2, 1),
+        "a part of an answer counts as a call"
+    );
     cycle.submit("Again").await.unwrap();
     assert_eq!(lines(&cycle).len(), 4);
 }
@@ -126,7 +158,11 @@ async fn a_stream_without_an_end_is_truncated() {
 
 #[tokio::test]
 async fn submit_messages_sends_exactly_these() {
-    let provider = ScriptedProvider::new([ScriptStep::text("One."), ScriptStep::text("Two."), ScriptStep::error(server_error())]);
+    let provider = ScriptedProvider::new([
+        ScriptStep::text("One."),
+        ScriptStep::text("Two."),
+        ScriptStep::error(server_error()),
+    ]);
     let mut cycle = cycle(&provider);
     cycle.submit("Old").await.unwrap();
     let messages = vec![Arc::new(Message::system("S")), Arc::new(Message::user("New"))];
@@ -136,7 +172,11 @@ async fn submit_messages_sends_exactly_these() {
     let error = cycle.submit_messages(Vec::new()).await.unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
     cycle.submit_messages(messages).await.unwrap_err();
-    assert_eq!(lines(&cycle), ["system: S", "user: New", "assistant: Two."], "a failed turn keeps what was");
+    assert_eq!(
+        lines(&cycle),
+        ["system: S", "user: New", "assistant: Two."],
+        "a failed turn keeps what was"
+    );
 }
 
 #[tokio::test]
@@ -146,7 +186,10 @@ async fn the_round_limit_keeps_the_history() {
     let mut cycle = cycle(&provider);
     let limits = agcore_llm::cycle::machine::Limits::new().with_max_tool_turns(2);
     cycle = cycle.with_settings(agcore_llm::CycleSettings::new().with_limits(limits));
-    let error = cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap_err();
+    let error = cycle
+        .submit_with_tools("Go", FnExecutor::echo(&["add"]))
+        .await
+        .unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::LimitReached);
     assert!(error.to_string().contains("max_tool_turns"), "{error}");
     assert_eq!(cycle.messages().len(), 7);
@@ -174,7 +217,9 @@ async fn a_token_cancels_the_model_and_the_tools() {
     assert!(cycle.messages().is_empty());
 
     let token = CancellationToken::new();
-    let options = TurnOptions::new().with_token(token.clone()).with_tools(Arc::new(NeverExecutor));
+    let options = TurnOptions::new()
+        .with_token(token.clone())
+        .with_tools(Arc::new(NeverExecutor));
     let mut turn = cycle.run_stream(Begin::new([Message::user("Hello")]), options);
     while let Some(event) = turn.next().await {
         if event_name(&event) == "tool.started" {
@@ -183,7 +228,11 @@ async fn a_token_cancels_the_model_and_the_tools() {
     }
     assert_eq!(*turn.finish().await.unwrap_err().kind(), LlmErrorKind::Cancelled);
     validate_messages(cycle.messages()).unwrap();
-    assert!(lines(&cycle)[2].contains("outcome of this call is not known"), "{:?}", lines(&cycle));
+    assert!(
+        lines(&cycle)[2].contains("outcome of this call is not known"),
+        "{:?}",
+        lines(&cycle)
+    );
     cycle.submit("Go on").await.unwrap();
 }
 
@@ -210,7 +259,12 @@ fn asking(runs: &Arc<Mutex<Vec<String>>>) -> Arc<FnExecutor> {
     let runs = Arc::clone(runs);
     FnExecutor::new(&["send", "add"], move |work| {
         if work.call.name == "send" && work.resumed.is_none() {
-            return ToolOutcome::Ask(Question::new(work.call.id.as_str(), 1, QuestionKind::Approval, "Send it?"));
+            return ToolOutcome::Ask(Question::new(
+                work.call.id.as_str(),
+                1,
+                QuestionKind::Approval,
+                "Send it?",
+            ));
         }
         if let Some((_, Answer::Deny { message })) = &work.resumed {
             return ToolOutcome::error(message.as_str());
@@ -240,15 +294,24 @@ async fn a_suspended_turn_goes_on_elsewhere_and_nothing_runs_twice() {
     };
     let options = || TurnOptions::new().with_tools(asking(&runs));
     let mut second = reload(&first);
-    let outcome = second.resume([(ids[0].clone(), Answer::approve())], options()).await.unwrap();
+    let outcome = second
+        .resume([(ids[0].clone(), Answer::approve())], options())
+        .await
+        .unwrap();
     assert_eq!(outcome.questions().len(), 1);
     let mut third = reload(&second);
-    let answers = [(ids[0].clone(), Answer::approve()), (ids[1].clone(), Answer::deny("not today"))];
+    let answers = [
+        (ids[0].clone(), Answer::approve()),
+        (ids[1].clone(), Answer::deny("not today")),
+    ];
     let outcome = third.resume(answers, options()).await.unwrap();
     assert_eq!(outcome.text(), "Sent one.");
     assert_eq!(*runs.lock().unwrap(), ["a", "b"]);
     assert_eq!(lines(&third)[2..5], ["tool: ok", "tool: ok", "tool: not today"]);
-    let error = third.resume([(ids[0].clone(), Answer::approve())], options()).await.unwrap_err();
+    let error = third
+        .resume([(ids[0].clone(), Answer::approve())], options())
+        .await
+        .unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
 }
 
@@ -260,8 +323,14 @@ async fn another_answer_to_an_answered_question_is_refused() {
     let outcome = cycle.submit_with_tools("Go", asking(&runs)).await.unwrap();
     let id = outcome.questions()[0].id.clone();
     let options = || TurnOptions::new().with_tools(asking(&runs));
-    cycle.resume([(id.clone(), Answer::approve())], options()).await.unwrap();
-    cycle.resume([(id.clone(), Answer::approve())], options()).await.unwrap();
+    cycle
+        .resume([(id.clone(), Answer::approve())], options())
+        .await
+        .unwrap();
+    cycle
+        .resume([(id.clone(), Answer::approve())], options())
+        .await
+        .unwrap();
     let error = cycle.resume([(id, Answer::deny("no"))], options()).await.unwrap_err();
     assert!(error.to_string().contains("answered already"), "{error}");
 }
@@ -281,9 +350,14 @@ async fn a_call_that_was_running_at_death_becomes_a_question() {
     let mut second = LlmCycle::from_machine(Arc::new(provider), Arc::new(ManualClock::jumping()), machine);
     let options = || TurnOptions::new().with_tools(FnExecutor::echo(&["wait"]));
     let outcome = second.resume([], options()).await.unwrap();
-    let [question] = outcome.questions() else { panic!("one question expected") };
+    let [question] = outcome.questions() else {
+        panic!("one question expected")
+    };
     assert_eq!(question.kind, QuestionKind::Uncertain);
-    let outcome = second.resume([(question.id.clone(), Answer::deny("no"))], options()).await.unwrap();
+    let outcome = second
+        .resume([(question.id.clone(), Answer::deny("no"))], options())
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), "Fine.");
 }
 
@@ -308,14 +382,22 @@ impl Spy {
 impl Hook for Spy {
     async fn turn_start(&self, _: &HookContext<'_>) -> TurnVerdict {
         self.note("turn_start");
-        if self.block_turn { TurnVerdict::Block("closed".to_owned()) } else { TurnVerdict::Continue }
+        if self.block_turn {
+            TurnVerdict::Block("closed".to_owned())
+        } else {
+            TurnVerdict::Continue
+        }
     }
     async fn turn_end(&self, _: &HookContext<'_>) {
         self.note("turn_end");
     }
     async fn pre_request(&self, _: &HookContext<'_>, _: &Arc<agcore_chat::ChatRequest>) -> RequestVerdict {
         self.note("pre_request");
-        if self.block_request { RequestVerdict::Block("secret".to_owned()) } else { RequestVerdict::Continue }
+        if self.block_request {
+            RequestVerdict::Block("secret".to_owned())
+        } else {
+            RequestVerdict::Continue
+        }
     }
     async fn post_request(&self, context: &HookContext<'_>) {
         self.note("post_request");
@@ -355,7 +437,14 @@ async fn hooks_see_and_change_a_turn() {
     let (mut cycle, spy) = with_spy(cycle(&ScriptedProvider::new(tool_steps())), Spy::default());
     cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap();
     let expected = [
-        "turn_start", "pre_request", "post_request", "pre_tool", "post_tool", "pre_request", "post_request", "turn_end",
+        "turn_start",
+        "pre_request",
+        "post_request",
+        "pre_tool",
+        "post_tool",
+        "pre_request",
+        "post_request",
+        "turn_end",
     ];
     assert_eq!(*spy.seen.lock().unwrap(), expected);
     assert_eq!(lines(&cycle)[2], r#"tool: [{"by":"hook"}]"#);
@@ -372,18 +461,63 @@ async fn hooks_block_turns_requests_and_tools() {
         cycle
     };
     let blocked = Some(LlmErrorKind::HookBlocked);
-    check(Spy { block_turn: true, ..Spy::default() }, blocked.clone(), 0, &["turn_start", "turn_end"]).await;
+    check(
+        Spy {
+            block_turn: true,
+            ..Spy::default()
+        },
+        blocked.clone(),
+        0,
+        &["turn_start", "turn_end"],
+    )
+    .await;
     let points = ["turn_start", "pre_request", "turn_end"];
-    check(Spy { block_request: true, ..Spy::default() }, blocked, 0, &points).await;
-    let points = ["turn_start", "pre_request", "post_request", "pre_tool", "pre_request", "post_request", "turn_end"];
-    let cycle = check(Spy { block_tool: true, ..Spy::default() }, None, 4, &points).await;
+    check(
+        Spy {
+            block_request: true,
+            ..Spy::default()
+        },
+        blocked,
+        0,
+        &points,
+    )
+    .await;
+    let points = [
+        "turn_start",
+        "pre_request",
+        "post_request",
+        "pre_tool",
+        "pre_request",
+        "post_request",
+        "turn_end",
+    ];
+    let cycle = check(
+        Spy {
+            block_tool: true,
+            ..Spy::default()
+        },
+        None,
+        4,
+        &points,
+    )
+    .await;
     assert_eq!(lines(&cycle)[2], "tool: not this one");
 }
 
 #[tokio::test]
 async fn a_panicking_hook_takes_nothing_down() {
-    for point in ["turn_start", "pre_request", "post_request", "pre_tool", "post_tool", "turn_end"] {
-        let spy = Spy { panic_at: point, ..Spy::default() };
+    for point in [
+        "turn_start",
+        "pre_request",
+        "post_request",
+        "pre_tool",
+        "post_tool",
+        "turn_end",
+    ] {
+        let spy = Spy {
+            panic_at: point,
+            ..Spy::default()
+        };
         let (mut cycle, _) = with_spy(cycle(&ScriptedProvider::new(tool_steps())), spy);
         let outcome = cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap();
         assert_eq!(outcome.text(), "Done.", "panic at {point}");
@@ -396,17 +530,32 @@ async fn exactly_one_of_post_request_and_on_error_ends_an_attempt() {
     let (mut cycle, spy) = with_spy(cycle(&ScriptedProvider::new(steps)), Spy::default());
     cycle.submit("Go").await.unwrap_err();
     cycle.submit("Go").await.unwrap();
-    let ends: Vec<_> = spy.seen.lock().unwrap().iter().filter(|point| point.contains("re") || point.contains("on_")).cloned().collect();
+    let ends: Vec<_> = spy
+        .seen
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|point| point.contains("re") || point.contains("on_"))
+        .cloned()
+        .collect();
     assert_eq!(ends, ["pre_request", "on_error", "pre_request", "post_request"]);
 }
 
 #[tokio::test]
 async fn a_divert_ends_the_turn_well() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "add", "{}")])]);
-    let divert = |_: &agcore_chat::ToolWork| ToolOutcome::Divert { content: "over to Bo".into(), data: Value::from("bo") };
+    let divert = |_: &agcore_chat::ToolWork| ToolOutcome::Divert {
+        content: "over to Bo".into(),
+        data: Value::from("bo"),
+    };
     let mut cycle = cycle(&provider);
-    let outcome = cycle.submit_with_tools("Go", FnExecutor::new(&["add"], divert)).await.unwrap();
-    let TurnOutcome::Diverted { call, data } = outcome else { panic!("not diverted") };
+    let outcome = cycle
+        .submit_with_tools("Go", FnExecutor::new(&["add"], divert))
+        .await
+        .unwrap();
+    let TurnOutcome::Diverted { call, data } = outcome else {
+        panic!("not diverted")
+    };
     assert_eq!((call.as_str(), data), ("a", Value::from("bo")));
     validate_messages(cycle.messages()).unwrap();
 }
@@ -414,10 +563,17 @@ async fn a_divert_ends_the_turn_well() {
 #[tokio::test]
 async fn a_fatal_tool_ends_the_turn_with_its_fault() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "add", "{}")])]);
-    let fatal = |_: &agcore_chat::ToolWork| ToolOutcome::Fatal(agcore_chat::Fault::new(FaultKind::Tool, "the server is gone"));
+    let fatal =
+        |_: &agcore_chat::ToolWork| ToolOutcome::Fatal(agcore_chat::Fault::new(FaultKind::Tool, "the server is gone"));
     let mut cycle = cycle(&provider);
-    let error = cycle.submit_with_tools("Go", FnExecutor::new(&["add"], fatal)).await.unwrap_err();
-    assert_eq!((error.kind(), error.message()), (&LlmErrorKind::ToolFailure, "the server is gone"));
+    let error = cycle
+        .submit_with_tools("Go", FnExecutor::new(&["add"], fatal))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (&LlmErrorKind::ToolFailure, "the server is gone")
+    );
     validate_messages(cycle.messages()).unwrap();
 }
 
@@ -427,13 +583,27 @@ async fn usage_counts_every_round_with_its_details() {
     usage.prompt_tokens_details.cached_tokens = Some(60);
     usage.completion_tokens_details.reasoning_tokens = Some(5);
     let step = |message: AssistantMessage| {
-        let choice = agcore_chat::Choice { message, finish_reason: Some(FinishReason::Stop), ..Default::default() };
+        let choice = agcore_chat::Choice {
+            message,
+            finish_reason: Some(FinishReason::Stop),
+            ..Default::default()
+        };
         let usage = Some(usage.clone());
-        ScriptStep::response(agcore_chat::ChatResponse { choices: vec![choice], usage, ..Default::default() })
+        ScriptStep::response(agcore_chat::ChatResponse {
+            choices: vec![choice],
+            usage,
+            ..Default::default()
+        })
     };
-    let provider = ScriptedProvider::new([step(assistant([call("a", "add", "{}")])), step(AssistantMessage::new("Done."))]);
+    let provider = ScriptedProvider::new([
+        step(assistant([call("a", "add", "{}")])),
+        step(AssistantMessage::new("Done.")),
+    ]);
     let mut cycle = cycle(&provider);
     let outcome = cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap();
     let total = &outcome.report().unwrap().usage.usage;
-    assert_eq!((total.prompt_tokens, total.cached(), total.reasoning()), (Some(200), Some(120), Some(10)));
+    assert_eq!(
+        (total.prompt_tokens, total.cached(), total.reasoning()),
+        (Some(200), Some(120), Some(10))
+    );
 }

@@ -40,7 +40,10 @@ impl Points {
 
     fn on(cycle: LlmCycle) -> (LlmCycle, Arc<Self>) {
         let points = Arc::new(Self::default());
-        (cycle.with_hooks(Hooks::new([Arc::clone(&points) as Arc<dyn Hook>])), points)
+        (
+            cycle.with_hooks(Hooks::new([Arc::clone(&points) as Arc<dyn Hook>])),
+            points,
+        )
     }
 }
 
@@ -84,7 +87,18 @@ async fn hooks_are_told_which_attempt() {
     ]);
     let (mut cycle, points) = Points::on(retrying(&provider));
     cycle.submit("Go").await.unwrap();
-    assert_eq!(points.seen(), ["start 0", "error 0", "retry 1", "error 1", "retry 2", "answered 2", "end 0"]);
+    assert_eq!(
+        points.seen(),
+        [
+            "start 0",
+            "error 0",
+            "retry 1",
+            "error 1",
+            "retry 2",
+            "answered 2",
+            "end 0"
+        ]
+    );
     assert_eq!((cycle.usage().calls, cycle.usage().calls_with_usage), (2, 1));
     cycle.submit("Go").await.unwrap_err();
     assert_eq!(points.seen(), ["start 1", "error 0", "retry 1", "error 1", "end 1"]);
@@ -123,7 +137,10 @@ async fn settings_reach_the_next_turn() {
     let rounds = (0..2).map(|n| ScriptStep::calls([call(&format!("c{n}"), "add", "{}")]));
     let mut cycle = cycle(&ScriptedProvider::new(rounds));
     cycle.settings_mut().limits = Limits::new().with_max_tool_turns(1);
-    let error = cycle.submit_with_tools("Go", FnExecutor::echo(&["add"])).await.unwrap_err();
+    let error = cycle
+        .submit_with_tools("Go", FnExecutor::echo(&["add"]))
+        .await
+        .unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::LimitReached);
 }
 
@@ -132,7 +149,12 @@ struct Reports(Vec<ToolReport>);
 
 impl ToolExecutor for Reports {
     fn definitions(&self) -> Arc<[Tool]> {
-        [Tool::from(ToolDefinition::new("add", "A tool.", json!({"type": "object"})))].into()
+        [Tool::from(ToolDefinition::new(
+            "add",
+            "A tool.",
+            json!({"type": "object"}),
+        ))]
+        .into()
     }
 
     fn execute(&self, _: Vec<ToolWork>) -> ToolReports {
@@ -156,7 +178,10 @@ async fn reports_that_fit_no_running_call_do_no_harm() {
         settled("b", ToolOutcome::done("three")),
     ];
     let calls = ["a", "b", "c"].map(|id| call(id, "add", "{}"));
-    let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Fine.")]));
+    let mut cycle = cycle(&ScriptedProvider::new([
+        ScriptStep::calls(calls),
+        ScriptStep::text("Fine."),
+    ]));
     let outcome = cycle.submit_with_tools("Go", Arc::new(Reports(reports))).await.unwrap();
     assert_eq!(outcome.text(), "Fine.");
     let told = lines(&cycle);
@@ -170,9 +195,12 @@ fn asking(token: Option<CancellationToken>) -> Arc<FnExecutor> {
             token.cancel();
         }
         match &work.resumed {
-            None => {
-                ToolOutcome::Ask(Question::new(work.call.id.as_str(), 1, QuestionKind::Approval, "Send it?"))
-            }
+            None => ToolOutcome::Ask(Question::new(
+                work.call.id.as_str(),
+                1,
+                QuestionKind::Approval,
+                "Send it?",
+            )),
             Some(_) => ToolOutcome::done("sent"),
         }
     })
@@ -182,7 +210,9 @@ fn asking(token: Option<CancellationToken>) -> Arc<FnExecutor> {
 async fn a_cancelled_turn_does_not_suspend() {
     let token = CancellationToken::new();
     let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::calls([call("a", "send", "{}")])]));
-    let options = TurnOptions::new().with_token(token.clone()).with_tools(asking(Some(token)));
+    let options = TurnOptions::new()
+        .with_token(token.clone())
+        .with_tools(asking(Some(token)));
     let error = cycle.run(Begin::new([Message::user("Go")]), options).await.unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::Cancelled);
     assert!(!cycle.machine().is_open());
@@ -204,13 +234,20 @@ async fn input_that_cannot_be_sent_leaves_a_suspended_turn_alone() {
 #[test]
 fn a_turn_inside_other_futures_is_woken_by_its_reader() {
     let words = "word ".repeat(500);
-    let steps = [ScriptStep::calls([call("a", "add", "{}"), call("b", "add", "{}")]), ScriptStep::text(words)];
+    let steps = [
+        ScriptStep::calls([call("a", "add", "{}"), call("b", "add", "{}")]),
+        ScriptStep::text(words),
+    ];
     let mut cycle = cycle(&ScriptedProvider::new(steps));
     // A set of futures polls only those that were woken.
     let turn = TurnStream::of(|observer| async move {
         let mut set = FuturesUnordered::new();
         let options = TurnOptions::new().with_tools(FnExecutor::echo(&["add"]));
-        set.push(async { cycle.run_observed(Begin::new([Message::user("Go")]), options, &observer).await });
+        set.push(async {
+            cycle
+                .run_observed(Begin::new([Message::user("Go")]), options, &observer)
+                .await
+        });
         set.next().await.unwrap()
     });
     let outcome = turn.finish().now_or_never().expect("everything is ready").unwrap();
@@ -222,9 +259,15 @@ async fn a_turn_in_another_task_wakes_its_reader() {
     let words = "word ".repeat(500);
     let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::text(words)]));
     let turn = TurnStream::of(|observer| async move {
-        let run = async move { cycle.run_observed(Begin::new([Message::user("Go")]), TurnOptions::new(), &observer).await };
+        let run = async move {
+            cycle
+                .run_observed(Begin::new([Message::user("Go")]), TurnOptions::new(), &observer)
+                .await
+        };
         tokio::spawn(run).await.unwrap()
     });
-    let events = tokio::time::timeout(Duration::from_secs(30), turn.collect::<Vec<_>>()).await.expect("it hangs");
+    let events = tokio::time::timeout(Duration::from_secs(30), turn.collect::<Vec<_>>())
+        .await
+        .expect("it hangs");
     assert!(events.len() > 500);
 }

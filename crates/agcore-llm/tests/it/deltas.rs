@@ -33,27 +33,46 @@ fn vendor() -> impl Strategy<Value = Option<VendorData>> {
 fn call() -> impl Strategy<Value = ToolCall> {
     (any::<bool>(), "[a-z]{0,5}", ".{0,8}", vendor(), extra(), extra()).prop_map(
         |(custom, name, input, vendor, extra, inner)| {
-            let call = if custom { ToolCall::custom("", name, input) } else { ToolCall::function("", name, input) };
-            ToolCall { vendor, extra, inner, ..call }
+            let call = if custom {
+                ToolCall::custom("", name, input)
+            } else {
+                ToolCall::function("", name, input)
+            };
+            ToolCall {
+                vendor,
+                extra,
+                inner,
+                ..call
+            }
         },
     )
 }
 
 fn block() -> impl Strategy<Value = Block> {
     prop_oneof![
-        (".{0,6}", vendor(), extra())
-            .prop_map(|(text, vendor, extra)| Block::Text(TextBlock { text, vendor, extra, ..TextBlock::default() })),
+        (".{0,6}", vendor(), extra()).prop_map(|(text, vendor, extra)| Block::Text(TextBlock {
+            text,
+            vendor,
+            extra,
+            ..TextBlock::default()
+        })),
         (".{0,6}", vendor()).prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
         call().prop_map(Block::Call),
-        ".{0,6}".prop_map(|refusal| Block::Refusal(RefusalPart { refusal, ..RefusalPart::default() })),
+        ".{0,6}".prop_map(|refusal| Block::Refusal(RefusalPart {
+            refusal,
+            ..RefusalPart::default()
+        })),
         json_value().prop_map(|data| Block::Hosted(VendorData::new("v", data))),
         json_value().prop_map(Block::Other),
     ]
 }
 
 fn message() -> impl Strategy<Value = AssistantMessage> {
-    let function = ("[a-z]{0,3}", ".{0,3}")
-        .prop_map(|(name, arguments)| FunctionCall { name, arguments, ..FunctionCall::default() });
+    let function = ("[a-z]{0,3}", ".{0,3}").prop_map(|(name, arguments)| FunctionCall {
+        name,
+        arguments,
+        ..FunctionCall::default()
+    });
     (
         vec(block(), 0..5),
         option::of(".{1,4}"),
@@ -62,19 +81,35 @@ fn message() -> impl Strategy<Value = AssistantMessage> {
         (option::of(member()), option::of(member())),
         extra(),
     )
-        .prop_map(|(mut blocks, refusal, name, function_call, (audio, annotations), extra)| {
-            let calls = blocks.iter_mut().filter_map(|block| match block {
-                Block::Call(call) => Some(call),
-                _ => None,
-            });
-            // Ids of one reply are its own; a fold would make doubles different.
-            calls.enumerate().for_each(|(at, call)| call.id = format!("id{at}"));
-            AssistantMessage { blocks, refusal, name, function_call, audio, annotations, extra, ..Default::default() }
-        })
+        .prop_map(
+            |(mut blocks, refusal, name, function_call, (audio, annotations), extra)| {
+                let calls = blocks.iter_mut().filter_map(|block| match block {
+                    Block::Call(call) => Some(call),
+                    _ => None,
+                });
+                // Ids of one reply are its own; a fold would make doubles different.
+                calls.enumerate().for_each(|(at, call)| call.id = format!("id{at}"));
+                AssistantMessage {
+                    blocks,
+                    refusal,
+                    name,
+                    function_call,
+                    audio,
+                    annotations,
+                    extra,
+                    ..Default::default()
+                }
+            },
+        )
 }
 
 fn choice() -> impl Strategy<Value = Choice> {
-    let reasons = [FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls, FinishReason::Other("odd".into())];
+    let reasons = [
+        FinishReason::Stop,
+        FinishReason::Length,
+        FinishReason::ToolCalls,
+        FinishReason::Other("odd".into()),
+    ];
     let reason = option::of(proptest::sample::select(reasons.to_vec()));
     (message(), reason, option::of(member()), extra()).prop_map(|(message, reason, logprobs, extra)| {
         // The calls decide, not what the server says.
@@ -82,7 +117,13 @@ fn choice() -> impl Strategy<Value = Choice> {
             FinishReason::Stop if message.has_tool_calls() => FinishReason::ToolCalls,
             reason => reason,
         });
-        Choice { index: 0, message, finish_reason, logprobs, extra }
+        Choice {
+            index: 0,
+            message,
+            finish_reason,
+            logprobs,
+            extra,
+        }
     })
 }
 
@@ -115,8 +156,14 @@ proptest! {
 #[tokio::test]
 async fn a_function_may_say_who_answered() {
     let answered_by = Some(AnsweredBy::new("openai", "gpt"));
-    let response = ChatResponse { answered_by, ..ChatResponse::default() };
+    let response = ChatResponse {
+        answered_by,
+        ..ChatResponse::default()
+    };
     let known = response.clone();
     let provider = provider_fn(move |_| std::future::ready(Ok(known.clone())));
-    assert_eq!(provider.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap(), response);
+    assert_eq!(
+        provider.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap(),
+        response
+    );
 }

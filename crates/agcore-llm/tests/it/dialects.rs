@@ -3,9 +3,8 @@
 mod bodies;
 
 use agcore_chat::{
-    AllowedMode, AllowedTool, AssistantMessage, Block, CacheMark, ChatRequest, Content,
-    ContentPart, CustomTool, Marks, Message, Reasoning, ResponseFormat, TextPart, Tool, ToolCall,
-    ToolChoice, ToolDefinition, UserMessage, VendorData,
+    AllowedMode, AllowedTool, AssistantMessage, Block, CacheMark, ChatRequest, Content, ContentPart, CustomTool, Marks,
+    Message, Reasoning, ResponseFormat, TextPart, Tool, ToolCall, ToolChoice, ToolDefinition, UserMessage, VendorData,
 };
 use agcore_llm::{
     dialect::{self, Dialect},
@@ -26,14 +25,9 @@ fn body(dialect: Dialect, request: &ChatRequest) -> Value {
 
 fn refused(dialect: fn() -> Dialect, request: &ChatRequest, expected: &str) {
     let name = dialect().name;
-    let error =
-        encode(dialect(), request, false).expect_err(&format!("{name} must refuse it: {expected}"));
+    let error = encode(dialect(), request, false).expect_err(&format!("{name} must refuse it: {expected}"));
     assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
-    assert!(
-        error.message().contains(expected),
-        "{name} says {:?}",
-        error.message()
-    );
+    assert!(error.message().contains(expected), "{name} says {:?}", error.message());
     let is_named = error.message().contains(&*name);
     assert!(is_named, "{name} is not named: {:?}", error.message());
 }
@@ -48,8 +42,7 @@ fn set(mut request: ChatRequest, set: impl FnOnce(&mut ChatRequest)) -> ChatRequ
 }
 
 fn tool() -> Tool {
-    let schema =
-        json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     ToolDefinition::new("get_weather", "Tells the weather.", schema).into()
 }
 
@@ -110,12 +103,7 @@ fn parameters_are_refused_by_name_or_renamed() {
     let bias = set(hi(), |request| {
         request.logit_bias = Some([("1".to_owned(), 5.0)].into());
     });
-    for refusing in [
-        dialect::xai,
-        dialect::gemini,
-        dialect::groq,
-        dialect::mistral,
-    ] {
+    for refusing in [dialect::xai, dialect::gemini, dialect::groq, dialect::mistral] {
         refused(refusing, &bias, "the parameter `logit_bias`");
     }
     let user = set(hi(), |request| request.user = Some("u".into()));
@@ -129,10 +117,7 @@ fn effort_is_said_in_each_vendors_way() {
             request.reasoning_effort = Some(effort.into());
         })
     };
-    assert_eq!(
-        body(dialect::openai(), &effort("low"))["reasoning_effort"],
-        "low"
-    );
+    assert_eq!(body(dialect::openai(), &effort("low"))["reasoning_effort"], "low");
     assert_eq!(
         body(dialect::openrouter(), &effort("low"))["reasoning"],
         json!({"effort": "low"})
@@ -145,20 +130,9 @@ fn effort_is_said_in_each_vendors_way() {
         body(dialect::deepseek(), &effort("none"))["thinking"],
         json!({"type": "disabled"})
     );
-    assert_eq!(
-        body(dialect::qwen(), &effort("none"))["enable_thinking"],
-        false
-    );
-    refused(
-        dialect::qwen,
-        &effort("high"),
-        "the reasoning effort `high`",
-    );
-    refused(
-        dialect::zhipu,
-        &effort("high"),
-        "the reasoning effort `high`",
-    );
+    assert_eq!(body(dialect::qwen(), &effort("none"))["enable_thinking"], false);
+    refused(dialect::qwen, &effort("high"), "the reasoning effort `high`");
+    refused(dialect::zhipu, &effort("high"), "the reasoning effort `high`");
     let both = effort("none").with_extra_body("thinking", json!({"type": "enabled"}));
     assert!(
         encode(dialect::deepseek(), &both, false)
@@ -185,11 +159,7 @@ fn choices_are_translated_or_refused() {
         body(dialect::mistral(), &choose(ToolChoice::Required))["tool_choice"],
         "any"
     );
-    refused(
-        dialect::qwen,
-        &choose(ToolChoice::Required),
-        "tool_choice: required",
-    );
+    refused(dialect::qwen, &choose(ToolChoice::Required), "tool_choice: required");
     refused(
         dialect::llama_cpp,
         &choose(ToolChoice::Function("other".into())),
@@ -216,17 +186,10 @@ fn choices_are_translated_or_refused() {
     );
     let narrowed = body(dialect::groq(), &allowed(AllowedMode::Required));
     assert_eq!(
-        (
-            narrowed["tools"].as_array().unwrap().len(),
-            &narrowed["tool_choice"]
-        ),
+        (narrowed["tools"].as_array().unwrap().len(), &narrowed["tool_choice"]),
         (1, &json!("required"))
     );
-    refused(
-        dialect::zhipu,
-        &allowed(AllowedMode::Required),
-        "tool_choice: required",
-    );
+    refused(dialect::zhipu, &allowed(AllowedMode::Required), "tool_choice: required");
 }
 
 #[test]
@@ -236,10 +199,7 @@ fn several_calls_at_once_are_asked_for_or_forbidden_where_that_can_be_said() {
             request.parallel_tool_calls = Some(allowed);
         })
     };
-    assert_eq!(
-        body(dialect::openai(), &parallel(false))["parallel_tool_calls"],
-        false
-    );
+    assert_eq!(body(dialect::openai(), &parallel(false))["parallel_tool_calls"], false);
     assert_eq!(
         body(dialect::gemini(), &parallel(true)).get("parallel_tool_calls"),
         None
@@ -247,10 +207,7 @@ fn several_calls_at_once_are_asked_for_or_forbidden_where_that_can_be_said() {
     refused(dialect::gemini, &parallel(false), "parallel_tool_calls");
     let without_tools = set(hi(), |request| request.parallel_tool_calls = Some(false));
     assert_eq!(
-        body(
-            dialect::openai(),
-            &without_tools.with_tool_choice(ToolChoice::Auto)
-        ),
+        body(dialect::openai(), &without_tools.with_tool_choice(ToolChoice::Auto)),
         json!({"model": "some-model", "messages": [{"role": "user", "content": "Hi"}]})
     );
 }
@@ -288,19 +245,10 @@ fn custom_tools_are_openais() {
 
 #[test]
 fn strict_schemas_are_closed_or_refused() {
-    let strict = |schema| {
-        hi().with_tools([Tool::from(
-            ToolDefinition::new("t", "", schema).with_strict(true),
-        )])
-    };
-    let open = strict(
-        json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
-    );
+    let strict = |schema| hi().with_tools([Tool::from(ToolDefinition::new("t", "", schema).with_strict(true))]);
+    let open = strict(json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}));
     let function = |dialect| body(dialect, &open)["tools"][0]["function"].clone();
-    assert_eq!(
-        function(dialect::openai())["parameters"]["additionalProperties"],
-        false
-    );
+    assert_eq!(function(dialect::openai())["parameters"]["additionalProperties"], false);
     assert_eq!(function(dialect::openai())["strict"], true);
     assert_eq!(
         function(dialect::vllm())["parameters"].get("additionalProperties"),
@@ -318,21 +266,26 @@ fn strict_schemas_are_closed_or_refused() {
 fn schemas_for_gemini_are_its_subset() {
     let with = |schema| hi().with_tools([Tool::from(ToolDefinition::new("t", "", schema))]);
     let schema = json!({"$schema": "s", "type": "object", "properties": {"a": {"type": "array"}}, "additionalProperties": false});
-    let parameters =
-        body(dialect::gemini(), &with(schema))["tools"][0]["function"]["parameters"].clone();
+    let parameters = body(dialect::gemini(), &with(schema))["tools"][0]["function"]["parameters"].clone();
     assert_eq!(
         parameters,
         json!({"type": "object", "properties": {"a": {"type": "array", "items": {}}}})
     );
-    refused(dialect::gemini, &with(json!({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}, "required": []}).as_object().map(|map| {
-        let mut map = map.clone();
-        map.insert("properties".into(), json!({"x": {"type": "string"}}));
-        Value::Object(map)
-    }).unwrap()), "at $.additionalProperties");
-    let none = body(
-        dialect::gemini(),
-        &with(json!({"type": "object", "properties": {}})),
+    refused(
+        dialect::gemini,
+        &with(
+            json!({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}, "required": []})
+                .as_object()
+                .map(|map| {
+                    let mut map = map.clone();
+                    map.insert("properties".into(), json!({"x": {"type": "string"}}));
+                    Value::Object(map)
+                })
+                .unwrap(),
+        ),
+        "at $.additionalProperties",
     );
+    let none = body(dialect::gemini(), &with(json!({"type": "object", "properties": {}})));
     assert_eq!(
         none["tools"][0]["function"].get("parameters"),
         None,
@@ -345,10 +298,7 @@ fn answers_of_a_form_are_asked_for_where_the_vendor_has_it() {
     let schema = json!({"type": "object", "properties": {}, "required": []});
     let form = hi().with_response_format(ResponseFormat::json_schema("f", schema));
     let format = body(dialect::openai(), &form)["response_format"].clone();
-    assert_eq!(
-        format["json_schema"]["schema"]["additionalProperties"],
-        false
-    );
+    assert_eq!(format["json_schema"]["schema"]["additionalProperties"], false);
     assert_eq!(format["json_schema"]["name"], "f");
     refused(dialect::deepseek, &form, "the answer's form `json_schema`");
     let object = hi().with_response_format(ResponseFormat::JsonObject);
@@ -366,13 +316,8 @@ fn what_a_vendor_wants_back_goes_to_that_vendor_only() {
     );
     let call = ToolCall::function("c", "f", "{}").with_vendor(signature);
     let details = json!([{"type": "reasoning.text", "text": "Hm", "signature": "s"}]);
-    let sealed = Reasoning::new("Hm").with_vendor(VendorData::new(
-        "openrouter",
-        json!({"reasoning_details": details}),
-    ));
-    let said = AssistantMessage::default()
-        .with_reasoning(sealed)
-        .with_call(call);
+    let sealed = Reasoning::new("Hm").with_vendor(VendorData::new("openrouter", json!({"reasoning_details": details})));
+    let said = AssistantMessage::default().with_reasoning(sealed).with_call(call);
     let request = ChatRequest::new([Message::user("Hi"), said.into(), Message::tool("c", "ok")]);
     let said = |dialect| body(dialect, &request)["messages"][1].clone();
     let at_gemini = said(dialect::gemini());
@@ -383,10 +328,7 @@ fn what_a_vendor_wants_back_goes_to_that_vendor_only() {
     assert_eq!(at_gemini.get("reasoning_details"), None);
     let at_openrouter = said(dialect::openrouter());
     assert_eq!(
-        (
-            &at_openrouter["reasoning"],
-            &at_openrouter["reasoning_details"]
-        ),
+        (&at_openrouter["reasoning"], &at_openrouter["reasoning_details"]),
         (&json!("Hm"), &details)
     );
     assert_eq!(at_openrouter["tool_calls"][0].get("extra_content"), None);
@@ -398,23 +340,15 @@ fn what_a_vendor_wants_back_goes_to_that_vendor_only() {
 
 #[test]
 fn reasoning_a_thinking_deepseek_model_wants_is_there_even_when_empty() {
-    let said =
-        || Message::from(AssistantMessage::default().with_call(ToolCall::function("c", "f", "{}")));
+    let said = || Message::from(AssistantMessage::default().with_call(ToolCall::function("c", "f", "{}")));
     let history = || ChatRequest::new([Message::user("Hi"), said(), Message::tool("c", "ok")]);
     let member = |request: &ChatRequest| {
         body(dialect::deepseek(), request)["messages"][1]
             .get("reasoning_content")
             .cloned()
     };
-    assert_eq!(
-        member(&history()),
-        None,
-        "a model that does not think has none"
-    );
-    assert_eq!(
-        member(&history().with_model("deepseek-reasoner")),
-        Some(json!(""))
-    );
+    assert_eq!(member(&history()), None, "a model that does not think has none");
+    assert_eq!(member(&history().with_model("deepseek-reasoner")), Some(json!("")));
     assert_eq!(
         member(&history().with_extra_body("thinking", json!({"type": "enabled"}))),
         Some(json!(""))
@@ -437,18 +371,13 @@ fn mistral_gets_ids_of_nine_characters_and_thinking_as_parts() {
 
 #[test]
 fn arguments_that_do_not_parse_go_back_as_text_or_wrapped() {
-    let said = |raw: &str| {
-        Message::from(AssistantMessage::default().with_call(ToolCall::function("c", "f", raw)))
-    };
+    let said = |raw: &str| Message::from(AssistantMessage::default().with_call(ToolCall::function("c", "f", raw)));
     let arguments = |dialect, raw: &str| {
         let request = ChatRequest::new([Message::user("Hi"), said(raw), Message::tool("c", "bad")]);
         body(dialect, &request)["messages"][1]["tool_calls"][0]["function"]["arguments"].clone()
     };
     assert_eq!(arguments(dialect::openai(), "{\"a\":"), "{\"a\":");
-    assert_eq!(
-        arguments(dialect::vllm(), "{\"a\":"),
-        r#"{"invalid_json":"{\"a\":"}"#
-    );
+    assert_eq!(arguments(dialect::vllm(), "{\"a\":"), r#"{"invalid_json":"{\"a\":"}"#);
     assert_eq!(arguments(dialect::openai(), ""), "{}");
     assert_eq!(
         arguments(dialect::vllm(), " {\"a\": 1}"),
@@ -474,12 +403,8 @@ fn cache_marks_go_where_they_can_be_said() {
     let control = json!([{"type": "text", "text": "long", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]);
     let at_openrouter = body(dialect::openrouter(), &request);
     assert_eq!(at_openrouter["messages"][0]["content"], control);
-    assert_eq!(
-        at_openrouter["messages"][1]["content"][0]["cache_control"]["ttl"],
-        "1h"
-    );
-    let plain =
-        json!([{"role": "system", "content": "long"}, {"role": "user", "content": "whole"}]);
+    assert_eq!(at_openrouter["messages"][1]["content"][0]["cache_control"]["ttl"], "1h");
+    let plain = json!([{"role": "system", "content": "long"}, {"role": "user", "content": "whole"}]);
     assert_eq!(body(dialect::openai(), &request)["messages"], plain);
 }
 
@@ -488,10 +413,7 @@ fn parts_are_joined_sent_or_refused() {
     let picture = ContentPart::image_url("https://example.org/a.png");
     let user = ChatRequest::new([Message::user(vec!["See".into(), picture.clone()])]);
     let parts = json!([{"type": "text", "text": "See"}, {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]);
-    assert_eq!(
-        body(dialect::openai(), &user)["messages"][0]["content"],
-        parts
-    );
+    assert_eq!(body(dialect::openai(), &user)["messages"][0]["content"], parts);
     refused(dialect::deepseek, &user, "parts of the type `image_url`");
     refused(
         dialect::openai,
@@ -499,10 +421,7 @@ fn parts_are_joined_sent_or_refused() {
         "other parts than text in instructions",
     );
     let system = ChatRequest::new([Message::system(vec![ContentPart::from("a"), "b".into()])]);
-    assert_eq!(
-        body(dialect::groq(), &system)["messages"][0]["content"],
-        "ab"
-    );
+    assert_eq!(body(dialect::groq(), &system)["messages"][0]["content"], "ab");
     assert_eq!(
         body(dialect::openai(), &system)["messages"][0]["content"]
             .as_array()
@@ -511,14 +430,10 @@ fn parts_are_joined_sent_or_refused() {
         2
     );
     let one = ChatRequest::new([Message::user(ContentPart::from("only"))]);
-    assert_eq!(
-        body(dialect::openai(), &one)["messages"][0]["content"],
-        "only"
-    );
+    assert_eq!(body(dialect::openai(), &one)["messages"][0]["content"], "only");
     let raw = ContentPart::Other(json!({"type": "video_url", "video_url": {"url": "v"}}));
     assert_eq!(
-        body(dialect::qwen(), &ChatRequest::new([Message::user(raw)]))["messages"][0]["content"][0]
-            ["type"],
+        body(dialect::qwen(), &ChatRequest::new([Message::user(raw)]))["messages"][0]["content"][0]["type"],
         "video_url"
     );
 }

@@ -65,26 +65,17 @@ fn the_status_decides_where_the_body_is_vague() {
 fn a_precise_code_stands_over_the_status() {
     let code = |code: &str| format!(r#"{{"error": {{"message": "no", "code": "{code}"}}}}"#);
     check(500, &code("context_length_exceeded"), TOO_LONG);
-    check(
-        429,
-        &code("insufficient_quota"),
-        LlmErrorKind::QuotaExhausted,
-    );
+    check(429, &code("insufficient_quota"), LlmErrorKind::QuotaExhausted);
     check(400, &code("tool_use_failed"), LlmErrorKind::InvalidToolCall);
     check(400, &code("content_filter"), LlmErrorKind::ContentFilter);
     check(400, &code("invalid_api_key"), LlmErrorKind::Authentication);
-    check(
-        429,
-        &code("engine_overloaded_error"),
-        LlmErrorKind::Overloaded,
-    );
+    check(429, &code("engine_overloaded_error"), LlmErrorKind::Overloaded);
     check(503, &code("server_error"), LlmErrorKind::Overloaded);
 }
 
 #[test]
 fn every_shape_of_a_body_is_read() {
-    let say =
-        |body: &str, expected: &str| assert_eq!(failure(400, body).message(), expected, "{body}");
+    let say = |body: &str, expected: &str| assert_eq!(failure(400, body).message(), expected, "{body}");
     say(r#"{"error": {"message": "nested"}}"#, "nested");
     say(r#"{"message": "flat", "type": "x"}"#, "flat");
     say(r#"{"error": "bare"}"#, "bare");
@@ -97,10 +88,7 @@ fn every_shape_of_a_body_is_read() {
     say(r#"{"detail": "said"}"#, "said");
     say(r#"{"message": ["a", "b"], "error": "Bad Request"}"#, "a; b");
     say(r#"{"errors": [{"message": "listed"}]}"#, "listed");
-    say(
-        "<html><head><title>\n 400  Bad </title></head></html>",
-        "400 Bad",
-    );
+    say("<html><head><title>\n 400  Bad </title></head></html>", "400 Bad");
     say("<p>no <b>title</b></p>", "no title");
     say("plain words", "plain words");
     say("data: {\"error\": {\"message\": \"framed\"}}\n\n", "framed");
@@ -108,10 +96,7 @@ fn every_shape_of_a_body_is_read() {
         r#"{"error": {"message": "{\"error\": {\"message\": \"wrapped\"}}"}}"#,
         "wrapped",
     );
-    say(
-        r#"{"error": {"messa"#,
-        "the server refused the request as it is",
-    );
+    say(r#"{"error": {"messa"#, "the server refused the request as it is");
     say("{}", "the server refused the request as it is");
 }
 
@@ -146,16 +131,8 @@ fn throttling_is_no_overlong_prompt_and_a_deadline_is_no_context() {
         r#"{"message": "Too many tokens, please wait before trying again."}"#,
         LlmErrorKind::RateLimit,
     );
-    check(
-        400,
-        r#"{"message": "Too many tokens in the prompt."}"#,
-        TOO_LONG,
-    );
-    check(
-        200,
-        r#"{"error": "context deadline exceeded"}"#,
-        LlmErrorKind::Unknown,
-    );
+    check(400, r#"{"message": "Too many tokens in the prompt."}"#, TOO_LONG);
+    check(200, r#"{"error": "context deadline exceeded"}"#, LlmErrorKind::Unknown);
 }
 
 #[test]
@@ -164,16 +141,8 @@ fn retries_follow_kind_status_and_the_servers_word() {
         read_failure(&head(status, headers), body.as_bytes()).is_retryable()
     };
     assert!(retryable(429, &[], ""));
-    assert!(!retryable(
-        429,
-        &[],
-        r#"{"error": {"code": "insufficient_quota"}}"#
-    ));
-    assert!(!retryable(
-        413,
-        &[],
-        r#"{"error": {"code": "rate_limit_exceeded"}}"#
-    ));
+    assert!(!retryable(429, &[], r#"{"error": {"code": "insufficient_quota"}}"#));
+    assert!(!retryable(413, &[], r#"{"error": {"code": "rate_limit_exceeded"}}"#));
     assert!(retryable(409, &[], "no"));
     assert!(!retryable(501, &[], "no"));
     assert!(!retryable(500, &[("x-should-retry", "false")], ""));
@@ -195,35 +164,19 @@ fn hints_are_taken_in_their_order() {
     let body = r#"{"error": {"message": "Please try again in 1m30s. Upgrade"}}"#;
     wait(&[], body, Some(90_000));
     wait(&[("retry-after", "3")], body, Some(3000));
-    wait(
-        &[("retry-after", "3"), ("retry-after-ms", "1250")],
-        body,
-        Some(1250),
-    );
+    wait(&[("retry-after", "3"), ("retry-after-ms", "1250")], body, Some(1250));
     wait(
         &[("retry-after", "Sat, 21 Nov 2026 10:00:45 GMT"), date],
         "",
         Some(45_000),
     );
-    wait(
-        &[("retry-after", "Sat, 21 Nov 2026 10:00:45 GMT")],
-        "",
-        None,
-    );
-    wait(
-        &[("retry-after", "Sat, 21 Nov 2026 09:00:00 GMT"), date],
-        "",
-        None,
-    );
+    wait(&[("retry-after", "Sat, 21 Nov 2026 10:00:45 GMT")], "", None);
+    wait(&[("retry-after", "Sat, 21 Nov 2026 09:00:00 GMT"), date], "", None);
     for nonsense in ["-1", "0", "NaN", "inf", "soon", "1e400", "999999999999", ""] {
         wait(&[("retry-after", nonsense)], "", None);
     }
     let requests = ("x-ratelimit-remaining-requests", "0");
-    wait(
-        &[requests, ("x-ratelimit-reset-requests", "6m0s")],
-        "",
-        Some(360_000),
-    );
+    wait(&[requests, ("x-ratelimit-reset-requests", "6m0s")], "", Some(360_000));
     wait(&[requests, ("x-ratelimit-reset-requests", "-1")], "", None);
     wait(
         &[
@@ -252,8 +205,7 @@ fn hints_are_taken_in_their_order() {
         "",
         Some(30_000),
     );
-    let gemini =
-        r#"[{"error": {"status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34.4s"}]}}]"#;
+    let gemini = r#"[{"error": {"status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "34.4s"}]}}]"#;
     wait(&[], gemini, Some(34_400));
     wait(
         &[("retry-after", "9")],
@@ -270,16 +222,9 @@ fn what_helps_is_kept_and_keys_are_not() {
         ("retry-after", "1"),
         ("authorization", "Bearer x"),
     ];
-    let error = read_failure(
-        &head(401, &headers),
-        b"key sk-proj-0123456789abcdefghijklmn is wrong",
-    );
+    let error = read_failure(&head(401, &headers), b"key sk-proj-0123456789abcdefghijklmn is wrong");
     assert_eq!(error.request_id(), Some("r1"));
-    let names: Vec<&str> = error
-        .headers()
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let names: Vec<&str> = error.headers().iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x-request-id", "cf-ray", "retry-after"]);
     assert_eq!(error.message(), "key [redacted] is wrong");
     assert_eq!(error.body_excerpt(), Some("key [redacted] is wrong"));

@@ -1,5 +1,11 @@
 //! Integration tests, a module for each topic.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "tests may fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "tests may fail loudly"
+)]
 
 mod config;
 mod cycle;

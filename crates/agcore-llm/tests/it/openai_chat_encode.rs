@@ -1,8 +1,6 @@
 //! What every request has in common, whatever the dialect.
 
-use agcore_chat::{
-    AssistantMessage, ChatRequest, Marks, Message, Origin, StreamOptions, ToolCall, UserMessage,
-};
+use agcore_chat::{AssistantMessage, ChatRequest, Marks, Message, Origin, StreamOptions, ToolCall, UserMessage};
 use agcore_llm::{
     dialect::{self, InstructionRole, TokenLimit},
     error::{LlmError, LlmErrorKind},
@@ -61,22 +59,15 @@ fn the_requests_model_stands_over_the_providers() {
 #[test]
 fn streams_ask_for_usage() {
     let options = EncodeOptions::new("m").with_stream(true);
-    let body = |request: &ChatRequest| -> Value {
-        serde_json::from_slice(&encode(request, &options).unwrap().body).unwrap()
-    };
-    assert_eq!(
-        body(&hi())["stream_options"],
-        json!({"include_usage": true})
-    );
+    let body =
+        |request: &ChatRequest| -> Value { serde_json::from_slice(&encode(request, &options).unwrap().body).unwrap() };
+    assert_eq!(body(&hi())["stream_options"], json!({"include_usage": true}));
     let told = StreamOptions {
         include_usage: Some(false),
         ..StreamOptions::default()
     };
     let request = set(hi(), |request| request.stream_options = Some(told));
-    assert_eq!(
-        body(&request)["stream_options"],
-        json!({"include_usage": false})
-    );
+    assert_eq!(body(&request)["stream_options"], json!({"include_usage": false}));
     let whole = encode(&request, &EncodeOptions::new("m")).unwrap();
     assert!(
         !std::str::from_utf8(&whole.body).unwrap().contains("stream"),
@@ -107,14 +98,9 @@ fn extra_members_are_merged_and_clashes_refused() {
 
 #[test]
 fn extra_headers_are_headers() {
-    let request = hi()
-        .with_extra_header("X-A", "1")
-        .with_extra_header("x-a", "2");
+    let request = hi().with_extra_header("X-A", "1").with_extra_header("x-a", "2");
     let wire = encode(&request, &EncodeOptions::new("m")).unwrap();
-    assert_eq!(
-        wire.headers.get_all("x-a").iter().collect::<Vec<_>>(),
-        ["1", "2"]
-    );
+    assert_eq!(wire.headers.get_all("x-a").iter().collect::<Vec<_>>(), ["1", "2"]);
     assert!(!std::str::from_utf8(&wire.body).unwrap().contains("x-a"));
     refused(&hi().with_extra_header("a b", "1"), "`a b`");
     refused(&hi().with_extra_header("x", "a\nb"), "the value of `x`");
@@ -125,8 +111,7 @@ fn extra_headers_are_headers() {
 fn the_token_limit_goes_under_one_name() {
     let limit = |max_tokens, max_completion_tokens| {
         set(hi(), |request| {
-            (request.max_tokens, request.max_completion_tokens) =
-                (max_tokens, max_completion_tokens);
+            (request.max_tokens, request.max_completion_tokens) = (max_tokens, max_completion_tokens);
         })
     };
     assert_eq!(
@@ -142,12 +127,7 @@ fn a_dialect_can_be_changed_for_an_odd_model() {
     let mut odd = dialect::openai();
     (odd.instructions, odd.token_limit) = (InstructionRole::User, TokenLimit::MaxTokens);
     let request = ChatRequest::new([Message::system("Be brief.")]).with_max_tokens(9);
-    let wire = Wire::<Chat>::encode(
-        &OpenAiChat::new(odd),
-        &request,
-        &EncodeOptions::new("o1-mini"),
-    )
-    .unwrap();
+    let wire = Wire::<Chat>::encode(&OpenAiChat::new(odd), &request, &EncodeOptions::new("o1-mini")).unwrap();
     assert_eq!(
         wire.body,
         r#"{"model":"o1-mini","messages":[{"role":"user","content":"Be brief."}],"max_tokens":9}"#
@@ -173,13 +153,7 @@ fn a_call_without_a_name_gets_one() {
 fn empty_lists_are_never_written() {
     let said = AssistantMessage::new("Hello");
     let request = ChatRequest::new([Message::user("Hi"), said.into(), "Bye".into()]);
-    let text = String::from_utf8(
-        encode(&request, &EncodeOptions::new("m"))
-            .unwrap()
-            .body
-            .to_vec(),
-    )
-    .unwrap();
+    let text = String::from_utf8(encode(&request, &EncodeOptions::new("m")).unwrap().body.to_vec()).unwrap();
     assert!(!text.contains("tool"), "{text}");
 }
 

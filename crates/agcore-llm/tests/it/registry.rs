@@ -46,17 +46,11 @@ fn an_unknown_name_is_an_error_that_helps() {
 fn the_only_one_is_the_default() {
     let registry = ProviderRegistry::new();
     let fails = || registry.default_provider().unwrap_err().to_string();
-    assert_eq!(
-        fails(),
-        "no provider was said to be the default; none is registered"
-    );
+    assert_eq!(fails(), "no provider was said to be the default; none is registered");
     registry.register("a", provider());
     assert!(registry.default_provider().is_ok());
     registry.register("b", provider());
-    assert_eq!(
-        fails(),
-        "no provider was said to be the default; known are: a, b"
-    );
+    assert_eq!(fails(), "no provider was said to be the default; known are: a, b");
 }
 
 #[test]
@@ -66,10 +60,7 @@ fn an_unknown_default_is_an_error_and_changes_nothing() {
     registry.register("b", provider());
     registry.set_default("b").unwrap();
     let error = registry.set_default("c").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no provider `c`; known are: a, b"
-    );
+    assert_eq!(error.to_string(), "there is no provider `c`; known are: a, b");
     assert_eq!(registry.default_name().as_deref(), Some("b"));
     assert!(registry.default_provider().is_ok());
     registry.remove("b");

@@ -20,10 +20,7 @@ fn events(reads: &[&[u8]]) -> Seen {
 
 /// The bytes cut at these places.
 pub(crate) fn cut<'a>(bytes: &'a [u8], places: &[prop::sample::Index]) -> Vec<&'a [u8]> {
-    let mut ends: Vec<usize> = places
-        .iter()
-        .map(|place| place.index(bytes.len() + 1))
-        .collect();
+    let mut ends: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
     ends.sort_unstable();
     ends.push(bytes.len());
     let mut begin = 0;
@@ -52,8 +49,7 @@ fn by_the_book(text: &str) -> Vec<(String, String)> {
                 name.clear();
             }
             "data" => {
-                data =
-                    Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")));
+                data = Some(data.map_or_else(|| value.to_owned(), |data| format!("{data}\n{value}")));
             }
             "event" => value.clone_into(&mut name),
             _ => {}

@@ -29,7 +29,10 @@ impl FnExecutor {
         names: &[&'static str],
         run: impl Fn(&ToolWork) -> ToolOutcome + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { names: names.to_vec(), run: Arc::new(run) })
+        Arc::new(Self {
+            names: names.to_vec(),
+            run: Arc::new(run),
+        })
     }
 
     /// Tools that give their arguments back.
@@ -48,7 +51,11 @@ impl ToolExecutor for FnExecutor {
         let run = Arc::clone(&self.run);
         let report = move |work: ToolWork| {
             let (call_id, outcome) = (work.call.id.as_str().into(), run(&work));
-            ToolReport::Settled { call_id, outcome, duration: Duration::from_millis(7) }
+            ToolReport::Settled {
+                call_id,
+                outcome,
+                duration: Duration::from_millis(7),
+            }
         };
         stream::iter(work).map(report).boxed()
     }
@@ -60,7 +67,12 @@ pub(crate) struct NeverExecutor;
 
 impl ToolExecutor for NeverExecutor {
     fn definitions(&self) -> Arc<[Tool]> {
-        [Tool::from(ToolDefinition::new("wait", "Never ends.", json!({"type": "object"})))].into()
+        [Tool::from(ToolDefinition::new(
+            "wait",
+            "Never ends.",
+            json!({"type": "object"}),
+        ))]
+        .into()
     }
 
     fn execute(&self, _: Vec<ToolWork>) -> ToolReports {
@@ -91,7 +103,10 @@ pub(crate) fn event_name(event: &StreamEvent) -> String {
     let kind = serde_json::to_value(&event.kind).unwrap();
     let (topic, inner) = kind.as_object().unwrap().iter().next().unwrap();
     let name = inner.as_object().and_then(|inner| inner.keys().next().cloned());
-    format!("{topic}.{}", name.or_else(|| inner.as_str().map(str::to_owned)).unwrap())
+    format!(
+        "{topic}.{}",
+        name.or_else(|| inner.as_str().map(str::to_owned)).unwrap()
+    )
 }
 
 /// Gives these items, attempt by attempt, and notes the deadline that each was given.
@@ -103,7 +118,10 @@ pub(crate) struct RawProvider {
 
 impl RawProvider {
     pub(crate) fn new(attempts: impl IntoIterator<Item = Vec<ReplyItem>>) -> Self {
-        Self { attempts: Arc::new(Mutex::new(attempts.into_iter().collect())), ..Self::default() }
+        Self {
+            attempts: Arc::new(Mutex::new(attempts.into_iter().collect())),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn deadlines(&self) -> Vec<Option<Duration>> {
@@ -114,6 +132,8 @@ impl RawProvider {
 impl LlmProvider for RawProvider {
     fn open(&self, call: Call) -> ReplyStream {
         self.deadlines.lock().unwrap().push(call.deadline);
-        ReplyStream::new(stream::iter(self.attempts.lock().unwrap().pop_front().unwrap_or_default()))
+        ReplyStream::new(stream::iter(
+            self.attempts.lock().unwrap().pop_front().unwrap_or_default(),
+        ))
     }
 }

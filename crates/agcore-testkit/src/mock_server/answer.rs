@@ -174,11 +174,7 @@ impl Answer {
         }
         if self.calls().next().is_some() {
             Finish::ToolCalls
-        } else if self
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::Refusal(_)))
-        {
+        } else if self.blocks.iter().any(|block| matches!(block, Block::Refusal(_))) {
             Finish::Refusal
         } else {
             Finish::Stop
@@ -189,9 +185,7 @@ impl Answer {
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
-            Block::Text(_) | Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) => {
-                None
-            }
+            Block::Text(_) | Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) => None,
         })
     }
 
@@ -199,9 +193,7 @@ impl Answer {
     pub(crate) fn calls_mut(&mut self) -> impl Iterator<Item = &mut ToolCall> {
         self.blocks.iter_mut().filter_map(|block| match block {
             Block::Call(call) => Some(call),
-            Block::Text(_) | Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) => {
-                None
-            }
+            Block::Text(_) | Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) => None,
         })
     }
 
@@ -209,9 +201,7 @@ impl Answer {
     pub(crate) fn text(&self) -> String {
         self.joined(|block| match block {
             Block::Text(text) => Some(text),
-            Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) | Block::Call(_) => {
-                None
-            }
+            Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) | Block::Call(_) => None,
         })
     }
 
@@ -242,8 +232,7 @@ impl Answer {
                     .calls()
                     .map(|call| tokens_of(&call.name) + tokens_of(&call.arguments))
                     .sum();
-                let output =
-                    tokens_of(&self.text()) + tokens_of(&self.refusal()) + calls + reasoning;
+                let output = tokens_of(&self.text()) + tokens_of(&self.refusal()) + calls + reasoning;
                 let usage = TokenUsage::new(input, output);
                 Some(if reasoning > 0 {
                     usage.with_reasoning(reasoning)
@@ -260,10 +249,6 @@ impl Answer {
     }
 
     fn joined<'a>(&'a self, pick: impl Fn(&'a Block) -> Option<&'a String>) -> String {
-        self.blocks
-            .iter()
-            .filter_map(pick)
-            .map(String::as_str)
-            .collect()
+        self.blocks.iter().filter_map(pick).map(String::as_str).collect()
     }
 }

@@ -18,12 +18,7 @@ pub enum Api {
 
 impl Api {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::OpenAiChat,
-        Self::OpenAiResponses,
-        Self::Anthropic,
-        Self::Ollama,
-    ];
+    pub const ALL: [Self; 4] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Ollama];
 
     /// The path of its generating endpoint under a server whose OpenAI-like APIs stand under `prefix`.
     pub fn path(self, prefix: &str) -> String {
@@ -73,17 +68,8 @@ pub enum Operation {
 
 /// The API and the operation of a request. `anthropic` tells whether it carries Anthropic's version header, which is
 /// all that tells the two vendors' `/models` apart.
-pub(crate) fn route(
-    method: &str,
-    path: &str,
-    prefixes: &[String],
-    anthropic: bool,
-) -> (Api, Operation) {
-    let vendor = if anthropic {
-        Api::Anthropic
-    } else {
-        Api::OpenAiChat
-    };
+pub(crate) fn route(method: &str, path: &str, prefixes: &[String], anthropic: bool) -> (Api, Operation) {
+    let vendor = if anthropic { Api::Anthropic } else { Api::OpenAiChat };
     let known = match path {
         "/api/chat" => Some((Api::Ollama, Operation::Generate, "POST")),
         "/api/embed" => Some((Api::Ollama, Operation::Embed, "POST")),
@@ -122,18 +108,10 @@ mod tests {
         let prefixes = ["/v1".to_owned(), "/compatible-mode/v1".to_owned()];
         let check = |request: &str, anthropic: bool, expected: (Api, Operation)| {
             let (method, path) = request.split_once(' ').unwrap_or_default();
-            assert_eq!(
-                route(method, path, &prefixes, anthropic),
-                expected,
-                "{request}"
-            );
+            assert_eq!(route(method, path, &prefixes, anthropic), expected, "{request}");
         };
         for api in Api::ALL {
-            check(
-                &format!("POST {}", api.path("/v1")),
-                false,
-                (api, Operation::Generate),
-            );
+            check(&format!("POST {}", api.path("/v1")), false, (api, Operation::Generate));
         }
         check(
             "POST /compatible-mode/v1/chat/completions",
@@ -145,30 +123,14 @@ mod tests {
             false,
             (Api::OpenAiChat, Operation::WrongMethod("POST")),
         );
-        check(
-            "GET /v1/models",
-            false,
-            (Api::OpenAiChat, Operation::ListModels),
-        );
-        check(
-            "GET /v1/models",
-            true,
-            (Api::Anthropic, Operation::ListModels),
-        );
-        check(
-            "POST /chat/completions",
-            false,
-            (Api::OpenAiChat, Operation::Unknown),
-        );
+        check("GET /v1/models", false, (Api::OpenAiChat, Operation::ListModels));
+        check("GET /v1/models", true, (Api::Anthropic, Operation::ListModels));
+        check("POST /chat/completions", false, (Api::OpenAiChat, Operation::Unknown));
         check(
             "POST /v1/v1/chat/completions",
             false,
             (Api::OpenAiChat, Operation::Unknown),
         );
-        check(
-            "POST /api/generate",
-            false,
-            (Api::Ollama, Operation::Unknown),
-        );
+        check("POST /api/generate", false, (Api::Ollama, Operation::Unknown));
     }
 }

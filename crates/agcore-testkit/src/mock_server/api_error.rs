@@ -43,9 +43,7 @@ impl ApiError {
             headers: Vec::new(),
             shape: None,
         };
-        Self {
-            parts: Box::new(parts),
-        }
+        Self { parts: Box::new(parts) }
     }
 
     /// 429 because money or allowance is used up, not because of speed.
@@ -53,9 +51,7 @@ impl ApiError {
         Self::new(429)
             .with_kind("insufficient_quota")
             .with_code("insufficient_quota")
-            .with_message(
-                "You exceeded your current quota, please check your plan and billing details.",
-            )
+            .with_message("You exceeded your current quota, please check your plan and billing details.")
     }
 
     /// 400 because the prompt has `asked` tokens and the model takes `limit`.
@@ -67,11 +63,9 @@ impl ApiError {
 
     /// 404 for a model that the server does not have.
     pub fn model_not_found(model: &str) -> Self {
-        Self::new(404)
-            .with_code("model_not_found")
-            .with_message(format!(
-                "The model `{model}` does not exist or you do not have access to it."
-            ))
+        Self::new(404).with_code("model_not_found").with_message(format!(
+            "The model `{model}` does not exist or you do not have access to it."
+        ))
     }
 
     /// Says what happened.
@@ -166,19 +160,10 @@ fn usual(status: u16) -> (Option<&'static str>, &'static str) {
         405 => (None, "The method is not allowed here."),
         408 => (None, "The request timed out."),
         413 => (None, "The request is too large."),
-        429 => (
-            Some("rate_limit_exceeded"),
-            "Rate limit reached. Please slow down.",
-        ),
-        500 => (
-            None,
-            "The server had an error while processing the request.",
-        ),
+        429 => (Some("rate_limit_exceeded"), "Rate limit reached. Please slow down."),
+        500 => (None, "The server had an error while processing the request."),
         502 => (None, "Bad gateway."),
-        503 => (
-            None,
-            "The engine is currently overloaded, please try again later.",
-        ),
+        503 => (None, "The engine is currently overloaded, please try again later."),
         504 => (None, "The gateway timed out."),
         529 => (None, "Overloaded"),
         _ => (None, "The request failed."),
@@ -207,9 +192,7 @@ impl From<Written> for ApiError {
     fn from(written: Written) -> Self {
         let mut error = Self::new(written.status);
         let parts = &mut *error.parts;
-        parts.message = written
-            .message
-            .unwrap_or_else(|| std::mem::take(&mut parts.message));
+        parts.message = written.message.unwrap_or_else(|| std::mem::take(&mut parts.message));
         parts.code = written.code.or_else(|| parts.code.take());
         parts.kind = written.kind;
         parts.param = written.param;

@@ -69,11 +69,7 @@ mod tests {
     fn pieces_join_to_the_text() {
         check(Chunking::Words, "", &[]);
         check(Chunking::Words, "one", &["one"]);
-        check(
-            Chunking::Words,
-            "one two  three\n",
-            &["one ", "two  ", "three\n"],
-        );
+        check(Chunking::Words, "one two  three\n", &["one ", "two  ", "three\n"]);
         check(Chunking::Words, "  lead", &["  ", "lead"]);
         check(Chunking::Chars(2), "äöü", &["äö", "ü"]);
         check(Chunking::Chars(0), "ab", &["a", "b"]);

@@ -12,25 +12,15 @@ use super::request::RecordedRequest;
 use super::wire::wire;
 
 /// The reply to a request, first matter first: a route of the test's own, the path, the key, the body, the model.
-pub(crate) fn decide(
-    options: &MockOptions,
-    behaviour: &dyn Behaviour,
-    request: &RecordedRequest,
-) -> Reply {
-    let own = |route: &&super::options::Route| {
-        route.method == request.method() && route.path == request.path()
-    };
+pub(crate) fn decide(options: &MockOptions, behaviour: &dyn Behaviour, request: &RecordedRequest) -> Reply {
+    let own = |route: &&super::options::Route| route.method == request.method() && route.path == request.path();
     if let Some(route) = options.routes.iter().find(own) {
         return route.behaviour.reply(request);
     }
     served(options, behaviour, request).unwrap_or_else(Reply::error)
 }
 
-fn served(
-    options: &MockOptions,
-    behaviour: &dyn Behaviour,
-    request: &RecordedRequest,
-) -> Result<Reply, ApiError> {
+fn served(options: &MockOptions, behaviour: &dyn Behaviour, request: &RecordedRequest) -> Result<Reply, ApiError> {
     check_path(request)?;
     check_key(options, request)?;
     if request.operation() == Operation::ListModels {
@@ -39,10 +29,7 @@ fn served(
     check_body(request)?;
     check_model(options, request)?;
     match request.operation() {
-        Operation::Embed => Ok(Reply::json(
-            200,
-            &embeddings(request.api(), request.json())?,
-        )),
+        Operation::Embed => Ok(Reply::json(200, &embeddings(request.api(), request.json())?)),
         Operation::CountTokens => Ok(Reply::json(
             200,
             &serde_json::json!({ "input_tokens": request.prompt().tokens() }),
@@ -60,9 +47,7 @@ fn served(
 fn check_path(request: &RecordedRequest) -> Result<(), ApiError> {
     let asked = format!("{} {}", request.method(), request.path());
     match request.operation() {
-        Operation::Unknown => {
-            Err(ApiError::new(404).with_message(format!("Unknown request URL: {asked}.")))
-        }
+        Operation::Unknown => Err(ApiError::new(404).with_message(format!("Unknown request URL: {asked}."))),
         Operation::WrongMethod(allowed) => Err(ApiError::new(405)
             .with_header("allow", allowed)
             .with_message(format!("Not allowed: {asked}. Use {allowed}."))),
@@ -77,11 +62,7 @@ fn check_key(options: &MockOptions, request: &RecordedRequest) -> Result<(), Api
     let bearer = request
         .header("authorization")
         .and_then(|value| value.strip_prefix("Bearer "));
-    let given = [
-        bearer,
-        request.header("x-api-key"),
-        request.header("api-key"),
-    ];
+    let given = [bearer, request.header("x-api-key"), request.header("api-key")];
     if given.contains(&Some(key)) {
         Ok(())
     } else if given.iter().all(Option::is_none) {
@@ -103,9 +84,7 @@ fn check_body(request: &RecordedRequest) -> Result<(), ApiError> {
 fn check_model(options: &MockOptions, request: &RecordedRequest) -> Result<(), ApiError> {
     let model = request.json()["model"].as_str().unwrap_or_default();
     match &options.models {
-        Some(known) if !known.iter().any(|known| known == model) => {
-            Err(ApiError::model_not_found(model))
-        }
+        Some(known) if !known.iter().any(|known| known == model) => Err(ApiError::model_not_found(model)),
         _ => Ok(()),
     }
 }

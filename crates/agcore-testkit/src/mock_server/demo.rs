@@ -52,9 +52,7 @@ impl Demo {
 
     /// The model, streaming as fast as it can.
     pub fn new() -> Self {
-        Self {
-            pace: Duration::ZERO,
-        }
+        Self { pace: Duration::ZERO }
     }
 
     /// Waits so long between two deltas of a stream.
@@ -87,22 +85,14 @@ fn answer(prompt: &Prompt) -> Answer {
     let said = prompt.last_user();
     let lower = said.to_lowercase();
     let asks = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if asks(&[
-        "what is my name",
-        "what's my name",
-        "what my name is",
-        "who am i",
-    ]) {
+    if asks(&["what is my name", "what's my name", "what my name is", "who am i"]) {
         return Answer::new().with_text(remembered(prompt));
     }
     if let Some(name) = introduced(said) {
         return Answer::new().with_text(format!("Hello, {name}! It is good to meet you."));
     }
     if asks(&["note", "save"]) && prompt.offers(Demo::SAVE_NOTE) {
-        return Answer::new().with_call(ToolCall::new(
-            Demo::SAVE_NOTE,
-            &json!({ "text": noted(said) }),
-        ));
+        return Answer::new().with_call(ToolCall::new(Demo::SAVE_NOTE, &json!({ "text": noted(said) })));
     }
     match city(said).filter(|_| asks(&["weather", "time"])) {
         Some(city) => ask_tools(prompt, &city),
@@ -123,9 +113,7 @@ fn ask_tools(prompt: &Prompt, city: &str) -> Answer {
     if answer.calls().next().is_some() {
         return answer;
     }
-    answer.with_text(format!(
-        "I was offered no tool that could tell me about {city}."
-    ))
+    answer.with_text(format!("I was offered no tool that could tell me about {city}."))
 }
 
 /// What the results say, a sentence each.
@@ -151,10 +139,7 @@ fn failed(result: &str) -> bool {
 /// The newest name that the person gave in this request.
 fn remembered(prompt: &Prompt) -> String {
     let earlier = prompt.turns.iter().filter(|turn| turn.role == Role::User);
-    match earlier
-        .filter_map(|turn| introduced(&turn.text))
-        .next_back()
-    {
+    match earlier.filter_map(|turn| introduced(&turn.text)).next_back() {
         Some(name) => format!("Your name is {name}."),
         None => "I do not know your name: you did not tell me in this conversation.".to_owned(),
     }
@@ -174,12 +159,7 @@ fn city(said: &str) -> Option<String> {
 fn named_after(said: &str, phrase: &str) -> Option<String> {
     // ASCII lowering keeps the offsets.
     let lower = said.to_ascii_lowercase();
-    let starts_word = |at: usize| {
-        said[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|c| !c.is_alphanumeric())
-    };
+    let starts_word = |at: usize| said[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
     let places = lower
         .match_indices(phrase)
         .map(|(at, _)| at)
@@ -237,11 +217,7 @@ mod tests {
     }
 
     fn check(said: &str, expected: &str) {
-        assert_eq!(
-            shown(&prompt(vec![Turn::new(Role::User, said)])),
-            expected,
-            "{said}"
-        );
+        assert_eq!(shown(&prompt(vec![Turn::new(Role::User, said)])), expected, "{said}");
     }
 
     #[test]
@@ -250,18 +226,12 @@ mod tests {
             "Hi! My name is Ada Lovelace.",
             "Hello, Ada Lovelace! It is good to meet you.",
         );
-        check(
-            "my name is Zoë, nice day",
-            "Hello, Zoë! It is good to meet you.",
-        );
+        check("my name is Zoë, nice day", "Hello, Zoë! It is good to meet you.");
         check(
             "What's the weather in New York, and the time?",
             r#"weather({"city":"New York"}) local_time({"city":"New York"})"#,
         );
-        check(
-            "Please save a note: buy tea",
-            r#"save_note({"text":"buy tea"})"#,
-        );
+        check("Please save a note: buy tea", r#"save_note({"text":"buy tea"})"#);
         check(
             "What is my name?",
             "I do not know your name: you did not tell me in this conversation.",
@@ -274,10 +244,7 @@ mod tests {
         prompt.tools.retain(|tool| tool.name == "local_time");
         assert_eq!(shown(&prompt), r#"local_time({"city":"Rome"})"#);
         prompt.tools.clear();
-        assert_eq!(
-            shown(&prompt),
-            "I was offered no tool that could tell me about Rome."
-        );
+        assert_eq!(shown(&prompt), "I was offered no tool that could tell me about Rome.");
     }
 
     #[test]
@@ -315,10 +282,7 @@ mod tests {
             "The note \"tea\" is saved."
         );
         assert_eq!(
-            after(
-                note(),
-                vec![Turn::tool("save_note", "Permission denied by the user")]
-            ),
+            after(note(), vec![Turn::tool("save_note", "Permission denied by the user")]),
             "The note was not saved: Permission denied by the user."
         );
     }

@@ -14,9 +14,7 @@ const MOST: usize = 4096;
 
 /// The vectors that a request asks for, in the shape of its API.
 pub(crate) fn embeddings(api: Api, body: &Value) -> Result<Value, ApiError> {
-    let refuse = |param: &str, message: &str| {
-        Err(ApiError::new(400).with_param(param).with_message(message))
-    };
+    let refuse = |param: &str, message: &str| Err(ApiError::new(400).with_param(param).with_message(message));
     let Some(texts) = inputs(&body["input"]) else {
         return refuse(
             "input",
@@ -24,10 +22,7 @@ pub(crate) fn embeddings(api: Api, body: &Value) -> Result<Value, ApiError> {
         );
     };
     if !matches!(body["encoding_format"].as_str(), None | Some("float")) {
-        return refuse(
-            "encoding_format",
-            "this server writes vectors as floats only",
-        );
+        return refuse("encoding_format", "this server writes vectors as floats only");
     }
     let dimensions = match &body["dimensions"] {
         Value::Null => DIMENSIONS,
@@ -48,9 +43,7 @@ fn written(api: Api, model: &Value, vectors: &[Vec<f32>], tokens: u64) -> Value 
     let data: Vec<Value> = vectors
         .iter()
         .enumerate()
-        .map(
-            |(index, vector)| json!({ "object": "embedding", "index": index, "embedding": vector }),
-        )
+        .map(|(index, vector)| json!({ "object": "embedding", "index": index, "embedding": vector }))
         .collect();
     json!({
         "object": "list", "data": data, "model": model,

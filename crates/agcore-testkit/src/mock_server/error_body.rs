@@ -68,8 +68,7 @@ fn gemini(error: &Parts) -> Value {
     status.insert("message".into(), json!(error.message));
     status.insert("status".into(), json!(kind_or(error, google_status)));
     if let Some(delay) = &error.retry_delay {
-        let info =
-            json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
+        let info = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
         status.insert("details".into(), json!([info]));
     }
     Value::Object(status)

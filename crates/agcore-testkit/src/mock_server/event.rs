@@ -113,10 +113,7 @@ impl Style {
 
 /// The same JSON object over three lines; a line feed after `{` and before `}` changes nothing in it.
 fn spread(data: &str) -> String {
-    match data
-        .strip_prefix('{')
-        .and_then(|rest| rest.strip_suffix('}'))
-    {
+    match data.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(inner) => format!("{{\n{inner}\n}}"),
         None => data.to_owned(),
     }
@@ -141,11 +138,7 @@ mod tests {
             &event,
             "event: ping\r\ndata: {\"a\":1}\r\n\r\n",
         );
-        check(
-            |style| style.no_space = true,
-            &event,
-            "event:ping\ndata:{\"a\":1}\n\n",
-        );
+        check(|style| style.no_space = true, &event, "event:ping\ndata:{\"a\":1}\n\n");
         check(
             |style| style.many_lines = true,
             &event,
@@ -161,10 +154,6 @@ mod tests {
             &Event::new(Part::Done, "[DONE]"),
             "data: [DONE]\n\n",
         );
-        check(
-            |style| style.framing = Framing::Lines,
-            &event,
-            "{\"a\":1}\n",
-        );
+        check(|style| style.framing = Framing::Lines, &event, "{\"a\":1}\n");
     }
 }

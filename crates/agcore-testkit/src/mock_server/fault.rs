@@ -115,10 +115,7 @@ pub enum Fault {
 impl Fault {
     /// The server stops at `at` until the gate opens, the time is over, or the client is gone.
     pub fn stall(at: Point, hold: impl Into<Hold>) -> Self {
-        Self::Stall {
-            at,
-            hold: hold.into(),
-        }
+        Self::Stall { at, hold: hold.into() }
     }
 
     /// The reply ends at `at`.

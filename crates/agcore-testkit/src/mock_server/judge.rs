@@ -23,9 +23,7 @@ fn close(open: &mut Vec<&str>, turn: &Turn, index: usize) -> Result<(), ApiError
     let Some(place) = open.iter().position(|call| *call == id) else {
         return refuse(
             index,
-            format!(
-                "the tool result '{id}' does not answer an open tool call of the message before it"
-            ),
+            format!("the tool result '{id}' does not answer an open tool call of the message before it"),
         );
     };
     open.remove(place);

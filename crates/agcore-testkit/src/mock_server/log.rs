@@ -42,14 +42,13 @@ impl Log {
     }
 
     pub(crate) fn settle(&self, number: usize, outcome: Outcome) {
-        self.seen
-            .send_if_modified(|seen| match seen.kept.get_mut(number) {
-                Some(request) => {
-                    request.settle(outcome);
-                    true
-                }
-                None => false,
-            });
+        self.seen.send_if_modified(|seen| match seen.kept.get_mut(number) {
+            Some(request) => {
+                request.settle(outcome);
+                true
+            }
+            None => false,
+        });
     }
 
     pub(crate) fn kept(&self) -> Vec<RecordedRequest> {
@@ -61,11 +60,7 @@ impl Log {
     }
 
     pub(crate) async fn wait_for_outcome(&self, number: usize) -> Outcome {
-        let outcome = |seen: &Seen| {
-            seen.kept
-                .get(number)
-                .map_or(Outcome::Open, RecordedRequest::outcome)
-        };
+        let outcome = |seen: &Seen| seen.kept.get(number).map_or(Outcome::Open, RecordedRequest::outcome);
         self.wait(|seen| outcome(seen) != Outcome::Open).await;
         outcome(&self.seen.borrow())
     }

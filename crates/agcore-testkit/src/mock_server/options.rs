@@ -100,12 +100,7 @@ impl MockOptions {
 
     /// Answers this method and path by a behaviour of its own, before anything else is looked at.
     #[must_use]
-    pub fn with_route(
-        mut self,
-        method: impl Into<String>,
-        path: impl Into<String>,
-        behaviour: impl Behaviour,
-    ) -> Self {
+    pub fn with_route(mut self, method: impl Into<String>, path: impl Into<String>, behaviour: impl Behaviour) -> Self {
         self.routes.push(Route {
             method: method.into(),
             path: path.into(),
@@ -116,9 +111,7 @@ impl MockOptions {
 
     /// The listed models.
     pub(crate) fn listed(&self) -> Vec<String> {
-        self.models
-            .clone()
-            .unwrap_or_else(|| vec!["mock-model".to_owned()])
+        self.models.clone().unwrap_or_else(|| vec!["mock-model".to_owned()])
     }
 }
 

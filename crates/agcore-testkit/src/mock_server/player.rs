@@ -49,12 +49,7 @@ pub(crate) enum Waited {
 }
 
 impl Player {
-    pub(crate) fn new(
-        body: Vec<Step>,
-        length: Option<u64>,
-        ticket: Ticket,
-        context: PlayContext,
-    ) -> Self {
+    pub(crate) fn new(body: Vec<Step>, length: Option<u64>, ticket: Ticket, context: PlayContext) -> Self {
         let mut player = Self {
             steps: body.into_iter(),
             length,
@@ -129,10 +124,7 @@ impl Body for Player {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let player = self.get_mut();
         loop {
             match &mut player.stage {
@@ -154,8 +146,7 @@ impl Body for Player {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.length
-            .map_or_else(SizeHint::default, SizeHint::with_exact)
+        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }
 

@@ -144,12 +144,7 @@ impl Playground {
             return (command.run)(rest.trim());
         }
         let meant = |tool: &&OfferedTool| self.calls_all || mentions(said, &tool.name);
-        let calls: Vec<ToolCall> = prompt
-            .tools
-            .iter()
-            .filter(meant)
-            .map(|tool| call(tool, said))
-            .collect();
+        let calls: Vec<ToolCall> = prompt.tools.iter().filter(meant).map(|tool| call(tool, said)).collect();
         if calls.is_empty() {
             Reply::text(echo(prompt, said))
         } else {
@@ -189,18 +184,13 @@ fn call(tool: &OfferedTool, said: &str) -> ToolCall {
 }
 
 fn quoted(results: &[(&ToolCall, &str)]) -> String {
-    let item =
-        |(call, result): &(&ToolCall, &str)| format!("- **{}** says: {}", call.name, result.trim());
+    let item = |(call, result): &(&ToolCall, &str)| format!("- **{}** says: {}", call.name, result.trim());
     let items: Vec<String> = results.iter().map(item).collect();
     format!("The tools answered:\n\n{}\n", items.join("\n"))
 }
 
 fn echo(prompt: &Prompt, said: &str) -> String {
-    let tools: Vec<String> = prompt
-        .tools
-        .iter()
-        .map(|tool| format!("`{}`", tool.name))
-        .collect();
+    let tools: Vec<String> = prompt.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
     let tools = if tools.is_empty() {
         "none".to_owned()
     } else {
@@ -208,16 +198,11 @@ fn echo(prompt: &Prompt, said: &str) -> String {
     };
     let quote = said.replace('\n', "\n> ");
     let turns = prompt.turns.len();
-    format!(
-        "You said:\n\n> {quote}\n\n- messages in this request: **{turns}**\n- tools offered: {tools}\n"
-    )
+    format!("You said:\n\n> {quote}\n\n- messages in this request: **{turns}**\n- tools offered: {tools}\n")
 }
 
 fn help() -> String {
-    let items: Vec<String> = COMMANDS
-        .iter()
-        .map(|command| format!("- {}", command.help))
-        .collect();
+    let items: Vec<String> = COMMANDS.iter().map(|command| format!("- {}", command.help)).collect();
     format!(
         "Commands:\n\n{}\n\nMention a tool to have it called. All else is echoed.\n",
         items.join("\n")

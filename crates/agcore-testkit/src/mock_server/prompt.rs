@@ -126,15 +126,8 @@ impl Prompt {
             .take_while(|turn| turn.role == Role::Tool)
             .count();
         let (before, results) = self.turns.split_at(self.turns.len() - trailing);
-        let calls = before
-            .last()
-            .map(|turn| turn.calls.as_slice())
-            .unwrap_or_default();
-        let call_of = |turn: &Turn| {
-            calls
-                .iter()
-                .find(|call| Some(&call.id) == turn.answers.as_ref())
-        };
+        let calls = before.last().map(|turn| turn.calls.as_slice()).unwrap_or_default();
+        let call_of = |turn: &Turn| calls.iter().find(|call| Some(&call.id) == turn.answers.as_ref());
         results
             .iter()
             .filter_map(|turn| Some((call_of(turn)?, turn.text.as_str())))
@@ -150,11 +143,10 @@ impl Prompt {
                 .map(|call| tokens_of(&call.name) + tokens_of(&call.arguments));
             tokens_of(&turn.text) + calls.sum::<u64>()
         });
-        let tools = self.tools.iter().map(|tool| {
-            tokens_of(&tool.name)
-                + tokens_of(&tool.description)
-                + tokens_of(&tool.parameters.to_string())
-        });
+        let tools = self
+            .tools
+            .iter()
+            .map(|tool| tokens_of(&tool.name) + tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string()));
         turns.chain(tools).sum()
     }
 }

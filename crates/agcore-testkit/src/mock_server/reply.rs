@@ -107,11 +107,7 @@ impl Reply {
 
     /// A JSON body.
     pub fn json(status: u16, body: &Value) -> Self {
-        Self::raw(
-            status,
-            [("content-type", "application/json")],
-            body.to_string(),
-        )
+        Self::raw(status, [("content-type", "application/json")], body.to_string())
     }
 
     /// A page of HTML, as a proxy or a wrong address sends it.

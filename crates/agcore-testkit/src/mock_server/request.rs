@@ -13,13 +13,7 @@ use super::prompt::Prompt;
 use super::wire::wire;
 
 /// Headers whose values stay out of `Debug`.
-const SECRET: [&str; 5] = [
-    "authorization",
-    "proxy-authorization",
-    "x-api-key",
-    "api-key",
-    "cookie",
-];
+const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"];
 
 /// One request that the server received, and what became of it. Cheap to clone.
 #[derive(Clone)]
@@ -170,10 +164,7 @@ impl fmt::Debug for RecordedRequest {
             .field("method", &self.method())
             .field("path", &self.path())
             .field("query", &self.query())
-            .field(
-                "headers",
-                &self.headers().iter().map(shown).collect::<Vec<_>>(),
-            )
+            .field("headers", &self.headers().iter().map(shown).collect::<Vec<_>>())
             .field("body", &String::from_utf8_lossy(self.body()))
             .field("outcome", &self.outcome)
             .finish()

@@ -63,11 +63,7 @@ pub fn read_script(text: &str) -> Result<Script, ScriptFileError> {
         .map(|(index, step)| step.reply(index))
         .collect::<Result<_, _>>()?;
     let script = Script::new(replies);
-    Ok(if written.repeat {
-        script.repeating()
-    } else {
-        script
-    })
+    Ok(if written.repeat { script.repeating() } else { script })
 }
 
 #[derive(Deserialize)]

@@ -118,11 +118,7 @@ impl MockServer {
     #[track_caller]
     pub fn assert_done(&self) {
         let mismatch = self.verdict().err().map(|mismatch| mismatch.to_string());
-        assert!(
-            mismatch.is_none(),
-            "mock server: {}",
-            mismatch.unwrap_or_default()
-        );
+        assert!(mismatch.is_none(), "mock server: {}", mismatch.unwrap_or_default());
     }
 
     /// Takes no more connections, lets replies in flight end, and closes. Stalls are cut; a client that does not read

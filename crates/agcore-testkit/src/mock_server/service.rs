@@ -43,11 +43,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn new(
-        options: MockOptions,
-        behaviour: Box<dyn Behaviour>,
-        closing: Closing,
-    ) -> Self {
+    pub(crate) fn new(options: MockOptions, behaviour: Box<dyn Behaviour>, closing: Closing) -> Self {
         let log = Log::new(options.recording);
         Self {
             options,
@@ -69,9 +65,7 @@ impl Service {
             });
         }
         let routes = self.options.routes.iter().map(|route| &route.behaviour);
-        routes
-            .chain([&self.behaviour])
-            .try_for_each(Behaviour::verdict)
+        routes.chain([&self.behaviour]).try_for_each(Behaviour::verdict)
     }
 
     /// Reads a request, decides its reply, and begins to play it. An error makes HTTP drop the connection.
@@ -98,9 +92,7 @@ impl Service {
     fn take(&self, head: &Parts, body: Bytes) -> (RecordedRequest, Reply) {
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let request = self.record(head, body);
-        let decided = catch_unwind(AssertUnwindSafe(|| {
-            decide(&self.options, &*self.behaviour, &request)
-        }));
+        let decided = catch_unwind(AssertUnwindSafe(|| decide(&self.options, &*self.behaviour, &request)));
         let reply = decided.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
             self.panics
@@ -114,10 +106,7 @@ impl Service {
 
     fn refuse(&self, head: &Parts) -> (RecordedRequest, Reply) {
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        (
-            self.record(head, Bytes::new()),
-            Reply::error(ApiError::new(413)),
-        )
+        (self.record(head, Bytes::new()), Reply::error(ApiError::new(413)))
     }
 
     fn record(&self, head: &Parts, body: Bytes) -> RecordedRequest {
@@ -136,11 +125,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-async fn respond(
-    sent: Transmission,
-    mut ticket: Ticket,
-    context: PlayContext,
-) -> io::Result<Response<Player>> {
+async fn respond(sent: Transmission, mut ticket: Ticket, context: PlayContext) -> io::Result<Response<Player>> {
     for step in sent.prelude {
         if let Step::End(ending) = step {
             ticket.settle(Outcome::Faulted);

@@ -2,9 +2,7 @@
 
 use std::{collections::VecDeque, fmt, time::Duration};
 
-use agcore_chat::{
-    AssistantMessage, ChatRequest, ChatResponse, Choice, FinishReason, ToolCall, Usage,
-};
+use agcore_chat::{AssistantMessage, ChatRequest, ChatResponse, Choice, FinishReason, ToolCall, Usage};
 use agcore_llm::{
     Call, LlmError,
     delta::{ReplyDelta, deltas_of},

@@ -46,9 +46,7 @@ async fn an_unplayed_script_fails_its_test() {
 
 #[tokio::test]
 async fn a_refused_request_does_not_use_up_a_reply() {
-    let server = MockServer::start(Script::new([Reply::text("one")]))
-        .await
-        .unwrap();
+    let server = MockServer::start(Script::new([Reply::text("one")])).await.unwrap();
     let mut body = chat(false);
     body["tools"] = json!([]);
     assert_eq!(post(&server, CHAT, &body).await.status, 400);
@@ -66,14 +64,8 @@ async fn a_panicking_behaviour_is_loud() {
     .unwrap();
     let received = post(&server, CHAT, &chat(false)).await;
     assert_eq!(received.status, 599);
-    assert!(
-        received.text().contains("the behaviour panicked: ")
-            && received.text().contains("the greeting")
-    );
-    assert!(matches!(
-        server.verdict(),
-        Err(Mismatch::Panicked { count: 1, .. })
-    ));
+    assert!(received.text().contains("the behaviour panicked: ") && received.text().contains("the greeting"));
+    assert!(matches!(server.verdict(), Err(Mismatch::Panicked { count: 1, .. })));
 }
 
 #[tokio::test]
@@ -97,8 +89,7 @@ async fn a_script_can_be_read() {
         (&json!("other"), &json!(10))
     );
     assert_eq!(one["choices"][0]["finish_reason"], "length");
-    let calls =
-        &post(&server, CHAT, &chat(false)).await.json()["choices"][0]["message"]["tool_calls"];
+    let calls = &post(&server, CHAT, &chat(false)).await.json()["choices"][0]["message"]["tool_calls"];
     assert_eq!(
         calls[0],
         json!({ "id": "i", "type": "function", "function": { "name": "f", "arguments": "{\"x\":1}" } })
@@ -108,20 +99,12 @@ async fn a_script_can_be_read() {
     assert_eq!((error.status, error.header("retry-after")), (503, "2"));
     assert_eq!(error.json()["object"], "error");
     let raw = post(&server, CHAT, &chat(false)).await;
-    assert_eq!(
-        (raw.status, raw.header("x-a"), raw.text().as_str()),
-        (404, "b", "gone")
-    );
+    assert_eq!((raw.status, raw.header("x-a"), raw.text().as_str()), (404, "b", "gone"));
     let stream = post(&server, CHAT, &chat(true)).await;
-    assert_eq!(
-        (stream.header("x-c"), stream.reads[0].as_ref()),
-        ("d", &b"d"[..])
-    );
+    assert_eq!((stream.header("x-c"), stream.reads[0].as_ref()), ("d", &b"d"[..]));
     let text = stream.text();
     assert!(
-        text.contains("\"content\":\"cd\"")
-            && !text.contains("\"ef\"")
-            && text.ends_with("\r\n\r\n"),
+        text.contains("\"content\":\"cd\"") && !text.contains("\"ef\"") && text.ends_with("\r\n\r\n"),
         "{text}"
     );
     server.assert_done();
@@ -167,8 +150,7 @@ impl Conversation {
     }
 
     async fn ask(&mut self, text: &str) -> Value {
-        self.history
-            .push(json!({ "role": "user", "content": text }));
+        self.history.push(json!({ "role": "user", "content": text }));
         self.go_on().await
     }
 
@@ -203,17 +185,10 @@ async fn the_demonstration_on_the_chat_wire() {
     let mut talk = Conversation::new(Api::OpenAiChat).await;
     let message = |reply: &Value| reply["choices"][0]["message"].clone();
     let reply = talk.ask("Hello, my name is Ada.").await;
-    assert_eq!(
-        message(&reply)["content"],
-        "Hello, Ada! It is good to meet you."
-    );
+    assert_eq!(message(&reply)["content"], "Hello, Ada! It is good to meet you.");
     talk.history.push(message(&reply));
 
-    let calls = message(
-        &talk
-            .ask("What are the weather and the time in Lisbon?")
-            .await,
-    );
+    let calls = message(&talk.ask("What are the weather and the time in Lisbon?").await);
     let named = |index: usize| calls["tool_calls"][index]["function"].clone();
     assert_eq!(
         named(0),
@@ -253,10 +228,7 @@ async fn the_demonstration_speaks_every_api() {
         let shown = talk.ask("My name is Bob.").await.to_string();
         assert!(shown.contains("Hello, Bob!"), "{shown}");
         let called = talk.ask("Please note: buy milk").await.to_string();
-        assert!(
-            called.contains("save_note") && called.contains("buy milk"),
-            "{called}"
-        );
+        assert!(called.contains("save_note") && called.contains("buy milk"), "{called}");
     }
 }
 
@@ -287,17 +259,12 @@ async fn the_playground_does_what_it_is_told() {
         .as_array()
         .unwrap()
         .clone();
-    assert_eq!(
-        (calls.len(), &calls[0]["function"]["name"]),
-        (1, &json!("get_weather"))
-    );
+    assert_eq!((calls.len(), &calls[0]["function"]["name"]), (1, &json!("get_weather")));
 }
 
 #[tokio::test]
 async fn the_playground_can_call_all_tools_and_quotes_their_results() {
-    let server = MockServer::start(Playground::new().calling_all_tools())
-        .await
-        .unwrap();
+    let server = MockServer::start(Playground::new().calling_all_tools()).await.unwrap();
     let mut body = chat(false);
     body["tools"] = ["a", "b"].map(|name| tool(Api::OpenAiChat, name)).into();
     let message = post(&server, CHAT, &body).await.json()["choices"][0]["message"].clone();
@@ -308,8 +275,5 @@ async fn the_playground_can_call_all_tools_and_quotes_their_results() {
         messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": "fine" }));
     }
     let text = said(&post(&server, CHAT, &body).await);
-    assert_eq!(
-        text,
-        "The tools answered:\n\n- **a** says: fine\n- **b** says: fine\n"
-    );
+    assert_eq!(text, "The tools answered:\n\n- **a** says: fine\n- **b** says: fine\n");
 }

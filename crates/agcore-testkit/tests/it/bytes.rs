@@ -26,10 +26,7 @@ async fn writes_end_where_they_are_split() {
 async fn every_wide_character_is_cut() {
     let received = broken(Fault::SplitUtf8, true).await;
     assert_eq!(received.text(), sound().await);
-    let cut = received
-        .reads
-        .iter()
-        .filter(|read| std::str::from_utf8(read).is_err());
+    let cut = received.reads.iter().filter(|read| std::str::from_utf8(read).is_err());
     // ü, ß, 世 and 界, each between two reads; a read in between begins with one and ends with the next.
     let begins = received
         .reads
@@ -49,14 +46,8 @@ async fn bytes_come_one_by_one() {
 #[tokio::test]
 async fn a_whole_body_can_be_split_too() {
     let received = broken(Fault::OneByteWrites, false).await;
-    assert_eq!(
-        received.header("content-length"),
-        received.text().len().to_string()
-    );
-    assert_eq!(
-        received.json()["choices"][0]["message"]["content"],
-        "Grüße, 世界!"
-    );
+    assert_eq!(received.header("content-length"), received.text().len().to_string());
+    assert_eq!(received.json()["choices"][0]["message"]["content"], "Grüße, 世界!");
 }
 
 #[tokio::test]
@@ -89,10 +80,7 @@ async fn framing_can_be_odd() {
 async fn blank_lines_can_stand_before_a_body() {
     let received = broken(Fault::LeadingBlankLines(3), false).await;
     assert!(received.text().starts_with("\n\n\n{"));
-    assert_eq!(
-        received.header("content-length"),
-        received.text().len().to_string()
-    );
+    assert_eq!(received.header("content-length"), received.text().len().to_string());
 }
 
 #[cfg(feature = "gzip")]

@@ -33,10 +33,7 @@ async fn a_text_in_one_body() {
 #[tokio::test]
 async fn a_text_as_a_stream() {
     let received = ask(Reply::text("Good day."), true).await;
-    assert_eq!(
-        received.header("content-type"),
-        "text/event-stream; charset=utf-8"
-    );
+    assert_eq!(received.header("content-type"), "text/event-stream; charset=utf-8");
     let chunk = |delta: &str, finish: &str| {
         format!(
             "data: {{\"id\":\"chatcmpl-mock0\",\"object\":\"chat.completion.chunk\",\"created\":1704067200,\
@@ -45,30 +42,21 @@ async fn a_text_as_a_stream() {
         )
     };
     let expected = [
-        chunk(
-            r#"{"role":"assistant","content":"","refusal":null}"#,
-            "null",
-        ),
+        chunk(r#"{"role":"assistant","content":"","refusal":null}"#, "null"),
         chunk(r#"{"content":"Good "}"#, "null"),
         chunk(r#"{"content":"day."}"#, "null"),
         chunk("{}", r#""stop""#),
         "data: [DONE]\n\n".to_owned(),
     ];
     assert_eq!(received.text(), expected.concat());
-    assert_eq!(
-        received.reads.len(),
-        expected.len(),
-        "an HTTP chunk for each event"
-    );
+    assert_eq!(received.reads.len(), expected.len(), "an HTTP chunk for each event");
     assert!(received.whole);
 }
 
 #[tokio::test]
 async fn counts_come_in_a_stream_only_when_asked_for() {
     let server = serving(Reply::answer(
-        Answer::new()
-            .with_text("x")
-            .with_usage(usage().with_cached(4)),
+        Answer::new().with_text("x").with_usage(usage().with_cached(4)),
     ))
     .await;
     let mut body = chat(true);
@@ -80,11 +68,7 @@ async fn counts_come_in_a_stream_only_when_asked_for() {
         .filter_map(|payload| serde_json::from_str(payload).ok())
         .collect();
     let (last, others) = chunks.split_last().unwrap();
-    assert!(
-        others
-            .iter()
-            .all(|chunk| chunk.get("usage") == Some(&Value::Null))
-    );
+    assert!(others.iter().all(|chunk| chunk.get("usage") == Some(&Value::Null)));
     assert_eq!(last["choices"], json!([]));
     assert_eq!(
         last["usage"],
@@ -115,11 +99,7 @@ fn shown(choice: &Value) -> Vec<String> {
             value => format!("{name}={}", value.as_str().unwrap()),
         });
     members
-        .chain(
-            choice["finish_reason"]
-                .as_str()
-                .map(|reason| format!("!{reason}")),
-        )
+        .chain(choice["finish_reason"].as_str().map(|reason| format!("!{reason}")))
         .collect()
 }
 
@@ -150,12 +130,7 @@ async fn blocks_keep_their_order_and_members() {
         .with_refusal("No.");
     assert_eq!(
         deltas(Reply::answer(answer.clone())).await,
-        [
-            "reasoning_content=Hm.",
-            "content=Yes.",
-            "refusal=No.",
-            "!stop"
-        ]
+        ["reasoning_content=Hm.", "content=Yes.", "refusal=No.", "!stop"]
     );
     let renamed = answer
         .with_reasoning_member("reasoning")
@@ -219,16 +194,7 @@ async fn estimated_counts_grow_with_the_request() {
         json!({ "prompt_tokens": 1, "completion_tokens": 3, "total_tokens": 4 })
     );
     body["messages"][0]["content"] = json!("a".repeat(41));
-    assert_eq!(
-        post(&server, CHAT, &body).await.json()["usage"]["prompt_tokens"],
-        11
-    );
+    assert_eq!(post(&server, CHAT, &body).await.json()["usage"]["prompt_tokens"], 11);
     let absent = serving(Reply::answer(Answer::new().with_text("x").without_usage())).await;
-    assert!(
-        post(&absent, CHAT, &chat(false))
-            .await
-            .json()
-            .get("usage")
-            .is_none()
-    );
+    assert!(post(&absent, CHAT, &chat(false)).await.json().get("usage").is_none());
 }

@@ -33,9 +33,7 @@ impl Received {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
     /// The `data:` payloads (or lines) of a stream.
@@ -75,13 +73,8 @@ pub(crate) async fn send(server: &MockServer, request: Request<Full<Bytes>>) -> 
 }
 
 pub(crate) fn request(method: &str, path: &str, body: &str) -> Request<Full<Bytes>> {
-    let builder = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("host", "mock");
-    builder
-        .body(Full::new(Bytes::from(body.to_owned())))
-        .unwrap()
+    let builder = Request::builder().method(method).uri(path).header("host", "mock");
+    builder.body(Full::new(Bytes::from(body.to_owned()))).unwrap()
 }
 
 pub(crate) async fn post(server: &MockServer, path: &str, body: &Value) -> Received {
@@ -122,12 +115,7 @@ pub(crate) async fn ask(reply: Reply, stream: bool) -> Received {
 
 /// The reply to the smallest request of an API.
 pub(crate) async fn ask_api(api: Api, reply: Reply, stream: bool) -> Received {
-    post(
-        &serving(reply).await,
-        &api.path("/v1"),
-        &smallest(api, stream),
-    )
-    .await
+    post(&serving(reply).await, &api.path("/v1"), &smallest(api, stream)).await
 }
 
 /// A connection over which a chat request was written by hand.
@@ -146,8 +134,5 @@ pub(crate) async fn raw_chat(server: &MockServer, stream: bool) -> TcpStream {
 pub(crate) async fn drain(mut socket: TcpStream) -> (String, Option<std::io::ErrorKind>) {
     let mut bytes = Vec::new();
     let end = socket.read_to_end(&mut bytes).await;
-    (
-        String::from_utf8(bytes).unwrap(),
-        end.err().map(|error| error.kind()),
-    )
+    (String::from_utf8(bytes).unwrap(), end.err().map(|error| error.kind()))
 }

@@ -17,11 +17,7 @@ async fn a_stream_can_end_at_every_border_of_its_events() {
         for ending in [Ending::Clean, Ending::Abrupt] {
             let received = ask(cut(Point::AfterEvents(events), ending), true).await;
             assert_eq!(received.reads, sound.reads[..events], "{events} {ending:?}");
-            assert_eq!(
-                received.whole,
-                ending == Ending::Clean,
-                "{events} {ending:?}"
-            );
+            assert_eq!(received.whole, ending == Ending::Clean, "{events} {ending:?}");
         }
     }
 }
@@ -31,8 +27,7 @@ async fn a_body_can_end_at_every_byte() {
     for stream in [true, false] {
         let sound = ask(Reply::text("ü"), stream).await.reads.concat();
         for bytes in (0..sound.len()).step_by(7) {
-            let reply =
-                Reply::text("ü").with_fault(Fault::cut(Point::AfterBytes(bytes), Ending::Clean));
+            let reply = Reply::text("ü").with_fault(Fault::cut(Point::AfterBytes(bytes), Ending::Clean));
             let received = ask(reply, stream).await;
             assert_eq!(received.reads.concat(), sound[..bytes], "{bytes}");
             assert!(received.whole);
@@ -54,8 +49,7 @@ async fn a_whole_body_can_break_off_under_its_told_length() {
 #[tokio::test]
 async fn what_was_sent_before_an_abrupt_end_arrives_however_much_it_is() {
     let size = 8 * 1024 * 1024;
-    let reply =
-        cut(Point::AfterEvents(2), Ending::Abrupt).with_fault(Fault::Huge { at: 1, bytes: size });
+    let reply = cut(Point::AfterEvents(2), Ending::Abrupt).with_fault(Fault::Huge { at: 1, bytes: size });
     let received = ask(reply, true).await;
     assert!(!received.whole);
     assert_eq!(received.payloads()[1].len(), size);
@@ -63,10 +57,7 @@ async fn what_was_sent_before_an_abrupt_end_arrives_however_much_it_is() {
 
 #[tokio::test]
 async fn a_connection_can_be_reset() {
-    for (at, stream) in [
-        (Point::AfterEvents(2), true),
-        (Point::AfterBytes(30), false),
-    ] {
+    for (at, stream) in [(Point::AfterEvents(2), true), (Point::AfterBytes(30), false)] {
         let server = serving(cut(at, Ending::Reset)).await;
         let (text, error) = drain(raw_chat(&server, stream).await).await;
         assert_eq!(error, Some(ErrorKind::ConnectionReset));

@@ -36,10 +36,7 @@ async fn each_api_has_its_own_shape() {
 
 #[tokio::test]
 async fn a_shape_can_be_asked_for() {
-    let error = ApiError::new(400)
-        .with_message("Bad")
-        .with_code("c")
-        .with_param("p");
+    let error = ApiError::new(400).with_message("Bad").with_code("c").with_param("p");
     for (shape, content_type, expected) in [
         (
             ErrorShape::OpenAi,
@@ -77,18 +74,10 @@ async fn a_shape_can_be_asked_for() {
         assert_eq!(received.header("content-type"), content_type);
         assert_eq!(received.json(), expected, "{shape:?}");
     }
-    let html = ask(
-        Reply::error(error.clone().with_shape(ErrorShape::Html)),
-        false,
-    )
-    .await;
+    let html = ask(Reply::error(error.clone().with_shape(ErrorShape::Html)), false).await;
     assert_eq!(html.header("content-type"), "text/html; charset=utf-8");
     assert!(html.text().starts_with("<html>"));
-    let plain = ask(
-        Reply::error(error.clone().with_shape(ErrorShape::PlainText)),
-        false,
-    )
-    .await;
+    let plain = ask(Reply::error(error.clone().with_shape(ErrorShape::PlainText)), false).await;
     assert_eq!(plain.text(), "Bad");
     let empty = ask(Reply::error(error.with_shape(ErrorShape::Empty)), false).await;
     assert_eq!((empty.status, empty.text().as_str()), (400, ""));
@@ -103,10 +92,7 @@ async fn hints_stand_in_headers_and_bodies() {
         .with_retry_delay("34.4s")
         .with_shape(ErrorShape::GeminiArray);
     let received = ask(Reply::error(error), true).await;
-    assert_eq!(
-        received.header("retry-after"),
-        "Wed, 21 Oct 2026 07:28:00 GMT"
-    );
+    assert_eq!(received.header("retry-after"), "Wed, 21 Oct 2026 07:28:00 GMT");
     assert_eq!(received.header("retry-after-ms"), "1500");
     assert_eq!(received.header("x-ratelimit-reset-requests"), "6m0s");
     assert_eq!(

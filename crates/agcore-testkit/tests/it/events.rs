@@ -7,9 +7,7 @@ use super::client::{ask, ask_api};
 
 /// What a stream of "a b" is made of, in short.
 async fn stream(faults: impl IntoIterator<Item = Fault>) -> Vec<String> {
-    let reply = faults
-        .into_iter()
-        .fold(Reply::text("a b"), Reply::with_fault);
+    let reply = faults.into_iter().fold(Reply::text("a b"), Reply::with_fault);
     ask(reply, true)
         .await
         .payloads()
@@ -60,11 +58,7 @@ async fn events_can_be_added_and_broken() {
         ["text ", "text a ", "error Loading model"]
     );
     assert_eq!(
-        stream([
-            Fault::extra_event(1, ": PROCESSING"),
-            Fault::extra_event(0, "{]")
-        ])
-        .await,
+        stream([Fault::extra_event(1, ": PROCESSING"), Fault::extra_event(0, "{]")]).await,
         [
             "{]",
             "text ",
@@ -102,10 +96,7 @@ async fn an_error_event_has_the_shape_of_its_api() {
         (Api::Ollama, r#"{"error":"Overloaded"}"#),
     ] {
         let reply = Reply::text("a b").with_fault(Fault::error_event(2, ApiError::new(529)));
-        assert_eq!(
-            ask_api(api, reply, true).await.payloads().last().unwrap(),
-            expected
-        );
+        assert_eq!(ask_api(api, reply, true).await.payloads().last().unwrap(), expected);
     }
     let nested = ApiError::new(500).with_shape(ErrorShape::OpenAi);
     let reply = Reply::text("a").with_fault(Fault::error_event(0, nested));
@@ -134,12 +125,9 @@ async fn an_event_can_be_huge() {
 #[tokio::test]
 async fn calls_can_share_an_id() {
     let calls = ["x", "y"].map(|name| ToolCall::new(name, &json!({})));
-    let body = ask(
-        Reply::tool_calls(calls).with_fault(Fault::DuplicateIds),
-        false,
-    )
-    .await
-    .json();
+    let body = ask(Reply::tool_calls(calls).with_fault(Fault::DuplicateIds), false)
+        .await
+        .json();
     let calls = &body["choices"][0]["message"]["tool_calls"];
     assert_eq!(calls[0]["id"], "call_mock0_0");
     assert_eq!(calls[0]["id"], calls[1]["id"]);
@@ -151,10 +139,7 @@ async fn the_form_can_be_the_other_one() {
     assert_eq!(whole.header("content-type"), "application/json");
     assert_eq!(whole.json()["object"], "chat.completion");
     let streamed = ask(Reply::text("a b").with_fault(Fault::StreamForWhole), false).await;
-    assert_eq!(
-        streamed.header("content-type"),
-        "text/event-stream; charset=utf-8"
-    );
+    assert_eq!(streamed.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(streamed.payloads().last().unwrap(), "[DONE]");
     let odd = ask(
         Reply::text("a b").with_fault(Fault::ContentType("text/plain".into())),
@@ -168,10 +153,7 @@ async fn the_form_can_be_the_other_one() {
 #[tokio::test]
 async fn raw_replies_are_not_touched() {
     let html = ask(Reply::html(200, "<html>Welcome</html>"), true).await;
-    assert_eq!(
-        (html.status, html.text().as_str()),
-        (200, "<html>Welcome</html>")
-    );
+    assert_eq!((html.status, html.text().as_str()), (200, "<html>Welcome</html>"));
     assert_eq!(html.header("content-type"), "text/html; charset=utf-8");
 
     let stream = ask(Reply::raw_stream(["data: {\"a\"", ":1}\n\n", "junk"]), true).await;
@@ -189,10 +171,7 @@ async fn raw_replies_are_not_touched() {
     assert_eq!(bytes.reads.concat(), [0xFF, 0x00]);
 
     let empty = ask(Reply::raw(200, [("x-a", "b")], ""), false).await;
-    assert_eq!(
-        (empty.header("content-length"), empty.reads.len()),
-        ("0", 0)
-    );
+    assert_eq!((empty.header("content-length"), empty.reads.len()), ("0", 0));
 }
 
 #[tokio::test]

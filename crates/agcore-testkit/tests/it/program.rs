@@ -70,26 +70,13 @@ async fn it_serves_until_standard_input_closes() {
     let (code, log) = ended(child).await;
     assert_eq!(
         (code, log.as_str()),
-        (
-            0,
-            "#0 /v1/chat/completions model=m messages=1 tools=0 stream=false\n"
-        )
+        (0, "#0 /v1/chat/completions model=m messages=1 tools=0 stream=false\n")
     );
 }
 
 #[tokio::test]
 async fn it_plays_the_named_behaviour_and_checks_key_and_model() {
-    let (child, url) = started(&[
-        "--behaviour",
-        "demo",
-        "--pace",
-        "0",
-        "--model",
-        "m",
-        "--key",
-        "k",
-    ])
-    .await;
+    let (child, url) = started(&["--behaviour", "demo", "--pace", "0", "--model", "m", "--key", "k"]).await;
     assert!(ask(&url, &chat(false)).await.starts_with("HTTP/1.1 401"));
     assert_eq!(ended(child).await.0, 0);
     let (child, url) = started(&["--behaviour", "demo", "--model", "n"]).await;
@@ -126,11 +113,7 @@ async fn it_says_what_is_wrong() {
     for (arguments, code, expected) in [
         (vec!["--nonsense"], 2, "--nonsense"),
         (vec!["--port", "99999"], 2, "99999"),
-        (
-            vec!["--behaviour", "mad"],
-            2,
-            "use echo, demo, slow or tools",
-        ),
+        (vec!["--behaviour", "mad"], 2, "use echo, demo, slow or tools"),
         (
             vec!["--script", "/no/such/file"],
             2,
@@ -141,11 +124,7 @@ async fn it_says_what_is_wrong() {
     ] {
         let output = mock(&arguments).output().await.unwrap();
         let complaint = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(code),
-            "{arguments:?}: {complaint}"
-        );
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {complaint}");
         assert!(complaint.contains(expected), "{complaint}");
         assert!(output.stdout.is_empty());
     }

@@ -1,8 +1,6 @@
 //! What the server keeps of a request, and which requests it refuses.
 
-use agcore_testkit::mock_server::{
-    Api, MockOptions, MockServer, Operation, RecordedRequest, Reply,
-};
+use agcore_testkit::mock_server::{Api, MockOptions, MockServer, Operation, RecordedRequest, Reply};
 use hyper::header::{AUTHORIZATION, HeaderValue};
 use serde_json::{Value, json};
 
@@ -17,11 +15,7 @@ async fn server(options: MockOptions) -> MockServer {
 #[tokio::test]
 async fn requests_are_kept_in_order() {
     let server = serving(Reply::text("ok")).await;
-    let mut first = request(
-        "POST",
-        "/v1/chat/completions?api-version=1",
-        &chat(false).to_string(),
-    );
+    let mut first = request("POST", "/v1/chat/completions?api-version=1", &chat(false).to_string());
     first
         .headers_mut()
         .insert(AUTHORIZATION, HeaderValue::from_static("Bearer sk-secret"));
@@ -63,9 +57,7 @@ async fn a_key_can_be_required() {
     let server = server(MockOptions::new().with_key("right")).await;
     let with = async |name: &'static str, value: &'static str| {
         let mut request = request("POST", CHAT, &chat(false).to_string());
-        request
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        request.headers_mut().insert(name, HeaderValue::from_static(value));
         send(&server, request).await
     };
     for (name, value) in [
@@ -85,10 +77,7 @@ async fn a_key_can_be_required() {
         } })
     );
     let none = post(&server, CHAT, &chat(false)).await;
-    assert_eq!(
-        (none.status, &none.json()["error"]["code"]),
-        (401, &Value::Null)
-    );
+    assert_eq!((none.status, &none.json()["error"]["code"]), (401, &Value::Null));
     assert_eq!(get(&server, "/v1/models").await.status, 401);
     assert_eq!(
         post(&server, "/v1/nowhere", &json!({})).await.status,
@@ -102,17 +91,9 @@ async fn models_can_be_limited() {
     let server = server(MockOptions::new().with_models(["m"])).await;
     for api in Api::ALL {
         let mut body = smallest(api, false);
-        assert_eq!(
-            post(&server, &api.path("/v1"), &body).await.status,
-            200,
-            "{api:?}"
-        );
+        assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 200, "{api:?}");
         body["model"] = json!("other");
-        assert_eq!(
-            post(&server, &api.path("/v1"), &body).await.status,
-            404,
-            "{api:?}"
-        );
+        assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 404, "{api:?}");
     }
     let mut body = chat(false);
     body["model"] = json!("other");
@@ -138,19 +119,13 @@ async fn unknown_paths_and_methods_are_refused() {
     let got = get(&server, CHAT).await;
     assert_eq!((got.status, got.header("allow")), (405, "POST"));
     assert_eq!(
-        post(
-            &server,
-            "/compatible-mode/v1/chat/completions",
-            &chat(false)
-        )
-        .await
-        .status,
+        post(&server, "/compatible-mode/v1/chat/completions", &chat(false))
+            .await
+            .status,
         200
     );
     assert_eq!(
-        post(&server, "/openai/v1/chat/completions", &chat(false))
-            .await
-            .status,
+        post(&server, "/openai/v1/chat/completions", &chat(false)).await.status,
         404
     );
 }
@@ -194,10 +169,7 @@ async fn check(api: Api, members: Value, expected: &str) {
         },
         "{members}: {why}"
     );
-    assert_eq!(
-        complaint(MockOptions::new().without_judging(), api, &body).await,
-        ""
-    );
+    assert_eq!(complaint(MockOptions::new().without_judging(), api, &body).await, "");
 }
 
 fn call(id: &str) -> Value {
@@ -208,8 +180,7 @@ fn call(id: &str) -> Value {
 async fn the_chat_wire_is_judged() {
     let user = json!({ "role": "user", "content": "Hi" });
     let tools = json!([{ "type": "function", "function": { "name": "f", "parameters": {} } }]);
-    let assistant =
-        |calls: Value| json!({ "role": "assistant", "content": null, "tool_calls": calls });
+    let assistant = |calls: Value| json!({ "role": "assistant", "content": null, "tool_calls": calls });
     let tool = |id: &str| json!({ "role": "tool", "tool_call_id": id, "content": "r" });
     for (members, expected) in [
         (json!({ "model": "" }), "model"),
@@ -217,23 +188,14 @@ async fn the_chat_wire_is_judged() {
         (json!({ "tools": [] }), "tools"),
         (json!({ "tools": tools, "tool_choice": "auto" }), ""),
         (json!({ "tool_choice": "auto" }), "tool_choice"),
-        (
-            json!({ "parallel_tool_calls": false }),
-            "parallel_tool_calls",
-        ),
+        (json!({ "parallel_tool_calls": false }), "parallel_tool_calls"),
         (json!({ "tools": [{ "type": "web" }] }), "tools[0].type"),
-        (
-            json!({ "tools": [{ "type": "function", "function": {} }] }),
-            "tools[0]",
-        ),
+        (json!({ "tools": [{ "type": "function", "function": {} }] }), "tools[0]"),
         (
             json!({ "tools": [{ "type": "custom", "custom": { "name": "c" } }] }),
             "",
         ),
-        (
-            json!({ "stream_options": { "include_usage": true } }),
-            "stream_options",
-        ),
+        (json!({ "stream_options": { "include_usage": true } }), "stream_options"),
         (
             json!({ "messages": [{ "role": "bot", "content": "x" }] }),
             "messages[0].role",
@@ -254,10 +216,7 @@ async fn the_chat_wire_is_judged() {
             json!({ "messages": [user, { "role": "assistant", "refusal": "No." }] }),
             "",
         ),
-        (
-            json!({ "messages": [user, assistant(json!([]))] }),
-            "messages[1]",
-        ),
+        (json!({ "messages": [user, assistant(json!([]))] }), "messages[1]"),
         (
             json!({ "messages": [user, assistant(json!([call("a")])), tool("a")] }),
             "",
@@ -270,10 +229,7 @@ async fn the_chat_wire_is_judged() {
             json!({ "messages": [user, assistant(json!([call("")])), tool("")] }),
             "tool_calls[0].id",
         ),
-        (
-            json!({ "messages": [user, assistant(json!([call("a")]))] }),
-            "turn 2:",
-        ),
+        (json!({ "messages": [user, assistant(json!([call("a")]))] }), "turn 2:"),
         (
             json!({ "messages": [user, assistant(json!([call("a")])), user] }),
             "turn 2:",
@@ -323,14 +279,8 @@ async fn the_anthropic_wire_is_judged() {
             json!({ "tools": [{ "type": "web_search_20250305", "name": "web_search" }] }),
             "",
         ),
-        (
-            json!({ "messages": [{ "role": "system", "content": "x" }] }),
-            "role",
-        ),
-        (
-            json!({ "messages": [{ "role": "user", "content": "" }] }),
-            "non-empty",
-        ),
+        (json!({ "messages": [{ "role": "system", "content": "x" }] }), "role"),
+        (json!({ "messages": [{ "role": "user", "content": "" }] }), "non-empty"),
         (
             json!({ "messages": [{ "role": "user", "content": [{ "type": "text", "text": "" }] }] }),
             "non-empty",
@@ -354,10 +304,7 @@ async fn the_anthropic_wire_is_judged() {
             json!({ "messages": [user, { "role": "user", "content": [result] }] }),
             "does not answer",
         ),
-        (
-            json!({ "messages": [user, assistant(json!([thought]))] }),
-            "thinking",
-        ),
+        (json!({ "messages": [user, assistant(json!([thought]))] }), "thinking"),
         (
             json!({ "messages": [user, assistant(json!([thought, { "type": "text", "text": "x" }]))] }),
             "",
@@ -382,18 +329,12 @@ async fn the_responses_wire_is_judged() {
     for (members, expected) in [
         (json!({ "input": "" }), "input"),
         (json!({ "input": [] }), "input"),
-        (
-            json!({ "tools": [{ "type": "function" }] }),
-            "tools[0].name",
-        ),
+        (json!({ "tools": [{ "type": "function" }] }), "tools[0].name"),
         (json!({ "tools": [{ "type": "web_search" }] }), ""),
         (json!({ "input": part("user", "input_text") }), ""),
         (json!({ "input": part("user", "text") }), "content[0].type"),
         (json!({ "input": part("assistant", "output_text") }), ""),
-        (
-            json!({ "input": part("assistant", "input_text") }),
-            "content[0].type",
-        ),
+        (json!({ "input": part("assistant", "input_text") }), "content[0].type"),
         (json!({ "input": [called, output] }), ""),
         (json!({ "input": [called] }), "turn 1:"),
         (json!({ "input": [output] }), "turn 0:"),
@@ -434,7 +375,8 @@ async fn the_ollama_wire_is_judged() {
 #[tokio::test]
 async fn a_prompt_reads_the_same_from_every_wire() {
     let schema = json!({ "type": "object" });
-    let function = json!([{ "type": "function", "function": { "name": "f", "description": "d", "parameters": schema } }]);
+    let function =
+        json!([{ "type": "function", "function": { "name": "f", "description": "d", "parameters": schema } }]);
     for (api, body) in [
         (
             Api::OpenAiChat,
@@ -490,11 +432,7 @@ async fn a_prompt_reads_the_same_from_every_wire() {
         ),
     ] {
         let server = serving(Reply::text("ok")).await;
-        assert_eq!(
-            post(&server, &api.path("/v1"), &body).await.status,
-            200,
-            "{api:?}"
-        );
+        assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 200, "{api:?}");
         let prompt = server.requests()[0].prompt();
         let texts: Vec<&str> = prompt.turns.iter().map(|turn| turn.text.as_str()).collect();
         assert_eq!(texts, ["S", "U", "A", "R"], "{api:?}");
@@ -503,16 +441,10 @@ async fn a_prompt_reads_the_same_from_every_wire() {
             ("m", "U", false)
         );
         let (call, result) = prompt.results()[0];
-        assert_eq!(
-            (call.name.as_str(), call.json(), result),
-            ("f", json!({ "x": 1 }), "R")
-        );
+        assert_eq!((call.name.as_str(), call.json(), result), ("f", json!({ "x": 1 }), "R"));
         assert!(prompt.offers("f") && !prompt.offers("g"));
         assert_eq!(
-            (
-                prompt.tools[0].description.as_str(),
-                &prompt.tools[0].parameters
-            ),
+            (prompt.tools[0].description.as_str(), &prompt.tools[0].parameters),
             ("d", &schema)
         );
     }

@@ -53,18 +53,11 @@ async fn embeddings_follow_from_the_words() {
     assert_eq!(fox.len(), 512);
     assert!((dot(&fox, &fox) - 1.0).abs() < 1e-5);
     assert!(dot(&fox, &dog) > 0.6 && dot(&fox, &sea) < 0.1);
-    assert_eq!(
-        reply["usage"],
-        json!({ "prompt_tokens": 8, "total_tokens": 8 })
-    );
+    assert_eq!(reply["usage"], json!({ "prompt_tokens": 8, "total_tokens": 8 }));
 
-    let ollama = post(
-        &server,
-        "/api/embed",
-        &json!({ "model": "e", "input": "x" }),
-    )
-    .await
-    .json();
+    let ollama = post(&server, "/api/embed", &json!({ "model": "e", "input": "x" }))
+        .await
+        .json();
     assert_eq!(ollama["embeddings"][0].as_array().unwrap().len(), 64);
 }
 
@@ -102,25 +95,15 @@ async fn tokens_are_counted() {
 async fn a_route_of_ones_own_comes_first() {
     let options = MockOptions::new()
         .with_key("k")
-        .with_route(
-            "GET",
-            "/v1/models",
-            Script::new([Reply::html(200, "<html>")]),
-        )
+        .with_route("GET", "/v1/models", Script::new([Reply::html(200, "<html>")]))
         .with_route("GET", "/health", |_: &RecordedRequest| {
             Reply::json(200, &json!({ "status": "ok" }))
         });
     let server = MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
         .await
         .unwrap();
-    assert_eq!(
-        get(&server, "/health").await.json(),
-        json!({ "status": "ok" })
-    );
-    assert!(
-        server.verdict().is_err(),
-        "the route's script waits for its request"
-    );
+    assert_eq!(get(&server, "/health").await.json(), json!({ "status": "ok" }));
+    assert!(server.verdict().is_err(), "the route's script waits for its request");
     assert_eq!(get(&server, "/v1/models").await.text(), "<html>");
     server.assert_done();
 }
@@ -145,9 +128,7 @@ async fn one_connection_carries_many_requests() {
     use hyper_util::rt::TokioIo;
 
     let server = serving(Reply::text("ok")).await;
-    let stream = tokio::net::TcpStream::connect(server.address())
-        .await
-        .unwrap();
+    let stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .unwrap();

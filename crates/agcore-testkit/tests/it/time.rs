@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_testkit::mock_server::{
-    Api, DeafServer, Fault, Gate, Hold, MockServer, Outcome, Point, Reply,
-};
+use agcore_testkit::mock_server::{Api, DeafServer, Fault, Gate, Hold, MockServer, Outcome, Point, Reply};
 use tokio::io::AsyncReadExt;
 use tokio::time::Instant;
 
@@ -48,10 +46,7 @@ async fn all_before_the_gate_is_in_the_socket() {
         seen.push(char::from(socket.read_u8().await.unwrap()));
     }
     assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"));
-    assert!(
-        socket.try_read(&mut [0; 1]).is_err(),
-        "nothing more has come"
-    );
+    assert!(socket.try_read(&mut [0; 1]).is_err(), "nothing more has come");
 }
 
 #[tokio::test]
@@ -155,15 +150,13 @@ async fn nobody_gets_through_to_a_deaf_server() {
 async fn a_reply_is_not_held_up_by_another() {
     let gate = Gate::new();
     let held = stalled(Point::BeforeHeaders, &gate);
-    let server = MockServer::start(
-        move |request: &agcore_testkit::mock_server::RecordedRequest| {
-            if request.number() == 0 {
-                held.clone()
-            } else {
-                Reply::text("free")
-            }
-        },
-    )
+    let server = MockServer::start(move |request: &agcore_testkit::mock_server::RecordedRequest| {
+        if request.number() == 0 {
+            held.clone()
+        } else {
+            Reply::text("free")
+        }
+    })
     .await
     .unwrap();
     let body = chat(false);

@@ -1,8 +1,6 @@
 //! The other three wires: whole bodies and streams.
 
-use agcore_testkit::mock_server::{
-    Answer, Api, Chunking, Fault, Finish, Reply, TokenUsage, ToolCall,
-};
+use agcore_testkit::mock_server::{Answer, Api, Chunking, Fault, Finish, Reply, TokenUsage, ToolCall};
 use serde_json::{Value, json};
 
 use super::client::ask_api;
@@ -60,10 +58,7 @@ async fn anthropic_in_one_body() {
 #[tokio::test]
 async fn anthropic_as_a_stream() {
     let received = ask_api(Api::Anthropic, Reply::text("Good day."), true).await;
-    assert_eq!(
-        received.header("content-type"),
-        "text/event-stream; charset=utf-8"
-    );
+    assert_eq!(received.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(
         received.text(),
         concat!(
@@ -133,11 +128,7 @@ async fn responses_in_one_body() {
     let body = whole(Api::OpenAiResponses, rich()).await;
     assert_eq!(
         (&body["id"], &body["object"], &body["status"]),
-        (
-            &json!("resp_mock0"),
-            &json!("response"),
-            &json!("completed")
-        )
+        (&json!("resp_mock0"), &json!("response"), &json!("completed"))
     );
     assert_eq!(
         body["output"],
@@ -172,10 +163,7 @@ async fn responses_in_one_body() {
 #[tokio::test]
 async fn responses_as_a_stream() {
     let events = events(Api::OpenAiResponses, Reply::answer(rich())).await;
-    let names: Vec<&str> = events
-        .iter()
-        .map(|event| event["type"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(
         names,
         [
@@ -218,10 +206,7 @@ async fn responses_as_a_stream() {
         })
     );
     assert_eq!(events[0]["response"]["status"], "in_progress");
-    assert_eq!(
-        events[22]["response"],
-        whole(Api::OpenAiResponses, rich()).await
-    );
+    assert_eq!(events[22]["response"], whole(Api::OpenAiResponses, rich()).await);
 }
 
 #[tokio::test]
@@ -298,16 +283,8 @@ async fn ollama_as_lines() {
 async fn streams_can_lack_their_end_on_every_wire() {
     for (api, finish, done) in [
         (Api::OpenAiChat, "\"finish_reason\":\"stop\"", "[DONE]"),
-        (
-            Api::OpenAiResponses,
-            "response.completed",
-            "response.completed",
-        ),
-        (
-            Api::Anthropic,
-            "\"stop_reason\":\"end_turn\"",
-            "message_stop",
-        ),
+        (Api::OpenAiResponses, "response.completed", "response.completed"),
+        (Api::Anthropic, "\"stop_reason\":\"end_turn\"", "message_stop"),
         (Api::Ollama, "\"done\":true", "\"done\":true"),
     ] {
         let text = async |fault: Option<Fault>| {
@@ -316,10 +293,7 @@ async fn streams_can_lack_their_end_on_every_wire() {
         };
         let sound = text(None).await;
         assert!(sound.contains(finish) && sound.contains(done), "{api:?}");
-        assert!(
-            !text(Some(Fault::MissingFinish)).await.contains(finish),
-            "{api:?}"
-        );
+        assert!(!text(Some(Fault::MissingFinish)).await.contains(finish), "{api:?}");
         let has_marker = done != finish;
         assert_eq!(
             text(Some(Fault::MissingDone)).await.contains(done),
@@ -337,17 +311,10 @@ async fn finish_reasons_have_the_words_of_each_api() {
         (Finish::ToolCalls, "tool_use", "stop"),
         (Finish::ContentFilter, "refusal", "stop"),
         (Finish::Refusal, "refusal", "stop"),
-        (
-            Finish::Other("pause_turn".into()),
-            "pause_turn",
-            "pause_turn",
-        ),
+        (Finish::Other("pause_turn".into()), "pause_turn", "pause_turn"),
     ] {
         let answer = Answer::new().with_text("x").with_finish(finish);
-        assert_eq!(
-            whole(Api::Anthropic, answer.clone()).await["stop_reason"],
-            anthropic
-        );
+        assert_eq!(whole(Api::Anthropic, answer.clone()).await["stop_reason"], anthropic);
         assert_eq!(whole(Api::Ollama, answer).await["done_reason"], ollama);
     }
 }

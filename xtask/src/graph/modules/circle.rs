@@ -40,12 +40,7 @@ fn shortest(level: &Level, start: &str) -> Option<Circle> {
     let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
     let mut waiting = VecDeque::from([start]);
     while let Some(node) = waiting.pop_front() {
-        for next in level
-            .get(node)
-            .into_iter()
-            .flatten()
-            .map(|(next, _)| next.as_str())
-        {
+        for next in level.get(node).into_iter().flatten().map(|(next, _)| next.as_str()) {
             if next == start {
                 return Some(way_back(level, start, node, &came_from));
             }
@@ -77,9 +72,7 @@ fn way_back(level: &Level, start: &str, last: &str, came_from: &BTreeMap<&str, &
             site: site.clone(),
         })
     });
-    Circle {
-        hops: hops.collect(),
-    }
+    Circle { hops: hops.collect() }
 }
 
 impl fmt::Display for Circle {
@@ -87,9 +80,7 @@ impl fmt::Display for Circle {
         for hop in &self.hops {
             write!(f, "{} -> ", hop.from)?;
         }
-        self.hops
-            .first()
-            .map_or(Ok(()), |hop| f.write_str(&hop.from))
+        self.hops.first().map_or(Ok(()), |hop| f.write_str(&hop.from))
     }
 }
 
@@ -156,10 +147,7 @@ mod tests {
                 ("lib.rs", "mod wire;"),
                 ("wire.rs", "mod encode; mod decode;"),
                 ("wire/encode.rs", "pub fn f() { super::decode::g() }"),
-                (
-                    "wire/decode.rs",
-                    "use crate::wire::encode; pub fn g() { encode::f() }",
-                ),
+                ("wire/decode.rs", "use crate::wire::encode; pub fn g() { encode::f() }"),
             ],
             &["crate::wire::decode -> crate::wire::encode -> crate::wire::decode"],
         );

@@ -22,15 +22,11 @@ pub(super) fn all(tree: &ModuleTree) -> Vec<Level> {
             }
             let (parent, user, used) = meet(tree, from, to);
             let level = levels.entry(parent).or_default();
-            level
-                .entry(user)
-                .or_default()
-                .entry(used)
-                .or_insert_with(|| Site {
-                    file: module.file.clone(),
-                    line: reference.line,
-                    path: reference.path.clone(),
-                });
+            level.entry(user).or_default().entry(used).or_insert_with(|| Site {
+                file: module.file.clone(),
+                line: reference.line,
+                path: reference.path.clone(),
+            });
         }
     }
     levels.into_values().collect()

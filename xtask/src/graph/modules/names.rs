@@ -69,12 +69,7 @@ impl Collector {
                 self.bind(name, prefix.to_vec(), &leaf.ident, is_private);
             }
             UseTree::Name(leaf) => {
-                self.bind(
-                    leaf.ident.to_string(),
-                    joined(&leaf.ident),
-                    &leaf.ident,
-                    is_private,
-                );
+                self.bind(leaf.ident.to_string(), joined(&leaf.ident), &leaf.ident, is_private);
             }
             UseTree::Rename(leaf) => {
                 let path = if leaf.ident == "self" {
@@ -130,15 +125,8 @@ impl<'ast> Visit<'ast> for Collector {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.leading_colon.is_none() {
-            let names: Vec<String> = path
-                .segments
-                .iter()
-                .map(|part| part.ident.to_string())
-                .collect();
-            let line = path
-                .segments
-                .first()
-                .map_or(0, |part| part.ident.span().start().line);
+            let names: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
+            let line = path.segments.first().map_or(0, |part| part.ident.span().start().line);
             self.refer(names, line);
         }
         visit::visit_path(self, path);
@@ -214,11 +202,7 @@ mod tests {
     fn check(source: &str, expected: &[&str]) {
         let file = syn::parse_file(source).unwrap();
         let scope = collect(&file.items);
-        let paths: Vec<String> = scope
-            .references
-            .iter()
-            .map(|found| found.path.join("::"))
-            .collect();
+        let paths: Vec<String> = scope.references.iter().map(|found| found.path.join("::")).collect();
         assert_eq!(paths, expected);
     }
 
@@ -226,12 +210,7 @@ mod tests {
     fn private_imports_are_uses() {
         check(
             "use crate::a::{self, b::{C, D as E}, f::*};",
-            &[
-                "crate::a",
-                "crate::a::b::C",
-                "crate::a::b::D",
-                "crate::a::f",
-            ],
+            &["crate::a", "crate::a::b::C", "crate::a::b::D", "crate::a::f"],
         );
     }
 
@@ -259,10 +238,7 @@ mod tests {
 
     #[test]
     fn visibility_and_attributes_name_no_use() {
-        check(
-            "pub(in crate::a) struct S; #[crate::b::attr] struct T;",
-            &[],
-        );
+        check("pub(in crate::a) struct S; #[crate::b::attr] struct T;", &[]);
     }
 
     #[test]

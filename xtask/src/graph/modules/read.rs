@@ -22,10 +22,7 @@ pub(super) fn crate_modules(file: &Path, files: Files<'_>) -> anyhow::Result<Mod
         ..Module::default()
     };
     let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-    let mut reader = Reader {
-        tree: &mut tree,
-        files,
-    };
+    let mut reader = Reader { tree: &mut tree, files };
     reader.module(root, &parse(file, &text)?, &folder)?;
     lift_exported_macros(&mut tree);
     Ok(tree)
@@ -59,13 +56,7 @@ impl Reader<'_> {
     }
 
     /// `None` when the file is not there: the compiler says so better.
-    fn child(
-        &mut self,
-        declaration: &ItemMod,
-        parent: Id,
-        file: &Path,
-        folder: &Path,
-    ) -> anyhow::Result<Option<Id>> {
+    fn child(&mut self, declaration: &ItemMod, parent: Id, file: &Path, folder: &Path) -> anyhow::Result<Option<Id>> {
         let name = declaration.ident.to_string();
         let mut module = Module {
             name: name.clone(),
@@ -89,12 +80,7 @@ impl Reader<'_> {
 }
 
 /// Where the file of a module may lie, each with the folder of its children.
-fn candidates(
-    declaration: &ItemMod,
-    file: &Path,
-    folder: &Path,
-    below: PathBuf,
-) -> Vec<(PathBuf, PathBuf)> {
+fn candidates(declaration: &ItemMod, file: &Path, folder: &Path, below: PathBuf) -> Vec<(PathBuf, PathBuf)> {
     if let Some(path) = path_attribute(declaration) {
         let path = file.parent().unwrap_or(Path::new("")).join(path);
         let below = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -105,19 +91,15 @@ fn candidates(
 }
 
 fn path_attribute(declaration: &ItemMod) -> Option<String> {
-    declaration
-        .attrs
-        .iter()
-        .find_map(|attribute| match &attribute.meta {
-            Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-                Expr::Lit(ExprLit {
-                    lit: Lit::Str(path),
-                    ..
-                }) => Some(path.value()),
-                _ => None,
-            },
+    declaration.attrs.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(path), ..
+            }) => Some(path.value()),
             _ => None,
-        })
+        },
+        _ => None,
+    })
 }
 
 fn parse(file: &Path, text: &str) -> anyhow::Result<Vec<Item>> {
@@ -132,11 +114,7 @@ fn lift_exported_macros(tree: &mut ModuleTree) {
     let mut lifted = Vec::new();
     for id in 0..tree.modules.len() {
         let macros = std::mem::take(&mut tree.modules[id].scope.exported_macros);
-        let path: Vec<String> = tree
-            .chain(id)
-            .iter()
-            .map(|&id| tree.modules[id].name.clone())
-            .collect();
+        let path: Vec<String> = tree.chain(id).iter().map(|&id| tree.modules[id].name.clone()).collect();
         for name in macros {
             tree.modules[id].scope.items.insert(name.clone());
             lifted.push((name.clone(), [path.clone(), vec![name]].concat()));

@@ -54,9 +54,7 @@ impl Resolver<'_> {
             "self" => self.descend(module, rest, fuel),
             "super" => self.descend(self.tree.modules[module].parent?, rest, fuel),
             // A name that a macro makes: it is somewhere in here.
-            name => self
-                .look_up(module, name, rest, fuel)
-                .or(Some(Meaning::Ours(module))),
+            name => self.look_up(module, name, rest, fuel).or(Some(Meaning::Ours(module))),
         }
     }
 
@@ -88,14 +86,7 @@ impl Resolver<'_> {
         globs.find_map(|glob| self.through_glob(module, glob, name, rest, fuel))
     }
 
-    fn through_glob(
-        &self,
-        module: Id,
-        glob: &[String],
-        name: &str,
-        rest: &[String],
-        fuel: usize,
-    ) -> Option<Meaning> {
+    fn through_glob(&self, module: Id, glob: &[String], name: &str, rest: &[String], fuel: usize) -> Option<Meaning> {
         match self.follow(module, glob, fuel)? {
             Meaning::Ours(opened) if opened != module => self.look_up(opened, name, rest, fuel),
             _ => None,
@@ -116,10 +107,7 @@ mod tests {
             "mod error; mod wire; pub mod fold; pub use error::{Error, Kind as ErrorKind}; pub use wire::*; pub use serde::Value;",
         ),
         ("error.rs", "pub struct Error; pub enum Kind { A }"),
-        (
-            "wire.rs",
-            "mod chat; pub use chat::Chat; pub use self::chat::encode;",
-        ),
+        ("wire.rs", "mod chat; pub use chat::Chat; pub use self::chat::encode;"),
         (
             "wire/chat.rs",
             "pub struct Chat; pub fn encode() {} macro_rules! local { () => {} }",
@@ -137,9 +125,7 @@ mod tests {
             found.map(|(_, text)| (*text).to_owned())
         };
         let tree = read::crate_modules(Path::new("lib.rs"), &text).unwrap();
-        let from = (0..tree.modules.len())
-            .find(|&id| tree.path(id) == from)
-            .unwrap();
+        let from = (0..tree.modules.len()).find(|&id| tree.path(id) == from).unwrap();
         let path: Vec<String> = path.split("::").map(str::to_owned).collect();
         let found = resolve(&tree, from, &path).map(|id| tree.path(id));
         assert_eq!(found.as_deref(), expected);
@@ -149,11 +135,7 @@ mod tests {
     fn items_are_found_where_they_are_defined() {
         check("crate::fold", "crate::error::Error", Some("crate::error"));
         check("crate::fold", "super::error::Kind::A", Some("crate::error"));
-        check(
-            "crate::wire::chat",
-            "super::super::fold",
-            Some("crate::fold"),
-        );
+        check("crate::wire::chat", "super::super::fold", Some("crate::fold"));
         check("crate", "fold::inner::Deep", Some("crate::fold::inner"));
     }
 
@@ -162,11 +144,7 @@ mod tests {
         check("crate::fold", "crate::Error", Some("crate::error"));
         check("crate::fold", "crate::ErrorKind::A", Some("crate::error"));
         check("crate::fold", "crate::Chat", Some("crate::wire::chat"));
-        check(
-            "crate::fold",
-            "crate::wire::encode",
-            Some("crate::wire::chat"),
-        );
+        check("crate::fold", "crate::wire::encode", Some("crate::wire::chat"));
     }
 
     #[test]

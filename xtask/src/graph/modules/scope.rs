@@ -70,22 +70,13 @@ impl ModuleTree {
 
     /// The module as a path from `crate`.
     pub(super) fn path(&self, id: Id) -> String {
-        let names = self
-            .chain(id)
-            .into_iter()
-            .map(|id| self.modules[id].name.as_str());
+        let names = self.chain(id).into_iter().map(|id| self.modules[id].name.as_str());
         names.collect::<Vec<_>>().join("::")
     }
 }
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{} (`{}`)",
-            self.file.display(),
-            self.line,
-            self.path.join("::")
-        )
+        write!(f, "{}:{} (`{}`)", self.file.display(), self.line, self.path.join("::"))
     }
 }

@@ -34,12 +34,22 @@ impl Driver<'_> {
         };
         let outcome = match answer {
             Ok(response) => {
-                self.hooks.post_request(&HookContext { response: Some(&response), ..context }).await;
+                self.hooks
+                    .post_request(&HookContext {
+                        response: Some(&response),
+                        ..context
+                    })
+                    .await;
                 self.replied(response, lost)
             }
             Err(error) => {
                 let fault = error.fault();
-                self.hooks.on_error(&HookContext { error: Some(&fault), ..context }).await;
+                self.hooks
+                    .on_error(&HookContext {
+                        error: Some(&fault),
+                        ..context
+                    })
+                    .await;
                 if let Some(partial) = error.partial() {
                     lost.record(partial.usage.as_ref());
                 }
@@ -100,17 +110,42 @@ impl Driver<'_> {
 
     /// Tells observers and hooks of a notice, and counts what a lost attempt used.
     async fn note(&mut self, notice: Notice, request: &Arc<ChatRequest>, lost: &mut UsageTracker) {
-        let context = HookContext { request: Some(request), ..self.context() };
+        let context = HookContext {
+            request: Some(request),
+            ..self.context()
+        };
         match notice {
             Notice::RetryScheduled { attempt, delay, fault } => {
-                self.hooks.on_error(&HookContext { error: Some(&fault), attempt: attempt - 1, ..context }).await;
-                self.hooks.on_retry(&HookContext { error: Some(&fault), attempt, ..context }).await;
+                self.hooks
+                    .on_error(&HookContext {
+                        error: Some(&fault),
+                        attempt: attempt - 1,
+                        ..context
+                    })
+                    .await;
+                self.hooks
+                    .on_retry(&HookContext {
+                        error: Some(&fault),
+                        attempt,
+                        ..context
+                    })
+                    .await;
                 self.tell(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
             }
             Notice::Restarted { fault, usage } => {
                 lost.record(usage.as_deref());
-                self.hooks.on_error(&HookContext { error: Some(&fault), ..context }).await;
-                self.hooks.on_retry(&HookContext { error: Some(&fault), ..context }).await;
+                self.hooks
+                    .on_error(&HookContext {
+                        error: Some(&fault),
+                        ..context
+                    })
+                    .await;
+                self.hooks
+                    .on_retry(&HookContext {
+                        error: Some(&fault),
+                        ..context
+                    })
+                    .await;
                 self.tell(ModelEvent::StreamRestarted { fault }).await;
             }
             Notice::AnsweredBy(who) => self.tell(ModelEvent::AnsweredBy(who)).await,

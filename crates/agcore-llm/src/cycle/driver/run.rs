@@ -61,7 +61,12 @@ impl Driver<'_> {
         let uncertain: Vec<_> = self.machine.uncertain().cloned().collect();
         for call in uncertain {
             let outcome = ToolOutcome::Ask(self.uncertain_question(&call.id, &call.name));
-            self.absorb(Outcome::Tool { call: call.id.into(), outcome, duration_us: 0 }).await?;
+            self.absorb(Outcome::Tool {
+                call: call.id.into(),
+                outcome,
+                duration_us: 0,
+            })
+            .await?;
         }
         for (question, answer) in answers {
             if self.machine.answer_of(&question) != Some(&answer) {
@@ -89,17 +94,31 @@ impl Driver<'_> {
 
     async fn finish(&mut self) -> Result<TurnOutcome, LlmError> {
         self.tell_turn_end().await;
-        let (usage, rounds) = (self.machine.turn_usage().cloned().unwrap_or_default(), self.machine.round());
-        let Step::End(end) = self.machine.next() else { return Err(misuse(Misuse::NoTurn)) };
+        let (usage, rounds) = (
+            self.machine.turn_usage().cloned().unwrap_or_default(),
+            self.machine.round(),
+        );
+        let Step::End(end) = self.machine.next() else {
+            return Err(misuse(Misuse::NoTurn));
+        };
         match end {
             End::Answered => {
                 let response = self.response.take().unwrap_or_else(|| last_reply(self.machine));
-                Ok(TurnOutcome::Finished(Box::new(TurnReport::new(response, usage, rounds))))
+                Ok(TurnOutcome::Finished(Box::new(TurnReport::new(
+                    response, usage, rounds,
+                ))))
             }
-            End::Diverted { call, data } => Ok(TurnOutcome::Diverted { call: call.clone(), data: data.clone() }),
+            End::Diverted { call, data } => Ok(TurnOutcome::Diverted {
+                call: call.clone(),
+                data: data.clone(),
+            }),
             bad => {
                 let fault = bad.fault();
-                Err(self.error.take().or(fault.map(LlmError::from)).unwrap_or_else(LlmError::cancelled))
+                Err(self
+                    .error
+                    .take()
+                    .or(fault.map(LlmError::from))
+                    .unwrap_or_else(LlmError::cancelled))
             }
         }
     }
@@ -107,6 +126,17 @@ impl Driver<'_> {
 
 /// The last reply of the history, as a response of which nothing more is known.
 fn last_reply(machine: &Machine) -> ChatResponse {
-    let message = machine.history().last().and_then(|message| message.as_assistant()).cloned().unwrap_or_default();
-    ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() }
+    let message = machine
+        .history()
+        .last()
+        .and_then(|message| message.as_assistant())
+        .cloned()
+        .unwrap_or_default();
+    ChatResponse {
+        choices: vec![Choice {
+            message,
+            ..Choice::default()
+        }],
+        ..ChatResponse::default()
+    }
 }

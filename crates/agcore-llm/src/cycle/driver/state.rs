@@ -41,7 +41,18 @@ impl<'a> Driver<'a> {
         options: TurnOptions,
         observer: Option<&'a Observer>,
     ) -> Self {
-        Self { provider, clock, hooks, settings, machine, options, observer, seq: 0, response: None, error: None }
+        Self {
+            provider,
+            clock,
+            hooks,
+            settings,
+            machine,
+            options,
+            observer,
+            seq: 0,
+            response: None,
+            error: None,
+        }
     }
 
     pub(super) async fn tell_turn_end(&self) {
@@ -52,7 +63,11 @@ impl<'a> Driver<'a> {
             Step::End(end) => end.fault(),
             _ => None,
         };
-        let context = HookContext { error: fault.as_ref(), response: self.response.as_ref(), ..self.context() };
+        let context = HookContext {
+            error: fault.as_ref(),
+            response: self.response.as_ref(),
+            ..self.context()
+        };
         self.hooks.turn_end(&context).await;
     }
 
@@ -62,7 +77,11 @@ impl<'a> Driver<'a> {
         let (turn, round) = (self.machine.turn_index(), self.machine.round());
         let begins = matches!(outcome, Outcome::Begun(_));
         let changes = self.machine.absorb(outcome).map_err(misuse)?;
-        let (turn, round) = if begins { (self.machine.turn_index(), 0) } else { (turn, round) };
+        let (turn, round) = if begins {
+            (self.machine.turn_index(), 0)
+        } else {
+            (turn, round)
+        };
         for event in changes.events {
             self.push(turn, round, event);
         }
@@ -79,7 +98,13 @@ impl<'a> Driver<'a> {
 
     fn push(&mut self, turn: u32, round: u32, kind: EventKind) {
         if let Some(observer) = self.observer {
-            observer.push(StreamEvent::new(self.seq, Arc::clone(&self.settings.agent), turn, round, kind));
+            observer.push(StreamEvent::new(
+                self.seq,
+                Arc::clone(&self.settings.agent),
+                turn,
+                round,
+                kind,
+            ));
             self.seq += 1;
         }
     }

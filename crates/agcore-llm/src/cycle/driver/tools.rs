@@ -47,13 +47,19 @@ impl Driver<'_> {
     /// The call as the hooks let it pass, or its result when it may not run.
     async fn admit(&self, call: &ToolCall) -> Result<ToolCall, ToolOutcome> {
         if self.options.tools.is_none() {
-            let message = format!("There is no tool named `{}`: no tools are available in this turn.", call.name);
+            let message = format!(
+                "There is no tool named `{}`: no tools are available in this turn.",
+                call.name
+            );
             return Err(ToolOutcome::error(message));
         }
         if self.hooks.is_empty() {
             return Ok(call.clone());
         }
-        self.hooks.pre_tool(&self.context(), call.clone()).await.map_err(ToolOutcome::error)
+        self.hooks
+            .pre_tool(&self.context(), call.clone())
+            .await
+            .map_err(ToolOutcome::error)
     }
 
     /// Waits for one report of those that run.
@@ -71,7 +77,11 @@ impl Driver<'_> {
                 self.tell(ToolEvent::Progress { call_id, progress }).await;
                 Ok(())
             }
-            Some(ToolReport::Settled { call_id, outcome, duration }) => self.settled(call_id, outcome, duration).await,
+            Some(ToolReport::Settled {
+                call_id,
+                outcome,
+                duration,
+            }) => self.settled(call_id, outcome, duration).await,
             Some(_) => Ok(()),
             None => self.give_up_waiting().await,
         }
@@ -94,12 +104,21 @@ impl Driver<'_> {
 
     async fn settle(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        self.absorb(Outcome::Tool { call, outcome, duration_us }).await
+        self.absorb(Outcome::Tool {
+            call,
+            outcome,
+            duration_us,
+        })
+        .await
     }
 
     /// The executor has ended and left calls without a result.
     async fn give_up_waiting(&mut self) -> Result<(), LlmError> {
-        let left: Vec<Text> = self.machine.uncertain().map(|call| Text::from(call.id.as_str())).collect();
+        let left: Vec<Text> = self
+            .machine
+            .uncertain()
+            .map(|call| Text::from(call.id.as_str()))
+            .collect();
         for call in left {
             let outcome = ToolOutcome::error("The tool ended without a result.");
             self.settle(call, outcome, Duration::ZERO).await?;

@@ -29,7 +29,11 @@ pub enum RoundLimit {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_tool_turns: 10, at_round_limit: RoundLimit::Fail, max_tool_result_bytes: 65_536 }
+        Self {
+            max_tool_turns: 10,
+            at_round_limit: RoundLimit::Fail,
+            max_tool_result_bytes: 65_536,
+        }
     }
 }
 

@@ -12,7 +12,10 @@ use serde_json::Value;
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "an outcome lives for one call; replies are not worth a box")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an outcome lives for one call; replies are not worth a box"
+)]
 #[non_exhaustive]
 pub enum Outcome {
     /// A turn begins.
@@ -54,12 +57,18 @@ pub struct Begin {
 impl Begin {
     /// A turn that goes on with the history.
     pub fn new(messages: impl IntoIterator<Item = impl Into<Arc<Message>>>) -> Self {
-        Self { messages: messages.into_iter().map(Into::into).collect(), replaces: false }
+        Self {
+            messages: messages.into_iter().map(Into::into).collect(),
+            replaces: false,
+        }
     }
 
     /// A turn whose messages, together with the reply, become the history.
     pub fn replacing(messages: impl IntoIterator<Item = impl Into<Arc<Message>>>) -> Self {
-        Self { replaces: true, ..Self::new(messages) }
+        Self {
+            replaces: true,
+            ..Self::new(messages)
+        }
     }
 }
 
@@ -83,7 +92,12 @@ pub struct Reply {
 impl Reply {
     /// A reply of which nothing more is known.
     pub fn new(message: AssistantMessage) -> Self {
-        Self { message, finish: None, usage: None, lost: UsageTracker::default() }
+        Self {
+            message,
+            finish: None,
+            usage: None,
+            lost: UsageTracker::default(),
+        }
     }
 
     /// Adds why the model stopped.
@@ -119,7 +133,10 @@ pub struct Failure {
 impl Failure {
     /// A failure that cost nothing.
     pub fn new(fault: Fault) -> Self {
-        Self { fault, lost: UsageTracker::default() }
+        Self {
+            fault,
+            lost: UsageTracker::default(),
+        }
     }
 
     /// Adds attempts that returned a part of an answer.
@@ -142,7 +159,10 @@ pub struct Cause {
 impl Cause {
     /// A cause in words.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self {
+            kind,
+            message: message.into(),
+        }
     }
 
     /// The caller cancelled.

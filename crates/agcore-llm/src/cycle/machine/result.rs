@@ -38,12 +38,7 @@ impl Refusal {
 }
 
 /// Whether none of a reply's calls may run.
-pub(super) fn refusal(
-    finish: Option<&FinishReason>,
-    purpose: Purpose,
-    round: u32,
-    limits: &Limits,
-) -> Option<Refusal> {
+pub(super) fn refusal(finish: Option<&FinishReason>, purpose: Purpose, round: u32, limits: &Limits) -> Option<Refusal> {
     let fails = limits.at_round_limit == RoundLimit::Fail && round >= limits.max_tool_turns;
     if fails || purpose == Purpose::WrapUp {
         return Some(Refusal::Limit(LimitKind::ToolTurns));
@@ -53,9 +48,9 @@ pub(super) fn refusal(
             "This call was not run: the reply was cut at the token limit, so its arguments may be incomplete. Call again \
              with shorter arguments.",
         )),
-        Some(FinishReason::ContentFilter) => {
-            Some(Refusal::Cut("This call was not run: the reply was cut by a content filter."))
-        }
+        Some(FinishReason::ContentFilter) => Some(Refusal::Cut(
+            "This call was not run: the reply was cut by a content filter.",
+        )),
         _ => None,
     }
 }
@@ -76,7 +71,11 @@ pub(super) fn told_unknown(answer: &Answer) -> ToolResult {
         Answer::Value(value) => value.to_string(),
         _ => String::new(),
     };
-    let lead = if words.is_empty() { "" } else { "\nThe person who was asked says: " };
+    let lead = if words.is_empty() {
+        ""
+    } else {
+        "\nThe person who was asked says: "
+    };
     ToolResult::error(format!("{OUTCOME_UNKNOWN}{lead}{words}"))
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::HashSet, ops::Not, sync::Arc, time::Duration};
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent, ToolMessage,
-    ToolResult, ToolWork, UsageTracker,
+    Answer, AssistantMessage, Block, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent,
+    ToolMessage, ToolResult, ToolWork, UsageTracker,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,10 @@ pub(super) struct Turn {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     Calling(Purpose),
-    Acting { reply: Arc<AssistantMessage>, slots: Vec<Slot> },
+    Acting {
+        reply: Arc<AssistantMessage>,
+        slots: Vec<Slot>,
+    },
     Ended(End),
 }
 
@@ -83,7 +86,13 @@ impl Slot {
             Some(refusal) => Some(ToolResult::error(refusal.message())),
             None => result::unreadable(&call),
         };
-        let mut slot = Self { call, state: SlotState::Ready, resumed: None, told: false, interrupted: false };
+        let mut slot = Self {
+            call,
+            state: SlotState::Ready,
+            resumed: None,
+            told: false,
+            interrupted: false,
+        };
         if let Some(refusal) = refusal {
             slot.settle(refusal, 0, changes);
         }
@@ -114,7 +123,9 @@ impl Slot {
 
     /// An answer makes the slot ready, or is the result.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<ToolResult> {
-        let SlotState::Asking(question) = &self.state else { return None };
+        let SlotState::Asking(question) = &self.state else {
+            return None;
+        };
         if question.kind != QuestionKind::Uncertain {
             self.resumed = Some((question.clone(), answer));
         } else if !matches!(answer, Answer::Approve { .. }) {
@@ -171,7 +182,9 @@ impl Slot {
 
     /// The tool message of a settled slot.
     pub(super) fn into_message(self) -> Option<Message> {
-        let SlotState::Settled(result) = self.state else { return None };
+        let SlotState::Settled(result) = self.state else {
+            return None;
+        };
         Some(Message::Tool(ToolMessage {
             tool_call_id: self.call.id,
             content: result.content,
@@ -197,7 +210,11 @@ pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Mes
     let mut own = HashSet::new();
     for block in &mut message.blocks {
         let Block::Call(call) = block else { continue };
-        let base = if call.id.is_empty() { "call".to_owned() } else { call.id.clone() };
+        let base = if call.id.is_empty() {
+            "call".to_owned()
+        } else {
+            call.id.clone()
+        };
         let mut number = 2_u32;
         while call.id.is_empty() || before.contains(call.id.as_str()) || !own.insert(call.id.clone()) {
             call.id = format!("{base}_{number}");

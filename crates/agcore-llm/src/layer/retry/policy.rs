@@ -53,7 +53,10 @@ impl RetryPolicy {
 
     /// A policy that never retries.
     pub fn never() -> Self {
-        Self { max_retries: 0, ..Self::default() }
+        Self {
+            max_retries: 0,
+            ..Self::default()
+        }
     }
 
     /// Sets the number of attempts after the first.
@@ -87,9 +90,15 @@ impl RetryPolicy {
         if let Some(hint) = hint {
             return hint;
         }
-        let doubled = 2_u32.checked_pow(attempt).and_then(|factor| self.base.checked_mul(factor));
+        let doubled = 2_u32
+            .checked_pow(attempt)
+            .and_then(|factor| self.base.checked_mul(factor));
         let ceiling = doubled.map_or(self.cap, |wait| wait.min(self.cap));
-        ceiling.mul_f64(if random.is_finite() { random.clamp(0.0, 1.0) } else { 1.0 })
+        ceiling.mul_f64(if random.is_finite() {
+            random.clamp(0.0, 1.0)
+        } else {
+            1.0
+        })
     }
 }
 
@@ -101,7 +110,9 @@ mod tests {
     fn delays_are_jittered_doubled_and_capped() {
         let policy = RetryPolicy::new();
         let seconds = |attempt, hint: Option<u64>, random| {
-            policy.delay(attempt, hint.map(Duration::from_secs), random).as_secs_f64()
+            policy
+                .delay(attempt, hint.map(Duration::from_secs), random)
+                .as_secs_f64()
         };
         assert_eq!(seconds(0, None, 1.0), 1.0);
         assert_eq!(seconds(1, None, 0.5), 1.0);

@@ -20,11 +20,7 @@ pub(super) struct Authorizer {
 }
 
 impl Authorizer {
-    pub(super) fn new(
-        credential: Credential,
-        header: KeyHeader,
-        guard: SecretGuard,
-    ) -> Result<Self, LlmError> {
+    pub(super) fn new(credential: Credential, header: KeyHeader, guard: SecretGuard) -> Result<Self, LlmError> {
         let fixed = match &credential {
             Credential::Key(key) => {
                 guard.learn(key);
@@ -42,8 +38,7 @@ impl Authorizer {
 
     /// The name of the header that the credential needs for itself.
     pub(super) fn header_name(&self) -> Option<HeaderName> {
-        matches!(self.credential, Credential::Key(_) | Credential::Token(_))
-            .then(|| self.header.name())
+        matches!(self.credential, Credential::Key(_) | Credential::Token(_)).then(|| self.header.name())
     }
 
     /// The token to send now, where tokens are used; a new one when the server refused one.
@@ -92,11 +87,7 @@ fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmErro
     })
 }
 
-async fn signed(
-    signer: &dyn RequestSigner,
-    request: WireRequest,
-    url: &Url,
-) -> Result<Request, LlmError> {
+async fn signed(signer: &dyn RequestSigner, request: WireRequest, url: &Url) -> Result<Request, LlmError> {
     let mut plain = http::Request::new(request.body);
     *plain.method_mut() = request.method;
     *plain.headers_mut() = request.headers;
@@ -109,9 +100,5 @@ async fn signed(
 }
 
 fn unsendable(error: impl std::error::Error + Send + Sync + 'static) -> LlmError {
-    LlmError::new(
-        LlmErrorKind::InvalidRequest,
-        "the request cannot be sent as it is",
-    )
-    .with_source(error)
+    LlmError::new(LlmErrorKind::InvalidRequest, "the request cannot be sent as it is").with_source(error)
 }

@@ -41,10 +41,7 @@ impl BaseUrl {
                 "the base URL has a part after `#`, which is never sent; leave it out",
             ));
         }
-        let query = url
-            .query()
-            .filter(|query| !query.is_empty())
-            .map(str::to_owned);
+        let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
         let origin = url.origin().ascii_serialization().into();
         let end = url.as_str().find('?').unwrap_or(url.as_str().len());
         let prefix = url.as_str()[..end].trim_end_matches('/').to_owned();
@@ -75,13 +72,10 @@ impl BaseUrl {
                 [&self.prefix, path, separator, query].concat()
             }
         };
-        let url = Url::parse(&text).map_err(|error| {
-            invalid("the request's path does not make a URL with the base URL").with_source(error)
-        })?;
+        let url = Url::parse(&text)
+            .map_err(|error| invalid("the request's path does not make a URL with the base URL").with_source(error))?;
         if !is_same_origin(&url, &self.url) {
-            return Err(invalid(
-                "the request's path leads away from the base URL's host",
-            ));
+            return Err(invalid("the request's path leads away from the base URL's host"));
         }
         Ok(url)
     }
@@ -117,16 +111,8 @@ mod tests {
             "/chat/completions",
             "https://api.example/v1/chat/completions",
         );
-        check(
-            " https://api.example/v1// ",
-            "/models",
-            "https://api.example/v1/models",
-        );
-        check(
-            "http://localhost:11434",
-            "/models",
-            "http://localhost:11434/models",
-        );
+        check(" https://api.example/v1// ", "/models", "https://api.example/v1/models");
+        check("http://localhost:11434", "/models", "http://localhost:11434/models");
         check("http://[::1]:80/", "/models?a=1", "http://[::1]/models?a=1");
         check(
             "https://a.example/d?api-version=1",

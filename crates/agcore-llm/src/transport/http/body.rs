@@ -61,9 +61,7 @@ impl Body {
             return Poll::Pending;
         };
         ready!(alarm.as_mut().poll(cx));
-        let overdue = self
-            .deadline
-            .is_some_and(|deadline| alarm.deadline() >= deadline);
+        let overdue = self.deadline.is_some_and(|deadline| alarm.deadline() >= deadline);
         let stage = if overdue {
             TimeoutStage::Total
         } else {

@@ -16,9 +16,7 @@ pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeout
     let (kind, message, retryable) = match Cause::of(&error) {
         Cause::Dns => (
             LlmErrorKind::Connect,
-            format!(
-                "the host of {origin} is not known; check the spelling of the base URL and the network"
-            ),
+            format!("the host of {origin} is not known; check the spelling of the base URL and the network"),
             true,
         ),
         Cause::Refused => (
@@ -28,16 +26,12 @@ pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeout
         ),
         Cause::Tls { plain: true } => (
             LlmErrorKind::Connect,
-            format!(
-                "{origin} does not speak TLS; does its base URL begin with http:// instead of https://?"
-            ),
+            format!("{origin} does not speak TLS; does its base URL begin with http:// instead of https://?"),
             false,
         ),
         Cause::Tls { plain: false } => (
             LlmErrorKind::Connect,
-            format!(
-                "no secure connection to {origin}; is its certificate valid and trusted on this machine?"
-            ),
+            format!("no secure connection to {origin}; is its certificate valid and trusted on this machine?"),
             false,
         ),
         Cause::Other if error.is_builder() => (

@@ -92,23 +92,16 @@ pub(super) fn read_headers(
 ) -> Result<HeaderMap, LlmError> {
     let mut map = HeaderMap::with_capacity(headers.len());
     for (name, text) in headers {
-        let invalid = |why: &str| {
-            LlmError::new(
-                LlmErrorKind::InvalidRequest,
-                format!("the header {name:?} {why}"),
-            )
-        };
-        let name = HeaderName::try_from(name.as_str())
-            .map_err(|_| invalid("has a name that no header can have"))?;
+        let invalid = |why: &str| LlmError::new(LlmErrorKind::InvalidRequest, format!("the header {name:?} {why}"));
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| invalid("has a name that no header can have"))?;
         if RESERVED.contains(&name) {
             return Err(invalid("belongs to the connection and cannot be set"));
         }
         if Some(&name) == taken {
             return Err(invalid("is the credential's; set one of them only"));
         }
-        let mut value = HeaderValue::from_str(text.expose()).map_err(|_| {
-            invalid("has a value with a line end or another character that no header can have")
-        })?;
+        let mut value = HeaderValue::from_str(text.expose())
+            .map_err(|_| invalid("has a value with a line end or another character that no header can have"))?;
         if may_be_secret(&name) {
             value.set_sensitive(true);
             guard.learn(text);
@@ -141,9 +134,7 @@ mod tests {
         let headers = read("X-Api-Key", "hunter2").unwrap();
         assert_eq!(headers["x-api-key"], "hunter2");
         assert!(headers["x-api-key"].is_sensitive());
-        assert!(
-            !read("http-referer", "https://app.example").unwrap()["http-referer"].is_sensitive()
-        );
+        assert!(!read("http-referer", "https://app.example").unwrap()["http-referer"].is_sensitive());
     }
 
     #[test]

@@ -46,17 +46,13 @@ impl Proxy {
     }
 
     /// Sets it on a client.
-    pub(super) fn apply(
-        &self,
-        client: reqwest::ClientBuilder,
-    ) -> Result<reqwest::ClientBuilder, LlmError> {
+    pub(super) fn apply(&self, client: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, LlmError> {
         Ok(match self {
             Self::None => client.no_proxy(),
             Self::Environment => client,
             Self::Url(url) => {
                 let proxy = reqwest::Proxy::all(url.expose()).map_err(|error| {
-                    LlmError::new(LlmErrorKind::InvalidRequest, WRONG)
-                        .with_source(error.without_url())
+                    LlmError::new(LlmErrorKind::InvalidRequest, WRONG).with_source(error.without_url())
                 })?;
                 client.no_proxy().proxy(proxy)
             }
@@ -67,8 +63,7 @@ impl Proxy {
 const WRONG: &str = "a proxy is `none`, `environment`, or a URL like http://host:3128";
 
 fn is_proxy_url(url: &str) -> bool {
-    reqwest::Url::parse(url)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    reqwest::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 impl<'de> Deserialize<'de> for Proxy {
@@ -102,12 +97,7 @@ mod tests {
         let proxy = read(r#""http://me:hunter2@proxy:3128""#).unwrap();
         assert_eq!(proxy, Proxy::Url("http://me:hunter2@proxy:3128".into()));
         assert!(!format!("{proxy:?}").contains("hunter2"));
-        for wrong in [
-            "\"\"",
-            "\"proxy:3128\"",
-            "\"socks5://me:hunter2@proxy\"",
-            "true",
-        ] {
+        for wrong in ["\"\"", "\"proxy:3128\"", "\"socks5://me:hunter2@proxy\"", "true"] {
             let error = read(wrong).unwrap_err().to_string();
             assert!(error.contains("a proxy is `none`"), "{wrong}: {error}");
             assert!(!error.contains("hunter2"), "{error}");

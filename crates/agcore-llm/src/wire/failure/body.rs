@@ -107,9 +107,7 @@ impl ErrorBody {
             self.code(members.get(name));
         }
         self.numbers(members);
-        if let Some(inner @ (Value::Object(_) | Value::Array(_))) =
-            members.get("error").filter(|_| depth > 0)
-        {
+        if let Some(inner @ (Value::Object(_) | Value::Array(_))) = members.get("error").filter(|_| depth > 0) {
             self.value(inner, depth - 1);
         }
         if let Some(message) = members
@@ -201,19 +199,13 @@ fn line(item: &Value) -> Option<String> {
     let Value::Object(members) = item else {
         return item.as_str().map(str::to_owned);
     };
-    let text = members
-        .get("msg")
-        .or_else(|| members.get("message"))?
-        .as_str()?;
+    let text = members.get("msg").or_else(|| members.get("message"))?.as_str()?;
     let place: Vec<String> = members
         .get("loc")
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .map(|step| {
-            step.as_str()
-                .map_or_else(|| step.to_string(), str::to_owned)
-        })
+        .map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned))
         .collect();
     Some(if place.is_empty() {
         text.to_owned()

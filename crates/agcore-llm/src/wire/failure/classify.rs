@@ -40,13 +40,8 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
         .filter_map(|code| codes::precise(code))
         .min_by_key(codes::rank)?;
     // Gemini says the same for each minute's and each day's allowance; only the quota's id tells them apart.
-    let is_daily =
-        kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
-    Some(if is_daily {
-        LlmErrorKind::QuotaExhausted
-    } else {
-        kind
-    })
+    let is_daily = kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
+    Some(if is_daily { LlmErrorKind::QuotaExhausted } else { kind })
 }
 
 /// Statuses that mean one thing.
@@ -85,7 +80,5 @@ fn by_words(status: Option<u16>, body: &ErrorBody) -> LlmErrorKind {
     } else {
         LlmErrorKind::Unknown
     };
-    wording::kind(&body.all_words())
-        .or_else(vague)
-        .unwrap_or(rest)
+    wording::kind(&body.all_words()).or_else(vague).unwrap_or(rest)
 }

@@ -13,9 +13,7 @@ pub(super) fn seconds(number: f64) -> Option<Duration> {
 
 /// `20`, `2.5`: a bare number of seconds.
 pub(super) fn bare(text: &str) -> Option<Duration> {
-    let plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     seconds(text.parse().ok().filter(|_| plain)?)
 }
 
@@ -52,9 +50,7 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 
 /// A unit of time in seconds.
 fn leading_unit(text: &str) -> Option<(f64, &str)> {
-    let end = text
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let seconds = match text[..end].to_ascii_lowercase().as_str() {
         "ms" | "millisecond" | "milliseconds" => 0.001,
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
@@ -106,10 +102,7 @@ mod tests {
 
     #[test]
     fn finds_the_leading_one() {
-        assert_eq!(
-            leading("1m30s. Upgrade"),
-            Some((Duration::from_secs(90), ". Upgrade"))
-        );
+        assert_eq!(leading("1m30s. Upgrade"), Some((Duration::from_secs(90), ". Upgrade")));
         assert_eq!(leading("20 seconds"), Some((Duration::from_secs(20), "")));
         assert_eq!(leading("a while"), None);
     }

@@ -45,10 +45,7 @@ const IDS: usize = 7;
 /// Counters that a server tells, as the names of what remains and of when it is filled up again.
 pub(super) const COUNTERS: &[(&str, &str)] = &[
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
-    (
-        "x-ratelimit-remaining-requests",
-        "x-ratelimit-reset-requests",
-    ),
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
     (
         "anthropic-ratelimit-requests-remaining",
@@ -91,9 +88,7 @@ impl UsefulHeaders {
 
     /// Names and values as text.
     pub(super) fn to_vec(&self) -> Vec<(String, String)> {
-        let text = |(name, value): &(&str, HeaderValue)| {
-            Some(((*name).to_owned(), value.to_str().ok()?.to_owned()))
-        };
+        let text = |(name, value): &(&str, HeaderValue)| Some(((*name).to_owned(), value.to_str().ok()?.to_owned()));
         self.0.iter().filter_map(text).collect()
     }
 

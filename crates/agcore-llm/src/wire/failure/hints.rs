@@ -34,12 +34,7 @@ pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<D
         let value = headers.get("retry-after")?;
         duration::bare(value).or_else(|| until(headers, http_date(value)?))
     };
-    let resets = || {
-        COUNTERS
-            .iter()
-            .filter_map(|counter| reset(headers, *counter))
-            .max()
-    };
+    let resets = || COUNTERS.iter().filter_map(|counter| reset(headers, *counter)).max();
     millis()
         .or_else(after)
         .or_else(resets)
@@ -54,10 +49,7 @@ fn reset(headers: &UsefulHeaders, (remaining, reset): (&str, &str)) -> Option<Du
     }
     let value = headers.get(reset)?;
     // Some servers write seconds or milliseconds since 1970.
-    let epoch = value
-        .parse::<i64>()
-        .ok()
-        .filter(|number| *number > 1_000_000_000);
+    let epoch = value.parse::<i64>().ok().filter(|number| *number > 1_000_000_000);
     if let Some(number) = epoch {
         let seconds = if number > 100_000_000_000 {
             number / 1000
@@ -78,9 +70,8 @@ fn until(headers: &UsefulHeaders, moment: OffsetDateTime) -> Option<Duration> {
 
 /// A date as HTTP writes it (RFC 9110, IMF-fixdate).
 fn http_date(text: &str) -> Option<OffsetDateTime> {
-    const FIXDATE: &[BorrowedFormatItem<'_>] = format_description!(
-        "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
-    );
+    const FIXDATE: &[BorrowedFormatItem<'_>] =
+        format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
     PrimitiveDateTime::parse(text, FIXDATE)
         .ok()
         .map(PrimitiveDateTime::assume_utc)

@@ -81,10 +81,6 @@ mod tests {
             Some(8192),
             Some(13_392),
         );
-        check(
-            "Please reduce the length of the messages or completion.",
-            None,
-            None,
-        );
+        check("Please reduce the length of the messages or completion.", None, None);
     }
 }

@@ -29,16 +29,12 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
 
 /// Where the first key's secret part begins and ends.
 fn next_key(text: &str) -> Option<(usize, usize)> {
-    let starts = BEGINNINGS
-        .iter()
-        .flat_map(|beginning| text.match_indices(beginning));
+    let starts = BEGINNINGS.iter().flat_map(|beginning| text.match_indices(beginning));
     starts
         .filter_map(|(at, beginning)| {
             let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
             let secret = at + beginning.len();
-            let is_part = |c: char| {
-                c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=')
-            };
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
             let end = text[secret..]
                 .find(|c| !is_part(c))
                 .map_or(text.len(), |len| secret + len);
@@ -76,10 +72,7 @@ mod tests {
 
     #[test]
     fn leaves_words_and_masked_keys() {
-        check(
-            "sk-proj-********************abcd",
-            "sk-proj-********************abcd",
-        );
+        check("sk-proj-********************abcd", "sk-proj-********************abcd");
         check(
             "a risk-free-and-very-long-compound-word",
             "a risk-free-and-very-long-compound-word",

@@ -18,9 +18,7 @@ fn lines(dialect: Dialect, request: &ChatRequest, stream: bool) -> String {
     for (name, value) in members {
         match value {
             Value::Array(items) if name == "messages" || name == "tools" => {
-                items
-                    .iter()
-                    .for_each(|item| writeln!(text, "{name}: {item}").unwrap());
+                items.iter().for_each(|item| writeln!(text, "{name}: {item}").unwrap());
             }
             value => writeln!(text, "{name}: {value}").unwrap(),
         }

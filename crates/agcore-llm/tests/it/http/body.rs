@@ -19,9 +19,7 @@ async fn the_request_is_what_the_wire_wrote() {
         while let Some(request) = connection.request().await {
             let head = request.head.replace("\r\n", "|");
             let body = String::from_utf8(request.body).unwrap();
-            connection
-                .send(whole("200 OK", &format!("{head}{body} END")))
-                .await;
+            connection.send(whole("200 OK", &format!("{head}{body} END"))).await;
         }
     })
     .await;
@@ -29,11 +27,7 @@ async fn the_request_is_what_the_wire_wrote() {
     end.unwrap();
     assert!(text.starts_with("post /v1/lines http/1.1|"), "{text}");
     assert!(
-        text.contains(concat!(
-            "|user-agent: agcore/",
-            env!("CARGO_PKG_VERSION"),
-            "|"
-        )),
+        text.contains(concat!("|user-agent: agcore/", env!("CARGO_PKG_VERSION"), "|")),
         "{text}"
     );
     assert!(text.contains("|content-type: application/json|"), "{text}");
@@ -47,10 +41,7 @@ async fn the_request_is_what_the_wire_wrote() {
 #[tokio::test]
 async fn a_megabyte_comes_whole() {
     let words = "word ".repeat(200_000) + "END";
-    for reply in [
-        whole("200 OK", &words),
-        [CHUNKED, &chunk(&words), LAST_CHUNK].concat(),
-    ] {
+    for reply in [whole("200 OK", &words), [CHUNKED, &chunk(&words), LAST_CHUNK].concat()] {
         let (text, end) = answer(&reply, false).await;
         end.unwrap();
         assert_eq!(text, words);
@@ -87,9 +78,7 @@ async fn a_reset_in_the_middle_keeps_what_came() {
         let go = Arc::clone(&go);
         async move {
             connection.request().await;
-            connection
-                .send([CHUNKED, &chunk("one two ")].concat())
-                .await;
+            connection.send([CHUNKED, &chunk("one two ")].concat()).await;
             go.notified().await;
             connection.reset();
         }
@@ -118,11 +107,7 @@ async fn a_reported_error_wins_over_the_cut_that_follows() {
         (error.kind(), error.status()),
         (&LlmErrorKind::Authentication, Some(401))
     );
-    assert!(
-        error.chain().contains("closed the connection"),
-        "{}",
-        error.chain()
-    );
+    assert!(error.chain().contains("closed the connection"), "{}", error.chain());
 }
 
 #[tokio::test]
@@ -154,10 +139,7 @@ async fn deltas_before_an_error_are_handed_out() {
     assert_eq!(text, "one two FAIL");
     let error = end.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Server);
-    assert_eq!(
-        (error.provider(), error.request_id()),
-        (Some("lines"), Some("req-7"))
-    );
+    assert_eq!((error.provider(), error.request_id()), (Some("lines"), Some("req-7")));
 }
 
 #[tokio::test]
@@ -219,19 +201,13 @@ async fn redirects_are_told_and_not_followed() {
     let moved = format!("HTTP/1.1 301 Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
     let (_, end) = answer(&moved, false).await;
     let error = end.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.status()),
-        (&LlmErrorKind::NotFound, Some(301))
-    );
+    assert_eq!((error.kind(), error.status()), (&LlmErrorKind::NotFound, Some(301)));
     assert!(
         error
             .to_string()
             .contains(&format!("redirects to {}/moved;", target.origin())),
         "{error}"
     );
-    assert!(
-        !format!("{error:?} {}", error.chain()).contains("hunter2"),
-        "{error:?}"
-    );
+    assert!(!format!("{error:?} {}", error.chain()).contains("hunter2"), "{error:?}");
     assert_eq!(target.connections(), 0);
 }

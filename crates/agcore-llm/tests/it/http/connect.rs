@@ -46,10 +46,7 @@ async fn a_connection_that_closes_without_a_word_may_be_tried_again() {
     let error = fails(&unlimited(&server.url()), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(error.is_retryable());
-    assert!(
-        error.to_string().contains("before the answer began"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("before the answer began"), "{error}");
 }
 
 #[tokio::test]
@@ -61,11 +58,7 @@ async fn a_server_without_tls_is_told_from_a_bad_certificate() {
         connection.closed().await;
     })
     .await;
-    let error = fails(
-        &unlimited(&server.url().replace("http:", "https:")),
-        hello(),
-    )
-    .await;
+    let error = fails(&unlimited(&server.url().replace("http:", "https:")), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(
         error.to_string().contains("does not speak TLS"),

@@ -20,10 +20,7 @@ use super::{
 const KEY: &str = "key-of-a-quarter-1234";
 
 /// A server that accepts one key, quotes any other, and remembers what it was shown.
-async fn guarded(
-    header: &'static str,
-    accepted: &'static str,
-) -> (RawServer, Arc<Mutex<Vec<String>>>) {
+async fn guarded(header: &'static str, accepted: &'static str) -> (RawServer, Arc<Mutex<Vec<String>>>) {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&shown);
     let server = RawServer::start(move |mut connection| {
@@ -65,10 +62,7 @@ async fn a_key_stands_where_the_vendor_wants_it() {
     let options = HttpOptions::new(server.url())
         .with_credential(Credential::key(KEY))
         .with_key_header(header);
-    assert_eq!(
-        text(&super::provider(options)).await.unwrap(),
-        "welcome END"
-    );
+    assert_eq!(text(&super::provider(options)).await.unwrap(), "welcome END");
 }
 
 #[tokio::test]
@@ -125,18 +119,14 @@ async fn a_new_token_that_is_refused_too_is_the_end() {
     let provider = with_credential(&server, Credential::token(source));
     let error = text(&provider).await.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Authentication);
-    assert!(
-        !format!("{error:?}").contains("token-always-the-same"),
-        "{error:?}"
-    );
+    assert!(!format!("{error:?}").contains("token-always-the-same"), "{error:?}");
     assert_eq!(shown.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]
 async fn without_a_token_nothing_is_sent() {
     let (server, shown) = guarded("authorization", "").await;
-    let source =
-        token_fn(|| async { Err(LlmError::new(LlmErrorKind::Authentication, "log in again")) });
+    let source = token_fn(|| async { Err(LlmError::new(LlmErrorKind::Authentication, "log in again")) });
     let error = text(&with_credential(&server, Credential::token(source)))
         .await
         .unwrap_err();
@@ -151,14 +141,9 @@ struct LengthSigner;
 #[async_trait]
 impl RequestSigner for LengthSigner {
     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError> {
-        assert!(
-            request.headers().contains_key("content-type"),
-            "signed last"
-        );
+        assert!(request.headers().contains_key("content-type"), "signed last");
         let signature = format!("{}:{}", request.uri().path(), request.body().len());
-        request
-            .headers_mut()
-            .insert("x-signature", signature.parse().unwrap());
+        request.headers_mut().insert("x-signature", signature.parse().unwrap());
         Ok(())
     }
 }
@@ -181,8 +166,7 @@ async fn headers_of_the_settings_are_sent_and_kept_out_of_errors() {
 
 #[test]
 fn a_key_that_cannot_be_sent_is_refused_at_once() {
-    let options =
-        HttpOptions::new("http://localhost").with_credential(Credential::key("a\r\nx-admin: 1"));
+    let options = HttpOptions::new("http://localhost").with_credential(Credential::key("a\r\nx-admin: 1"));
     let error = HttpTransport::new(options).unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Authentication);
 }

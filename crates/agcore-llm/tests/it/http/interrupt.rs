@@ -65,18 +65,14 @@ async fn cancelled_while_waiting_for_the_head() {
 async fn cancelled_in_the_middle_what_came_is_handed_out_first() {
     let (server, mut sights) = watched(piece()).await;
     let token = CancellationToken::new();
-    let mut items =
-        unlimited(&server.url()).open(hello().with_stream(true).with_token(token.clone()));
+    let mut items = unlimited(&server.url()).open(hello().with_stream(true).with_token(token.clone()));
     assert!(matches!(items.next().await, Some(ReplyItem::Delta(_))));
     token.cancel();
     let (text, end) = read(items).await;
     assert_eq!(text, "two ", "a delta that was read already");
     let error = end.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
-    assert_eq!(
-        (error.provider(), error.request_id()),
-        (Some("lines"), Some("req-7"))
-    );
+    assert_eq!((error.provider(), error.request_id()), (Some("lines"), Some("req-7")));
     assert_eq!(sights.recv().await, Some(Seen::Request));
     assert_eq!(sights.recv().await, Some(Seen::Closed));
 }

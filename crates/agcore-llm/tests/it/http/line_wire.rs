@@ -13,20 +13,13 @@ use agcore_llm::{
 pub(crate) struct LineWire;
 
 impl Wire<Chat> for LineWire {
-    fn encode(
-        &self,
-        request: &ChatRequest,
-        options: &EncodeOptions<'_>,
-    ) -> Result<WireRequest, LlmError> {
+    fn encode(&self, request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
         let model = if request.model.is_empty() {
             options.model
         } else {
             &request.model
         };
-        Ok(WireRequest::post(
-            "/lines",
-            format!("{model} {}", options.stream),
-        ))
+        Ok(WireRequest::post("/lines", format!("{model} {}", options.stream)))
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
@@ -61,10 +54,7 @@ impl Decoder<Chat> for LineDecoder {
 
     fn finish(&mut self, close: Close, _: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         if !self.ok {
-            let error = LlmError::new(
-                LlmErrorKind::Authentication,
-                format!("refused: {}", self.text),
-            );
+            let error = LlmError::new(LlmErrorKind::Authentication, format!("refused: {}", self.text));
             return Err(error.with_body(&self.text));
         }
         match close {

@@ -16,10 +16,7 @@ const PROXY: &str = "AGCORE_TEST_PROXY";
 #[test]
 #[ignore = "a part of the tests below, which start it in a process of its own"]
 fn call_as_the_environment_says() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "how a process is told what to do"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "how a process is told what to do")]
     let [url, proxy] = [URL, PROXY].map(|name| std::env::var(name).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -37,11 +34,7 @@ fn call_as_the_environment_says() {
 async fn call_in_a_process(url: String, proxy: String, setting: &'static str) {
     let child = tokio::task::spawn_blocking(move || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args([
-            "--exact",
-            "http::proxy::call_as_the_environment_says",
-            "--ignored",
-        ]);
+        command.args(["--exact", "http::proxy::call_as_the_environment_says", "--ignored"]);
         command
             .env(URL, url)
             .env(PROXY, setting)
@@ -54,10 +47,7 @@ async fn call_in_a_process(url: String, proxy: String, setting: &'static str) {
     });
     let output = child.await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{text}"
-    );
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[tokio::test]
@@ -92,8 +82,7 @@ async fn of_the_settings_get_every_request_and_their_password() {
     })
     .await;
     let address = proxy.origin().replace("http://", "http://me:secret@");
-    let options =
-        HttpOptions::new("http://model.example/v1").with_proxy(Proxy::parse(&address).unwrap());
+    let options = HttpOptions::new("http://model.example/v1").with_proxy(Proxy::parse(&address).unwrap());
     let (text, end) = read(provider(options).open(hello())).await;
     end.unwrap();
     assert_eq!(

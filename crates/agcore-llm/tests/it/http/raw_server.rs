@@ -154,8 +154,7 @@ pub(crate) fn whole(status: &str, body: &str) -> String {
 }
 
 /// The head of a reply whose body comes in chunks.
-pub(crate) const CHUNKED: &str =
-    "HTTP/1.1 200 OK\r\nx-request-id: req-7\r\ntransfer-encoding: chunked\r\n\r\n";
+pub(crate) const CHUNKED: &str = "HTTP/1.1 200 OK\r\nx-request-id: req-7\r\ntransfer-encoding: chunked\r\n\r\n";
 
 /// The end of a body that came in chunks.
 pub(crate) const LAST_CHUNK: &str = "0\r\n\r\n";

@@ -60,10 +60,7 @@ async fn after_errors() {
     let provider = unlimited(&server.url());
     for _ in 0..3 {
         let error = fails(&provider, hello()).await;
-        assert_eq!(
-            (error.status(), error.request_id()),
-            (Some(401), Some("req-7"))
-        );
+        assert_eq!((error.status(), error.request_id()), (Some(401), Some("req-7")));
     }
     assert_eq!(server.connections(), 1);
 }

@@ -15,10 +15,7 @@ fn check(error: &LlmError, stage: TimeoutStage, setting: &str) {
     let text = error.to_string();
     assert!(text.contains("0.3 s") && text.contains(setting), "{text}");
     assert!(error.is_retryable());
-    assert_eq!(
-        (error.provider(), error.model()),
-        (Some("lines"), Some("line-1"))
-    );
+    assert_eq!((error.provider(), error.model()), (Some("lines"), Some("line-1")));
 }
 
 async fn silent(mut connection: Connection) {
@@ -28,9 +25,7 @@ async fn silent(mut connection: Connection) {
 
 async fn silent_after_a_piece(mut connection: Connection) {
     connection.request().await;
-    connection
-        .send([CHUNKED, &chunk("one two ")].concat())
-        .await;
+    connection.send([CHUNKED, &chunk("one two ")].concat()).await;
     connection.closed().await;
 }
 
@@ -46,17 +41,11 @@ async fn connect() {
     while let Ok(connection) = TcpStream::connect_timeout(&address, SHORT) {
         waiting.push(connection);
     }
-    let provider = limited(
-        &format!("http://{address}"),
-        Timeouts::unlimited().with_connect(SHORT),
-    );
+    let provider = limited(&format!("http://{address}"), Timeouts::unlimited().with_connect(SHORT));
     let error = fails(&provider, hello()).await;
     check(&error, TimeoutStage::Connect, "`connect`");
     let cause = error.chain();
-    assert!(
-        !cause.contains("os error"),
-        "the kernel was faster: {cause}"
-    );
+    assert!(!cause.contains("os error"), "the kernel was faster: {cause}");
 }
 
 #[tokio::test]
@@ -90,11 +79,7 @@ async fn total_ends_whole_replies_at_each_point() {
         RawServer::start(silent_after_a_piece).await,
     ] {
         let provider = limited(&server.url(), timeouts);
-        check(
-            &fails(&provider, hello()).await,
-            TimeoutStage::Total,
-            "`total`",
-        );
+        check(&fails(&provider, hello()).await, TimeoutStage::Total, "`total`");
     }
 }
 
@@ -116,15 +101,9 @@ async fn total_ends_a_reply_that_never_pauses() {
     .await;
     let provider = limited(
         &server.url(),
-        Timeouts::unlimited()
-            .with_idle(SHORT * 100)
-            .with_total(SHORT),
+        Timeouts::unlimited().with_idle(SHORT * 100).with_total(SHORT),
     );
-    check(
-        &fails(&provider, hello()).await,
-        TimeoutStage::Total,
-        "`total`",
-    );
+    check(&fails(&provider, hello()).await, TimeoutStage::Total, "`total`");
 
     let endless = provider.open(hello().with_stream(true));
     let pieces = endless.take(30).count().await;
@@ -168,11 +147,7 @@ async fn the_deadline_of_a_call_ends_it_at_each_point() {
 #[tokio::test]
 async fn a_deadline_that_passed_sends_nothing() {
     let server = RawServer::start(silent).await;
-    let error = fails(
-        &unlimited(&server.url()),
-        hello().with_deadline(Duration::ZERO),
-    )
-    .await;
+    let error = fails(&unlimited(&server.url()), hello().with_deadline(Duration::ZERO)).await;
     assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
     assert_eq!(server.connections(), 0);
 }

@@ -20,18 +20,11 @@ fn called(ids: &[&str]) -> Message {
 #[test]
 fn messages_that_may_not_be_sent_begin_nothing() {
     let invalid = |outcome: Outcome, index: usize, kind: &SequenceErrorKind| {
-        for history in [
-            vec![],
-            shared([Message::user("Q"), Message::assistant("A")]),
-        ] {
+        for history in [vec![], shared([Message::user("Q"), Message::assistant("A")])] {
             let mut play = Play::new(Limits::new());
             play.machine.set_history(history.clone()).unwrap();
             let replaces = matches!(&outcome, Outcome::Begun(begin) if begin.replaces);
-            let at = if replaces {
-                index
-            } else {
-                index + history.len()
-            };
+            let at = if replaces { index } else { index + history.len() };
             match play.refuse(outcome.clone()) {
                 Misuse::InvalidMessages(error) => {
                     assert_eq!((error.index, &error.kind), (at, kind));
@@ -60,17 +53,12 @@ fn messages_that_may_not_be_sent_begin_nothing() {
 #[test]
 fn a_turn_needs_something_to_answer() {
     let mut play = Play::new(Limits::new());
-    assert!(matches!(
-        play.refuse(begun(vec![])),
-        Misuse::InvalidMessages(_)
-    ));
+    assert!(matches!(play.refuse(begun(vec![])), Misuse::InvalidMessages(_)));
     assert_eq!(
         play.refuse(begun(vec![Message::user("a"), Message::assistant("b")])),
         Misuse::NothingToAnswer
     );
-    play.machine
-        .set_history(shared([Message::user("a")]))
-        .unwrap();
+    play.machine.set_history(shared([Message::user("a")])).unwrap();
     assert_eq!(play.refuse(begun(vec![])), Misuse::NothingToAnswer);
     let tool_last = vec![Message::user("a"), called(&["x"]), Message::tool("x", "1")];
     play.absorb(replacing(tool_last));
@@ -100,11 +88,7 @@ fn replacing_takes_the_place_of_the_history_with_the_reply() {
     let agcore_llm::cycle::machine::Step::Call(plan) = play.machine.next() else {
         panic!()
     };
-    assert_eq!(
-        plan.messages(),
-        shared(fresh.clone()),
-        "exactly these are sent"
-    );
+    assert_eq!(plan.messages(), shared(fresh.clone()), "exactly these are sent");
     play.absorb(fails());
     assert_eq!(
         play.history(),
@@ -162,22 +146,11 @@ fn ids_are_made_unique_for_good() {
             play.absorb(done(id, "ok"));
         }
         let told = changes.events.iter().find_map(|event| match event {
-            agcore_chat::EventKind::Text(agcore_chat::TextEvent::MessageComplete(message)) => {
-                Some(message)
-            }
+            agcore_chat::EventKind::Text(agcore_chat::TextEvent::MessageComplete(message)) => Some(message),
             _ => None,
         });
-        let ids = |message: &AssistantMessage| {
-            message
-                .tool_calls()
-                .map(|call| call.id.clone())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            ids(told.unwrap()),
-            expected,
-            "observers hear the ids that count"
-        );
+        let ids = |message: &AssistantMessage| message.tool_calls().map(|call| call.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(told.unwrap()), expected, "observers hear the ids that count");
         let kept = play
             .machine
             .history()

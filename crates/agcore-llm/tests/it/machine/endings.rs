@@ -3,9 +3,7 @@
 use agcore_chat::{Answer, FaultKind, QuestionKind};
 use agcore_llm::cycle::machine::{Cause, End, Limits, Misuse, Outcome, Step};
 
-use super::support::{
-    Play, answers, asks, begin, calls, diverts, done, fails, fatal, fault, says, started,
-};
+use super::support::{Play, answers, asks, begin, calls, diverts, done, fails, fatal, fault, says, started};
 
 #[test]
 fn a_handoff_waits_for_what_runs_and_begins_nothing() {
@@ -14,10 +12,7 @@ fn a_handoff_waits_for_what_runs_and_begins_nothing() {
     play.absorb(asks("c", 1, QuestionKind::Approval));
     play.absorb(diverts("a"));
     assert_eq!(play.step(), "run []", "b runs, c and d do not begin");
-    assert!(matches!(
-        play.refuse(started(&["d"])),
-        Misuse::NotWaitingFor(_)
-    ));
+    assert!(matches!(play.refuse(started(&["d"])), Misuse::NotWaitingFor(_)));
     assert_eq!(
         play.refuse(answers("c?1", Answer::approve())),
         Misuse::UnknownQuestion("c?1".into())
@@ -42,11 +37,7 @@ fn a_handoff_waits_for_what_runs_and_begins_nothing() {
         "completed b",
         "complete",
     ];
-    assert_eq!(
-        told[told.len() - 6..],
-        tail,
-        "every call is told of from start to end"
-    );
+    assert_eq!(told[told.len() - 6..], tail, "every call is told of from start to end");
 }
 
 #[test]
@@ -98,10 +89,7 @@ fn a_failure_leaves_no_input_behind() {
         (play.step().as_str(), play.history().len()),
         ("end failed connection", 0)
     );
-    assert_eq!(
-        play.told(),
-        ["turn started", "error connection", "complete"]
-    );
+    assert_eq!(play.told(), ["turn started", "error connection", "complete"]);
     play.absorb(begin("Again"));
     play.absorb(says("Hi"));
     assert_eq!(play.history(), ["user: Again", "assistant: Hi[]"]);
@@ -112,10 +100,7 @@ fn a_failure_after_a_round_keeps_the_round() {
     let mut play = Play::running(&["a"]);
     play.absorb(done("a", "ok"));
     play.absorb(fails());
-    assert_eq!(
-        play.history(),
-        ["user: Hello", "assistant: [\"a\"]", "a: ok"]
-    );
+    assert_eq!(play.history(), ["user: Hello", "assistant: [\"a\"]", "a: ok"]);
     play.absorb(begin("Again"));
     assert_eq!(play.step(), "call Reply");
 }
@@ -132,10 +117,7 @@ fn check_stop(bring: &dyn Fn(&mut Play), cause: &Cause, expected: &[&str]) {
     let history = play.history();
     assert_eq!(history.len(), expected.len(), "{history:?}");
     for (line, start) in history.iter().zip(expected) {
-        assert!(
-            line.starts_with(start),
-            "{line} does not start with {start}"
-        );
+        assert!(line.starts_with(start), "{line} does not start with {start}");
     }
     let told = play.told().split_off(known);
     assert_eq!(
@@ -160,11 +142,7 @@ fn a_stop_leaves_a_valid_history_in_every_phase() {
         Cause::new(FaultKind::Limit, "spent"),
     ] {
         check_stop(&|_| {}, &cause, &[]);
-        check_stop(
-            &|play| drop(play.absorb(calls(&["a"]))),
-            &cause,
-            &round(not_run),
-        );
+        check_stop(&|play| drop(play.absorb(calls(&["a"]))), &cause, &round(not_run));
         let running = |play: &mut Play| {
             play.absorb(calls(&["a"]));
             play.absorb(started(&["a"]));
@@ -196,20 +174,14 @@ fn a_stop_leaves_a_valid_history_in_every_phase() {
 #[test]
 fn without_an_open_turn_there_is_nothing_to_stop() {
     let mut play = Play::new(Limits::new());
-    assert_eq!(
-        play.refuse(Outcome::Stop(Cause::cancelled())),
-        Misuse::NoTurn
-    );
+    assert_eq!(play.refuse(Outcome::Stop(Cause::cancelled())), Misuse::NoTurn);
 }
 
 #[test]
 fn every_bad_end_is_a_fault() {
     for (end, kind) in [
         (End::Failed(fault()), FaultKind::Connection),
-        (
-            End::Stopped(Cause::hook_blocked("no")),
-            FaultKind::HookBlocked,
-        ),
+        (End::Stopped(Cause::hook_blocked("no")), FaultKind::HookBlocked),
         (
             End::Limit(agcore_llm::cycle::machine::LimitKind::ToolTurns),
             FaultKind::Limit,

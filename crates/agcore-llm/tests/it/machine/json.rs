@@ -25,10 +25,7 @@ fn a_round_trip_in_every_phase_changes_nothing() {
         Outcome::Reply(Reply::new(reply)),
         started(&["a", "b"]),
         asks("a", 1, QuestionKind::Approval),
-        answers(
-            "a?1",
-            Answer::Value(json!({"zebra": 0.30000000000000004, "ant": null})),
-        ),
+        answers("a?1", Answer::Value(json!({"zebra": 0.30000000000000004, "ant": null}))),
         started(&["a"]),
         done("a", "ok"),
         diverts("b"),
@@ -44,8 +41,7 @@ fn a_round_trip_in_every_phase_changes_nothing() {
         assert_eq!(back, play.machine);
         assert_eq!(back.next(), play.machine.next());
         assert_eq!(serde_json::to_string(&back).unwrap(), json, "byte for byte");
-        let value: Machine =
-            serde_json::from_value(serde_json::to_value(&play.machine).unwrap()).unwrap();
+        let value: Machine = serde_json::from_value(serde_json::to_value(&play.machine).unwrap()).unwrap();
         assert_eq!(value, play.machine);
     }
 }
@@ -80,14 +76,10 @@ fn outcomes_are_records_of_their_own() {
     assert_eq!(record, r#"{"started":["a"]}"#);
     play.absorb(serde_json::from_str(&record).unwrap());
     play.absorb(
-        serde_json::from_str(
-            r#"{"tool": {"call": "a", "outcome": {"done": {"content": "ok"}}, "duration_us": 1}}"#,
-        )
-        .unwrap(),
+        serde_json::from_str(r#"{"tool": {"call": "a", "outcome": {"done": {"content": "ok"}}, "duration_us": 1}}"#)
+            .unwrap(),
     );
     assert_eq!(play.step(), "call Reply");
-    play.absorb(
-        serde_json::from_str(r#"{"stop": {"kind": "cancelled", "message": "enough"}}"#).unwrap(),
-    );
+    play.absorb(serde_json::from_str(r#"{"stop": {"kind": "cancelled", "message": "enough"}}"#).unwrap());
     assert_eq!(play.step(), "end stopped cancelled");
 }

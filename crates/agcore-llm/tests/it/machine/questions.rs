@@ -4,9 +4,7 @@ use agcore_chat::{Answer, Question, QuestionKind, ToolOutcome};
 use agcore_llm::cycle::machine::{Cause, Limits, Misuse, Outcome, Step};
 use serde_json::json;
 
-use super::support::{
-    Play, answers, asks, calls, diverts, done, event_line, fatal, says, started, tool,
-};
+use super::support::{Play, answers, asks, calls, diverts, done, event_line, fatal, says, started, tool};
 
 const KINDS: [QuestionKind; 2] = [QuestionKind::Approval, QuestionKind::Input];
 
@@ -49,11 +47,7 @@ fn others_go_on_while_one_waits() {
     play.absorb(done("c", "c's"));
     assert_eq!(play.step(), "wait [a?1, b?1]");
     play.absorb(answers("b?1", Answer::Value(json!(5))));
-    assert!(
-        play.step().starts_with("run [b after b?1 "),
-        "{}",
-        play.step()
-    );
+    assert!(play.step().starts_with("run [b after b?1 "), "{}", play.step());
     assert_eq!(play.machine.questions().count(), 1);
     play.absorb(started(&["b"]));
     assert_eq!(play.step(), "run []");
@@ -62,10 +56,7 @@ fn others_go_on_while_one_waits() {
     play.absorb(answers("a?1", Answer::deny("no")));
     play.absorb(started(&["a"]));
     play.absorb(tool("a", ToolOutcome::error("denied: no")));
-    assert_eq!(
-        play.history()[2..],
-        ["a failed: denied: no", "b: b's", "c: c's"]
-    );
+    assert_eq!(play.history()[2..], ["a failed: denied: no", "b: b's", "c: c's"]);
 }
 
 #[test]
@@ -153,8 +144,7 @@ fn an_uncertain_call_runs_again_or_is_settled_by_its_answer() {
         assert_eq!(play.step(), "call Reply");
         let line = &play.history()[2];
         assert!(
-            line.starts_with("a failed: The outcome of this call is not known")
-                && line.ends_with(said),
+            line.starts_with("a failed: The outcome of this call is not known") && line.ends_with(said),
             "{line}"
         );
         assert_eq!(play.told()[4..], ["answered a?9", "completed a failed"]);
@@ -179,11 +169,7 @@ fn redo_lets_a_call_run_once_more() {
     play.absorb(started(&["a"]));
     play.absorb(done("a", "second try"));
     assert_eq!(play.history()[2..], ["a: second try", "b: ok"]);
-    let starts = play
-        .told()
-        .iter()
-        .filter(|line| *line == "started a")
-        .count();
+    let starts = play.told().iter().filter(|line| *line == "started a").count();
     assert_eq!(starts, 1, "observers hear once of each call");
 }
 
@@ -198,11 +184,7 @@ fn a_call_that_runs_again_keeps_the_answer_it_was_given() {
         play.absorb(started(&["a"]));
         play.reload();
         again(&mut play);
-        assert_eq!(
-            play.step(),
-            before,
-            "a person is not asked for the same thing twice"
-        );
+        assert_eq!(play.step(), before, "a person is not asked for the same thing twice");
     };
     resumed(&|play| {
         play.absorb(Outcome::Redo("a".into()));
@@ -280,8 +262,5 @@ fn answers_belong_to_their_turn() {
         play.refuse(answers("a?1", Answer::approve())),
         Misuse::UnknownQuestion("a?1".into())
     );
-    assert!(matches!(
-        play.refuse(calls(&["a"])),
-        Misuse::NotWaitingFor(_)
-    ));
+    assert!(matches!(play.refuse(calls(&["a"])), Misuse::NotWaitingFor(_)));
 }

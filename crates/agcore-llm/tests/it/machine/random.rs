@@ -66,9 +66,7 @@ fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
             Ok(more) => counts = counts.merge(more),
             Err(_) => {
                 failed.store(true, Ordering::Relaxed);
-                panic!(
-                    "the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes"
-                );
+                panic!("the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes");
             }
         }
     }

@@ -12,8 +12,7 @@ fn kept(limit: usize, outcome: ToolOutcome) -> Content {
     play.absorb(calls(&["a"]));
     play.absorb(started(&["a"]));
     play.absorb(tool("a", outcome));
-    let Some(Message::Tool(result)) = play.machine.history().last().map(|message| &**message)
-    else {
+    let Some(Message::Tool(result)) = play.machine.history().last().map(|message| &**message) else {
         panic!()
     };
     result.content.clone()
@@ -41,9 +40,7 @@ fn long_text_is_cut_on_a_character_boundary() {
                 panic!()
             };
             let note = format!("\n[cut: this is the beginning of {size} bytes]");
-            let start = cut
-                .strip_suffix(&note)
-                .unwrap_or_else(|| panic!("{cut} has no note"));
+            let start = cut.strip_suffix(&note).unwrap_or_else(|| panic!("{cut} has no note"));
             assert!(
                 cut.len() <= limit && cut.len() + 4 > limit,
                 "{} bytes of {limit}",
@@ -76,11 +73,7 @@ fn text_parts_are_cut_together_and_pictures_stay() {
     let Content::Parts(cut) = kept(120, ToolOutcome::done(Content::Parts(parts))) else {
         panic!()
     };
-    let bytes: usize = cut
-        .iter()
-        .filter_map(ContentPart::as_text)
-        .map(str::len)
-        .sum();
+    let bytes: usize = cut.iter().filter_map(ContentPart::as_text).map(str::len).sum();
     assert!(bytes <= 120 && bytes > 115, "{bytes}");
     assert_eq!(cut[0], ContentPart::text("天".repeat(20)));
     assert_eq!(cut[1], picture);
@@ -119,9 +112,5 @@ fn what_is_for_observers_does_not_enter_the_history() {
     let event = serde_json::to_value(&changes.events[0]).unwrap();
     assert_eq!(event["tool"]["completed"]["display"], json!({"chart": 1}));
     assert_eq!(event["tool"]["completed"]["duration_us"], 7);
-    assert!(
-        !serde_json::to_string(play.machine.history())
-            .unwrap()
-            .contains("chart")
-    );
+    assert!(!serde_json::to_string(play.machine.history()).unwrap().contains("chart"));
 }

@@ -29,10 +29,7 @@ fn rounds_go_on_until_a_reply_carries_no_calls() {
     play.absorb(done("b", "second"));
     assert!(play.history() == ["user: Hello"], "a round enters at once");
     play.absorb(done("a", "first"));
-    assert_eq!(
-        (play.step().as_str(), play.machine.round()),
-        ("call Reply", 1)
-    );
+    assert_eq!((play.step().as_str(), play.machine.round()), ("call Reply", 1));
     play.absorb(calls(&["c"]));
     play.absorb(started(&["c"]));
     play.absorb(done("c", "third"));
@@ -69,9 +66,7 @@ fn the_calls_decide_whatever_the_finish_reason_says() {
         let call = || Block::Call(ToolCall::function("a", "look", "{}"));
         let with_calls = AssistantMessage::from_blocks([Block::text("Let me see."), call()]);
         let mut play = Play::begun();
-        play.absorb(Outcome::Reply(
-            Reply::new(with_calls).with_finish(finish.clone()),
-        ));
+        play.absorb(Outcome::Reply(Reply::new(with_calls).with_finish(finish.clone())));
         assert_eq!(play.step(), "run [a]", "{finish:?}");
 
         let mut play = Play::begun();
@@ -100,8 +95,7 @@ fn calls_of_a_cut_reply_never_run() {
         assert_eq!(history.len(), 5);
         for (line, id) in history[2..].iter().zip(["a", "b", "c"]) {
             assert!(
-                line.starts_with(&format!("{id} failed: This call was not run"))
-                    && line.contains(why),
+                line.starts_with(&format!("{id} failed: This call was not run")) && line.contains(why),
                 "{line}"
             );
         }
@@ -114,8 +108,7 @@ fn calls_of_a_cut_reply_never_run() {
 fn arguments_that_do_not_parse_never_reach_a_tool() {
     let check = |arguments: &str, expected: Option<&str>| {
         let mut play = Play::begun();
-        let message =
-            AssistantMessage::new("").with_call(ToolCall::function("a", "look", arguments));
+        let message = AssistantMessage::new("").with_call(ToolCall::function("a", "look", arguments));
         play.absorb(Outcome::Reply(Reply::new(message)));
         let Some(why) = expected else {
             assert_eq!(play.step(), "run [a]", "{arguments}");
@@ -133,14 +126,8 @@ fn arguments_that_do_not_parse_never_reach_a_tool() {
     check("", None);
     check(" null ", None);
     check("{\"city\": \"Paris\"}", None);
-    check(
-        "{\"city\": ",
-        Some("EOF while parsing a value at line 1 column 9"),
-    );
-    check(
-        "city=Paris",
-        Some("not valid JSON: expected value at line 1 column 1"),
-    );
+    check("{\"city\": ", Some("EOF while parsing a value at line 1 column 9"));
+    check("city=Paris", Some("not valid JSON: expected value at line 1 column 1"));
     check("{} {}", Some("trailing characters"));
     check("[1]", Some("an array, but must be one JSON object"));
     check("\"Paris\"", Some("a string"));
@@ -158,18 +145,12 @@ fn a_bad_call_does_not_hold_up_its_neighbours() {
     ]);
     play.absorb(Outcome::Reply(Reply::new(message)));
     assert_eq!(play.step(), "run [good, text]");
-    assert!(matches!(
-        play.refuse(started(&["bad"])),
-        Misuse::NotWaitingFor(_)
-    ));
+    assert!(matches!(play.refuse(started(&["bad"])), Misuse::NotWaitingFor(_)));
     assert!(matches!(
         play.refuse(started(&["good", "bad"])),
         Misuse::NotWaitingFor(_)
     ));
-    assert!(matches!(
-        play.refuse(done("bad", "x")),
-        Misuse::NotWaitingFor(_)
-    ));
+    assert!(matches!(play.refuse(done("bad", "x")), Misuse::NotWaitingFor(_)));
     play.absorb(started(&["good", "text"]));
     play.absorb(done("text", "2"));
     play.absorb(done("good", "1"));
@@ -247,10 +228,7 @@ fn wrapping_up_asks_once_more_without_tools() {
     assert_eq!(play.step(), "end answered");
     assert_eq!(
         play.history()[5..],
-        [
-            format!("user: {note}"),
-            "assistant: This is what I have.[]".into()
-        ]
+        [format!("user: {note}"), "assistant: This is what I have.[]".into()]
     );
 }
 
@@ -265,10 +243,7 @@ fn a_wrap_up_that_fails_leaves_no_note() {
     );
     play.absorb(begin("Again"));
     play.absorb(says("Now it works"));
-    assert_eq!(
-        play.history()[3..],
-        ["user: Again", "assistant: Now it works[]"]
-    );
+    assert_eq!(play.history()[3..], ["user: Again", "assistant: Now it works[]"]);
 }
 
 #[test]
@@ -302,11 +277,7 @@ fn cut_replies_count_as_rounds() {
     let mut play = Play::begun_with(Limits::new().with_max_tool_turns(2));
     for round in 0..3 {
         assert_eq!(play.machine.round(), round);
-        let message = AssistantMessage::new("").with_call(ToolCall::function(
-            format!("c{round}"),
-            "look",
-            "{",
-        ));
+        let message = AssistantMessage::new("").with_call(ToolCall::function(format!("c{round}"), "look", "{"));
         play.absorb(Outcome::Reply(
             Reply::new(message).with_finish(Some(FinishReason::Length)),
         ));
@@ -325,10 +296,7 @@ fn nothing_but_a_reply_goes_with_a_call_of_the_model() {
         assert!(matches!(play.refuse(outcome), Misuse::NotWaitingFor(_)));
     }
     play.absorb(done("a", "x"));
-    assert!(matches!(
-        play.refuse(done("a", "x")),
-        Misuse::NotWaitingFor(_)
-    ));
+    assert!(matches!(play.refuse(done("a", "x")), Misuse::NotWaitingFor(_)));
     assert!(
         play.machine
             .history()

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message,
-    ModelEvent, PersonEvent, Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome,
-    TurnEvent, validate_messages,
+    Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message, ModelEvent, PersonEvent,
+    Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome, TurnEvent, validate_messages,
 };
-use agcore_llm::cycle::machine::{
-    Begin, Changes, Failure, Limits, Machine, Misuse, Outcome, Reply, Step,
-};
+use agcore_llm::cycle::machine::{Begin, Changes, Failure, Limits, Machine, Misuse, Outcome, Reply, Step};
 use serde_json::json;
 
 /// A machine, and the events that it told so far.
@@ -110,10 +107,7 @@ impl Play {
                 format!("run [{}]", ids.collect::<Vec<_>>().join(", "))
             }
             Step::Wait(questions) => {
-                let ids: Vec<_> = questions
-                    .iter()
-                    .map(|question| question.id.to_string())
-                    .collect();
+                let ids: Vec<_> = questions.iter().map(|question| question.id.to_string()).collect();
                 format!("wait [{}]", ids.join(", "))
             }
             Step::End(end) => format!("end {}", end_line(end)),
@@ -159,13 +153,8 @@ pub(super) fn event_line(event: &EventKind) -> String {
         }
         EventKind::Model(ModelEvent::Usage(usage)) => format!("usage {:?}", usage.total()),
         EventKind::Tool(ToolEvent::Started { call_id, .. }) => format!("started {call_id}"),
-        EventKind::Tool(ToolEvent::Completed {
-            call_id, is_error, ..
-        }) => {
-            format!(
-                "completed {call_id}{}",
-                if *is_error { " failed" } else { "" }
-            )
+        EventKind::Tool(ToolEvent::Completed { call_id, is_error, .. }) => {
+            format!("completed {call_id}{}", if *is_error { " failed" } else { "" })
         }
         EventKind::Person(PersonEvent::Asked(question)) => format!("asked {}", question.id),
         EventKind::Person(PersonEvent::Answered { question, .. }) => format!("answered {question}"),
@@ -184,10 +173,7 @@ pub(super) fn says(text: &str) -> Outcome {
 
 /// A message of calls without arguments.
 pub(super) fn call_message(ids: &[&str]) -> AssistantMessage {
-    AssistantMessage::from_blocks(
-        ids.iter()
-            .map(|id| Block::Call(ToolCall::function(*id, "look", "{}"))),
-    )
+    AssistantMessage::from_blocks(ids.iter().map(|id| Block::Call(ToolCall::function(*id, "look", "{}"))))
 }
 
 /// A reply of calls.
@@ -213,10 +199,7 @@ pub(super) fn done(id: &str, text: &str) -> Outcome {
 
 /// A call asks; the question's id is `<call>?<number>`.
 pub(super) fn asks(id: &str, number: u32, kind: QuestionKind) -> Outcome {
-    tool(
-        id,
-        ToolOutcome::Ask(Question::new(id, number, kind, "Well?")),
-    )
+    tool(id, ToolOutcome::Ask(Question::new(id, number, kind, "Well?")))
 }
 
 pub(super) fn answers(question: &str, answer: Answer) -> Outcome {
@@ -238,10 +221,7 @@ pub(super) fn fatal(id: &str) -> Outcome {
 }
 
 pub(super) fn fault() -> Fault {
-    Fault::new(
-        FaultKind::Connection,
-        "the connection broke; try again later",
-    )
+    Fault::new(FaultKind::Connection, "the connection broke; try again later")
 }
 
 pub(super) fn fails() -> Outcome {

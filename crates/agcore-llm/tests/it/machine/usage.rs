@@ -48,10 +48,7 @@ fn all_rounds_lost_attempts_and_failures_count() {
     play.absorb(Outcome::Failed(Failure::new(fault()).with_lost(partial)));
     assert_eq!(play.machine.turn_usage().unwrap().usage.total(), Some(8));
     let all = play.machine.usage();
-    assert_eq!(
-        (all.calls, all.calls_with_usage, all.usage.total()),
-        (5, 3, Some(44))
-    );
+    assert_eq!((all.calls, all.calls_with_usage, all.usage.total()), (5, 3, Some(44)));
     play.machine.reset_usage();
     assert_eq!(play.machine.usage(), &UsageTracker::default());
 }
@@ -61,10 +58,7 @@ fn a_reply_without_usage_is_a_call_of_unknown_cost() {
     let mut play = Play::begun();
     play.absorb(Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))));
     let spent = play.machine.turn_usage().unwrap();
-    assert_eq!(
-        (spent.calls, spent.calls_with_usage, spent.usage.total()),
-        (1, 0, None)
-    );
+    assert_eq!((spent.calls, spent.calls_with_usage, spent.usage.total()), (1, 0, None));
 }
 
 #[test]
@@ -87,9 +81,7 @@ fn the_message_comes_before_usage_and_usage_before_the_tools() {
         .push(agcore_chat::Block::Call(agcore_chat::ToolCall::function(
             "bad", "look", "{",
         )));
-    play.absorb(Outcome::Reply(
-        Reply::new(message).with_usage(Some(usage(1, 1, 0))),
-    ));
+    play.absorb(Outcome::Reply(Reply::new(message).with_usage(Some(usage(1, 1, 0)))));
     play.absorb(started(&["a", "b"]));
     play.absorb(done("b", "ok"));
     play.absorb(done("a", "ok"));

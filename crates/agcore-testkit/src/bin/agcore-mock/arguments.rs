@@ -127,10 +127,7 @@ pub(crate) fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
         match argument {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(HELP.to_owned())),
             Arg::Short('V') | Arg::Long("version") => {
-                return Ok(Command::Print(format!(
-                    "agcore-mock {}",
-                    env!("CARGO_PKG_VERSION")
-                )));
+                return Ok(Command::Print(format!("agcore-mock {}", env!("CARGO_PKG_VERSION"))));
             }
             Arg::Long("log") => arguments.log = true,
             Arg::Long("until-stdin-closes") => arguments.until_stdin_closes = true,
@@ -169,9 +166,7 @@ fn model(name: &str) -> Result<Model, lexopt::Error> {
         "slow" => Model::Slow,
         "tools" => Model::Tools,
         _ => {
-            return Err(
-                format!("unknown behaviour '{name}': use echo, demo, slow or tools").into(),
-            );
+            return Err(format!("unknown behaviour '{name}': use echo, demo, slow or tools").into());
         }
     })
 }

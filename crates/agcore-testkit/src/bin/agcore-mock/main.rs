@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use agcore_testkit::mock_server::{
-    Behaviour, Demo, Mismatch, MockServer, Playground, RecordedRequest, Reply, demo_behaviour,
-    read_script,
+    Behaviour, Demo, Mismatch, MockServer, Playground, RecordedRequest, Reply, demo_behaviour, read_script,
 };
 use tokio::sync::oneshot;
 
@@ -33,9 +32,7 @@ fn main() -> ExitCode {
         Ok(behaviour) => behaviour,
         Err(why) => return fail(USAGE, &why),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime.and_then(|runtime| runtime.block_on(serve(arguments, behaviour))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(mismatch)) => fail(NOT_PLAYED, &mismatch.to_string()),
@@ -46,9 +43,7 @@ fn main() -> ExitCode {
 fn behaviour(arguments: &Arguments) -> Result<Arc<dyn Behaviour>, String> {
     let pace = arguments.pace;
     Ok(match &arguments.model {
-        Model::Demo => {
-            Arc::new(pace.map_or_else(demo_behaviour, |pace| Demo::new().with_pace(pace)))
-        }
+        Model::Demo => Arc::new(pace.map_or_else(demo_behaviour, |pace| Demo::new().with_pace(pace))),
         Model::Echo => Arc::new(Playground::new().with_pace(pace.unwrap_or(arguments::ECHO_PACE))),
         Model::Slow => Arc::new(Playground::new().with_pace(pace.unwrap_or(arguments::SLOW_PACE))),
         Model::Tools => Arc::new(
@@ -66,10 +61,7 @@ fn behaviour(arguments: &Arguments) -> Result<Arc<dyn Behaviour>, String> {
 }
 
 /// Serves until Ctrl-C or, if so asked, the end of standard input; says whether the script was played exactly.
-async fn serve(
-    arguments: Arguments,
-    behaviour: Arc<dyn Behaviour>,
-) -> io::Result<Result<(), Mismatch>> {
+async fn serve(arguments: Arguments, behaviour: Arc<dyn Behaviour>) -> io::Result<Result<(), Mismatch>> {
     let shown: Arc<dyn Behaviour> = if arguments.log {
         Arc::new(Logged(Arc::clone(&behaviour)))
     } else {

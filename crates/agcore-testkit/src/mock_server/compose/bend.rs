@@ -5,12 +5,7 @@ use super::super::event::{Event, Part};
 use super::super::fault::Fault;
 
 /// Applies `fault` to the events of a stream, or to the one of a whole body. Faults of other kinds do nothing here.
-pub(super) fn bend(
-    events: &mut Vec<Event>,
-    fault: &Fault,
-    streamed: bool,
-    error_event: impl Fn(&ApiError) -> Event,
-) {
+pub(super) fn bend(events: &mut Vec<Event>, fault: &Fault, streamed: bool, error_event: impl Fn(&ApiError) -> Event) {
     match fault {
         Fault::Malformed { at } => change(events, *at, halve),
         Fault::Huge { at, bytes } => change(events, *at, |data| pad(data, *bytes)),
@@ -85,16 +80,8 @@ mod tests {
         check(&Fault::MissingFinish, true, &[a, done]);
         check(&Fault::Malformed { at: 1 }, true, &[a, r#"{"b"#, done]);
         check(&Fault::Malformed { at: 9 }, true, &[a, b, done]);
-        check(
-            &Fault::error_event(1, ApiError::new(503)),
-            true,
-            &[a, "503"],
-        );
-        check(
-            &Fault::error_event(7, ApiError::new(503)),
-            true,
-            &[a, b, done, "503"],
-        );
+        check(&Fault::error_event(1, ApiError::new(503)), true, &[a, "503"]);
+        check(&Fault::error_event(7, ApiError::new(503)), true, &[a, b, done, "503"]);
         check(&Fault::extra_event(1, "?"), true, &[a, "?", b, done]);
         check(&Fault::extra_event(7, "?"), true, &[a, b, done, "?"]);
         check(

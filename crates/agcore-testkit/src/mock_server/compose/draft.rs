@@ -56,15 +56,10 @@ fn answered(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Draft 
     let mut events = if streamed {
         wire.stream(&answer, &stamp, reply.chunking)
     } else {
-        vec![Event::new(
-            Part::Content,
-            wire.whole(&answer, &stamp).to_string(),
-        )]
+        vec![Event::new(Part::Content, wire.whole(&answer, &stamp).to_string())]
     };
     for fault in &reply.faults {
-        bend(&mut events, fault, streamed, |error| {
-            wire.error_event(error, &stamp)
-        });
+        bend(&mut events, fault, streamed, |error| wire.error_event(error, &stamp));
     }
     let style = style(Style::new(wire.framing()), &reply.faults);
     let bytes = |event: &Event| {
@@ -96,25 +91,12 @@ fn named(answer: &Answer, faults: &[Fault], request: &RecordedRequest) -> Answer
         "call"
     };
     let number = request.number();
-    for (index, call) in answer
-        .calls_mut()
-        .enumerate()
-        .filter(|(_, call)| call.id.is_empty())
-    {
+    for (index, call) in answer.calls_mut().enumerate().filter(|(_, call)| call.id.is_empty()) {
         call.id = format!("{prefix}_mock{number}_{index}");
     }
-    if faults
-        .iter()
-        .any(|fault| matches!(fault, Fault::DuplicateIds))
-    {
-        let first = answer
-            .calls()
-            .next()
-            .map(|call| call.id.clone())
-            .unwrap_or_default();
-        answer
-            .calls_mut()
-            .for_each(|call| call.id.clone_from(&first));
+    if faults.iter().any(|fault| matches!(fault, Fault::DuplicateIds)) {
+        let first = answer.calls().next().map(|call| call.id.clone()).unwrap_or_default();
+        answer.calls_mut().for_each(|call| call.id.clone_from(&first));
     }
     answer
 }
@@ -158,10 +140,7 @@ fn refused(error: &ApiError, request: &RecordedRequest) -> Draft {
 fn headers(request: &RecordedRequest, content_type: &str) -> Vec<(String, String)> {
     vec![
         ("content-type".to_owned(), content_type.to_owned()),
-        (
-            request.api().request_id_header().to_owned(),
-            request_id(request),
-        ),
+        (request.api().request_id_header().to_owned(), request_id(request)),
     ]
 }
 

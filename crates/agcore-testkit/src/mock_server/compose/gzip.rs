@@ -8,10 +8,7 @@ use flate2::write::GzEncoder;
 
 pub(super) fn compress(frames: &[Bytes]) -> Vec<Bytes> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    let mut compressed: Vec<Bytes> = frames
-        .iter()
-        .map(|frame| part(&mut encoder, frame))
-        .collect();
+    let mut compressed: Vec<Bytes> = frames.iter().map(|frame| part(&mut encoder, frame)).collect();
     // Writing to a vector does not fail; if it did, the client would see a short stream.
     let rest = encoder.finish().unwrap_or_default();
     match compressed.last_mut() {

@@ -73,11 +73,7 @@ impl Layout {
     /// All marks, sorted by offset; at one offset in the order: ends of pieces, faults as they were added, pauses.
     fn marks(&self, reply: &Reply) -> Vec<(usize, Mark)> {
         let mut marks: Vec<(usize, Mark)> = Vec::new();
-        if !reply
-            .faults
-            .iter()
-            .any(|fault| matches!(fault, Fault::SplitAt(_)))
-        {
+        if !reply.faults.iter().any(|fault| matches!(fault, Fault::SplitAt(_))) {
             marks.extend(self.borders().map(|at| (at, Mark::Border)));
         }
         for fault in &reply.faults {
@@ -102,11 +98,7 @@ impl Layout {
     fn splits(&self, fault: &Fault) -> Vec<usize> {
         let inside = 1..self.bytes.len();
         match fault {
-            Fault::SplitAt(offsets) => offsets
-                .iter()
-                .copied()
-                .filter(|at| inside.contains(at))
-                .collect(),
+            Fault::SplitAt(offsets) => offsets.iter().copied().filter(|at| inside.contains(at)).collect(),
             Fault::SplitUtf8 => inside.filter(|at| leads(self.bytes[at - 1])).collect(),
             Fault::OneByteWrites => inside.collect(),
             _ => Vec::new(),
@@ -157,12 +149,7 @@ fn prelude(faults: &[Fault]) -> Vec<Step> {
 /// A clean cut tells the short length, any other cut the full one. What happens after the last byte can only be seen
 /// when no length was told.
 fn told_length(marks: &[(usize, Mark)], total: usize) -> Option<u64> {
-    let stop = |mark: &Mark| {
-        matches!(
-            mark,
-            Mark::Stall(_) | Mark::End(Ending::Abrupt | Ending::Reset)
-        )
-    };
+    let stop = |mark: &Mark| matches!(mark, Mark::Stall(_) | Mark::End(Ending::Abrupt | Ending::Reset));
     if marks.iter().any(|(at, mark)| *at == total && stop(mark)) {
         return None;
     }
@@ -210,21 +197,13 @@ mod tests {
     /// Steps in short: sent text, `|` flush, `~` pause, `#` stall, `.` clean, `!` abrupt, `^` reset; `=` the length.
     fn check(faults: &[Fault], expected: &str) {
         let frames: Vec<Bytes> = ["äb", "cd", "e"].map(Bytes::from).to_vec();
-        let reply = faults
-            .iter()
-            .cloned()
-            .fold(Reply::text(""), Reply::with_fault);
+        let reply = faults.iter().cloned().fold(Reply::text(""), Reply::with_fault);
         for (streamed, length) in [
             (true, "-"),
-            (
-                false,
-                expected.rsplit_once('=').map_or("-", |(_, length)| length),
-            ),
+            (false, expected.rsplit_once('=').map_or("-", |(_, length)| length)),
         ] {
             let table = timetable(&frames, streamed, &reply);
-            let told = table
-                .length
-                .map_or("-".to_owned(), |length| length.to_string());
+            let told = table.length.map_or("-".to_owned(), |length| length.to_string());
             let steps: String = table.prelude.iter().chain(&table.body).map(short).collect();
             assert_eq!(
                 (steps.as_str(), told.as_str()),
@@ -252,18 +231,12 @@ mod tests {
         check(&[Fault::SplitAt(vec![4, 0, 99])], r"[\xc3\xa4bc]|[de]=6");
         check(&[Fault::SplitUtf8], r"[\xc3]|[\xa4b][cd][e]=6");
         check(&[Fault::OneByteWrites], r"[\xc3]|[\xa4]|[b]|[c]|[d]|[e]=6");
-        check(
-            &[Fault::cut(Point::AfterEvents(1), Ending::Clean)],
-            r"[\xc3\xa4b].=3",
-        );
+        check(&[Fault::cut(Point::AfterEvents(1), Ending::Clean)], r"[\xc3\xa4b].=3");
         check(
             &[Fault::cut(Point::AfterEvents(2), Ending::Reset)],
             r"[\xc3\xa4b][cd]|^=6",
         );
-        check(
-            &[Fault::cut(Point::AfterBytes(1), Ending::Abrupt)],
-            r"[\xc3]|!=6",
-        );
+        check(&[Fault::cut(Point::AfterBytes(1), Ending::Abrupt)], r"[\xc3]|!=6");
         check(
             &[Fault::cut(Point::BeforeEnd, Ending::Abrupt)],
             r"[\xc3\xa4b][cd][e]|!=-",
@@ -287,11 +260,7 @@ mod tests {
     fn a_pace_pauses_between_events_only() {
         let frames: Vec<Bytes> = ["a", "b"].map(Bytes::from).to_vec();
         let reply = Reply::text("").with_pace(Duration::from_millis(1));
-        let steps: String = timetable(&frames, true, &reply)
-            .body
-            .iter()
-            .map(short)
-            .collect();
+        let steps: String = timetable(&frames, true, &reply).body.iter().map(short).collect();
         assert_eq!(steps, "[a]|~[b]");
     }
 }

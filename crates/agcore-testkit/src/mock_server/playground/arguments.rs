@@ -25,10 +25,7 @@ pub(super) fn fill(schema: &Value, name: &str, said: &str) -> Value {
 /// The type; the first one that is not null where there are several.
 fn kind(schema: &Value) -> &str {
     let kind = match &schema["type"] {
-        Value::Array(kinds) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|kind| *kind != "null"),
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
         kind => kind.as_str(),
     };
     kind.unwrap_or(if schema["properties"].is_object() {
@@ -39,17 +36,9 @@ fn kind(schema: &Value) -> &str {
 }
 
 fn object(schema: &Value, said: &str) -> Value {
-    let required = schema["required"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let members = required.iter().filter_map(Value::as_str);
-    let filled = members.map(|name| {
-        (
-            name.to_owned(),
-            fill(&schema["properties"][name], name, said),
-        )
-    });
+    let filled = members.map(|name| (name.to_owned(), fill(&schema["properties"][name], name, said)));
     Value::Object(filled.collect::<Map<_, _>>())
 }
 
@@ -83,11 +72,7 @@ mod tests {
         let city = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
         check(&city, "weather in Paris", &json!({ "city": "Paris" }));
         check(&city, "weather", &json!({ "city": "Lisbon" }));
-        check(
-            &json!({ "type": "object", "properties": { "a": {} } }),
-            "x",
-            &json!({}),
-        );
+        check(&json!({ "type": "object", "properties": { "a": {} } }), "x", &json!({}));
         check(&json!({ "type": "integer" }), "add 7.", &json!(7.0));
         check(&json!({ "enum": ["c", "f"] }), "x", &json!("c"));
         check(
@@ -95,10 +80,6 @@ mod tests {
             "x",
             &json!([true]),
         );
-        check(
-            &json!({ "type": "string" }),
-            "all of it",
-            &json!("all of it"),
-        );
+        check(&json!({ "type": "string" }), "all of it", &json!("all of it"));
     }
 }

@@ -36,10 +36,7 @@ pub(super) fn need_model_and(list: &str, body: &Value) -> Result<(), ApiError> {
         return refuse("model", "you must provide a model parameter");
     }
     if items(&body[list]).is_empty() {
-        return refuse(
-            list,
-            format!("'{list}' must be an array with at least one item"),
-        );
+        return refuse(list, format!("'{list}' must be an array with at least one item"));
     }
     Ok(())
 }

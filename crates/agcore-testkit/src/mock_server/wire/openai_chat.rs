@@ -37,10 +37,7 @@ impl Wire for OpenAiChat {
 
     fn error_event(&self, error: &ApiError, stamp: &Stamp) -> Event {
         let shape = error.parts().shape.unwrap_or(ErrorShape::OpenAi);
-        Event::new(
-            Part::Content,
-            error_json(error, shape, &stamp.request_id()).to_string(),
-        )
+        Event::new(Part::Content, error_json(error, shape, &stamp.request_id()).to_string())
     }
 
     fn framing(&self) -> Framing {

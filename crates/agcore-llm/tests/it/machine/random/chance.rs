@@ -1,8 +1,8 @@
 //! Random replies, results, questions and answers.
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message,
-    QuestionKind, Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
+    Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message, QuestionKind,
+    Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
 };
 use agcore_llm::cycle::machine::{Begin, Cause, Limits, Reply, RoundLimit};
 use fastrand::Rng;
@@ -93,17 +93,9 @@ fn call(rng: &mut Rng, index: usize) -> ToolCall {
         _ => format!("toolu_{:x}", rng.u32(..)),
     };
     match rng.u8(..10) {
-        0 => ToolCall::function(
-            id,
-            "look",
-            one(rng, &["{\"city\": ", "[1]", "\"x\"", "{} {}"]),
-        ),
+        0 => ToolCall::function(id, "look", one(rng, &["{\"city\": ", "[1]", "\"x\"", "{} {}"])),
         1 => ToolCall::custom(id, "shell", "ls {"),
-        _ => ToolCall::function(
-            id,
-            "look",
-            one(rng, &["{}", "", "{\"city\": \"Paris\"}", "null"]),
-        ),
+        _ => ToolCall::function(id, "look", one(rng, &["{}", "", "{\"city\": \"Paris\"}", "null"])),
     }
 }
 
@@ -151,8 +143,7 @@ pub(super) fn cause(rng: &mut Rng) -> Cause {
 
 /// A result, good or bad, sometimes of parts, sometimes too long for the smaller limits.
 pub(super) fn result(rng: &mut Rng) -> ToolResult {
-    let text =
-        one(rng, &["", "sun", "晴天", "{\"sky\": \"blue\"}"]).repeat(one(rng, &[1, 1, 1, 40]));
+    let text = one(rng, &["", "sun", "晴天", "{\"sky\": \"blue\"}"]).repeat(one(rng, &[1, 1, 1, 40]));
     let content = match rng.u8(..4) {
         0 => Content::Parts(vec![
             text.into(),
@@ -190,11 +181,7 @@ pub(super) fn answer(rng: &mut Rng) -> Answer {
         3 | 4 => Answer::deny("rather not"),
         _ => Answer::Value(one(
             rng,
-            &[
-                json!("text"),
-                json!(null),
-                json!({"n": 0.25, "list": [1, "二"]}),
-            ],
+            &[json!("text"), json!(null), json!({"n": 0.25, "list": [1, "二"]})],
         )),
     }
 }

@@ -61,26 +61,16 @@ impl Counts {
     }
 
     pub(super) fn assert_all_occurred(&self) {
-        let missing: Vec<_> = KINDS
-            .iter()
-            .filter(|kind| !self.0.contains_key(**kind))
-            .collect();
+        let missing: Vec<_> = KINDS.iter().filter(|kind| !self.0.contains_key(**kind)).collect();
         assert!(missing.is_empty(), "never happened: {missing:?}");
         let unknown: Vec<_> = self.0.keys().filter(|kind| !KINDS.contains(kind)).collect();
-        assert!(
-            unknown.is_empty(),
-            "not in the list of what must happen: {unknown:?}"
-        );
+        assert!(unknown.is_empty(), "not in the list of what must happen: {unknown:?}");
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list: Vec<_> = self
-            .0
-            .iter()
-            .map(|(kind, count)| format!("{kind} {count}"))
-            .collect();
+        let list: Vec<_> = self.0.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         f.write_str(&list.join(", "))
     }
 }

@@ -43,10 +43,7 @@ impl Judge {
             print_line(&record);
         }
         let before = self.machine.history().to_vec();
-        let changes = self
-            .machine
-            .absorb(outcome.clone())
-            .expect("this was waited for");
+        let changes = self.machine.absorb(outcome.clone()).expect("this was waited for");
         self.journal.push(record);
         if changes.replaced {
             self.model.settled.clear();
@@ -61,10 +58,7 @@ impl Judge {
         }
         let round = self.model.close_round();
         self.check_history(outcome, &before, &changes, round.as_deref());
-        changes
-            .events
-            .iter()
-            .for_each(|event| self.told.event(event));
+        changes.events.iter().for_each(|event| self.told.event(event));
         assert_eq!(self.told.is_complete(), !self.machine.is_open());
         assert_eq!(self.machine.turn_usage(), Some(&self.spent));
         self.model.agree(&self.machine);
@@ -73,13 +67,7 @@ impl Judge {
     }
 
     /// History is valid and only grows: by a whole round, or by input with its reply.
-    fn check_history(
-        &self,
-        outcome: &Outcome,
-        before: &[Arc<Message>],
-        changes: &Changes,
-        round: Option<&[Call]>,
-    ) {
+    fn check_history(&self, outcome: &Outcome, before: &[Arc<Message>], changes: &Changes, round: Option<&[Call]>) {
         let history = self.machine.history();
         let kept = if changes.replaced { &[] } else { before };
         assert!(history.starts_with(kept), "history only grows");
@@ -122,10 +110,7 @@ impl Judge {
             .absorb(outcome.clone())
             .expect_err("nothing waits for this");
         assert!(fits(&misuse), "{outcome:?}: {misuse:?}");
-        assert_eq!(
-            self.machine, before,
-            "a misuse changes nothing: {outcome:?}"
-        );
+        assert_eq!(self.machine, before, "a misuse changes nothing: {outcome:?}");
     }
 
     /// Death and a new process: all that is left is the saved state.

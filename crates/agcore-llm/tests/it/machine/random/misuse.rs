@@ -30,23 +30,16 @@ fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
         let begin = Begin::new([Message::user("me too")]);
         wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::TurnOpen));
     } else {
-        wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| {
-            *misuse == Misuse::NoTurn
-        }));
+        wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| *misuse == Misuse::NoTurn));
         let begin = Begin::new([Message::user("one"), Message::user("two")]);
         wrong.push((Outcome::Begun(begin), |misuse| {
             matches!(misuse, Misuse::InvalidMessages(_))
         }));
         let begin = Begin::replacing([Message::user("one"), Message::assistant("two")]);
-        wrong.push((Outcome::Begun(begin), |misuse| {
-            *misuse == Misuse::NothingToAnswer
-        }));
+        wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::NothingToAnswer));
     }
     if !matches!(model.phase, Phase::Calling(_)) {
-        wrong.push((
-            Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))),
-            waits_not,
-        ));
+        wrong.push((Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))), waits_not));
         wrong.push((Outcome::Failed(Failure::new(fault(rng))), waits_not));
     }
 }
@@ -86,13 +79,9 @@ fn calls(model: &Model, wrong: &mut Vec<Wrong>) {
 fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
     let answer = |question: &Question| Outcome::Answer(question.id.clone(), Answer::deny("again"));
     let unknown = Question::new("nobody", 1, QuestionKind::Input, "?");
-    wrong.push((answer(&unknown), |misuse| {
-        matches!(misuse, Misuse::UnknownQuestion(_))
-    }));
+    wrong.push((answer(&unknown), |misuse| matches!(misuse, Misuse::UnknownQuestion(_))));
     for question in &model.answered {
-        wrong.push((answer(question), |misuse| {
-            matches!(misuse, Misuse::AlreadyAnswered(_))
-        }));
+        wrong.push((answer(question), |misuse| matches!(misuse, Misuse::AlreadyAnswered(_))));
     }
     let Some(id) = model.running().pop() else {
         return;
@@ -102,9 +91,7 @@ fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
         outcome: ToolOutcome::Ask(question),
         duration_us: 1,
     };
-    wrong.push((asks(unknown), |misuse| {
-        matches!(misuse, Misuse::BadQuestion(_))
-    }));
+    wrong.push((asks(unknown), |misuse| matches!(misuse, Misuse::BadQuestion(_))));
     let asking = model.calls.iter().filter_map(|call| match &call.state {
         State::Asking(question) => Some(question),
         _ => None,
@@ -112,8 +99,6 @@ fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
     for used in asking.chain(&model.answered) {
         let mut question = Question::new(id.as_str(), 0, QuestionKind::Input, "?");
         question.id = used.id.clone();
-        wrong.push((asks(question), |misuse| {
-            matches!(misuse, Misuse::BadQuestion(_))
-        }));
+        wrong.push((asks(question), |misuse| matches!(misuse, Misuse::BadQuestion(_))));
     }
 }

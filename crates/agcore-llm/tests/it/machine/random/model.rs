@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use agcore_chat::{
-    Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall,
-    ToolResult,
+    Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult,
 };
 use agcore_llm::cycle::machine::{Limits, Machine, Purpose, RoundLimit, Step};
 use serde_json::Value;
@@ -49,11 +48,7 @@ impl Call {
     fn give_up(&mut self) {
         if !matches!(self.state, State::Settled(_)) {
             let unknown = self.interrupted || matches!(self.state, State::Running);
-            self.state = State::Settled(Settled::Failed(if unknown {
-                "is not known"
-            } else {
-                "was not run"
-            }));
+            self.state = State::Settled(Settled::Failed(if unknown { "is not known" } else { "was not run" }));
         }
     }
 }
@@ -95,13 +90,8 @@ impl Model {
     }
 
     fn next_purpose(&self, rounds: u32) -> Purpose {
-        let over = rounds >= self.limits.max_tool_turns
-            && self.limits.at_round_limit == RoundLimit::WrapUp;
-        if over {
-            Purpose::WrapUp
-        } else {
-            Purpose::Reply
-        }
+        let over = rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp;
+        if over { Purpose::WrapUp } else { Purpose::Reply }
     }
 
     /// A reply with its final ids was accepted.
@@ -110,12 +100,8 @@ impl Model {
             panic!("no reply was due")
         };
         let limit = purpose == Purpose::WrapUp
-            || (self.rounds >= self.limits.max_tool_turns
-                && self.limits.at_round_limit == RoundLimit::Fail);
-        let cut = matches!(
-            finish,
-            Some(FinishReason::Length | FinishReason::ContentFilter)
-        );
+            || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
+        let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
         let state = |call: &ToolCall| {
             if limit || cut {
                 State::Settled(Settled::Failed("was not run"))
@@ -200,25 +186,15 @@ impl Model {
 
     /// When all calls are settled, their round: it must be the end of the history.
     pub(super) fn close_round(&mut self) -> Option<Vec<Call>> {
-        if self.calls.is_empty()
-            || !self
-                .calls
-                .iter()
-                .all(|call| matches!(call.state, State::Settled(_)))
-        {
+        if self.calls.is_empty() || !self.calls.iter().all(|call| matches!(call.state, State::Settled(_))) {
             return None;
         }
         self.rounds += 1;
         let calls = std::mem::take(&mut self.calls);
-        self.settled
-            .extend(calls.iter().map(|call| call.id.clone()));
+        self.settled.extend(calls.iter().map(|call| call.id.clone()));
         if self.phase == Phase::Acting {
             let next = Phase::Calling(self.next_purpose(self.rounds));
-            self.phase = if self.diverted {
-                Phase::Ended("diverted")
-            } else {
-                next
-            };
+            self.phase = if self.diverted { Phase::Ended("diverted") } else { next };
         }
         Some(calls)
     }
@@ -245,8 +221,7 @@ impl Model {
 
     /// Whether the machine says what the rules say.
     pub(super) fn agree(&self, machine: &Machine) {
-        let ids =
-            |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
+        let ids = |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
         assert_eq!(machine.is_open(), self.is_open());
         assert_eq!(machine.round(), self.rounds);
         assert_eq!(ids(machine.uncertain().collect()), self.running());
@@ -263,38 +238,20 @@ impl Model {
             }
             Step::Run(work) => {
                 assert_eq!(self.phase, Phase::Acting);
-                assert_eq!(
-                    ids(work.iter().map(|work| &work.call).collect()),
-                    self.ready()
-                );
+                assert_eq!(ids(work.iter().map(|work| &work.call).collect()), self.ready());
                 assert!(
                     !work.is_empty() || !self.running().is_empty(),
                     "nothing runs and nothing may start"
                 );
                 for work in &work {
-                    let call = self
-                        .calls
-                        .iter()
-                        .find(|call| call.id == work.call.id)
-                        .unwrap();
+                    let call = self.calls.iter().find(|call| call.id == work.call.id).unwrap();
                     assert_eq!(work.resumed, call.resumed);
-                    assert!(
-                        !self.settled.contains(&call.id),
-                        "{} has its result",
-                        call.id
-                    );
+                    assert!(!self.settled.contains(&call.id), "{} has its result", call.id);
                 }
             }
             Step::Wait(questions) => {
-                assert!(
-                    self.phase == Phase::Acting
-                        && self.ready().is_empty()
-                        && self.running().is_empty()
-                );
-                let asking: Vec<_> = questions
-                    .iter()
-                    .map(|question| question.call_id.to_string())
-                    .collect();
+                assert!(self.phase == Phase::Acting && self.ready().is_empty() && self.running().is_empty());
+                let asking: Vec<_> = questions.iter().map(|question| question.call_id.to_string()).collect();
                 assert_eq!(asking, self.asking());
                 assert!(!asking.is_empty());
             }
@@ -320,11 +277,7 @@ const LABELS: [&str; 5] = ["answered", "diverted", "failed", "stopped", "limit"]
 pub(super) fn runs(call: &ToolCall) -> bool {
     match &call.input {
         CallInput::Arguments(raw) => {
-            raw.is_empty()
-                || matches!(
-                    serde_json::from_str(raw),
-                    Ok(Value::Object(_) | Value::Null)
-                )
+            raw.is_empty() || matches!(serde_json::from_str(raw), Ok(Value::Object(_) | Value::Null))
         }
         _ => true,
     }
@@ -338,9 +291,7 @@ pub(super) fn says(message: &Message, settled: &Settled, limit: usize) -> bool {
     let text = message.text();
     match settled {
         // What a person said of an uncertain call is cut like any result.
-        Settled::Failed(why) => {
-            result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit))
-        }
+        Settled::Failed(why) => result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit)),
         Settled::As(expected) => {
             let whole = expected.content.text();
             let fits = if whole.len() <= limit {

@@ -1,8 +1,6 @@
 //! [`Script`]: one random conversation, with every check after every step.
 
-use agcore_chat::{
-    Answer, FinishReason, Question, QuestionKind, ToolOutcome, ToolResult, UsageTracker,
-};
+use agcore_chat::{Answer, FinishReason, Question, QuestionKind, ToolOutcome, ToolResult, UsageTracker};
 use agcore_llm::cycle::machine::{Cause, Failure, Outcome, Purpose, Reply};
 use fastrand::Rng;
 use serde_json::json;
@@ -114,10 +112,7 @@ impl Script {
         };
         for (kind, holds) in [
             ("abandoned", cause == Cause::abandoned()),
-            (
-                "stopped calling",
-                matches!(self.judge.model.phase, Phase::Calling(_)),
-            ),
+            ("stopped calling", matches!(self.judge.model.phase, Phase::Calling(_))),
             ("stopped ready", !self.judge.model.ready().is_empty()),
             ("stopped running", !self.judge.model.running().is_empty()),
             ("stopped asking", !self.judge.model.asking().is_empty()),
@@ -167,9 +162,7 @@ impl Script {
             ("parallel calls", calls.len() > 1),
             (
                 "doubled id",
-                calls
-                    .iter()
-                    .any(|call| self.judge.model.settled.contains(&call.id)),
+                calls.iter().any(|call| self.judge.model.settled.contains(&call.id)),
             ),
             ("bad arguments", calls.iter().any(|call| !runs(call))),
             (
@@ -185,9 +178,7 @@ impl Script {
 
     /// A call that ran when the process died is run again, asked about, or its result was found after all.
     fn see_to_an_orphan(&mut self) {
-        let id = self
-            .orphans
-            .swap_remove(self.rng.usize(..self.orphans.len()));
+        let id = self.orphans.swap_remove(self.rng.usize(..self.orphans.len()));
         match self.rng.u8(..10) {
             0..5 => {
                 self.counts.add("redo");
@@ -242,9 +233,7 @@ impl Script {
         for id in &ids {
             self.judge.model.call(id).state = State::Running;
         }
-        self.absorb(Outcome::Started(
-            ids.iter().map(|id| id.as_str().into()).collect(),
-        ));
+        self.absorb(Outcome::Started(ids.iter().map(|id| id.as_str().into()).collect()));
     }
 
     fn settle(&mut self, id: &str) {
@@ -302,8 +291,7 @@ impl Script {
 
     fn ask(&mut self, id: &str, kind: QuestionKind) {
         self.asked += 1;
-        let question = Question::new(id, self.asked, kind, "Well?")
-            .with_state(json!({"inner": [self.asked, 0.5]}));
+        let question = Question::new(id, self.asked, kind, "Well?").with_state(json!({"inner": [self.asked, 0.5]}));
         self.judge.model.ask(id, question.clone());
         self.tool(id, ToolOutcome::Ask(question));
     }

@@ -29,11 +29,7 @@ impl Told {
         );
         match event {
             EventKind::Turn(TurnEvent::Complete { .. }) => {
-                let open: Vec<_> = self
-                    .calls
-                    .iter()
-                    .filter(|(_, complete)| !**complete)
-                    .collect();
+                let open: Vec<_> = self.calls.iter().filter(|(_, complete)| !**complete).collect();
                 assert!(open.is_empty(), "started and never completed: {open:?}");
                 self.complete = true;
             }
@@ -51,11 +47,7 @@ impl Told {
                 );
             }
             EventKind::Tool(ToolEvent::Completed { call_id, .. }) => {
-                assert_eq!(
-                    self.calls.insert(call_id.to_string(), true),
-                    Some(false),
-                    "{call_id}"
-                );
+                assert_eq!(self.calls.insert(call_id.to_string(), true), Some(false), "{call_id}");
             }
             EventKind::Person(PersonEvent::Asked(question)) => {
                 assert_eq!(self.calls.get(&*question.call_id), Some(&false));

@@ -10,8 +10,7 @@ use super::super::json::{content_text, items, need_model_and, refuse, text};
 pub(super) fn read(body: &Value) -> Prompt {
     let system = content_text(&body["system"]);
     let system = (!system.is_empty()).then(|| Turn::new(Role::System, system));
-    let tool =
-        |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["input_schema"]);
+    let tool = |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["input_schema"]);
     Prompt {
         model: text(&body["model"]).to_owned(),
         turns: system
@@ -56,10 +55,7 @@ pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
         return refuse("max_tokens", "max_tokens: field required, at least 1");
     }
     if body["tools"].is_null() && !body["tool_choice"].is_null() {
-        return refuse(
-            "tool_choice",
-            "tool_choice may only be specified while providing tools",
-        );
+        return refuse("tool_choice", "tool_choice may only be specified while providing tools");
     }
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
         judge_tool(tool, &format!("tools.{index}"))?;
@@ -73,10 +69,7 @@ pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
 /// Hosted tools carry a dated type and no schema.
 fn judge_tool(tool: &Value, place: &str) -> Result<(), ApiError> {
     if text(&tool["name"]).is_empty() {
-        return refuse(
-            format!("{place}.name"),
-            format!("{place}.name: field required"),
-        );
+        return refuse(format!("{place}.name"), format!("{place}.name: field required"));
     }
     let own = matches!(text(&tool["type"]), "" | "custom");
     if own && tool["input_schema"]["type"] != "object" {
@@ -113,14 +106,8 @@ fn judge_blocks(role: &str, blocks: &[Value], place: &str) -> Result<(), ApiErro
     let raw = |block: &Value| kind(block, &["tool_use"]) && !block["input"].is_object();
     let results_first = blocks.is_sorted_by_key(|block| !kind(block, &["tool_result"]));
     let rules = [
-        (
-            !blocks.iter().any(empty),
-            "text content blocks must be non-empty",
-        ),
-        (
-            results_first,
-            "tool_result blocks must come first in the content",
-        ),
+        (!blocks.iter().any(empty), "text content blocks must be non-empty"),
+        (results_first, "tool_result blocks must come first in the content"),
         (
             role != "assistant" || !blocks.last().is_some_and(thinks),
             "the final block of an assistant message cannot be `thinking`",

@@ -20,9 +20,7 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
                 &json!({ "type": "content_block_delta", "index": index, "delta": delta }),
             ));
         }
-        events.push(content(
-            &json!({ "type": "content_block_stop", "index": index }),
-        ));
+        events.push(content(&json!({ "type": "content_block_stop", "index": index })));
     }
     events.push(event(Part::Finish, &ending(answer, stamp)));
     events.push(event(Part::Done, &json!({ "type": "message_stop" })));
@@ -93,9 +91,5 @@ fn content(data: &Value) -> Event {
 
 /// The event's name is the `type` of its data.
 fn event(part: Part, data: &Value) -> Event {
-    Event::named(
-        part,
-        data["type"].as_str().unwrap_or_default(),
-        data.to_string(),
-    )
+    Event::named(part, data["type"].as_str().unwrap_or_default(), data.to_string())
 }

@@ -31,11 +31,7 @@ fn turns(messages: &[Value]) -> Vec<Turn> {
         turns.push(match text(&message["role"]) {
             "tool" => Turn::tool(close(&mut open, text(&message["tool_name"])), content),
             "assistant" => {
-                open = items(&message["tool_calls"])
-                    .iter()
-                    .enumerate()
-                    .map(call)
-                    .collect();
+                open = items(&message["tool_calls"]).iter().enumerate().map(call).collect();
                 Turn::new(Role::Assistant, content).with_calls(open.clone())
             }
             "system" => Turn::new(Role::System, content),

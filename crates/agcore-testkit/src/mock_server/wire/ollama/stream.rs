@@ -36,13 +36,8 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
     let lines = messages
         .into_iter()
         .map(|message| Value::Object(line(answer, stamp, message)));
-    let mut events: Vec<Event> = lines
-        .map(|line| Event::new(Part::Content, line.to_string()))
-        .collect();
-    events.push(Event::new(
-        Part::Finish,
-        last_line(answer, stamp, said("")).to_string(),
-    ));
+    let mut events: Vec<Event> = lines.map(|line| Event::new(Part::Content, line.to_string())).collect();
+    events.push(Event::new(Part::Finish, last_line(answer, stamp, said("")).to_string()));
     events
 }
 

@@ -31,11 +31,7 @@ pub(super) fn said(content: &str) -> Map<String, Value> {
 }
 
 /// A line of a stream that is not its last.
-pub(super) fn line(
-    answer: &Answer,
-    stamp: &Stamp,
-    message: Map<String, Value>,
-) -> Map<String, Value> {
+pub(super) fn line(answer: &Answer, stamp: &Stamp, message: Map<String, Value>) -> Map<String, Value> {
     let mut line = Map::new();
     line.insert("model".into(), json!(stamp.model));
     line.insert("created_at".into(), json!(CREATED_AT));

@@ -7,14 +7,7 @@ use super::super::super::call::ToolCall;
 use super::super::super::prompt::{OfferedTool, Prompt, Role, Turn};
 use super::super::json::{content_text, items, need_model_and, refuse, text};
 
-const ROLES: [&str; 6] = [
-    "developer",
-    "system",
-    "user",
-    "assistant",
-    "tool",
-    "function",
-];
+const ROLES: [&str; 6] = ["developer", "system", "user", "assistant", "tool", "function"];
 
 pub(super) fn read(body: &Value) -> Prompt {
     Prompt {
@@ -30,8 +23,9 @@ fn turn(message: &Value) -> Turn {
     let content = content_text(&message["content"]);
     match text(&message["role"]) {
         "tool" => Turn::tool(text(&message["tool_call_id"]), content),
-        "assistant" => Turn::new(Role::Assistant, content)
-            .with_calls(items(&message["tool_calls"]).iter().map(call).collect()),
+        "assistant" => {
+            Turn::new(Role::Assistant, content).with_calls(items(&message["tool_calls"]).iter().map(call).collect())
+        }
         "system" | "developer" => Turn::new(Role::System, content),
         _ => Turn::new(Role::User, content),
     }
@@ -78,10 +72,7 @@ fn judge_tools(body: &Value) -> Result<(), ApiError> {
     }
     for member in ["tool_choice", "parallel_tool_calls"] {
         if body["tools"].is_null() && !body[member].is_null() {
-            return refuse(
-                member,
-                format!("'{member}' is only allowed when 'tools' are specified"),
-            );
+            return refuse(member, format!("'{member}' is only allowed when 'tools' are specified"));
         }
     }
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
@@ -101,10 +92,7 @@ fn judge_tools(body: &Value) -> Result<(), ApiError> {
 fn judge_message(message: &Value, place: &str) -> Result<(), ApiError> {
     let role = text(&message["role"]);
     if !ROLES.contains(&role) {
-        return refuse(
-            format!("{place}.role"),
-            format!("'{role}' is not one of {ROLES:?}"),
-        );
+        return refuse(format!("{place}.role"), format!("'{role}' is not one of {ROLES:?}"));
     }
     if message["content"].is_null() && !may_be_silent(role, message) {
         return refuse(
@@ -113,10 +101,7 @@ fn judge_message(message: &Value, place: &str) -> Result<(), ApiError> {
         );
     }
     if message["tool_calls"].as_array().is_some_and(Vec::is_empty) {
-        return refuse(
-            format!("{place}.tool_calls"),
-            "[] is too short - 'tool_calls'",
-        );
+        return refuse(format!("{place}.tool_calls"), "[] is too short - 'tool_calls'");
     }
     for (index, item) in items(&message["tool_calls"]).iter().enumerate() {
         judge_call(item, &format!("{place}.tool_calls[{index}]"))?;
@@ -139,10 +124,7 @@ fn judge_call(item: &Value, place: &str) -> Result<(), ApiError> {
         return refuse(format!("{place}.function.name"), "a tool call needs a name");
     }
     if text(&item["type"]) == "function" && !item["function"]["arguments"].is_string() {
-        return refuse(
-            format!("{place}.function.arguments"),
-            "arguments must be a string",
-        );
+        return refuse(format!("{place}.function.arguments"), "arguments must be a string");
     }
     Ok(())
 }

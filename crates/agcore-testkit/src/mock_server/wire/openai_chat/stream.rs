@@ -15,8 +15,7 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
     let chunks = Chunks {
         head: chunk_head(answer, stamp),
     };
-    let mut events =
-        vec![chunks.delta(&json!({ "role": "assistant", "content": "", "refusal": null }))];
+    let mut events = vec![chunks.delta(&json!({ "role": "assistant", "content": "", "refusal": null }))];
     let mut calls = 0;
     for block in &answer.blocks {
         if let Block::Call(call) = block {
@@ -28,11 +27,7 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
             calls += 1;
         } else if let Some((member, text)) = channel(answer, block) {
             let pieces = chunking.pieces(text);
-            events.extend(
-                pieces
-                    .iter()
-                    .map(|piece| chunks.delta(&json!({ member: piece }))),
-            );
+            events.extend(pieces.iter().map(|piece| chunks.delta(&json!({ member: piece }))));
         }
     }
     events.push(chunks.choice(Part::Finish, &json!({}), &json!(finish(&answer.finish()))));
@@ -57,10 +52,7 @@ fn channel<'a>(answer: &'a Answer, block: &'a Block) -> Option<(&'a str, &'a str
     match block {
         Block::Text(text) => Some(("content", text)),
         Block::Refusal(text) => Some(("refusal", text)),
-        Block::Reasoning { text, .. } => Some((
-            answer.reasoning_member.as_deref().unwrap_or(REASONING),
-            text,
-        )),
+        Block::Reasoning { text, .. } => Some((answer.reasoning_member.as_deref().unwrap_or(REASONING), text)),
         Block::Redacted(_) | Block::Call(_) => None,
     }
 }
@@ -89,8 +81,7 @@ impl Chunks {
     }
 
     fn choice(&self, part: Part, delta: &Value, finish: &Value) -> Event {
-        let choice =
-            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
+        let choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
         self.chunk(part, json!([choice]), None)
     }
 

@@ -47,16 +47,10 @@ fn message(answer: &Answer) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), json!("assistant"));
     let silent = answer.calls().next().is_some() || !refusal.is_empty();
-    message.insert(
-        "content".into(),
-        if silent { some(text) } else { json!(text) },
-    );
+    message.insert("content".into(), if silent { some(text) } else { json!(text) });
     if !reasoning.is_empty() {
         message.insert(
-            answer
-                .reasoning_member
-                .clone()
-                .unwrap_or_else(|| REASONING.into()),
+            answer.reasoning_member.clone().unwrap_or_else(|| REASONING.into()),
             json!(reasoning),
         );
     }
@@ -89,10 +83,7 @@ pub(super) fn usage(usage: &TokenUsage) -> Value {
     counts.insert("completion_tokens".into(), json!(usage.output));
     counts.insert("total_tokens".into(), json!(usage.total()));
     if let Some(cached) = usage.cached {
-        counts.insert(
-            "prompt_tokens_details".into(),
-            json!({ "cached_tokens": cached }),
-        );
+        counts.insert("prompt_tokens_details".into(), json!({ "cached_tokens": cached }));
     }
     if let Some(reasoning) = usage.reasoning {
         counts.insert(

@@ -16,8 +16,7 @@ pub(super) fn read(body: &Value) -> Prompt {
         Value::String(said) => turns.push(Turn::new(Role::User, said)),
         input => items(input).iter().for_each(|item| add(&mut turns, item)),
     }
-    let tool =
-        |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["parameters"]);
+    let tool = |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["parameters"]);
     Prompt {
         model: text(&body["model"]).to_owned(),
         turns,
@@ -35,10 +34,7 @@ fn add(turns: &mut Vec<Turn>, item: &Value) {
             _ => turns.push(Turn::new(Role::Assistant, "").with_calls(vec![call(item)])),
         },
         "function_call_output" | "custom_tool_call_output" => {
-            turns.push(Turn::tool(
-                text(&item["call_id"]),
-                content_text(&item["output"]),
-            ));
+            turns.push(Turn::tool(text(&item["call_id"]), content_text(&item["output"])));
         }
         "message" | "" => turns.push(Turn::new(role(item), content_text(&item["content"]))),
         _ => {}
@@ -95,11 +91,7 @@ fn judge_item(item: &Value, place: &str) -> Result<(), ApiError> {
     }
     let speaks = role(item) == Role::Assistant;
     for (index, part) in items(&item["content"]).iter().enumerate() {
-        judge_part(
-            text(&part["type"]),
-            speaks,
-            &format!("{place}.content[{index}].type"),
-        )?;
+        judge_part(text(&part["type"]), speaks, &format!("{place}.content[{index}].type"))?;
     }
     Ok(())
 }

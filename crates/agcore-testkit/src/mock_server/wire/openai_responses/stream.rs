@@ -49,11 +49,8 @@ impl Tape {
         if let Value::Object(members) = members {
             data.extend(members);
         }
-        self.events.push(Event::named(
-            Part::Content,
-            name,
-            Value::Object(data).to_string(),
-        ));
+        self.events
+            .push(Event::named(Part::Content, name, Value::Object(data).to_string()));
     }
 }
 
@@ -108,32 +105,19 @@ impl Place {
             let delta = json!({ "item_id": self.id, "output_index": self.index, "delta": piece });
             tape.add("response.function_call_arguments.delta", delta);
         }
-        let done =
-            json!({ "item_id": self.id, "output_index": self.index, "arguments": arguments });
+        let done = json!({ "item_id": self.id, "output_index": self.index, "arguments": arguments });
         tape.add("response.function_call_arguments.done", done);
     }
 
     fn text(&self, tape: &mut Tape, block: &Block, text: &str, chunking: Chunking) {
         let names = names(block);
         let event = |member: &str, value: Value| json!({ "item_id": self.id, "output_index": self.index, names.number: 0, member: value });
-        tape.add(
-            &format!("{}.added", names.part),
-            event("part", part(block, Some(""))),
-        );
+        tape.add(&format!("{}.added", names.part), event("part", part(block, Some(""))));
         for piece in chunking.pieces(text) {
-            tape.add(
-                &format!("{}.delta", names.text),
-                event("delta", json!(piece)),
-            );
+            tape.add(&format!("{}.delta", names.text), event("delta", json!(piece)));
         }
-        tape.add(
-            &format!("{}.done", names.text),
-            event(names.member, json!(text)),
-        );
-        tape.add(
-            &format!("{}.done", names.part),
-            event("part", part(block, None)),
-        );
+        tape.add(&format!("{}.done", names.text), event(names.member, json!(text)));
+        tape.add(&format!("{}.done", names.part), event("part", part(block, None)));
     }
 }
 

@@ -15,11 +15,7 @@ pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
         .collect();
     let finish = answer.finish();
     let cut = cut_reason(&finish);
-    let status = if cut.is_some() {
-        "incomplete"
-    } else {
-        "completed"
-    };
+    let status = if cut.is_some() { "incomplete" } else { "completed" };
     response(stamp, status, cut, &json!(items))
 }
 
