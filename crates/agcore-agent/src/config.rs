@@ -12,9 +12,9 @@ use crate::environment::Environment;
 pub struct AgentConfig {
     /// Limits of every turn: rounds of tools (10), the length of tool results.
     pub limits: Limits,
-    /// How many turns a session may have; none is no limit.
+    /// How many turns a session may have, failed ones included; none is no limit.
     pub max_turns: Option<u32>,
-    /// How long a session may be used after it was made; none is no limit.
+    /// How long a session may be used after it was made, by the wall clock; none is no limit.
     pub session_ttl: Option<Duration>,
     /// What happens to a turn that is submitted while another runs.
     pub busy: BusyPolicy,
@@ -92,6 +92,6 @@ pub enum BusyPolicy {
     Refuse,
     /// It waits for its place; turns run in the order in which they were first polled.
     Queue,
-    /// The running turn is cancelled, then it runs.
+    /// The turn that runs and all that wait are cancelled, then it runs.
     Interrupt,
 }

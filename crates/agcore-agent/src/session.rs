@@ -10,7 +10,7 @@ pub use state::SessionState;
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::SystemTime,
 };
 
 use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
@@ -21,7 +21,10 @@ use agcore_llm::{
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
-use self::{occupancy::Occupancy, shared::Shared};
+use self::{
+    occupancy::Occupancy,
+    shared::{Conversation, Shared},
+};
 use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError};
 
 /// A turn that tells what happens while it runs. Read the events, then [`finish`](TurnStream::finish). It owns what it
@@ -30,7 +33,8 @@ pub type AgentTurn = TurnStream<'static, Result<TurnOutcome, AgentError>>;
 
 /// A conversation with an agent. Every clone is the same session; turns run one at a time.
 ///
-/// A failed or cancelled turn leaves the session usable: its history is valid and keeps whole rounds.
+/// A failed or cancelled turn leaves the session usable: its history is valid and keeps whole rounds. What waits for a turn
+/// that runs must not be awaited by that turn's own tools or hooks, nor between the events of its stream: neither would end.
 #[derive(Clone)]
 pub struct AgentSession(Arc<Shared>);
 
@@ -52,7 +56,8 @@ impl RuntimeBundle {
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
         let machine = Machine::new(bundle.config().limits.clone());
-        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), Duration::ZERO)
+        let made = bundle.parts().clock.now();
+        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), made)
     }
 
     fn with_parts(
@@ -61,22 +66,25 @@ impl AgentSession {
         agent: Arc<dyn Agent>,
         machine: Machine,
         tools: ToolSession,
-        age: Duration,
+        made: SystemTime,
     ) -> Self {
         let parts = bundle.parts();
-        let begun = parts.clock.monotonic().saturating_sub(age);
         let settings = CycleSettings::new().with_limits(parts.config.limits.clone());
         let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
             .with_settings(settings)
             .with_hooks(parts.hooks.clone());
-        let cycle = Occupancy::new(cycle, parts.config.busy);
+        let conversation = Conversation {
+            cycle,
+            agent: Arc::clone(&agent),
+        };
+        let conversation = Occupancy::new(conversation, parts.config.busy);
         Self(Arc::new(Shared {
             id,
             bundle,
             agent: Mutex::new(agent),
             tools,
-            begun,
-            cycle,
+            made,
+            conversation,
         }))
     }
 
@@ -85,7 +93,7 @@ impl AgentSession {
         &self.0.id
     }
 
-    /// Who answers.
+    /// Who answers in the next turn.
     pub fn agent(&self) -> Arc<dyn Agent> {
         self.0.agent()
     }
@@ -154,22 +162,29 @@ impl AgentSession {
 
     /// Cancels the turn that runs, if any.
     pub fn cancel(&self) {
-        self.0.cycle.cancel();
+        self.0.conversation.cancel();
     }
 
-    /// Hands the conversation to another agent, from the next turn on; history is kept.
+    /// Hands the conversation to another agent, from the next turn on; history is kept. A suspended turn goes on with the
+    /// agent that began it.
     pub fn switch_agent(&self, agent: Arc<dyn Agent>) {
         *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = agent;
     }
 
     /// The conversation so far; waits for a turn that runs.
     pub async fn messages(&self) -> Vec<Arc<Message>> {
-        self.0.cycle.look(|cycle| cycle.messages().to_vec()).await
+        self.0
+            .conversation
+            .look(|conversation| conversation.cycle.messages().to_vec())
+            .await
     }
 
     /// Tokens and calls of all turns, failed ones included; waits for a turn that runs.
     pub async fn usage(&self) -> UsageTracker {
-        self.0.cycle.look(|cycle| cycle.usage().clone()).await
+        self.0
+            .conversation
+            .look(|conversation| conversation.cycle.usage().clone())
+            .await
     }
 
     /// Replaces the conversation; waits for a turn that runs. A turn that was left open is given up.
@@ -177,13 +192,20 @@ impl AgentSession {
     /// # Errors
     /// [`Misuse`] when the messages may not be sent; the conversation stays as it was.
     pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
-        self.0.cycle.change(|cycle| cycle.set_messages(messages)).await
+        self.0
+            .conversation
+            .change(|conversation| conversation.cycle.set_messages(messages))
+            .await
     }
 
     /// All of the session, to be saved; waits for a turn that runs.
     pub async fn export(&self) -> SessionState {
-        let machine = self.0.cycle.look(|cycle| cycle.machine().clone()).await;
-        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.age())
+        let machine = self
+            .0
+            .conversation
+            .look(|conversation| conversation.cycle.machine().clone())
+            .await;
+        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.made)
     }
 
     pub(crate) fn restore(
@@ -191,8 +213,8 @@ impl AgentSession {
         state: SessionState,
         agent: Arc<dyn Agent>,
     ) -> Result<Self, AgentError> {
-        let (id, machine, tools, age) = state.into_parts()?;
-        Ok(Self::with_parts(bundle, id, agent, machine, tools, age))
+        let (id, machine, tools, made) = state.into_parts()?;
+        Ok(Self::with_parts(bundle, id, agent, machine, tools, made))
     }
 }
 

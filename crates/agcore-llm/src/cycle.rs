@@ -52,6 +52,8 @@ pub struct LlmCycle {
     hooks: Hooks,
     settings: CycleSettings,
     machine: Machine,
+    /// Whether hooks were told of a turn's start and not yet of its end.
+    turn_end_owed: bool,
 }
 
 impl LlmCycle {
@@ -65,6 +67,7 @@ impl LlmCycle {
             hooks: Hooks::default(),
             settings,
             machine,
+            turn_end_owed: false,
         }
     }
 
@@ -74,12 +77,14 @@ impl LlmCycle {
             limits: machine.limits().clone(),
             ..CycleSettings::default()
         };
+        let turn_end_owed = machine.is_open();
         Self {
             provider,
             clock,
             hooks: Hooks::default(),
             settings,
             machine,
+            turn_end_owed,
         }
     }
 
@@ -257,15 +262,20 @@ impl LlmCycle {
     }
 
     fn driver<'a>(&'a mut self, options: TurnOptions, observer: Option<&'a Observer>) -> Driver<'a> {
-        Driver::new(
-            &*self.provider,
-            &*self.clock,
-            &self.hooks,
-            &self.settings,
-            &mut self.machine,
+        self.machine.set_limits(self.settings.limits.clone());
+        Driver {
+            provider: &*self.provider,
+            clock: &*self.clock,
+            hooks: &self.hooks,
+            settings: &self.settings,
+            machine: &mut self.machine,
+            turn_end_owed: &mut self.turn_end_owed,
             options,
             observer,
-        )
+            seq: 0,
+            response: None,
+            error: None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`ReplyDelta`]: what a decoder reads out of a reply, piece by piece, the same for every wire, whole or streamed.
 
-use agcore_chat::{Block, ChatResponse, FinishReason, Text, Usage, VendorData};
+use agcore_chat::{Block, ChatResponse, Choice, Extra, FinishReason, Text, Usage, VendorData};
 use serde_json::Value;
 
 /// One increment of a reply.
@@ -113,6 +113,10 @@ pub struct CallFragment {
     pub custom: bool,
     /// What the vendor wants back with the call.
     pub vendor: Option<VendorData>,
+    /// Members of the call that have no field.
+    pub extra: Extra,
+    /// Members inside its `function` or `custom` object that have no field.
+    pub inner: Extra,
 }
 
 /// Which kind of block a [`ReplyDelta::Seal`] is for.
@@ -138,6 +142,9 @@ pub enum Place {
 }
 
 /// A whole response as the deltas that fold to it.
+///
+/// Who answered is no delta but a [notice](crate::reply::Notice::AnsweredBy); marks of the message, which are of the
+/// application and never of a model, are left out.
 pub fn deltas_of(response: ChatResponse) -> Vec<ReplyDelta> {
     let mut deltas = vec![ReplyDelta::Start(Box::new(ReplyStart {
         id: response.id,
@@ -146,62 +153,66 @@ pub fn deltas_of(response: ChatResponse) -> Vec<ReplyDelta> {
         system_fingerprint: response.system_fingerprint,
         service_tier: response.service_tier,
     }))];
-    let member = |place, name: &str, value: Value| ReplyDelta::Member {
+    response
+        .choices
+        .into_iter()
+        .for_each(|choice| choice_deltas(choice, &mut deltas));
+    deltas.extend(members(Place::Response, &response.extra));
+    deltas.extend(response.usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
+    deltas
+}
+
+fn choice_deltas(choice: Choice, deltas: &mut Vec<ReplyDelta>) {
+    let (index, message, before) = (choice.index, choice.message, deltas.len());
+    let (place, outer) = (Place::Message(index), Place::Choice(index));
+    deltas.extend(
+        message
+            .blocks
+            .into_iter()
+            .enumerate()
+            .flat_map(|(at, block)| block_deltas(index, at, block)),
+    );
+    deltas.extend(message.refusal.map(|text| ReplyDelta::Refusal {
+        choice: index,
+        text: text.into(),
+    }));
+    deltas.extend(message.name.map(|name| member(place, "name", name.into())));
+    let function_call = message
+        .function_call
+        .map(|call| serde_json::to_value(call).unwrap_or_default());
+    deltas.extend(function_call.map(|call| member(place, "function_call", call)));
+    deltas.extend(message.audio.map(|audio| member(place, "audio", audio)));
+    deltas.extend(
+        message
+            .annotations
+            .map(|annotations| member(place, "annotations", annotations)),
+    );
+    deltas.extend(members(place, &message.extra));
+    deltas.extend(choice.logprobs.map(|logprobs| member(outer, "logprobs", logprobs)));
+    deltas.extend(members(outer, &choice.extra));
+    deltas.extend(
+        choice
+            .finish_reason
+            .map(|reason| ReplyDelta::Finish { choice: index, reason }),
+    );
+    if deltas.len() == before {
+        // Says that there is a choice, if nothing else.
+        deltas.push(ReplyDelta::BlockEnd { choice: index });
+    }
+}
+
+fn member(place: Place, name: &str, value: Value) -> ReplyDelta {
+    ReplyDelta::Member {
         place,
         name: name.into(),
         value,
-    };
-    for choice in response.choices {
-        let (index, message) = (choice.index, choice.message);
-        let place = Place::Message(index);
-        deltas.extend(
-            message
-                .blocks
-                .into_iter()
-                .enumerate()
-                .flat_map(|(at, block)| block_deltas(index, at, block)),
-        );
-        deltas.extend(message.refusal.map(|text| ReplyDelta::Refusal {
-            choice: index,
-            text: text.into(),
-        }));
-        deltas.extend(message.audio.map(|audio| member(place, "audio", audio)));
-        deltas.extend(
-            message
-                .annotations
-                .map(|annotations| member(place, "annotations", annotations)),
-        );
-        deltas.extend(
-            message
-                .extra
-                .iter()
-                .map(|(name, value)| member(place, name, value.clone())),
-        );
-        deltas.extend(
-            choice
-                .logprobs
-                .map(|logprobs| member(Place::Choice(index), "logprobs", logprobs)),
-        );
-        deltas.extend(
-            choice
-                .extra
-                .iter()
-                .map(|(name, value)| member(Place::Choice(index), name, value.clone())),
-        );
-        deltas.extend(
-            choice
-                .finish_reason
-                .map(|reason| ReplyDelta::Finish { choice: index, reason }),
-        );
     }
-    deltas.extend(
-        response
-            .extra
-            .iter()
-            .map(|(name, value)| member(Place::Response, name, value.clone())),
-    );
-    deltas.extend(response.usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
-    deltas
+}
+
+fn members(place: Place, extra: &Extra) -> impl Iterator<Item = ReplyDelta> {
+    extra
+        .iter()
+        .map(move |(name, value)| member(place, name, value.clone()))
 }
 
 fn block_deltas(choice: u32, at: usize, block: Block) -> Vec<ReplyDelta> {
@@ -241,6 +252,8 @@ fn block_deltas(choice: u32, at: usize, block: Block) -> Vec<ReplyDelta> {
                 whole_input: true,
                 custom: matches!(call.input, agcore_chat::CallInput::Text(_)),
                 vendor: call.vendor,
+                extra: call.extra,
+                inner: call.inner,
             };
             vec![ReplyDelta::Call {
                 choice,

@@ -11,8 +11,8 @@ use serde_json::Value;
 use self::calls::Calls;
 use crate::{
     delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
-    error::{LlmError, LlmErrorKind},
-    reply::{Notice, ReplyItem},
+    error::LlmError,
+    reply::{Notice, ReplyItem, cut},
 };
 
 /// Gathers the deltas of a reply.
@@ -59,12 +59,17 @@ impl Fold {
         }
     }
 
-    /// Takes a notice: a restart begins anew, who answers is noted.
+    /// Takes a notice: another attempt begins anew, who answers is noted.
     pub fn notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::Restarted { .. } => *self = Self::new(),
+            Notice::RetryScheduled { .. } | Notice::Restarted { .. } => {
+                *self = Self {
+                    answered_by: self.answered_by.take(),
+                    ..Self::new()
+                };
+            }
             Notice::AnsweredBy(who) => self.answered_by = Some(who.clone()),
-            Notice::RetryScheduled { .. } | Notice::Waiting { .. } => {}
+            Notice::Waiting { .. } => {}
         }
     }
 
@@ -126,8 +131,7 @@ impl Fold {
     /// Always: `Truncated`, with what had arrived.
     pub fn cut(mut self) -> Result<ChatResponse, LlmError> {
         let partial = self.has_content().then(|| self.take());
-        let message = "the reply ended in the middle: the stream stopped without its end";
-        Err(LlmError::new(LlmErrorKind::Truncated, message).with_partial(partial))
+        Err(cut().with_partial(partial))
     }
 
     fn take(&mut self) -> ChatResponse {
@@ -290,6 +294,14 @@ impl ChoiceFold {
         let message = AssistantMessage {
             blocks,
             refusal: (!self.refusal.is_empty()).then_some(self.refusal),
+            name: self
+                .message_extra
+                .remove("name")
+                .and_then(|name| name.as_str().map(str::to_owned)),
+            function_call: self
+                .message_extra
+                .remove("function_call")
+                .and_then(|call| serde_json::from_value(call).ok()),
             audio: self.message_extra.remove("audio"),
             annotations: self.message_extra.remove("annotations"),
             extra: self.message_extra,

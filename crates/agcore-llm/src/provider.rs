@@ -15,7 +15,7 @@ use crate::{
     delta::deltas_of,
     error::LlmError,
     fold::Fold,
-    reply::{ReplyItem, ReplyStream},
+    reply::{Notice, ReplyItem, ReplyStream},
 };
 
 /// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
@@ -190,9 +190,13 @@ where
                 answer = answer => answer,
             };
             match answer {
-                Ok(response) => {
+                Ok(mut response) => {
+                    let who = response
+                        .answered_by
+                        .take()
+                        .map(|who| ReplyItem::Notice(Notice::AnsweredBy(who)));
                     let deltas = deltas_of(response).into_iter().map(ReplyItem::Delta);
-                    deltas.chain([ReplyItem::End(Ok(()))]).collect()
+                    who.into_iter().chain(deltas).chain([ReplyItem::End(Ok(()))]).collect()
                 }
                 Err(error) => vec![ReplyItem::End(Err(error))],
             }

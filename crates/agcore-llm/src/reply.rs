@@ -10,7 +10,10 @@ use std::{
 use agcore_chat::{AnsweredBy, Fault, Text, Usage};
 use futures_core::Stream;
 
-use crate::{delta::ReplyDelta, error::LlmError};
+use crate::{
+    delta::ReplyDelta,
+    error::{LlmError, LlmErrorKind},
+};
 
 /// What comes out of a provider, item by item.
 #[derive(Debug)]
@@ -56,6 +59,7 @@ pub enum Notice {
 }
 
 /// The items of a reply, ended by one [`ReplyItem::End`]. Dropping it closes the connection.
+#[must_use = "nothing is sent before the stream is polled"]
 pub struct ReplyStream(Pin<Box<dyn Stream<Item = ReplyItem> + Send>>);
 
 impl ReplyStream {
@@ -68,6 +72,14 @@ impl ReplyStream {
     pub fn failed(error: LlmError) -> Self {
         Self::new(futures_util::stream::iter([ReplyItem::End(Err(error))]))
     }
+}
+
+/// The error of a stream that stopped without its end.
+pub(crate) fn cut() -> LlmError {
+    LlmError::new(
+        LlmErrorKind::Truncated,
+        "the reply ended in the middle: the stream stopped without its end",
+    )
 }
 
 impl Stream for ReplyStream {

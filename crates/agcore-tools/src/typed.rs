@@ -186,6 +186,8 @@ fn schema_of<T: JsonSchema>() -> Value {
 fn parameters_of<T: JsonSchema>() -> Value {
     let mut schema = schema_of::<T>();
     if let Value::Object(members) = &mut schema {
+        // The type's own description is for readers of the code; the model reads the tool's.
+        members.shift_remove("description");
         members.entry("type").or_insert_with(|| "object".into());
         members
             .entry("properties")

@@ -1,6 +1,6 @@
 //! [`Occupancy`]: one turn at a time, and what happens to a second one.
 
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
@@ -10,9 +10,11 @@ use crate::{config::BusyPolicy, error::AgentError};
 /// Something that one turn uses at a time.
 pub(super) struct Occupancy<T> {
     value: Arc<Mutex<T>>,
+    /// Held by the turn that runs: who only looks at the value keeps no turn away.
+    turn: Arc<Mutex<()>>,
     policy: BusyPolicy,
-    /// Cancels the turn that runs.
-    running: Arc<StdMutex<Option<CancellationToken>>>,
+    /// Cancels the turn that runs; under [`BusyPolicy::Interrupt`] the newest, which has cancelled all before it.
+    newest: StdMutex<Option<CancellationToken>>,
 }
 
 /// The right of one turn; given back when dropped.
@@ -20,50 +22,56 @@ pub(super) struct Occupied<T> {
     pub(super) value: OwnedMutexGuard<T>,
     /// Cancelled by the turn's own token, and by a turn that interrupts it.
     pub(super) token: CancellationToken,
-    running: Arc<StdMutex<Option<CancellationToken>>>,
+    _turn: OwnedMutexGuard<()>,
 }
 
 impl<T> Occupancy<T> {
     pub(super) fn new(value: T, policy: BusyPolicy) -> Self {
         Self {
             value: Arc::new(Mutex::new(value)),
+            turn: Arc::default(),
             policy,
-            running: Arc::default(),
+            newest: StdMutex::default(),
         }
     }
 
     /// Takes the right for a turn, after the policy. Cancel safe: a turn that waits in the queue gives its place up.
     pub(super) async fn occupy(&self, token: &CancellationToken) -> Result<Occupied<T>, AgentError> {
-        let value = match self.policy {
-            BusyPolicy::Refuse => Arc::clone(&self.value).try_lock_owned().map_err(|_| AgentError::Busy)?,
-            BusyPolicy::Queue => self.wait(token).await?,
+        let token = token.child_token();
+        let turn = match self.policy {
+            BusyPolicy::Refuse => Arc::clone(&self.turn).try_lock_owned().map_err(|_| AgentError::Busy)?,
+            BusyPolicy::Queue => wait(&self.turn, &token).await?,
             BusyPolicy::Interrupt => {
-                self.cancel();
-                self.wait(token).await?
+                if let Some(before) = self.set_newest(&token) {
+                    before.cancel();
+                }
+                wait(&self.turn, &token).await?
             }
         };
-        let token = token.child_token();
-        *lock(&self.running) = Some(token.clone());
+        if self.policy != BusyPolicy::Interrupt {
+            self.set_newest(&token);
+        }
+        let value = wait(&self.value, &token).await?;
         Ok(Occupied {
             value,
             token,
-            running: Arc::clone(&self.running),
+            _turn: turn,
         })
     }
 
-    async fn wait(&self, token: &CancellationToken) -> Result<OwnedMutexGuard<T>, AgentError> {
-        tokio::select! {
-            biased;
-            () = token.cancelled() => Err(agcore_llm::LlmError::cancelled().into()),
-            value = Arc::clone(&self.value).lock_owned() => Ok(value),
+    /// Cancels the turn that runs, if any; the token of one that is over does nothing.
+    pub(super) fn cancel(&self) {
+        if let Some(token) = &*self.newest() {
+            token.cancel();
         }
     }
 
-    /// Cancels the turn that runs, if any.
-    pub(super) fn cancel(&self) {
-        if let Some(token) = &*lock(&self.running) {
-            token.cancel();
-        }
+    fn set_newest(&self, token: &CancellationToken) -> Option<CancellationToken> {
+        self.newest().replace(token.clone())
+    }
+
+    fn newest(&self) -> MutexGuard<'_, Option<CancellationToken>> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads, after the turn that runs.
@@ -77,12 +85,10 @@ impl<T> Occupancy<T> {
     }
 }
 
-impl<T> Drop for Occupied<T> {
-    fn drop(&mut self) {
-        *lock(&self.running) = None;
+async fn wait<V>(mutex: &Arc<Mutex<V>>, token: &CancellationToken) -> Result<OwnedMutexGuard<V>, AgentError> {
+    tokio::select! {
+        biased;
+        () = token.cancelled() => Err(agcore_llm::LlmError::cancelled().into()),
+        guard = Arc::clone(mutex).lock_owned() => Ok(guard),
     }
-}
-
-fn lock<T>(mutex: &StdMutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

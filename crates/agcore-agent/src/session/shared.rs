@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use agcore_chat::{Message, ToolExecutor};
@@ -19,11 +19,19 @@ const CUT_NOTE: usize = 128;
 pub(super) struct Shared {
     pub(super) id: Arc<str>,
     pub(super) bundle: RuntimeBundle,
+    /// Who answers in the next turn.
     pub(super) agent: Mutex<Arc<dyn Agent>>,
     pub(super) tools: ToolSession,
-    /// The clock's monotonic time when the session was made or restored, less the age it then had.
-    pub(super) begun: Duration,
-    pub(super) cycle: Occupancy<LlmCycle>,
+    /// By the wall clock: a session ages also while no process has it.
+    pub(super) made: SystemTime,
+    pub(super) conversation: Occupancy<Conversation>,
+}
+
+/// What one turn uses at a time.
+pub(super) struct Conversation {
+    pub(super) cycle: LlmCycle,
+    /// Who answers in the newest turn, also when it goes on after another agent was set for the next.
+    pub(super) agent: Arc<dyn Agent>,
 }
 
 impl Shared {
@@ -32,8 +40,9 @@ impl Shared {
     }
 
     /// How long ago the session was made.
-    pub(super) fn age(&self) -> Duration {
-        self.bundle.parts().clock.monotonic().saturating_sub(self.begun)
+    fn age(&self) -> Duration {
+        let now = self.bundle.parts().clock.now();
+        now.duration_since(self.made).unwrap_or_default()
     }
 
     /// Whether another turn may begin at all.

@@ -1,6 +1,9 @@
 //! [`SessionState`]: a session as data.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use agcore_llm::cycle::machine::Machine;
 use agcore_tools::ToolSession;
@@ -19,18 +22,20 @@ pub struct SessionState {
     id: Arc<str>,
     cycle: Machine,
     tools: Value,
-    age_ms: u64,
+    /// Since 1970.
+    made_ms: u64,
 }
 
 impl SessionState {
-    pub(super) fn new(id: Arc<str>, cycle: Machine, tools: Value, age: Duration) -> Self {
-        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+    pub(super) fn new(id: Arc<str>, cycle: Machine, tools: Value, made: SystemTime) -> Self {
+        let since = made.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let made_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         Self {
             version: VERSION,
             id,
             cycle,
             tools,
-            age_ms,
+            made_ms,
         }
     }
 
@@ -39,7 +44,7 @@ impl SessionState {
         &self.id
     }
 
-    pub(super) fn into_parts(self) -> Result<(Arc<str>, Machine, ToolSession, Duration), AgentError> {
+    pub(super) fn into_parts(self) -> Result<(Arc<str>, Machine, ToolSession, SystemTime), AgentError> {
         if self.version != VERSION {
             let message = format!(
                 "it has version {}, but this program reads version {VERSION}: use the program that wrote it",
@@ -48,6 +53,8 @@ impl SessionState {
             return Err(AgentError::State(message));
         }
         let tools = ToolSession::restore(self.tools).map_err(|error| AgentError::State(error.to_string()))?;
-        Ok((self.id, self.cycle, tools, Duration::from_millis(self.age_ms)))
+        let made = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(self.made_ms));
+        let made = made.ok_or_else(|| AgentError::State("the time when it was made cannot be".to_owned()))?;
+        Ok((self.id, self.cycle, tools, made))
     }
 }

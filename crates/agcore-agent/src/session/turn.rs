@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_llm::{Observer, TurnInput, TurnOptions, TurnOutcome};
 use tokio_util::sync::CancellationToken;
 
-use super::shared::Shared;
+use super::shared::{Conversation, Shared};
 use crate::error::AgentError;
 
 pub(super) async fn run(
@@ -14,21 +14,22 @@ pub(super) async fn run(
     token: CancellationToken,
     observer: Option<&Observer>,
 ) -> Result<TurnOutcome, AgentError> {
-    let mut occupied = shared.cycle.occupy(&token).await?;
-    shared.check_limits(&input, &occupied.value)?;
-    let agent = shared.agent();
-    shared.apply(&*agent, &mut occupied.value);
+    let mut occupied = shared.conversation.occupy(&token).await?;
+    let Conversation { cycle, agent } = &mut *occupied.value;
+    shared.check_limits(&input, cycle)?;
     if matches!(input, TurnInput::Begin(_)) {
+        *agent = shared.agent();
         shared.tools.begin_turn();
     }
-    let tools = shared.executor(&agent, &occupied.token)?;
+    shared.apply(&**agent, cycle);
+    let tools = shared.executor(agent, &occupied.token)?;
     let options = TurnOptions::new()
         .with_token(occupied.token.clone())
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
     let outcome = match observer {
-        Some(observer) => occupied.value.run_observed(input, options, observer).await,
-        None => occupied.value.run(input, options).await,
+        Some(observer) => cycle.run_observed(input, options, observer).await,
+        None => cycle.run(input, options).await,
     };
     Ok(outcome?)
 }

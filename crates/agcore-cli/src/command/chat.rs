@@ -3,6 +3,7 @@
 mod screen;
 mod commands;
 mod input;
+mod session;
 mod live_turn;
 mod interactive;
 
@@ -11,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, tools::Approver};
+use agcore::tools::Approver;
 
 use crate::{
     approve::AllowAll,
@@ -19,7 +20,6 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     render::{JsonLines, Palette, Render, Terminal},
-    sample_tools::{self, NotesFile},
     settings::Settings,
     turn,
 };
@@ -54,7 +54,7 @@ async fn one_message(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
-    let session = session(args, settings, approver)?;
+    let session = session::session(args, settings, approver)?;
     let mut render: Box<dyn Render> = if args.json {
         Box::new(JsonLines(io::stdout()))
     } else {
@@ -62,23 +62,4 @@ async fn one_message(
     };
     turn::run(&session, message, interrupts, &mut *render).await?;
     Ok(())
-}
-
-/// A session as the settings tell it.
-fn session(args: &ChatArgs, settings: &Settings, approver: Option<Arc<dyn Approver>>) -> Result<AgentSession, Failure> {
-    let tools = if args.no_tools {
-        Ok(ToolRegistry::new())
-    } else {
-        sample_tools::registry()
-    };
-    let mut builder = AgentBuilder::new()
-        .with_provider(settings.provider.build().map_err(Failure::setup)?)
-        .with_tools(tools.map_err(|error| Failure::task(error.to_string()))?)
-        .with_permissions(sample_tools::rules())
-        .with_state(NotesFile::default());
-    if let Some(approver) = approver {
-        builder = builder.with_approver(approver);
-    }
-    let spec = AgentSpec::new("assistant", settings.system.as_str());
-    Ok(builder.build()?.session("chat", Arc::new(spec)))
 }

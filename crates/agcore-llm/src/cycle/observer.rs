@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     sync::{Arc, Mutex, PoisonError},
-    task::Poll,
+    task::{Context, Poll, Waker},
 };
 
 use agcore_chat::StreamEvent;
@@ -14,17 +14,43 @@ const FULL: usize = 64;
 
 /// Takes the events of a turn. Made by [`TurnStream::of`](super::TurnStream::of), which drains it.
 ///
-/// There is no waker in it: whoever takes events out polls the future next.
-#[derive(Clone, Debug, Default)]
-pub struct Observer(Arc<Mutex<VecDeque<StreamEvent>>>);
+/// Mostly whoever takes events out polls the driver next; wakers are for drivers that run in another task, or among
+/// futures that are polled only when woken.
+#[derive(Clone, Debug)]
+pub struct Observer(Arc<Mutex<Queue>>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    events: VecDeque<StreamEvent>,
+    /// Waits for an event.
+    reader: Option<Waker>,
+    /// Wait for room.
+    writers: Vec<Waker>,
+}
 
 impl Observer {
+    /// Not public: who makes one has to drain it.
+    pub(super) fn new() -> Self {
+        Self(Arc::default())
+    }
+
     pub(super) fn push(&self, event: StreamEvent) {
-        self.with(|events| events.push_back(event));
+        let reader = self.with(|queue| {
+            queue.events.push_back(event);
+            queue.reader.take()
+        });
+        if let Some(reader) = reader {
+            reader.wake();
+        }
     }
 
     pub(super) fn pop(&self) -> Option<StreamEvent> {
-        self.with(VecDeque::pop_front)
+        self.take(None)
+    }
+
+    /// As [`pop`](Self::pop); with nothing there, the next event wakes.
+    pub(super) fn poll_pop(&self, cx: &Context<'_>) -> Poll<StreamEvent> {
+        self.take(Some(cx.waker())).map_or(Poll::Pending, Poll::Ready)
     }
 
     /// Waits while the queue is full.
@@ -37,18 +63,30 @@ impl Observer {
         self.shorter_than(1).await;
     }
 
+    fn take(&self, reader: Option<&Waker>) -> Option<StreamEvent> {
+        let (event, writers) = self.with(|queue| {
+            let event = queue.events.pop_front();
+            queue.reader = reader.filter(|_| event.is_none()).cloned();
+            (event, std::mem::take(&mut queue.writers))
+        });
+        writers.into_iter().for_each(Waker::wake);
+        event
+    }
+
     async fn shorter_than(&self, most: usize) {
-        poll_fn(|_| {
-            if self.with(|events| events.len()) < most {
-                Poll::Ready(())
-            } else {
+        poll_fn(|cx| {
+            self.with(|queue| {
+                if queue.events.len() < most {
+                    return Poll::Ready(());
+                }
+                queue.writers.push(cx.waker().clone());
                 Poll::Pending
-            }
+            })
         })
         .await;
     }
 
-    fn with<T>(&self, use_events: impl FnOnce(&mut VecDeque<StreamEvent>) -> T) -> T {
-        use_events(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, use_queue: impl FnOnce(&mut Queue) -> T) -> T {
+        use_queue(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -34,7 +34,7 @@ impl<'a, R> TurnStream<'a, R> {
     where
         F: Future<Output = R> + Send + 'a,
     {
-        let observer = Observer::default();
+        let observer = Observer::new();
         Self {
             state: State::Running(Box::pin(turn(observer.clone()))),
             observer,
@@ -66,14 +66,12 @@ impl<R: Unpin> Stream for TurnStream<'_, R> {
         let State::Running(future) = &mut this.state else {
             return Poll::Ready(None);
         };
-        let polled = future.as_mut().poll(cx);
-        let event = this.observer.pop();
-        match polled {
+        match future.as_mut().poll(cx) {
             Poll::Ready(outcome) => {
                 this.state = State::Over(outcome);
-                Poll::Ready(event)
+                Poll::Ready(this.observer.pop())
             }
-            Poll::Pending => event.map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
+            Poll::Pending => this.observer.poll_pop(cx).map(Some),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A fragment belongs to the call of its index; without one, to the call of its id; without both, to the call opened last.
 //! A new id under a used index is another call. Ids and names are set and never overwritten by nothing, input appends.
 
-use agcore_chat::{CallInput, Text, ToolCall, VendorData};
+use agcore_chat::{CallInput, Extra, Text, ToolCall, VendorData};
 
 use crate::delta::CallFragment;
 
@@ -19,6 +19,8 @@ struct Partial {
     input: String,
     custom: bool,
     vendor: Option<VendorData>,
+    extra: Extra,
+    inner: Extra,
 }
 
 impl Calls {
@@ -60,12 +62,20 @@ impl Calls {
             } else {
                 CallInput::Arguments(partial.input)
             };
+            let Partial {
+                name,
+                vendor,
+                extra,
+                inner,
+                ..
+            } = partial;
             calls.push(ToolCall {
                 id,
-                name: partial.name,
+                name,
                 input,
-                vendor: partial.vendor,
-                ..ToolCall::default()
+                vendor,
+                extra,
+                inner,
             });
         }
         calls
@@ -129,6 +139,10 @@ impl Partial {
         }
         if let Some(vendor) = &fragment.vendor {
             self.vendor = Some(vendor.clone());
+        }
+        for (to, from) in [(&mut self.extra, &fragment.extra), (&mut self.inner, &fragment.inner)] {
+            from.iter()
+                .for_each(|(name, value)| drop(to.insert(name, value.clone())));
         }
     }
 

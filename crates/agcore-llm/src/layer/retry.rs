@@ -19,10 +19,10 @@ use agcore_chat::{Clock, Usage};
 use futures_core::Stream;
 
 use crate::{
-    delta::ReplyDelta,
+    delta::{Place, ReplyDelta},
     error::LlmError,
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{Notice, ReplyItem, ReplyStream},
+    reply::{Notice, ReplyItem, ReplyStream, cut},
 };
 
 /// Gives numbers from 0 to 1, at random.
@@ -61,18 +61,13 @@ impl<P: fmt::Debug> fmt::Debug for Retry<P> {
 
 impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
     fn open(&self, call: Call) -> ReplyStream {
-        let begun = self.shared.clock.monotonic();
-        let attempt = Attempt {
-            handed_out: false,
-            usage: None,
-        };
         let reply = self.inner.open(call.clone());
         ReplyStream::new(Retrying {
             inner: Arc::clone(&self.inner),
             shared: Arc::clone(&self.shared),
             call,
-            begun,
-            attempt,
+            begun: None,
+            attempt: Attempt::default(),
             state: State::Reading(reply),
         })
     }
@@ -87,16 +82,32 @@ struct Retrying<P> {
     inner: Arc<P>,
     shared: Arc<Shared>,
     call: Call,
-    begun: Duration,
+    /// When it was first polled: nothing is sent before.
+    begun: Option<Duration>,
     attempt: Attempt,
     state: State,
 }
 
 /// What the attempt under way has given so far.
+#[derive(Default)]
 struct Attempt {
     /// Whether any part of an answer was handed out.
     handed_out: bool,
     usage: Option<Box<Usage>>,
+}
+
+impl Attempt {
+    fn take(&mut self, delta: &ReplyDelta) {
+        match delta {
+            ReplyDelta::Usage(usage) => self.usage = Some(usage.clone()),
+            ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } => {
+                self.handed_out |= !text.is_empty();
+            }
+            ReplyDelta::Member { place, .. } => self.handed_out |= *place != Place::Response,
+            ReplyDelta::Call { .. } | ReplyDelta::Seal { .. } | ReplyDelta::Block { .. } => self.handed_out = true,
+            ReplyDelta::Start(_) | ReplyDelta::BlockEnd { .. } | ReplyDelta::Finish { .. } => {}
+        }
+    }
 }
 
 enum State {
@@ -111,14 +122,7 @@ impl<P: LlmProvider + 'static> Retrying<P> {
     fn pass(&mut self, item: ReplyItem) -> ReplyItem {
         match item {
             ReplyItem::Delta(delta) => {
-                match &delta {
-                    ReplyDelta::Start(_) => {}
-                    ReplyDelta::Usage(usage) => {
-                        self.attempt.usage = Some(usage.clone());
-                        self.attempt.handed_out = true;
-                    }
-                    _ => self.attempt.handed_out = true,
-                }
+                self.attempt.take(&delta);
                 ReplyItem::Delta(delta)
             }
             ReplyItem::End(Err(error)) => match self.verdict(error) {
@@ -132,29 +136,47 @@ impl<P: LlmProvider + 'static> Retrying<P> {
                 self.state = State::Done;
                 ReplyItem::End(Ok(()))
             }
-            notice @ ReplyItem::Notice(_) => notice,
+            ReplyItem::Notice(notice) => {
+                if matches!(notice, Notice::Restarted { .. } | Notice::RetryScheduled { .. }) {
+                    // A layer below has begun anew, and told of what was lost.
+                    self.attempt = Attempt::default();
+                }
+                ReplyItem::Notice(notice)
+            }
         }
+    }
+
+    fn spent(&self) -> Duration {
+        self.begun.map_or(Duration::ZERO, |begun| {
+            self.shared.clock.monotonic().saturating_sub(begun)
+        })
+    }
+
+    /// Makes the call again, in the time that is left.
+    fn reopen(&self) -> ReplyStream {
+        let mut call = self.call.clone();
+        call.deadline = call.deadline.map(|deadline| deadline.saturating_sub(self.spent()));
+        self.inner.open(call)
     }
 
     /// Begins to wait for another attempt, or gives the error back.
     fn verdict(&mut self, error: LlmError) -> Result<Notice, LlmError> {
         let Shared { policy, clock, random } = &*self.shared;
-        let restart = self.attempt.handed_out;
+        let Attempt { handed_out, usage } = std::mem::take(&mut self.attempt);
         if !error.is_retryable()
             || self.call.token.is_cancelled()
-            || (restart && policy.mid_stream == MidStream::Fail)
+            || (handed_out && policy.mid_stream == MidStream::Fail)
             || self.call.attempt >= policy.max_retries
         {
             return Err(error);
         }
-        let spent = clock.monotonic().saturating_sub(self.begun);
-        let left = self
+        let most = self
             .call
             .deadline
-            .map_or(policy.budget, |deadline| deadline.min(policy.budget))
-            .saturating_sub(spent);
+            .map_or(policy.budget, |deadline| deadline.min(policy.budget));
+        let left = most.saturating_sub(self.spent());
         let delay = policy.delay(self.call.attempt, error.retry_after(), random());
-        if delay > left {
+        if delay >= left {
             return Err(too_long(error, delay, left));
         }
         self.call.attempt += 1;
@@ -167,9 +189,8 @@ impl<P: LlmProvider + 'static> Retrying<P> {
                 () = clock.sleep(delay) => false,
             }
         }));
-        let usage = self.attempt.usage.take();
-        self.attempt.handed_out = false;
-        Ok(if restart {
+        // Tokens that were used are told of also where nothing else is lost.
+        Ok(if handed_out || usage.is_some() {
             Notice::Restarted { fault, usage }
         } else {
             Notice::RetryScheduled {
@@ -197,15 +218,13 @@ impl<P: LlmProvider + 'static> Stream for Retrying<P> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
         let this = self.get_mut();
+        this.begun.get_or_insert_with(|| this.shared.clock.monotonic());
         loop {
             match &mut this.state {
                 State::Done => return Poll::Ready(None),
                 State::Reading(reply) => {
                     let item = std::task::ready!(Pin::new(reply).poll_next(cx));
-                    let Some(item) = item else {
-                        this.state = State::Done;
-                        return Poll::Ready(None);
-                    };
+                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(cut())));
                     return Poll::Ready(Some(this.pass(item)));
                 }
                 State::Waiting(wait) => {
@@ -214,7 +233,7 @@ impl<P: LlmProvider + 'static> Stream for Retrying<P> {
                         this.state = State::Done;
                         return Poll::Ready(Some(ReplyItem::End(Err(LlmError::cancelled()))));
                     }
-                    this.state = State::Reading(this.inner.open(this.call.clone()));
+                    this.state = State::Reading(this.reopen());
                 }
             }
         }

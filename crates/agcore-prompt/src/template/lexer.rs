@@ -120,7 +120,7 @@ impl<'s> Lexer<'s> {
     pub(super) fn raw(&mut self) -> Option<(Option<Piece<'s>>, Tag<'s>)> {
         let from = self.at;
         let closing = self.source[from..]
-            .match_indices(OPEN)
+            .match_indices('{')
             .find_map(|(braces, _)| raw_close(self.source, from + braces));
         closing.map(|tag| {
             let text = self.text(tag.start);

@@ -162,6 +162,7 @@ fn raw_blocks_are_not_parsed() {
     check("{{#raw}}{{/raw}}{{ # raw }}a{{ / raw }}", json!({}), "a");
     check("a {{~#raw~}} {{x}} {{~/raw~}} b", json!({}), "a{{x}}b");
     check("{{#raw}}{{/rawer}}{{/ra{{/{{/raw}}", json!({}), "{{/rawer}}{{/ra{{/");
+    check("{{#raw}}{{{/raw}}|{{#raw}}{{{{/raw}}", json!({}), "{|{{");
     check("{{#raw}}\n  {{x}}\n{{/raw}}\n", json!({}), "  {{x}}\n");
 }
 

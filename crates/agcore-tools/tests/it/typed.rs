@@ -44,7 +44,6 @@ fn the_schema_comes_from_the_type() {
     assert_eq!(
         *search().parameters(),
         json!({
-            "description": "Where to look.",
             "type": "object",
             "properties": {
                 "words": {"description": "The words to look for.", "type": "array", "items": {"type": "string"}},

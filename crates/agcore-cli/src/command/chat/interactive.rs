@@ -8,7 +8,7 @@ use super::{
     commands::{self, Next},
     live_turn::LiveTurn,
     screen::Screen,
-    session,
+    session::session,
 };
 use crate::{
     approve::{AllowAll, AskPerson},

@@ -1,8 +1,8 @@
 //! Calling the model: request, hooks, items, reply.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, ChatResponse, Message, ModelEvent, Text, TextEvent, UsageTracker};
+use agcore_chat::{ChatRequest, ChatResponse, Fault, Message, ModelEvent, Text, TextEvent, UsageTracker};
 use futures_util::StreamExt;
 
 use super::state::Driver;
@@ -16,6 +16,16 @@ use crate::{
     reply::{Notice, ReplyItem},
 };
 
+/// One call of the model under way.
+struct Asked {
+    request: Arc<ChatRequest>,
+    begun: Duration,
+    /// From 0.
+    attempt: u32,
+    /// Attempts that came to nothing.
+    lost: UsageTracker,
+}
+
 impl Driver<'_> {
     /// Asks the model and tells the machine what came of it.
     pub(super) async fn call_model(&mut self, purpose: Purpose, messages: Vec<Arc<Message>>) -> Result<(), LlmError> {
@@ -24,14 +34,14 @@ impl Driver<'_> {
             Ok(request) => request,
             Err(reason) => return self.absorb(Outcome::Stop(Cause::hook_blocked(reason))).await,
         };
-        let begun = self.clock.monotonic();
-        let mut lost = UsageTracker::default();
-        let answer = self.read_reply(&request, &mut lost).await;
-        let context = HookContext {
-            request: Some(&request),
-            duration: Some(self.clock.monotonic().saturating_sub(begun)),
-            ..self.context()
+        let mut asked = Asked {
+            request,
+            begun: self.clock.monotonic(),
+            attempt: 0,
+            lost: UsageTracker::default(),
         };
+        let answer = self.read_reply(&mut asked).await;
+        let context = self.attempt_context(&asked);
         let outcome = match answer {
             Ok(response) => {
                 self.hooks
@@ -40,7 +50,7 @@ impl Driver<'_> {
                         ..context
                     })
                     .await;
-                self.replied(response, lost)
+                self.replied(response, asked.lost)
             }
             Err(error) => {
                 let fault = error.fault();
@@ -50,19 +60,19 @@ impl Driver<'_> {
                         ..context
                     })
                     .await;
-                if let Some(partial) = error.partial() {
-                    lost.record(partial.usage.as_ref());
-                }
-                let cancelled = *error.kind() == LlmErrorKind::Cancelled;
-                self.error = Some(error);
-                if cancelled && lost.calls == 0 {
-                    Outcome::Stop(Cause::cancelled())
-                } else {
-                    Outcome::Failed(Failure::new(fault).with_lost(lost))
-                }
+                self.failed(error, fault, asked.lost)
             }
         };
         self.absorb(outcome).await
+    }
+
+    fn attempt_context<'c>(&'c self, asked: &'c Asked) -> HookContext<'c> {
+        HookContext {
+            request: Some(&asked.request),
+            attempt: asked.attempt,
+            duration: Some(self.clock.monotonic().saturating_sub(asked.begun)),
+            ..self.context()
+        }
     }
 
     fn request(&self, purpose: Purpose, messages: Vec<Arc<Message>>) -> ChatRequest {
@@ -75,12 +85,8 @@ impl Driver<'_> {
         request
     }
 
-    async fn read_reply(
-        &mut self,
-        request: &Arc<ChatRequest>,
-        lost: &mut UsageTracker,
-    ) -> Result<ChatResponse, LlmError> {
-        let mut call = Call::new(Arc::clone(request))
+    async fn read_reply(&mut self, asked: &mut Asked) -> Result<ChatResponse, LlmError> {
+        let mut call = Call::new(Arc::clone(&asked.request))
             .with_stream(self.options.stream)
             .with_token(self.options.token.clone());
         call.trace.clone_from(&self.options.trace);
@@ -96,7 +102,7 @@ impl Driver<'_> {
                 }
                 ReplyItem::Notice(notice) => {
                     fold.notice(&notice);
-                    self.note(notice, request, lost).await;
+                    self.note(notice, asked).await;
                 }
                 end @ ReplyItem::End(_) => {
                     if let Some(answer) = fold.absorb(end) {
@@ -109,47 +115,49 @@ impl Driver<'_> {
     }
 
     /// Tells observers and hooks of a notice, and counts what a lost attempt used.
-    async fn note(&mut self, notice: Notice, request: &Arc<ChatRequest>, lost: &mut UsageTracker) {
-        let context = HookContext {
-            request: Some(request),
-            ..self.context()
-        };
+    async fn note(&mut self, notice: Notice, asked: &mut Asked) {
         match notice {
             Notice::RetryScheduled { attempt, delay, fault } => {
-                self.hooks
-                    .on_error(&HookContext {
-                        error: Some(&fault),
-                        attempt: attempt - 1,
-                        ..context
-                    })
-                    .await;
-                self.hooks
-                    .on_retry(&HookContext {
-                        error: Some(&fault),
-                        attempt,
-                        ..context
-                    })
-                    .await;
+                self.retry(asked, attempt, &fault).await;
                 self.tell(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
             }
             Notice::Restarted { fault, usage } => {
-                lost.record(usage.as_deref());
-                self.hooks
-                    .on_error(&HookContext {
-                        error: Some(&fault),
-                        ..context
-                    })
-                    .await;
-                self.hooks
-                    .on_retry(&HookContext {
-                        error: Some(&fault),
-                        ..context
-                    })
-                    .await;
+                asked.lost.record(usage.as_deref());
+                self.retry(asked, asked.attempt.saturating_add(1), &fault).await;
                 self.tell(ModelEvent::StreamRestarted { fault }).await;
             }
             Notice::AnsweredBy(who) => self.tell(ModelEvent::AnsweredBy(who)).await,
             Notice::Waiting { limit, delay } => self.tell(ModelEvent::WaitingForLimit { delay, limit }).await,
+        }
+    }
+
+    /// An attempt has failed and the next one follows.
+    async fn retry(&self, asked: &mut Asked, next: u32, fault: &Fault) {
+        let context = HookContext {
+            error: Some(fault),
+            ..self.attempt_context(asked)
+        };
+        self.hooks.on_error(&context).await;
+        self.hooks
+            .on_retry(&HookContext {
+                attempt: next,
+                ..context
+            })
+            .await;
+        asked.attempt = next;
+    }
+
+    /// The failure, as the machine takes it; the whole error is kept for the caller.
+    fn failed(&mut self, error: LlmError, fault: Fault, mut lost: UsageTracker) -> Outcome {
+        if let Some(partial) = error.partial() {
+            lost.record(partial.usage.as_ref());
+        }
+        let cancelled = *error.kind() == LlmErrorKind::Cancelled;
+        self.error = Some(error);
+        if cancelled && lost.calls == 0 {
+            Outcome::Stop(Cause::cancelled())
+        } else {
+            Outcome::Failed(Failure::new(fault).with_lost(lost))
         }
     }
 

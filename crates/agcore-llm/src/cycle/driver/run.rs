@@ -23,6 +23,10 @@ impl Driver<'_> {
         }
         let mut running = RunningTools::default();
         loop {
+            if self.options.token.is_cancelled() && self.machine.is_open() {
+                running = RunningTools::default();
+                self.absorb(Outcome::Stop(Cause::cancelled())).await?;
+            }
             match self.machine.next() {
                 Step::Call(plan) => {
                     let (purpose, messages) = (plan.purpose, plan.messages());
@@ -43,15 +47,25 @@ impl Driver<'_> {
 
     async fn begin(&mut self, begin: Begin) -> Result<(), LlmError> {
         if self.machine.is_open() {
+            self.check(&begin)?;
             self.absorb(Outcome::Stop(Cause::abandoned())).await?;
-            self.tell_turn_end().await;
             self.seq = 0;
         }
+        self.tell_turn_end().await;
         self.absorb(Outcome::Begun(begin)).await?;
+        *self.turn_end_owed = true;
         if let Err(reason) = self.hooks.turn_start(&self.context()).await {
             self.absorb(Outcome::Stop(Cause::hook_blocked(reason))).await?;
         }
         Ok(())
+    }
+
+    /// Whether a turn could begin if the open one were stopped: input that cannot be sent must not cost an open turn.
+    fn check(&self, begin: &Begin) -> Result<(), LlmError> {
+        let mut trial = self.machine.clone();
+        let stopped = trial.absorb(Outcome::Stop(Cause::abandoned()));
+        let begun = stopped.and_then(|_| trial.absorb(Outcome::Begun(begin.clone())));
+        begun.map(drop).map_err(misuse)
     }
 
     async fn resume(&mut self, answers: Vec<(QuestionId, Answer)>) -> Result<(), LlmError> {

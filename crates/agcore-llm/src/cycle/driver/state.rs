@@ -16,47 +16,27 @@ use crate::{
 };
 
 pub(in crate::cycle) struct Driver<'a> {
-    pub(super) provider: &'a dyn LlmProvider,
-    pub(super) clock: &'a dyn Clock,
-    pub(super) hooks: &'a Hooks,
-    pub(super) settings: &'a CycleSettings,
-    pub(super) machine: &'a mut Machine,
-    pub(super) options: TurnOptions,
-    pub(super) observer: Option<&'a Observer>,
+    pub(in crate::cycle) provider: &'a dyn LlmProvider,
+    pub(in crate::cycle) clock: &'a dyn Clock,
+    pub(in crate::cycle) hooks: &'a Hooks,
+    pub(in crate::cycle) settings: &'a CycleSettings,
+    pub(in crate::cycle) machine: &'a mut Machine,
+    /// Whether hooks were told of the turn's start and not yet of its end.
+    pub(in crate::cycle) turn_end_owed: &'a mut bool,
+    pub(in crate::cycle) options: TurnOptions,
+    pub(in crate::cycle) observer: Option<&'a Observer>,
     /// Counts the events.
-    pub(super) seq: u64,
+    pub(in crate::cycle) seq: u64,
     /// The last reply.
-    pub(super) response: Option<ChatResponse>,
+    pub(in crate::cycle) response: Option<ChatResponse>,
     /// What the machine knows as a fault, in full.
-    pub(super) error: Option<LlmError>,
+    pub(in crate::cycle) error: Option<LlmError>,
 }
 
 impl<'a> Driver<'a> {
-    pub(in crate::cycle) fn new(
-        provider: &'a dyn LlmProvider,
-        clock: &'a dyn Clock,
-        hooks: &'a Hooks,
-        settings: &'a CycleSettings,
-        machine: &'a mut Machine,
-        options: TurnOptions,
-        observer: Option<&'a Observer>,
-    ) -> Self {
-        Self {
-            provider,
-            clock,
-            hooks,
-            settings,
-            machine,
-            options,
-            observer,
-            seq: 0,
-            response: None,
-            error: None,
-        }
-    }
-
-    pub(super) async fn tell_turn_end(&self) {
-        if self.hooks.is_empty() {
+    /// Tells hooks that the turn has ended, if they do not know.
+    pub(super) async fn tell_turn_end(&mut self) {
+        if !std::mem::take(self.turn_end_owed) || self.hooks.is_empty() {
             return;
         }
         let fault = match self.machine.next() {
@@ -73,10 +53,15 @@ impl<'a> Driver<'a> {
 
     /// Tells the machine, and observers what it changed.
     pub(super) async fn absorb(&mut self, outcome: Outcome) -> Result<(), LlmError> {
+        self.try_absorb(outcome).await.map_err(misuse)
+    }
+
+    /// As [`absorb`](Self::absorb), for outcomes that the machine may refuse.
+    pub(super) async fn try_absorb(&mut self, outcome: Outcome) -> Result<(), Misuse> {
         // Events of a round belong to the round in which they happened, not to the next.
         let (turn, round) = (self.machine.turn_index(), self.machine.round());
         let begins = matches!(outcome, Outcome::Begun(_));
-        let changes = self.machine.absorb(outcome).map_err(misuse)?;
+        let changes = self.machine.absorb(outcome)?;
         let (turn, round) = if begins {
             (self.machine.turn_index(), 0)
         } else {

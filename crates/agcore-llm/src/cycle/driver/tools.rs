@@ -89,21 +89,37 @@ impl Driver<'_> {
 
     /// A call has ended: hooks may replace a result's text before anybody sees it.
     async fn settled(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
+        let Some(known) = self.machine.uncertain().find(|known| known.id == *call) else {
+            tracing::warn!(
+                call = &*call,
+                "an executor reported on a call that does not run; it was passed over"
+            );
+            return Ok(());
+        };
         let outcome = match outcome {
             ToolOutcome::Done(result) if !self.hooks.is_empty() => {
-                let known = self.machine.uncertain().find(|known| known.id == *call).cloned();
-                match known {
-                    Some(known) => ToolOutcome::Done(self.hooks.post_tool(&self.context(), &known, result).await),
-                    None => ToolOutcome::Done(result),
-                }
+                let known = known.clone();
+                ToolOutcome::Done(self.hooks.post_tool(&self.context(), &known, result).await)
             }
             other => other,
         };
         self.settle(call, outcome, duration).await
     }
 
+    /// An outcome that the machine refuses becomes an error result: each call must end.
     async fn settle(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let Err(refused) = self
+            .try_absorb(Outcome::Tool {
+                call: call.clone(),
+                outcome,
+                duration_us,
+            })
+            .await
+        else {
+            return Ok(());
+        };
+        let outcome = ToolOutcome::error(format!("The tool ended in a way that cannot be used: {refused}."));
         self.absorb(Outcome::Tool {
             call,
             outcome,

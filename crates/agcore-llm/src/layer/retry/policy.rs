@@ -94,11 +94,12 @@ impl RetryPolicy {
             .checked_pow(attempt)
             .and_then(|factor| self.base.checked_mul(factor));
         let ceiling = doubled.map_or(self.cap, |wait| wait.min(self.cap));
-        ceiling.mul_f64(if random.is_finite() {
+        let share = if random.is_finite() {
             random.clamp(0.0, 1.0)
         } else {
             1.0
-        })
+        };
+        Duration::try_from_secs_f64(ceiling.as_secs_f64() * share).unwrap_or(ceiling)
     }
 }
 
