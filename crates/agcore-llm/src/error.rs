@@ -117,7 +117,7 @@ impl LlmError {
         let mut source = self.source();
         while let Some(cause) = source {
             let cause_text = cause.to_string();
-            if !text.ends_with(&cause_text) {
+            if !text.contains(&cause_text) {
                 text.push_str(": ");
                 text.push_str(&cause_text);
             }

@@ -31,6 +31,7 @@
 //! | `openai-chat` (default) | the OpenAI Chat Completions API and its dialects |
 //! | `http` (default) | the HTTP transport; `http2`, `gzip` add to it |
 //! | `schema` | full JSON Schema validation of tool arguments |
+//! | `macros` | the `#[tool]` attribute |
 //! | `full` | all of it |
 
 /// The vocabulary: messages, tools, requests, replies, usage, events.

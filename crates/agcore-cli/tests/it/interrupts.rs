@@ -134,12 +134,15 @@ fn while_nobody_reads_its_output() {
             .expect("the answer begins")
             .unwrap();
         // The first cancels a turn that is stuck, another one ends the program. Two that come at once may count as one.
-        let status = loop {
-            interrupt(&child);
-            if let Ok(status) = timeout(AGAIN, child.wait()).await {
-                break status.unwrap();
+        let pressing = async {
+            loop {
+                interrupt(&child);
+                if let Ok(status) = timeout(AGAIN, child.wait()).await {
+                    break status.unwrap();
+                }
             }
         };
+        let status = timeout(LIMIT, pressing).await.expect("the program ends");
         assert_eq!(status.code(), Some(130));
     });
 }

@@ -1,5 +1,7 @@
 //! What goes to standard output: JSON Lines, no colours, readers that go away.
 
+use std::process::Stdio;
+
 use agcore::{
     StreamEvent,
     chat::{EventKind, TextEvent},
@@ -74,33 +76,50 @@ fn foreign_text_cannot_steer_the_terminal() {
     );
 }
 
+/// What `head -1` does. The rest of the answer does not fit into the pipe.
 #[test]
 fn a_reader_that_goes_away_ends_the_program_in_silence() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
+    let ran: Ran = runtime().block_on(async {
+        let mut child = agcore.spawn(["chat", "--json", "long 10000"]);
+        let mut line = String::new();
+        let mut output = BufReader::with_capacity(16, child.stdout.take().unwrap());
+        let read = timeout(LIMIT, output.read_line(&mut line)).await;
+        read.expect("a line comes").unwrap();
+        drop(output);
+        let ended = timeout(LIMIT, child.wait_with_output()).await;
+        ended.expect("the program ends").unwrap().into()
+    });
+    assert_silent(&ran);
+}
+
+#[test]
+fn a_reader_that_was_never_there() {
+    let server = Server::playground();
+    let case = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/wire/openai-chat/choice-members-null-or-absent.json"
+    );
     for arguments in [
-        &["chat", "--json", "long 10000"][..],
-        &["chat", "help me\nlong\n", "--no-tools"],
+        &["chat", "hi"][..],
+        &["chat", "--json", "hi"],
         &["demo"],
+        &["inspect", "case", case],
     ] {
-        let ran: Ran = runtime().block_on(async {
-            let mut child = agcore.spawn(arguments);
-            let mut line = String::new();
-            let mut output = BufReader::with_capacity(16, child.stdout.take().unwrap());
-            timeout(LIMIT, output.read_line(&mut line))
-                .await
-                .expect("a line comes")
-                .unwrap();
-            drop(output);
-            timeout(LIMIT, child.wait_with_output())
-                .await
-                .expect("the program ends")
-                .unwrap()
-                .into()
-        });
-        ran.assert_clean();
-        // The last words may have been on their way when the reader left.
-        let is_silent = ran.code() == Some(141) && !ran.stderr.contains("error");
-        assert!(is_silent, "{arguments:?}: {:?} {}", ran.status, ran.stderr);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let agcore = Agcore::talking_to(&server);
+        let mut command = agcore.command();
+        command.args(arguments).stdin(Stdio::null()).stdout(writer);
+        let ran = Ran::from(command.output().unwrap());
+        assert_silent(&ran);
     }
+}
+
+#[track_caller]
+fn assert_silent(ran: &Ran) {
+    ran.assert_clean();
+    assert_eq!(ran.code(), Some(141), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("error"), "{}", ran.stderr);
 }

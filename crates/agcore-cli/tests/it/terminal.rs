@@ -1,6 +1,6 @@
 //! `agcore chat` at a terminal, as a person uses it.
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use agcore_testkit::mock_server::{Answer, MockOptions, Playground, RecordedRequest, Reply, ToolCall};
 use rexpect::{
@@ -25,12 +25,22 @@ struct Person {
     agcore: Agcore,
 }
 
+/// A chat on a terminal that shows what is typed, as terminals do and rexpect's do not.
+fn echoing(agcore: &Agcore, arguments: &[&str]) -> Command {
+    let program = agcore.command();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "stty echo && exec \"$0\" chat \"$@\""]);
+    command.arg(program.get_program()).args(arguments);
+    command.env_clear().current_dir(agcore.folder.path());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command
+}
+
 impl Person {
     /// Sits down at a terminal; colours are taken out of what is seen.
     fn at(server: &Server, arguments: &[&str]) -> Self {
         let agcore = Agcore::talking_to(server).with("TERM", "xterm-256color");
-        let mut command = agcore.command();
-        command.arg("chat").args(arguments);
+        let command = echoing(&agcore, arguments);
         let session = spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap();
         let mut person = Self { session, agcore };
         person.sees("Ctrl-D leaves.");

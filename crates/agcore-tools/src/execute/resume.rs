@@ -1,4 +1,4 @@
-//! [`Resumed`]: a call that goes on after its question was answered.
+//! [`Beginning`]: where a call begins, anew or after its question was answered; [`Saved`]: what a question keeps for that.
 
 use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolCall};
 use serde::{Deserialize, Serialize};
