@@ -28,6 +28,7 @@
 //! | `mock-server` (default) | `mock_server`: a model server on loopback that plays answers and faults, and the program `agcore-mock` |
 //! | `scripted` | `scripted`: a provider that plays a script, without any network |
 //! | `clock` | `clock`: a clock that a test turns |
+//! | `conformance` | `conformance`: what every provider shall do, checked on yours; with `mock-server` over HTTP, with `scripted` for layers |
 //! | `gzip` | replies of the mock server that come compressed although nobody asked |
 
 #[cfg(feature = "clock")]
@@ -36,3 +37,5 @@ pub mod clock;
 pub mod mock_server;
 #[cfg(feature = "scripted")]
 pub mod scripted;
+#[cfg(feature = "conformance")]
+pub mod conformance;

@@ -81,18 +81,25 @@ impl Grid {
 
     /// What became of a behaviour in this form; `None` when it was not checked.
     pub fn verdict(&self, behaviour: Behaviour, mode: Mode) -> Option<&Verdict> {
-        let cell = self.cells.iter().find(|cell| (cell.behaviour, cell.mode) == (behaviour, mode));
+        let cell = self
+            .cells
+            .iter()
+            .find(|cell| (cell.behaviour, cell.mode) == (behaviour, mode));
         cell.map(|cell| &cell.verdict)
     }
 
     /// The checks that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(|cell| matches!(cell.verdict, Verdict::Fail(_)))
+        self.cells
+            .iter()
+            .filter(|cell| matches!(cell.verdict, Verdict::Fail(_)))
     }
 
     /// The checks that were not made.
     pub fn skips(&self) -> impl Iterator<Item = &Cell> {
-        self.cells.iter().filter(|cell| matches!(cell.verdict, Verdict::Skip(_)))
+        self.cells
+            .iter()
+            .filter(|cell| matches!(cell.verdict, Verdict::Skip(_)))
     }
 
     /// Checks that nothing failed and that something passed; skips are allowed, as they can be seen.
@@ -102,7 +109,10 @@ impl Grid {
     #[track_caller]
     pub fn assert_passed(&self) {
         let passed = self.cells.iter().any(|cell| cell.verdict == Verdict::Pass);
-        assert!(passed && self.failures().next().is_none(), "the provider does not conform\n{self}");
+        assert!(
+            passed && self.failures().next().is_none(),
+            "the provider does not conform\n{self}"
+        );
     }
 
     /// The rows in the order of their first cell.

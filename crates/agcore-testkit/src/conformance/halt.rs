@@ -30,5 +30,7 @@ pub(super) fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Result<(),
 
 /// Fails unless what was found is what was expected.
 pub(super) fn same<T: PartialEq + fmt::Debug + ?Sized>(what: &str, found: &T, expected: &T) -> Result<(), Halt> {
-    ensure(found == expected, || format!("{what}: found {found:?}, expected {expected:?}"))
+    ensure(found == expected, || {
+        format!("{what}: found {found:?}, expected {expected:?}")
+    })
 }

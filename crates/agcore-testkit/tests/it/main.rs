@@ -12,6 +12,8 @@ mod client;
 mod behaviours;
 mod bytes;
 mod chat;
+#[cfg(all(feature = "conformance", feature = "scripted"))]
+mod conformance;
 mod endings;
 mod errors;
 mod events;
