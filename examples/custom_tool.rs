@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
-use std::{collections::BTreeMap, error::Error, sync::Arc};
+use std::{collections::BTreeMap, error::Error};
 
 use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
@@ -135,12 +135,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let stock = BTreeMap::from([("A-100", 7), ("B-200", 0)]);
     let bundle = AgentBuilder::new()
-        .with_provider(Arc::new(model()))
+        .with_provider(model())
         .with_tools(tools)
         .with_state(Warehouse { stock })
         .build()?;
     let clerk = AgentSpec::new("clerk", "You help customers of a shop.");
-    let session = bundle.session("s-1", Arc::new(clerk));
+    let session = bundle.session("s-1", clerk);
     let outcome = session
         .submit_turn("Three of A-100, please. Can I bring them back?")
         .await?;

@@ -134,12 +134,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ScriptStep::text("The key is set."),
     ]);
     let bundle = AgentBuilder::new()
-        .with_provider(Arc::new(model.clone()))
+        .with_provider(model.clone())
         .with_tools(tools()?)
-        .with_hook(Arc::new(SecretFilter))
-        .with_hook(Arc::new(Bounds))
+        .with_hook(SecretFilter)
+        .with_hook(Bounds)
         .build()?;
-    let session = bundle.session("s-1", Arc::new(AgentSpec::new("clerk", "You search files.")));
+    let session = bundle.session("s-1", AgentSpec::new("clerk", "You search files."));
 
     println!("one turn:");
     let outcome = session.submit_turn("Is my key sk-live-42 set anywhere?").await?;

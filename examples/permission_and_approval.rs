@@ -126,13 +126,13 @@ fn model() -> ScriptedProvider {
 async fn main() -> Result<(), Box<dyn Error>> {
     let person = Arc::new(Person::default());
     let bundle = AgentBuilder::new()
-        .with_provider(Arc::new(model()))
+        .with_provider(model())
         .with_tools(tools()?)
         .with_permissions(rules()?)
-        .with_approver(Arc::clone(&person) as _)
-        .with_audit(Arc::new(PrintedLog))
+        .with_approver(Arc::clone(&person))
+        .with_audit(PrintedLog)
         .build()?;
-    let session = bundle.session("s-1", Arc::new(AgentSpec::new("clerk", "You keep notes.")));
+    let session = bundle.session("s-1", AgentSpec::new("clerk", "You keep notes."));
 
     println!("decisions (? is a question to the person, # a line of the audit log):");
     session.submit_turn("Tidy up my notes.").await?;

@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
-use std::{error::Error, sync::Arc};
+use std::error::Error;
 
 use agcore::{
     AgentBuilder, AgentSpec, StreamEvent, ToolRegistry,
@@ -30,12 +30,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tools.register(typed("local_time", "The time in a city.", local_time))?;
 
     let bundle = AgentBuilder::new()
-        .with_provider(Arc::new(model()))
+        .with_provider(model())
         .with_tools(tools)
         .with_state(Meeting(Barrier::new(2)))
         .build()?;
     let guide = AgentSpec::new("guide", "You help a traveller.");
-    let session = bundle.session("trip", Arc::new(guide));
+    let session = bundle.session("trip", guide);
 
     let mut shown = Shown::default();
     let mut turn = session.submit_turn_stream("What is Lisbon like right now?");

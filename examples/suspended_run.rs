@@ -84,11 +84,11 @@ fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn
     tools.register(typed("pay", "Pays an amount.", pay))?;
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay"));
     Ok(AgentBuilder::new()
-        .with_provider(Arc::new(model))
+        .with_provider(model)
         .with_tools(tools)
         .with_state(bank.clone())
         .with_permissions(rules)
-        .with_approver(Arc::new(SuspendingApprover))
+        .with_approver(SuspendingApprover)
         .build()?)
 }
 

@@ -1,11 +1,13 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::num::NonZeroU64;
+use std::time::Duration;
 
-use lexopt::{Arg, Parser};
+use lexopt::{Arg, Parser, ValueExt as _};
 
 use crate::stage::Stage;
-use crate::{graph, tidy};
+use crate::{fuzz, graph, tidy};
 
 /// What `cargo xtask` prints when nothing is asked of it.
 pub(crate) const HELP: &str = "\
@@ -28,6 +30,9 @@ Checks, each counted; they end with a line `N passed, N failed`:
 Longer runs:
   bench [NAME]              the benches, or those of one bench or package
   soak [FILTER]             the tests with their long counts (AGCORE_SOAK=1)
+  fuzz [TARGET] [--seconds N]
+                            the fuzz targets, or one, for a minute each unless told
+                            otherwise; needs a C++ compiler
 
   help                      this text
 
@@ -41,6 +46,7 @@ pub(crate) enum Command {
     Stage(Stage),
     Bench { name: Option<String> },
     Soak { filter: Option<String> },
+    Fuzz { target: Option<String>, time: Duration },
 }
 
 /// Reads the arguments after the program's name.
@@ -55,6 +61,7 @@ where
         match argument {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Long("check") => rest.check = true,
+            Arg::Long("seconds") => rest.seconds = Some(parser.value()?.parse()?),
             Arg::Value(value) if command.is_none() => command = Some(value.into_string()?),
             Arg::Value(value) => rest.words.push(value.into_string()?),
             _ => return Err(argument.unexpected()),
@@ -70,14 +77,19 @@ where
 #[derive(Debug, Default)]
 struct Rest {
     check: bool,
+    /// libFuzzer takes none for no end.
+    seconds: Option<NonZeroU64>,
     words: Vec<String>,
 }
 
 impl Rest {
-    /// Complains of `--check`, which only `graph` knows.
-    fn no_check(self) -> Result<Vec<String>, lexopt::Error> {
+    /// Complains of `--check`, which only `graph` knows, and of `--seconds`, which only `fuzz` knows.
+    fn no_option(self) -> Result<Vec<String>, lexopt::Error> {
         if self.check {
             return Err("only `graph` knows --check".into());
+        }
+        if self.seconds.is_some() {
+            return Err("only `fuzz` knows --seconds".into());
         }
         Ok(self.words)
     }
@@ -90,7 +102,7 @@ impl Rest {
     }
 
     fn at_most_one(self) -> Result<Option<String>, lexopt::Error> {
-        let mut words = self.no_check()?.into_iter();
+        let mut words = self.no_option()?.into_iter();
         let first = words.next();
         match words.next() {
             Some(word) => Err(format!("unexpected argument `{word}`").into()),
@@ -99,19 +111,24 @@ impl Rest {
     }
 }
 
-fn named(command: &str, rest: Rest) -> Result<Command, lexopt::Error> {
+fn named(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
     let stage = match command {
         "graph" => {
-            let frozen = rest.check;
-            let only = known(rest.words, &graph::names())?;
+            let frozen = std::mem::take(&mut rest.check);
+            let only = known(rest.no_option()?, &graph::names())?;
             return Ok(Command::Stage(Stage::Graph { frozen, only }));
         }
         "tidy" => {
-            let only = known(rest.no_check()?, &tidy::names())?;
+            let only = known(rest.no_option()?, &tidy::names())?;
             return Ok(Command::Stage(Stage::Tidy { only }));
         }
         "bench" => return rest.at_most_one().map(|name| Command::Bench { name }),
         "soak" => return rest.at_most_one().map(|filter| Command::Soak { filter }),
+        "fuzz" => {
+            let seconds = rest.seconds.take().map(NonZeroU64::get);
+            let time = seconds.map_or(fuzz::DEFAULT_TIME, Duration::from_secs);
+            return rest.at_most_one().map(|target| Command::Fuzz { target, time });
+        }
         "help" => return rest.none().map(|()| Command::Help),
         "ci" => return rest.none().map(|()| Command::Ci),
         "fmt" => Stage::Fmt,
@@ -161,6 +178,10 @@ mod tests {
         check("bench", Command::Bench { name: None });
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });
+        let (target, time) = (Some("sse".to_owned()), Duration::from_secs(5));
+        check("fuzz sse --seconds 5", Command::Fuzz { target, time });
+        let time = fuzz::DEFAULT_TIME;
+        check("fuzz", Command::Fuzz { target: None, time });
     }
 
     #[test]
@@ -185,6 +206,9 @@ mod tests {
         check_error("ci now", "unexpected argument `now`");
         check_error("bench a b", "unexpected argument `b`");
         check_error("tidy --check", "only `graph` knows --check");
+        check_error("graph --seconds 5", "only `fuzz` knows --seconds");
+        check_error("fuzz --check", "only `graph` knows --check");
+        assert!(parse_line("fuzz --seconds 0").is_err());
         check_error("fmt --fix", "invalid option '--fix'");
     }
 }

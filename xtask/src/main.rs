@@ -31,6 +31,7 @@ mod deny;
 mod features;
 mod bench;
 mod soak;
+mod fuzz;
 mod stage;
 mod args;
 
@@ -75,5 +76,6 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
+        Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }
 }

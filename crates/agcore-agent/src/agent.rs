@@ -1,5 +1,7 @@
 //! [`Agent`]: who answers. [`AgentSpec`]: an agent made of data.
 
+use std::sync::Arc;
+
 use agcore_chat::ChatRequest;
 use agcore_tools::RegisteredTool;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,25 @@ pub trait Agent: Send + Sync {
     /// Model and parameters of its requests. An empty model means the provider's own.
     fn request(&self) -> ChatRequest {
         ChatRequest::default()
+    }
+}
+
+/// A shared agent is an agent.
+impl<A: Agent + ?Sized> Agent for Arc<A> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn system_prompt(&self) -> String {
+        (**self).system_prompt()
+    }
+
+    fn exposes(&self, tool: &RegisteredTool) -> bool {
+        (**self).exposes(tool)
+    }
+
+    fn request(&self) -> ChatRequest {
+        (**self).request()
     }
 }
 

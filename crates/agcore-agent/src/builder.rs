@@ -33,8 +33,8 @@ impl AgentBuilder {
     }
 
     /// Sets who answers. The retry policy of the settings is put around it.
-    pub fn with_provider(mut self, provider: Arc<dyn LlmProvider>) -> Self {
-        self.provider = Some(provider);
+    pub fn with_provider(mut self, provider: impl LlmProvider + 'static) -> Self {
+        self.provider = Some(Arc::new(provider));
         self
     }
 
@@ -51,8 +51,8 @@ impl AgentBuilder {
     }
 
     /// Sets who is asked about calls that the rules do not allow. Without, these are denied.
-    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.policy = self.policy.with_approver(approver);
+    pub fn with_approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.policy = self.policy.with_approver(Arc::new(approver));
         self
     }
 
@@ -63,8 +63,8 @@ impl AgentBuilder {
     }
 
     /// Sets who is told of every decision about a call and of every end of one.
-    pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
-        self.audit = Some(sink);
+    pub fn with_audit(mut self, sink: impl AuditSink + 'static) -> Self {
+        self.audit = Some(Arc::new(sink));
         self
     }
 
@@ -75,14 +75,14 @@ impl AgentBuilder {
     }
 
     /// Adds a hook; hooks run in the order in which they were added.
-    pub fn with_hook(mut self, hook: Arc<dyn Hook>) -> Self {
-        self.hooks.push(hook);
+    pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
         self
     }
 
     /// Sets the clock; the system's by default.
-    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = Some(clock);
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
         self
     }
 

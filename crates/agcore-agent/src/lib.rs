@@ -1,15 +1,13 @@
 //! Agents and their sessions: the crate that composes provider, tools and conversation.
 //!
 //! ```
-//! use std::sync::Arc;
-//!
 //! use agcore_agent::{AgentBuilder, AgentSpec};
 //! use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 //! let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
-//! let bundle = AgentBuilder::new().with_provider(Arc::new(model)).build()?;
-//! let session = bundle.session("s-1", Arc::new(AgentSpec::new("greeter", "You greet people.")));
+//! let bundle = AgentBuilder::new().with_provider(model).build()?;
+//! let session = bundle.session("s-1", AgentSpec::new("greeter", "You greet people."));
 //!
 //! session.submit_turn("I am Ada.").await?;
 //! let outcome = session.submit_turn("Who am I?").await?;

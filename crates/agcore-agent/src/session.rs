@@ -40,16 +40,16 @@ pub struct AgentSession(Arc<Shared>);
 
 impl RuntimeBundle {
     /// A new session of an agent, under an id of the caller's.
-    pub fn session(&self, id: impl Into<Arc<str>>, agent: Arc<dyn Agent>) -> AgentSession {
-        AgentSession::new(self.clone(), id.into(), agent)
+    pub fn session(&self, id: impl Into<Arc<str>>, agent: impl Agent + 'static) -> AgentSession {
+        AgentSession::new(self.clone(), id.into(), Arc::new(agent))
     }
 
     /// A session that goes on where it was saved.
     ///
     /// # Errors
     /// [`AgentError::State`] for a state of another version or one that is damaged.
-    pub fn restore(&self, state: SessionState, agent: Arc<dyn Agent>) -> Result<AgentSession, AgentError> {
-        AgentSession::restore(self.clone(), state, agent)
+    pub fn restore(&self, state: SessionState, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        AgentSession::restore(self.clone(), state, Arc::new(agent))
     }
 }
 
@@ -167,8 +167,8 @@ impl AgentSession {
 
     /// Hands the conversation to another agent, from the next turn on; history is kept. A suspended turn goes on with the
     /// agent that began it.
-    pub fn switch_agent(&self, agent: Arc<dyn Agent>) {
-        *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = agent;
+    pub fn switch_agent(&self, agent: impl Agent + 'static) {
+        *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(agent);
     }
 
     /// The conversation so far; waits for a turn that runs.

@@ -1,6 +1,9 @@
 //! [`Clock`]: time, handed in.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use async_trait::async_trait;
 
@@ -15,4 +18,20 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 
     /// Waits. Cancel safe: dropping the future ends the wait.
     async fn sleep(&self, duration: Duration);
+}
+
+/// A shared clock is a clock.
+#[async_trait]
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> SystemTime {
+        (**self).now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        (**self).monotonic()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        (**self).sleep(duration).await;
+    }
 }

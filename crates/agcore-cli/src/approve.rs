@@ -51,6 +51,17 @@ impl Approver for AskPerson {
     }
 }
 
+/// What a person says to a question, if it is an answer.
+pub(crate) fn answer(said: &str) -> Option<Approval> {
+    match said.to_lowercase().as_str() {
+        "y" | "yes" => Some(Approval::once()),
+        "s" | "session" => Some(Approval::session()),
+        "a" | "always" => Some(Approval::always()),
+        "n" | "no" => Some(Approval::deny("The user said no.")),
+        _ => None,
+    }
+}
+
 /// What a person is asked.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
     let arguments = request.arguments.as_value().to_string();

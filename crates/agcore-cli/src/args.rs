@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
+use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
 const HELP: &str = "\
 Examples:
   agcore demo
   OPENAI_API_KEY=sk-... agcore chat
   git diff | agcore chat --system 'Review this change.'
+  agcore tools call arithmetic '{\"operation\": \"add\", \"a\": 1, \"b\": 2}'
   agcore inspect case answers/*.json --out results
 
 Exit codes:
@@ -36,6 +37,12 @@ pub(crate) enum Command {
     /// Talk to a model, with a few tools
     #[command(after_help = CHAT_HELP)]
     Chat(ChatArgs),
+    /// List, show or call the tools of a chat, without a model
+    #[command(arg_required_else_help = true)]
+    Tools {
+        #[command(subcommand)]
+        command: ToolsCommand,
+    },
     /// Look into saved answers of model servers
     #[command(arg_required_else_help = true)]
     Inspect {
@@ -62,10 +69,15 @@ Examples:
 Settings, the first that is there: options, environment, .env, agcore.toml, defaults.
   Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM; the vendor's own variable for
   its key (DEEPSEEK_API_KEY ...); for OpenAI also OPENAI_MODEL and OPENAI_BASE_URL.
-  Members of agcore.toml: provider, model, base_url, api_key, system.
+  Members of agcore.toml: provider, model, base_url, api_key, system, [permissions].
 
 Tools: current_time, arithmetic, read_notes, save_note (agcore-notes.md in this folder). Saving asks; without a terminal,
-or an --yes, the answer is no.
+or an --yes, the answer is no. agcore.toml can say otherwise, by tools' names, patterns and permissions; deny stands over
+ask over allow:
+  [permissions]
+  allow = [\"save_note\"]
+  ask = [\"read_*\"]
+  deny = [\"network\"]
 
 In a chat: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves. With one message the answer goes to standard
 output, everything else to standard error.";
@@ -87,9 +99,8 @@ pub(crate) struct ChatArgs {
     /// The agent's instructions
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// The settings file; agcore.toml in this folder if there is one
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
     /// Offer no tools
     #[arg(long)]
     pub(crate) no_tools: bool,
@@ -99,6 +110,70 @@ pub(crate) struct ChatArgs {
     /// Print events as JSON Lines
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where it stands which tools may run.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct PolicyArgs {
+    /// The settings file; agcore.toml in this folder if there is one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where it is kept which tools always may run; .agcore-grants.json beside the settings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grants: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the tools: what they do and need, and whether they may run
+    #[command(after_help = LIST_HELP)]
+    List(PolicyArgs),
+    /// Show all of a tool, the schema of its arguments included, as JSON
+    #[command(after_help = SHOW_HELP)]
+    Show {
+        /// The tool
+        name: String,
+        #[command(flatten)]
+        policy: PolicyArgs,
+    },
+    /// Call a tool and print its result
+    #[command(after_help = CALL_HELP)]
+    Call(CallArgs),
+}
+
+const LIST_HELP: &str = "\
+Examples:
+  agcore tools list
+  agcore tools list --config strict.toml";
+
+const SHOW_HELP: &str = "\
+Examples:
+  agcore tools show save_note
+  agcore tools show arithmetic | jq .parameters";
+
+const CALL_HELP: &str = "\
+A call passes the same rules as one of a model: [permissions] of agcore.toml, what was always allowed, and a question at the
+terminal. Without a terminal at both standard input and output, what would be asked is denied, unless --yes is given.
+
+The exit code is 1 when the tool failed or was denied, 2 when there is no such tool or the arguments do not fit.
+
+Examples:
+  agcore tools call current_time
+  agcore tools call arithmetic '{\"operation\": \"divide\", \"a\": 1, \"b\": 3}'
+  echo '{\"text\": \"buy milk\"}' | agcore tools call save_note --yes";
+
+/// Arguments of `tools call`.
+#[derive(Debug, Parser)]
+pub(crate) struct CallArgs {
+    /// The tool
+    pub(crate) name: String,
+    /// Its arguments, a JSON object; without it, standard input where that is no terminal, else none
+    pub(crate) json: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Run it without asking; what is denied stays denied
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,3 +3,4 @@
 pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod inspect;
+pub(crate) mod tools;

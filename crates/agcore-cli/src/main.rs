@@ -4,11 +4,15 @@ mod args;
 mod exit;
 mod interrupt;
 mod vendor;
+mod stdin;
+mod grants;
 mod settings;
+mod sample_tools;
+mod policy;
+mod listing;
 mod render;
 mod console;
 mod approve;
-mod sample_tools;
 mod turn;
 mod command;
 
@@ -64,6 +68,7 @@ async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
     match args.command {
         Command::Demo => command::demo::run(&interrupts).await,
         Command::Chat(chat) => command::chat::run(&chat, &interrupts).await,
+        Command::Tools { command } => command::tools::run(&command, &interrupts).await,
         Command::Inspect {
             command: InspectCommand::Case(case),
         } => command::inspect::cases(&case),

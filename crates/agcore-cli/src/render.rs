@@ -9,7 +9,7 @@ mod terminal;
 pub(crate) use json_lines::JsonLines;
 pub(crate) use style::Palette;
 pub(crate) use terminal::Terminal;
-pub(crate) use text::harmless_line;
+pub(crate) use text::{harmless, harmless_line};
 pub(crate) use usage::usage_line;
 
 use std::io;

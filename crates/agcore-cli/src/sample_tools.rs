@@ -9,12 +9,10 @@ use std::{
 use agcore::{
     chat::Clock,
     llm::SystemClock,
-    tools::{
-        NoArguments, Permission, PermissionRules, Rule, RuleState, State, ToolError, ToolErrorKind, ToolRegistry, typed,
-    },
+    tools::{State, ToolError, ToolRegistry, tool},
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::{fs, io::AsyncWriteExt};
 
 /// The file in the working folder that the notes tools use.
@@ -36,24 +34,16 @@ impl Default for NotesFile {
 /// When two have one name.
 pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
-    tools.register(
-        typed("current_time", "The current date and time in UTC.", current_time).with_permissions([Permission::Read]),
-    )?;
-    tools
-        .register(typed("arithmetic", "Computes with two numbers.", arithmetic).with_permissions([Permission::Read]))?;
-    let read = typed("read_notes", "Reads the user's notes.", read_notes);
-    tools.register(read.with_permissions([Permission::Read]))?;
-    let save = typed("save_note", "Adds a note to the user's notes.", save_note);
-    tools.register(save.with_permissions([Permission::Write]))?;
+    tools.register(current_time())?;
+    tools.register(arithmetic())?;
+    tools.register(read_notes())?;
+    tools.register(save_note())?;
     Ok(tools)
 }
 
-/// Reading is allowed; writing is asked about.
-pub(crate) fn rules() -> PermissionRules {
-    PermissionRules::default().with_rule(Rule::permission(RuleState::Ask, Permission::Write))
-}
-
-async fn current_time(_: NoArguments) -> Result<String, ToolError> {
+/// The current date and time in UTC.
+#[tool(crate = agcore::tools, permissions(read), read_only)]
+async fn current_time() -> Result<String, ToolError> {
     Ok(utc(SystemClock::new().now()))
 }
 
@@ -84,16 +74,6 @@ fn utc(moment: SystemTime) -> String {
     )
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Arithmetic {
-    /// What to compute.
-    operation: Operation,
-    /// The first number.
-    a: f64,
-    /// The second number.
-    b: f64,
-}
-
 #[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 enum Operation {
@@ -105,7 +85,17 @@ enum Operation {
     Remainder,
 }
 
-async fn arithmetic(Arithmetic { operation, a, b }: Arithmetic) -> Result<f64, ToolError> {
+/// Computes with two numbers.
+#[tool(crate = agcore::tools, permissions(read), read_only, idempotent)]
+#[serde(deny_unknown_fields)]
+async fn arithmetic(
+    /// What to compute.
+    operation: Operation,
+    /// The first number.
+    a: f64,
+    /// The second number.
+    b: f64,
+) -> Result<f64, ToolError> {
     let result = match operation {
         Operation::Add => a + b,
         Operation::Subtract => a - b,
@@ -114,23 +104,20 @@ async fn arithmetic(Arithmetic { operation, a, b }: Arithmetic) -> Result<f64, T
         Operation::Power => a.powf(b),
         Operation::Remainder => a % b,
     };
-    if result.is_finite() {
-        Ok(result)
-    } else {
-        Err(ToolError::new(
-            ToolErrorKind::ExecutionFailed,
-            "the result is not a finite number",
-        ))
+    match result.is_finite() {
+        true => Ok(result),
+        false => Err(ToolError::failed("the result is not a finite number")),
     }
 }
 
-#[derive(Deserialize, JsonSchema, Serialize)]
-struct Note {
+/// Adds a note to the user's notes.
+#[tool(crate = agcore::tools, permissions(write), read_only = false, destructive = false, concurrency_key = "notes")]
+#[serde(deny_unknown_fields)]
+async fn save_note(
     /// The note, one line.
     text: String,
-}
-
-async fn save_note(Note { text }: Note, State(file): State<NotesFile>) -> Result<String, ToolError> {
+    State(file): State<NotesFile>,
+) -> Result<String, ToolError> {
     let line = format!("- {}\n", text.trim().replace('\n', " "));
     let open = fs::OpenOptions::new().append(true).create(true).open(&file.0).await;
     let written = match open {
@@ -144,7 +131,9 @@ async fn save_note(Note { text }: Note, State(file): State<NotesFile>) -> Result
     Ok(format!("Saved to {}.", file.0.display()))
 }
 
-async fn read_notes(_: NoArguments, State(file): State<NotesFile>) -> Result<String, ToolError> {
+/// Reads the user's notes.
+#[tool(crate = agcore::tools, permissions(read), read_only, concurrency_key = "notes")]
+async fn read_notes(State(file): State<NotesFile>) -> Result<String, ToolError> {
     match fs::read_to_string(&file.0).await {
         Ok(notes) => Ok(notes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok("There are no notes yet.".to_owned()),
@@ -153,10 +142,7 @@ async fn read_notes(_: NoArguments, State(file): State<NotesFile>) -> Result<Str
 }
 
 fn io_error(file: &NotesFile, what: &str, error: &io::Error) -> ToolError {
-    ToolError::new(
-        ToolErrorKind::ExecutionFailed,
-        format!("{} cannot be {what}: {error}", file.0.display()),
-    )
+    ToolError::failed(format!("{} cannot be {what}: {error}", file.0.display()))
 }
 
 #[cfg(test)]

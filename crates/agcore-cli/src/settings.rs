@@ -1,15 +1,21 @@
 //! [`Settings`]: options over environment over `.env` over `agcore.toml` over defaults.
 
 mod dotenv;
-mod file;
 mod place;
+mod permissions;
+mod file;
 mod sources;
+mod tools;
 
 use agcore::llm::{ProviderConfig, ProviderType, credential::Credential};
 
-use crate::{args::ChatArgs, exit::Failure, vendor::key_variable};
+pub(crate) use self::{
+    permissions::{Subject, Wish},
+    tools::ToolSettings,
+};
 
 use self::sources::Sources;
+use crate::{args::ChatArgs, exit::Failure, vendor::key_variable};
 
 /// What a chat needs to know, from wherever it came.
 #[derive(Debug)]
@@ -18,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) provider: ProviderConfig,
     /// The agent's instructions.
     pub(crate) system: String,
+    /// Which tools may run.
+    pub(crate) tools: ToolSettings,
 }
 
 /// The default provider.
@@ -33,7 +41,8 @@ impl Settings {
     /// # Errors
     /// What cannot be read or is missing, where it stands, and what to do.
     pub(crate) fn gather(args: &ChatArgs) -> Result<Self, Failure> {
-        let sources = Sources::read(args.config.as_deref())?;
+        let mut sources = Sources::read(args.policy.config.as_deref())?;
+        let tools = ToolSettings::of(&mut sources.file, &args.policy);
         let file = &sources.file;
         let provider = provider(args, &sources)?;
         let is_openai = provider.name() == PROVIDER;
@@ -78,6 +87,7 @@ impl Settings {
         Ok(Self {
             provider: config,
             system: system.unwrap_or_else(|| SYSTEM.to_owned()),
+            tools,
         })
     }
 }
@@ -98,4 +108,10 @@ fn no_model(provider: &ProviderType) -> Failure {
     Failure::usage(format!(
         "no model is set for {provider}: pass --model NAME, set AGCORE_MODEL, or write `model = \"NAME\"` in agcore.toml"
     ))
+}
+
+/// What the text of a settings file says about permissions.
+#[cfg(test)]
+pub(crate) fn permissions_of(path: &std::path::Path, text: &str) -> Result<Vec<Wish>, Failure> {
+    Ok(file::File::parse(path, text)?.wishes)
 }

@@ -28,18 +28,15 @@ use crate::{error::LlmError, hooks::Hooks, provider::LlmProvider};
 /// cancelling it; the next turn tidies up.
 ///
 /// ```
-/// use std::sync::Arc;
-///
-/// use agcore_chat::{AssistantMessage, ChatResponse, Choice};
+/// use agcore_chat::ChatResponse;
 /// use agcore_llm::{LlmCycle, SystemClock, provider_fn};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// let provider = provider_fn(|call| async move {
 ///     let heard = call.request.messages.len();
-///     let message = AssistantMessage::new(format!("I have heard {heard} messages."));
-///     Ok(ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() })
+///     Ok(ChatResponse::from_text(format!("I have heard {heard} messages.")))
 /// });
-/// let mut cycle = LlmCycle::new(Arc::new(provider), Arc::new(SystemClock::new()));
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new());
 /// cycle.submit("Hello").await.unwrap();
 /// let outcome = cycle.submit("And now?").await.unwrap();
 /// assert_eq!(outcome.text(), "I have heard 3 messages.");
@@ -58,33 +55,20 @@ pub struct LlmCycle {
 
 impl LlmCycle {
     /// An engine without a history, with the default settings.
-    pub fn new(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>) -> Self {
-        let settings = CycleSettings::default();
-        let machine = Machine::new(settings.limits.clone());
-        Self {
-            provider,
-            clock,
-            hooks: Hooks::default(),
-            settings,
-            machine,
-            turn_end_owed: false,
-        }
+    pub fn new(provider: impl LlmProvider + 'static, clock: impl Clock + 'static) -> Self {
+        Self::from_machine(provider, clock, Machine::new(CycleSettings::default().limits))
     }
 
     /// An engine that goes on with a saved state.
-    pub fn from_machine(provider: Arc<dyn LlmProvider>, clock: Arc<dyn Clock>, machine: Machine) -> Self {
-        let settings = CycleSettings {
-            limits: machine.limits().clone(),
-            ..CycleSettings::default()
-        };
-        let turn_end_owed = machine.is_open();
+    pub fn from_machine(provider: impl LlmProvider + 'static, clock: impl Clock + 'static, machine: Machine) -> Self {
+        let settings = CycleSettings::default().with_limits(machine.limits().clone());
         Self {
-            provider,
-            clock,
+            provider: Arc::new(provider),
+            clock: Arc::new(clock),
             hooks: Hooks::default(),
             settings,
+            turn_end_owed: machine.is_open(),
             machine,
-            turn_end_owed,
         }
     }
 
@@ -111,8 +95,8 @@ impl LlmCycle {
     }
 
     /// Replaces the provider for the turns to come.
-    pub fn set_provider(&mut self, provider: Arc<dyn LlmProvider>) {
-        self.provider = provider;
+    pub fn set_provider(&mut self, provider: impl LlmProvider + 'static) {
+        self.provider = Arc::new(provider);
     }
 
     /// The settings, to be changed for the turns to come.

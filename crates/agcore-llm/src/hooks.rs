@@ -58,6 +58,50 @@ pub trait Hook: Send + Sync {
     async fn plan_step(&self, _context: &HookContext<'_>) {}
 }
 
+/// A shared hook is a hook.
+#[async_trait]
+impl<H: Hook + ?Sized> Hook for Arc<H> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
+        (**self).turn_start(context).await
+    }
+
+    async fn turn_end(&self, context: &HookContext<'_>) {
+        (**self).turn_end(context).await;
+    }
+
+    async fn pre_request(&self, context: &HookContext<'_>, request: &Arc<ChatRequest>) -> RequestVerdict {
+        (**self).pre_request(context, request).await
+    }
+
+    async fn post_request(&self, context: &HookContext<'_>) {
+        (**self).post_request(context).await;
+    }
+
+    async fn on_error(&self, context: &HookContext<'_>) {
+        (**self).on_error(context).await;
+    }
+
+    async fn on_retry(&self, context: &HookContext<'_>) {
+        (**self).on_retry(context).await;
+    }
+
+    async fn pre_tool(&self, context: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
+        (**self).pre_tool(context, call).await
+    }
+
+    async fn post_tool(&self, context: &HookContext<'_>, call: &ToolCall, result: &ToolResult) -> ResultVerdict {
+        (**self).post_tool(context, call, result).await
+    }
+
+    async fn plan_step(&self, context: &HookContext<'_>) {
+        (**self).plan_step(context).await;
+    }
+}
+
 /// What [`Hook::turn_start`] says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnVerdict {

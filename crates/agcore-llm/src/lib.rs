@@ -1,18 +1,15 @@
 //! Talking to models: providers, streaming, retry, hooks, and the cycle of requests and tool rounds.
 //!
 //! ```
-//! use std::sync::Arc;
-//!
-//! use agcore_chat::{AssistantMessage, ChatResponse, Choice};
+//! use agcore_chat::ChatResponse;
 //! use agcore_llm::{LlmCycle, SystemClock, provider_fn};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 //! // Any function that answers is a provider; `model("openai:gpt-5-mini", key)` is one over HTTP.
 //! let provider = provider_fn(|call| async move {
-//!     let message = AssistantMessage::new(format!("{} messages", call.request.messages.len()));
-//!     Ok(ChatResponse { choices: vec![Choice { message, ..Choice::default() }], ..ChatResponse::default() })
+//!     Ok(ChatResponse::from_text(format!("{} messages", call.request.messages.len())))
 //! });
-//! let mut cycle = LlmCycle::new(Arc::new(provider), Arc::new(SystemClock::new()));
+//! let mut cycle = LlmCycle::new(provider, SystemClock::new());
 //! assert_eq!(cycle.submit("Hello").await?.text(), "1 messages");
 //! assert_eq!(cycle.submit("Again").await?.text(), "3 messages");
 //! # Ok::<(), agcore_llm::LlmError>(())

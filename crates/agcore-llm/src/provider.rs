@@ -145,14 +145,13 @@ impl<P: LlmProvider + ?Sized> LlmProviderExt for P {}
 /// A provider made of a function that gives whole responses.
 ///
 /// ```
-/// use agcore_chat::{AssistantMessage, ChatRequest, ChatResponse, Choice, Message};
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
 /// use agcore_llm::{LlmProviderExt, provider_fn};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let echo = provider_fn(|call| async move {
 ///     let last = call.request.messages.last().map(|message| message.text().into_owned()).unwrap_or_default();
-///     let choice = Choice { message: AssistantMessage::new(last), ..Choice::default() };
-///     Ok(ChatResponse { choices: vec![choice], ..ChatResponse::default() })
+///     Ok(ChatResponse::from_text(last))
 /// });
 /// let response = echo.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap();
 /// assert_eq!(response.text(), "Hello");

@@ -122,7 +122,13 @@ impl LlmProvider for ScriptedProvider {
     fn open(&self, call: Call) -> ReplyStream {
         let this = self.clone();
         let actions = async move {
-            let actions = this.play(&call);
+            // A call that is cancelled before it begins uses up no step.
+            let cancelled = call.token.is_cancelled();
+            let actions = if cancelled {
+                VecDeque::from([Action::Hang])
+            } else {
+                this.play(&call)
+            };
             stream::unfold(
                 (actions, this.clock, call.token),
                 async |(mut actions, clock, token)| {

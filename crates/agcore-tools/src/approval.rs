@@ -1,5 +1,7 @@
 //! [`Approver`]: asks a person whether a call may run.
 
+use std::sync::Arc;
+
 use agcore_chat::{ApprovalScope, Text};
 use async_trait::async_trait;
 
@@ -15,6 +17,18 @@ pub trait Approver: Send + Sync {
     /// approver that shows all open questions at once says no here.
     fn one_at_a_time(&self) -> bool {
         true
+    }
+}
+
+/// A shared approver is an approver.
+#[async_trait]
+impl<A: Approver + ?Sized> Approver for Arc<A> {
+    async fn approve(&self, request: &ApprovalRequest) -> Approval {
+        (**self).approve(request).await
+    }
+
+    fn one_at_a_time(&self) -> bool {
+        (**self).one_at_a_time()
     }
 }
 

@@ -1,6 +1,9 @@
 //! [`AuditSink`]: is told of every decision and every end of a call.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use serde::{Serialize, Serializer};
 
@@ -15,6 +18,13 @@ use crate::{
 pub trait AuditSink: Send + Sync {
     /// Keeps a record, before the call goes on. Must not block: hand it to a queue or a log.
     fn record(&self, record: &AuditRecord<'_>);
+}
+
+/// A shared sink is a sink.
+impl<S: AuditSink + ?Sized> AuditSink for Arc<S> {
+    fn record(&self, record: &AuditRecord<'_>) {
+        (**self).record(record);
+    }
 }
 
 /// Who did what, when, and why. Borrows everything, so that a sink which keeps little costs little.

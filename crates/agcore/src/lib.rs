@@ -1,7 +1,7 @@
 //! agcore: build LLM agents in Rust, from one streamed reply to durable runs.
 //!
 //! ```no_run
-//! use std::{env, sync::Arc};
+//! use std::env;
 //!
 //! use agcore::{AgentBuilder, AgentSpec, tools::{NoArguments, ToolRegistry, typed}};
 //!
@@ -12,7 +12,7 @@
 //!
 //!     let model = agcore::model("openai:gpt-5-mini", env::var("OPENAI_API_KEY")?)?;
 //!     let bundle = AgentBuilder::new().with_provider(model).with_tools(tools).build()?;
-//!     let session = bundle.session("s-1", Arc::new(AgentSpec::new("gambler", "You like games.")));
+//!     let session = bundle.session("s-1", AgentSpec::new("gambler", "You like games."));
 //!
 //!     let outcome = session.submit_turn("Throw the die for me.").await?;
 //!     println!("{}", outcome.text());

@@ -1,6 +1,6 @@
 //! Tools that misbehave, seen from a session: what the model is told, and that the conversation goes on.
 
-use std::{future, sync::Arc};
+use std::future;
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
 use agcore_chat::{ToolCall, validate_messages};
@@ -24,14 +24,11 @@ fn session(tool: impl BaseTool + 'static, provider: &ScriptedProvider) -> AgentS
     tools.register(well).unwrap();
     let config = AgentConfig::new().with_limits(Limits::new().with_max_tool_result_bytes(LIMIT));
     let builder = AgentBuilder::new()
-        .with_provider(Arc::new(provider.clone()))
-        .with_clock(Arc::new(ManualClock::jumping()))
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::jumping())
         .with_tools(tools)
         .with_config(config);
-    builder
-        .build()
-        .unwrap()
-        .session("s-1", Arc::new(AgentSpec::new("ada", "")))
+    builder.build().unwrap().session("s-1", AgentSpec::new("ada", ""))
 }
 
 /// A turn in which the model calls the tool beside one that behaves, then another turn. Gives what the model was told.

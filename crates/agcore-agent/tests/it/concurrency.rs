@@ -34,12 +34,12 @@ const _: () = {
 };
 
 fn session(provider: &ScriptedProvider, policy: BusyPolicy) -> AgentSession {
-    let bundle = AgentBuilder::new().with_provider(Arc::new(provider.clone()));
+    let bundle = AgentBuilder::new().with_provider(provider.clone());
     let bundle = bundle
         .with_config(AgentConfig::new().with_busy(policy))
         .build()
         .unwrap();
-    bundle.session("s-1", Arc::new(AgentSpec::new("ada", "Be Ada.")))
+    bundle.session("s-1", AgentSpec::new("ada", "Be Ada."))
 }
 
 #[tokio::test]
@@ -94,13 +94,11 @@ async fn a_session_ages_while_no_process_has_it() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Hi.")]);
     let bundle = |clock: Arc<dyn Clock>| {
         let config = AgentConfig::new().with_session_ttl(Duration::from_secs(60));
-        let builder = AgentBuilder::new()
-            .with_provider(Arc::new(provider.clone()))
-            .with_clock(clock);
+        let builder = AgentBuilder::new().with_provider(provider.clone()).with_clock(clock);
         builder.with_config(config).build().unwrap()
     };
     let clock = Arc::new(ManualClock::new());
-    let first = bundle(Arc::clone(&clock) as _).session("s", Arc::new(AgentSpec::new("ada", "")));
+    let first = bundle(Arc::clone(&clock) as _).session("s", AgentSpec::new("ada", ""));
     first.submit_turn("One").await.unwrap();
     clock.advance(Duration::from_secs(40));
     let saved = serde_json::to_string(&first.export().await).unwrap();
@@ -135,13 +133,13 @@ async fn another_agent_takes_over_with_the_next_turn() {
         .register(typed("say", "Says it.", async |say: Say| Ok(say.text)))
         .unwrap();
     let bundle = AgentBuilder::new()
-        .with_provider(Arc::new(provider.clone()))
+        .with_provider(provider.clone())
         .with_tools(tools)
         .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say")))
-        .with_approver(Arc::new(SuspendingApprover))
+        .with_approver(SuspendingApprover)
         .build()
         .unwrap();
-    let session = bundle.session("s", Arc::new(AgentSpec::new("ada", "Be Ada.")));
+    let session = bundle.session("s", AgentSpec::new("ada", "Be Ada."));
     let outcome = session.submit_turn("Go").await.unwrap();
     // Bo has no tools: the call that waits is Ada's.
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.").with_tools::<&str>([])));

@@ -36,13 +36,13 @@ fn tools() -> ToolRegistry {
 
 fn builder(provider: &ScriptedProvider) -> AgentBuilder {
     AgentBuilder::new()
-        .with_provider(Arc::new(provider.clone()))
-        .with_clock(Arc::new(ManualClock::jumping()))
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::jumping())
         .with_tools(tools())
 }
 
 fn session(bundle: &RuntimeBundle) -> AgentSession {
-    bundle.session("s-1", Arc::new(AgentSpec::new("ada", "Be Ada.")))
+    bundle.session("s-1", AgentSpec::new("ada", "Be Ada."))
 }
 
 fn call(name: &str, arguments: &str) -> ScriptStep {
@@ -105,7 +105,7 @@ async fn what_an_agent_does_not_expose_it_cannot_call() {
         .with_permissions(agcore_tools::PermissionConfig::new().with_denied([]))
         .build()
         .unwrap();
-    let session = bundle.session("s", Arc::new(AgentSpec::new("ada", "").with_tools(["say"])));
+    let session = bundle.session("s", AgentSpec::new("ada", "").with_tools(["say"]));
     session.submit_turn("Go").await.unwrap();
     let offered: Vec<_> = provider.requests()[0]
         .tools
@@ -131,7 +131,7 @@ async fn saved_state_carries_questions_history_and_usage() {
     let rules = agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
     let bundle = builder(&provider)
         .with_permissions(rules)
-        .with_approver(Arc::new(SuspendingApprover))
+        .with_approver(SuspendingApprover)
         .build()
         .unwrap();
     let first = session(&bundle);

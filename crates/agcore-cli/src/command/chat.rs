@@ -54,7 +54,7 @@ async fn one_message(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
-    let session = session::session(args, settings, approver)?;
+    let (session, _) = session::session(args, settings, approver)?;
     let mut render: Box<dyn Render> = if args.json {
         Box::new(JsonLines(io::stdout()))
     } else {

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 const MARK: char = '\u{fffd}';
 
 /// Text without control characters, line breaks and tabs apart.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if text.contains(steers) {
         Cow::Owned(text.replace(steers, "\u{fffd}"))

@@ -5,7 +5,10 @@ use std::path::Path;
 use agcore::llm::credential::Secret;
 use serde::Deserialize;
 
-use super::place::place;
+use super::{
+    permissions::{Lists, Wish},
+    place::place,
+};
 use crate::exit::Failure;
 
 /// The settings file. An unknown member is an error.
@@ -22,6 +25,12 @@ pub(super) struct File {
     pub(super) api_key: Option<Secret>,
     /// The agent's instructions.
     pub(super) system: Option<String>,
+    /// Which tools may run.
+    #[serde(default)]
+    permissions: Lists,
+    /// The same, each entry with its place.
+    #[serde(skip)]
+    pub(super) wishes: Vec<Wish>,
 }
 
 impl File {
@@ -30,10 +39,12 @@ impl File {
     /// # Errors
     /// What is wrong, with line and column.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
-        toml::from_str(text).map_err(|error| {
+        let mut file: Self = toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| place(text, span.start)).unwrap_or_default();
             Failure::usage(format!("{}{place}: {}", path.display(), error.message()))
-        })
+        })?;
+        file.wishes = file.permissions.wishes(path, text)?;
+        Ok(file)
     }
 }
 
@@ -57,6 +68,13 @@ mod tests {
             "agcore.toml:2:3: unknown field `nodel`",
         );
         check("model = \"x", "agcore.toml:1:");
+        check("[permissions]\nask = ['a', 3]\n", "agcore.toml:2:13: invalid type");
+        check("[permissions]\nallow = ['']\n", "agcore.toml:2:10: the entry is empty");
+        check(
+            "[permissions]\ndeny = [\n  'a b:c']\n",
+            "agcore.toml:3:3: \"a b:c\" is no permission; use read, write",
+        );
+        check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
     }
 
     #[test]

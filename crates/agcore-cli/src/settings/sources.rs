@@ -18,17 +18,12 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Reads `.env` and the settings file: the named one, which must exist, or the one of this folder, which need not.
+    /// Reads `.env` and the settings file.
     ///
     /// # Errors
     /// What cannot be read, with its place.
     pub(super) fn read(config: Option<&Path>) -> Result<Self, Failure> {
-        let path = config.unwrap_or(Path::new(FILE));
-        let file = match read(path)? {
-            Some(text) => File::parse(path, &text)?,
-            None if config.is_none() => File::default(),
-            None => return Err(Failure::usage(format!("there is no settings file {}", path.display()))),
-        };
+        let file = file(config)?;
         let dotenv = match read(Path::new(DOTENV))? {
             Some(text) => dotenv::parse(Path::new(DOTENV), &text)?,
             None => HashMap::new(),
@@ -41,6 +36,19 @@ impl Sources {
         let dotenv = |name: &str| self.dotenv.get(name).cloned().filter(|value| !value.is_empty());
         let from_environment = names.iter().find_map(|name| environment(name));
         from_environment.or_else(|| names.iter().find_map(|name| dotenv(name)))
+    }
+}
+
+/// The settings file: the named one, which must exist, or the one of this folder, which need not.
+///
+/// # Errors
+/// What cannot be read, with its place.
+pub(super) fn file(config: Option<&Path>) -> Result<File, Failure> {
+    let path = config.unwrap_or(Path::new(FILE));
+    match read(path)? {
+        Some(text) => File::parse(path, &text),
+        None if config.is_none() => Ok(File::default()),
+        None => Err(Failure::usage(format!("there is no settings file {}", path.display()))),
     }
 }
 

@@ -9,9 +9,12 @@ fn without_arguments_the_help_is_shown() {
     let ran = Agcore::new().run::<&str>([]);
     assert_eq!(ran.code(), Some(2));
     assert!(ran.stderr.contains("Usage: agcore <COMMAND>"), "{}", ran.stderr);
-    let ran = Agcore::new().run(["inspect"]);
-    assert_eq!(ran.code(), Some(2));
-    assert!(ran.stderr.contains("Usage: agcore inspect <COMMAND>"), "{}", ran.stderr);
+    for command in ["inspect", "tools"] {
+        let ran = Agcore::new().run([command]);
+        assert_eq!(ran.code(), Some(2));
+        let usage = format!("Usage: agcore {command} <COMMAND>");
+        assert!(ran.stderr.contains(&usage), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -20,6 +23,9 @@ fn help_has_examples_and_exit_codes() {
         &["--help"][..],
         &["demo", "--help"],
         &["chat", "--help"],
+        &["tools", "list", "--help"],
+        &["tools", "show", "--help"],
+        &["tools", "call", "--help"],
         &["inspect", "case", "--help"],
     ] {
         let ran = Agcore::new().run(page);
@@ -64,6 +70,8 @@ fn wrong_arguments_are_named() {
     );
     check(&["chat", "--model", ""], &["--model"]);
     check(&["inspect", "case"], &["<FILE>..."]);
+    check(&["tools", "show"], &["<NAME>"]);
+    check(&["tools", "lst"], &["unrecognized subcommand 'lst'", "'list'"]);
     check(
         &["inspect", "case", "a.json", "--mode", "slow"],
         &["invalid value 'slow'", "listed, whole, bytes"],

@@ -8,6 +8,9 @@
 
 mod support;
 
+#[cfg(unix)]
+mod person;
+
 mod bad_server;
 mod bad_settings;
 mod demo;
@@ -15,9 +18,13 @@ mod help;
 mod input;
 mod inspect;
 mod output;
+mod permissions;
 mod precedence;
 mod tools;
+mod tools_command;
 
+#[cfg(unix)]
+mod asked;
 #[cfg(unix)]
 mod interrupts;
 #[cfg(unix)]

@@ -1,86 +1,16 @@
 //! `agcore chat` at a terminal, as a person uses it.
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use agcore_testkit::mock_server::{Answer, MockOptions, Playground, RecordedRequest, Reply, ToolCall};
-use rexpect::{
-    process::WaitStatus,
-    reader::Options,
-    session::{PtySession, spawn_with_options},
-};
+use rexpect::{process::WaitStatus, session::spawn_with_options};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
 
-use crate::support::{Agcore, LIMIT, Server};
-
-const QUESTION: &str = "[n]o: ";
-
-fn limit() -> Options {
-    Options::new().timeout_ms(Some(u64::try_from(LIMIT.as_millis()).unwrap()))
-}
-
-/// A chat on the other end of a pseudo terminal.
-struct Person {
-    session: PtySession,
-    agcore: Agcore,
-}
-
-/// A chat on a terminal that shows what is typed, as terminals do and rexpect's do not.
-fn echoing(agcore: &Agcore, arguments: &[&str]) -> Command {
-    let program = agcore.command();
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", "stty echo && exec \"$0\" chat \"$@\""]);
-    command.arg(program.get_program()).args(arguments);
-    command.env_clear().current_dir(agcore.folder.path());
-    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command
-}
-
-impl Person {
-    /// Sits down at a terminal; colours are taken out of what is seen.
-    fn at(server: &Server, arguments: &[&str]) -> Self {
-        let agcore = Agcore::talking_to(server).with("TERM", "xterm-256color");
-        let command = echoing(&agcore, arguments);
-        let session = spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap();
-        let mut person = Self { session, agcore };
-        person.sees("Ctrl-D leaves.");
-        person.next();
-        person
-    }
-
-    /// Waits for the prompt.
-    #[track_caller]
-    fn next(&mut self) {
-        self.sees("you\r\n");
-        self.sees("> ");
-    }
-
-    /// Waits for a text, and gives what came before it.
-    #[track_caller]
-    fn sees(&mut self, text: &str) -> String {
-        self.session
-            .exp_string(text)
-            .unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"))
-    }
-
-    fn types(&mut self, line: &str) {
-        self.session.send_line(line).unwrap();
-    }
-
-    fn presses(&mut self, key: char) {
-        self.session.send_control(key).unwrap();
-    }
-
-    /// Waits for the program to end.
-    fn leaves_with(mut self, code: i32) {
-        self.session.exp_eof().unwrap();
-        let status = self.session.process().wait().unwrap();
-        assert!(
-            matches!(status, WaitStatus::Exited(_, found) if found == code),
-            "{status:?}"
-        );
-    }
-}
+use crate::{
+    person::{Person, QUESTION, limit},
+    support::{Agcore, Server},
+};
 
 #[test]
 fn a_conversation() {

@@ -119,7 +119,7 @@ impl Hooks {
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|hook| hook.name())).finish()
+        f.debug_list().entries(self.0.iter().map(Hook::name)).finish()
     }
 }
 

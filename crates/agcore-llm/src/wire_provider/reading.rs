@@ -62,12 +62,7 @@ impl<O: Operation> Reading<O> {
     /// The transport failed. That is no harm when the reply was whole; else the decoder knows best when the server
     /// reported an error, and the transport why a reply was cut.
     fn broken(&mut self, error: LlmError, items: &mut Vec<O::Item>) -> Result<(), LlmError> {
-        let close = if *error.kind() == LlmErrorKind::Truncated {
-            Close::Clean
-        } else {
-            Close::Reset
-        };
-        match self.decoder.finish(close, items) {
+        match self.decoder.finish(Close::Reset, items) {
             Ok(()) => Ok(()),
             Err(cut) if matches!(cut.kind(), LlmErrorKind::Connect | LlmErrorKind::Truncated) => {
                 Err(self.placed(error))

@@ -8,6 +8,7 @@
 )]
 
 mod config;
+mod conformance;
 mod cycle;
 mod cycle_edges;
 mod deltas;

@@ -9,7 +9,7 @@ use super::answer::Answer;
 #[non_exhaustive]
 pub enum Scenario {
     /// It gives this answer.
-    Answer(Answer),
+    Answer(Box<Answer>),
     /// It answers with the text of the request's last message.
     Echo,
     /// It refuses before anything of an answer.
@@ -41,4 +41,11 @@ pub enum Scenario {
         /// What is said before.
         text: String,
     },
+}
+
+impl Scenario {
+    /// A server that gives this answer.
+    pub fn answer(answer: Answer) -> Self {
+        Self::Answer(Box::new(answer))
+    }
 }

@@ -3,7 +3,7 @@
 use agcore::AgentSession;
 
 use super::screen::Screen;
-use crate::{exit::Failure, render::usage_line};
+use crate::{exit::Failure, listing::listing, policy::Policy, render::usage_line};
 
 /// What happens after a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Next {
 }
 
 const HELP: &str = "\
-/tools   the tools that the model may use
+/tools   the tools: allowed, asked about or denied
 /cost    tokens and calls of this chat
 /clear   forget the conversation
 /help    this list
@@ -24,11 +24,11 @@ const HELP: &str = "\
 ///
 /// # Errors
 /// When the terminal has gone.
-pub(super) async fn run(line: &str, session: &AgentSession, screen: Screen) -> Result<Next, Failure> {
+pub(super) async fn run(line: &str, session: &AgentSession, policy: &Policy, screen: Screen) -> Result<Next, Failure> {
     match line.split_whitespace().next().unwrap_or(line) {
         "/exit" | "/quit" => return Ok(Next::Leave),
         "/help" => screen.print(HELP)?,
-        "/tools" => screen.print(&tools(session))?,
+        "/tools" => screen.print(&tools(session, policy))?,
         "/cost" => screen.print(&format!("{}\n", usage_line(&session.usage().await)))?,
         "/clear" => match session.set_messages(Vec::new()).await {
             Ok(()) => screen.note("The conversation is forgotten.")?,
@@ -39,13 +39,9 @@ pub(super) async fn run(line: &str, session: &AgentSession, screen: Screen) -> R
     Ok(Next::Go)
 }
 
-fn tools(session: &AgentSession) -> String {
-    let tools = session.bundle().tools().list();
-    if tools.is_empty() {
-        return "No tools are offered.\n".to_owned();
+fn tools(session: &AgentSession, policy: &Policy) -> String {
+    match listing(session.bundle().tools(), policy, Some(session.tools())) {
+        none if none.is_empty() => "No tools are offered.\n".to_owned(),
+        tools => tools,
     }
-    tools
-        .iter()
-        .map(|tool| format!("{}: {}\n", tool.name(), tool.tool().description()))
-        .collect()
 }

@@ -1,23 +1,13 @@
 //! One message from standard input or from the arguments.
 
-use std::io::{self, Read};
+use crate::{exit::Failure, stdin};
 
-use crate::exit::Failure;
-
-/// Reads all of standard input, on a thread of its own, so that Ctrl-C ends the wait.
+/// Reads all of standard input.
 ///
 /// # Errors
 /// When it cannot be read, is no text, or says nothing.
 pub(super) async fn read() -> Result<String, Failure> {
-    let all = || {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    };
-    let read = tokio::task::spawn_blocking(all)
-        .await
-        .unwrap_or_else(|error| Err(io::Error::other(error)));
-    let bytes = read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    message(text(bytes)?)
+    message(stdin::read().await?)
 }
 
 /// A message that says something.
@@ -33,25 +23,9 @@ pub(super) fn message(text: String) -> Result<String, Failure> {
     Ok(text.trim_end().to_owned())
 }
 
-fn text(bytes: Vec<u8>) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to() + 1;
-        Failure::usage(format!(
-            "standard input is not UTF-8 text: byte {at} fits nowhere; convert it first, as iconv does"
-        ))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_byte_that_is_no_text_is_named() {
-        assert_eq!(text("你好".into()).unwrap(), "你好");
-        let error = text(b"ab\xff".to_vec()).unwrap_err().to_string();
-        assert!(error.contains("byte 3 fits nowhere"), "{error}");
-    }
 
     #[test]
     fn a_message_says_something() {

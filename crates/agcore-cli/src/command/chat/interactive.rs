@@ -31,12 +31,13 @@ pub(super) async fn run(args: &ChatArgs, settings: &Settings, interrupts: &Inter
     };
     let (asking, questions) = AskPerson::new();
     let approver: Arc<dyn Approver> = if args.yes { Arc::new(AllowAll) } else { Arc::new(asking) };
-    let session = session(args, settings, Some(approver))?;
+    let (session, policy) = session(args, settings, Some(approver))?;
     let mut turns = LiveTurn {
         console: console.clone(),
         screen,
         questions,
         interrupts: interrupts.clone(),
+        policy,
     };
     // At the prompt the editor gets Ctrl-C as a key.
     let _meaning = interrupts.ignore();
@@ -72,7 +73,7 @@ async fn said(
     }
     console.remember(&line);
     if line.starts_with('/') {
-        return commands::run(&line, session, screen).await;
+        return commands::run(&line, session, &turns.policy, screen).await;
     }
     screen.speaker("agent")?;
     turns.run(session, line).await?;

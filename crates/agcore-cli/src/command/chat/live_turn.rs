@@ -9,15 +9,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::screen::Screen;
 use crate::{
-    approve::Question,
+    approve::{self, Question},
     console::{Console, Line, Silence, discard_typed},
     exit::Failure,
+    grants::News,
     interrupt::Interrupts,
+    policy::Policy,
     render::{Render, Terminal},
     turn,
 };
 
-const ANSWERS: &str = "  [y]es, for the [s]ession, [n]o: ";
+const ANSWERS: &str = "  [y]es, for the [s]ession, [a]lways, [n]o: ";
 
 /// What turns at a terminal need.
 pub(super) struct LiveTurn {
@@ -26,6 +28,8 @@ pub(super) struct LiveTurn {
     /// What the approver asks.
     pub(super) questions: UnboundedReceiver<Question>,
     pub(super) interrupts: Interrupts,
+    /// Which tools may run.
+    pub(super) policy: Policy,
 }
 
 /// A question that stands on the screen.
@@ -47,6 +51,7 @@ impl LiveTurn {
         let silence = Silence::begin();
         let failed = self.show(turn, &token).await;
         drop(silence);
+        self.tell_grants()?;
         match failed {
             Ok(()) => Ok(()),
             Err(failure) if failure.is_output_closed() => Err(failure),
@@ -108,11 +113,9 @@ impl LiveTurn {
     /// Gives the answer, or asks again when it is none.
     fn answered(&self, asked: Open, line: Line, token: &CancellationToken) -> Option<Open> {
         let approval = match line {
-            Line::Said(word) => match word.to_lowercase().as_str() {
-                "y" | "yes" => Approval::once(),
-                "s" | "session" => Approval::session(),
-                "n" | "no" => Approval::deny("The user said no."),
-                _ => return Some(self.open(asked.question)),
+            Line::Said(word) => match approve::answer(&word) {
+                Some(approval) => approval,
+                None => return Some(self.open(asked.question)),
             },
             Line::Thrown => {
                 token.cancel();
@@ -122,6 +125,15 @@ impl LiveTurn {
         };
         asked.question.answer(approval);
         None
+    }
+
+    /// Says what became of what was allowed for good.
+    fn tell_grants(&self) -> Result<(), Failure> {
+        let news = self.policy.grants().news();
+        news.iter().try_for_each(|news| match news {
+            News::Kept(text) => self.screen.note(text),
+            News::Lost(text) => self.screen.fault(text),
+        })
     }
 
     fn tell(&self, failure: &Failure, something_kept: bool) -> Result<(), Failure> {

@@ -7,32 +7,29 @@ use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, tools::Approve
 use crate::{
     args::ChatArgs,
     exit::Failure,
+    policy::Policy,
     sample_tools::{self, NotesFile},
     settings::Settings,
 };
 
-/// A new session.
+/// A new session, and which of its tools may run.
 ///
 /// # Errors
-/// When the provider cannot be set up.
+/// When the provider cannot be set up, a rule speaks of no tool, or the grants cannot be read.
 pub(super) fn session(
     args: &ChatArgs,
     settings: &Settings,
     approver: Option<Arc<dyn Approver>>,
-) -> Result<AgentSession, Failure> {
-    let tools = if args.no_tools {
-        Ok(ToolRegistry::new())
-    } else {
-        sample_tools::registry()
-    };
-    let mut builder = AgentBuilder::new()
+) -> Result<(AgentSession, Policy), Failure> {
+    let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+    let policy = Policy::new(&tools, &settings.tools)?;
+    let offered = if args.no_tools { ToolRegistry::new() } else { tools };
+    let bundle = AgentBuilder::new()
         .with_provider(settings.provider.build().map_err(Failure::setup)?)
-        .with_tools(tools.map_err(|error| Failure::task(error.to_string()))?)
-        .with_permissions(sample_tools::rules())
-        .with_state(NotesFile::default());
-    if let Some(approver) = approver {
-        builder = builder.with_approver(approver);
-    }
+        .with_tools(offered)
+        .with_policy(policy.with_approver(approver))
+        .with_state(NotesFile::default())
+        .build()?;
     let spec = AgentSpec::new("assistant", settings.system.as_str());
-    Ok(builder.build()?.session("chat", Arc::new(spec)))
+    Ok((bundle.session("chat", Arc::new(spec)), policy))
 }

@@ -1,0 +1,141 @@
+//! `agcore tools`.
+
+use serde_json::Value;
+
+use crate::support::{Agcore, Ran};
+
+fn call(arguments: &[&str]) -> Ran {
+    Agcore::new().run([&["tools", "call"], arguments].concat())
+}
+
+#[test]
+fn the_list_tells_what_tools_do_and_need_and_whether_they_may() {
+    let ran = Agcore::new().run(["tools", "list"]);
+    let list = ran.assert_done();
+    let heads: Vec<&str> = list.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(
+        heads,
+        [
+            "arithmetic: Computes with two numbers.",
+            "current_time: The current date and time in UTC.",
+            "read_notes: Reads the user's notes.",
+            "save_note: Adds a note to the user's notes.",
+        ]
+    );
+    let save = "  asked: default for write: ask save_note\n  needs write; not read-only, not destructive, one at a time \
+                (notes)\n";
+    assert!(list.ends_with(save), "{list}");
+    assert!(
+        list.contains("  allowed: all that it needs is allowed\n  needs read; read-only, idempotent\n"),
+        "{list}"
+    );
+}
+
+#[test]
+fn a_tool_is_shown_as_json() {
+    let ran = Agcore::new().run(["tools", "show", "arithmetic"]);
+    let shown = ran.assert_done();
+    assert!(shown.starts_with("{\n  \"name\": \"arithmetic\",\n"), "{shown}");
+    let shown: Value = serde_json::from_str(shown).unwrap();
+    assert_eq!(shown["permissions"], serde_json::json!(["read"]));
+    assert_eq!(shown["standing"], "allowed");
+    assert_eq!(shown["annotations"]["idempotent"], true);
+    assert_eq!(
+        shown["parameters"]["properties"]["a"]["description"],
+        "The first number."
+    );
+    assert_eq!(
+        shown["parameters"]["required"],
+        serde_json::json!(["operation", "a", "b"])
+    );
+}
+
+#[test]
+fn a_call_prints_its_result() {
+    let sum = r#"{"operation": "add", "a": 1, "b": 2.5}"#;
+    assert_eq!(call(&["arithmetic", sum]).assert_done(), "3.5\n");
+    let ran = Agcore::new().run_with(["tools", "call", "arithmetic"], format!("{sum}\n").as_bytes());
+    assert_eq!(ran.assert_done(), "3.5\n");
+    let ran = call(&["current_time"]);
+    let time = ran.assert_done();
+    assert!(time.len() == 21 && time.ends_with("Z\n"), "{time}");
+    assert!(call(&["current_time", "{}"]).stderr.is_empty());
+}
+
+#[test]
+fn a_call_that_needs_a_yes() {
+    let note = r#"{"text": "milk"}"#;
+    let agcore = Agcore::new();
+    agcore.run(["tools", "call", "save_note", note]).assert_failed(
+        1,
+        &[
+            "error: save_note was denied: it needs a yes (rule 1 (default for write: ask save_note)), and without a terminal",
+            "--yes",
+            "[permissions] allow = [\"save_note\"]",
+        ],
+    );
+    assert!(agcore.files().is_empty());
+    let ran = agcore.run(["tools", "call", "save_note", note, "--yes"]);
+    assert_eq!(ran.assert_done(), "Saved to agcore-notes.md.\n");
+    assert_eq!(agcore.run(["tools", "call", "read_notes"]).assert_done(), "- milk\n");
+}
+
+#[test]
+fn a_tool_that_fails() {
+    call(&["arithmetic", r#"{"operation": "divide", "a": 1, "b": 0}"#])
+        .assert_failed(1, &["error: the result is not a finite number"]);
+    let agcore = Agcore::new();
+    std::fs::create_dir(agcore.folder.path().join("agcore-notes.md")).unwrap();
+    agcore
+        .run(["tools", "call", "read_notes"])
+        .assert_failed(1, &["error: agcore-notes.md cannot be read"]);
+}
+
+#[test]
+fn wrong_names_and_arguments() {
+    let check = |arguments: &[&str], words: &[&str]| call(arguments).assert_failed(2, words);
+    check(
+        &["arithmetik"],
+        &[
+            "error: there is no tool named \"arithmetik\"; did you mean arithmetic?",
+            "tools list",
+        ],
+    );
+    check(
+        &["arithmetic"],
+        &["$: missing field `operation`", "`agcore tools show arithmetic` shows"],
+    );
+    check(
+        &["arithmetic", r#"{"operation": "sum", "a": 1, "b": 2}"#],
+        &["$.operation: unknown variant `sum`, expected one of `add`"],
+    );
+    check(
+        &["arithmetic", r#"{"operation": "add", "a": "1", "b": 2}"#],
+        &["$.a: invalid type: string \"1\""],
+    );
+    check(
+        &["save_note", r#"{"text": "x", "tag": "y"}"#, "--yes"],
+        &["unknown field `tag`"],
+    );
+    for json in ["[1, 2]", "{", "hello", "3", "{} {}"] {
+        check(
+            &["current_time", json],
+            &["invalid arguments for current_time: $: ", "one JSON object"],
+        );
+    }
+    let ran = Agcore::new().run_with(["tools", "call", "current_time"], b"{\"a\": \"caf\xe9\"}");
+    ran.assert_failed(2, &["standard input is not UTF-8 text"]);
+    Agcore::new()
+        .run(["tools", "show", "save_notes"])
+        .assert_failed(2, &["did you mean save_note"]);
+}
+
+#[test]
+fn no_key_and_no_model_are_needed() {
+    // Nor settings of a provider that fit.
+    let agcore = Agcore::new()
+        .with_file("agcore.toml", "provider = 'opnai'")
+        .with_file(".env", "no variable");
+    agcore.run(["tools", "list"]).assert_done();
+    agcore.run(["tools", "call", "current_time"]).assert_done();
+}

@@ -1,0 +1,81 @@
+//! The conformance suite on the chat wire over HTTP in every dialect, on the scripted provider, and on retries around either.
+
+use std::sync::Arc;
+
+use agcore_llm::{LlmError, LlmProvider, ProviderConfig, Retry, RetryPolicy, dialect::ALL};
+use agcore_testkit::{
+    clock::ManualClock,
+    conformance::{Behaviour, Grid, ScriptSubject, ServerSubject, Subject, Suite},
+    mock_server::MockServer,
+};
+
+fn openai(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
+    connect("openai", server)
+}
+
+fn connect(dialect: &str, server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
+    ProviderConfig::of(&format!("{dialect}:mock-model"))?
+        .with_base_url(server.base_url())
+        .build()
+}
+
+/// On a clock that jumps over every wait.
+fn retry(inner: Arc<dyn LlmProvider>) -> Arc<dyn LlmProvider> {
+    let clock = Arc::new(ManualClock::jumping());
+    Arc::new(Retry::new(inner, RetryPolicy::new(), clock, Arc::new(|| 0.5)))
+}
+
+async fn grid(subject: impl Subject) -> Grid {
+    Suite::new().run(&subject).await
+}
+
+#[tokio::test]
+async fn the_chat_wire_conforms() {
+    let grid = grid(ServerSubject::new("chat wire over HTTP", openai)).await;
+    grid.assert_passed();
+    assert_eq!(grid.skips().count(), 0, "{grid}");
+}
+
+/// What a dialect has a say in: requests, answers and refusals.
+fn of_dialects() -> impl Iterator<Item = Behaviour> {
+    let spoken = |behaviour: &Behaviour| {
+        let name = behaviour.to_string();
+        ["answer", "calls", "reasoning", "refused", "request"]
+            .iter()
+            .any(|group| name.starts_with(group))
+    };
+    Behaviour::ALL.iter().copied().filter(spoken)
+}
+
+#[tokio::test]
+async fn every_dialect_conforms() {
+    let suite = Suite::new().with_behaviours(of_dialects());
+    for dialect in ALL {
+        let dialect = dialect();
+        let name = dialect.name.clone();
+        let mut subject = ServerSubject::new(&*dialect.name, move |server| connect(&name, server));
+        if !dialect.streaming.usage_option {
+            let reason = "it asks for no usage, as the vendor tells it unasked; the mock server does not";
+            subject = subject
+                .with_skip(Behaviour::UsageDetails, reason)
+                .with_skip(Behaviour::SameInBothForms, reason);
+        }
+        suite.run(&subject).await.assert_passed();
+    }
+}
+
+#[tokio::test]
+async fn retries_around_the_chat_wire_conform() {
+    let connect = |server: &MockServer| openai(server).map(retry);
+    grid(ServerSubject::new("retry around the chat wire", connect))
+        .await
+        .assert_passed();
+}
+
+#[tokio::test]
+async fn retries_around_a_script_conform() {
+    let around = grid(ScriptSubject::new("retry around scripted").with_layer(retry)).await;
+    around.assert_passed();
+    let alone = grid(ScriptSubject::new("scripted")).await;
+    assert_eq!(around.cells(), alone.cells(), "the layer changes nothing");
+}
