@@ -42,11 +42,7 @@ impl Chance {
 
 /// Three ways of reading the same bytes: at once, byte by byte, and in reads of all sizes.
 pub fn slicings(bytes: &[u8]) -> [Vec<&[u8]>; 3] {
-    [
-        vec![bytes],
-        bytes.chunks(1).collect(),
-        Chance::of(bytes).reads(bytes),
-    ]
+    [vec![bytes], bytes.chunks(1).collect(), Chance::of(bytes).reads(bytes)]
 }
 
 /// The input's parts, which NUL divides; missing ones are empty.

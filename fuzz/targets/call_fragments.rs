@@ -53,18 +53,28 @@ fuzz_target!(|data: &[u8]| {
     let mut places = BTreeSet::new();
     for fragment in &fragments {
         let fragment = Box::new(fragment.clone());
-        let place = fold.push(&ReplyDelta::Call { choice: 0, fragment }).expect("a call has a place");
+        let place = fold
+            .push(&ReplyDelta::Call { choice: 0, fragment })
+            .expect("a call has a place");
         assert!(place <= places.len(), "places have no gaps");
         assert!(fold.call(0, place).is_some());
         places.insert(place);
     }
     let response = fold.response();
-    let calls: Vec<&ToolCall> = response.choices.iter().flat_map(|choice| choice.message.tool_calls()).collect();
+    let calls: Vec<&ToolCall> = response
+        .choices
+        .iter()
+        .flat_map(|choice| choice.message.tool_calls())
+        .collect();
     assert_eq!(calls.len(), places.len(), "a call for each place");
     let ids: BTreeSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(ids.len(), calls.len(), "ids are distinct: {calls:?}");
     assert!(!ids.contains(""), "ids are not empty: {calls:?}");
-    let told: usize = fragments.iter().filter_map(|fragment| fragment.input.as_ref()).map(|text| text.len()).sum();
+    let told: usize = fragments
+        .iter()
+        .filter_map(|fragment| fragment.input.as_ref())
+        .map(|text| text.len())
+        .sum();
     let kept: usize = calls.iter().map(|call| call.raw_input().len()).sum();
     assert!(kept <= told, "input from nowhere");
     for call in &calls {

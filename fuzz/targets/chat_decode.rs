@@ -48,7 +48,8 @@ fuzz_target!(|body: &[u8]| {
         status: *chance.pick(&[StatusCode::OK, StatusCode::OK, StatusCode::OK, StatusCode::BAD_REQUEST]),
         ..ReplyHead::default()
     };
-    head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(*chance.pick::<&str>(TYPES)));
+    head.headers
+        .insert(CONTENT_TYPE, HeaderValue::from_static(*chance.pick::<&str>(TYPES)));
 
     let [whole, bytewise, cut] = slicings(body);
     let expected = decode(&wire, &head, close, &whole);

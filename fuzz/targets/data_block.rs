@@ -57,11 +57,20 @@ fuzz_target!(|input: &str| {
         panic!("a block has four lines: {block:?}");
     };
     assert_eq!(last, "</untrusted_data>");
-    let told_label = first.strip_prefix("<untrusted_data label=").and_then(|rest| rest.strip_suffix('>'));
+    let told_label = first
+        .strip_prefix("<untrusted_data label=")
+        .and_then(|rest| rest.strip_suffix('>'));
     let told_label = told_label.expect("the first line is a tag");
     assert!(is_harmless(told_label), "{told_label}");
-    assert_eq!(serde_json::from_str::<String>(told_label).expect("a JSON string"), cut(label));
+    assert_eq!(
+        serde_json::from_str::<String>(told_label).expect("a JSON string"),
+        cut(label)
+    );
     assert!(is_harmless(&inside_strings(told)), "{told}");
     assert!(!told.contains("{{"), "{told}");
-    assert_eq!(serde_json::from_str::<Value>(told).expect("JSON"), expected(&value), "{told}");
+    assert_eq!(
+        serde_json::from_str::<Value>(told).expect("JSON"),
+        expected(&value),
+        "{told}"
+    );
 });

@@ -30,7 +30,9 @@ fn read_head(head: &[u8]) -> ReplyHead {
     for line in lines {
         let mut halves = line.splitn(2, |byte| *byte == b':');
         let name = halves.next().and_then(|name| HeaderName::from_bytes(name).ok());
-        let value = halves.next().and_then(|value| HeaderValue::from_bytes(value.trim_ascii()).ok());
+        let value = halves
+            .next()
+            .and_then(|value| HeaderValue::from_bytes(value.trim_ascii()).ok());
         if let (Some(name), Some(value)) = (name, value) {
             reply.headers.append(name, value);
         }
@@ -67,7 +69,9 @@ fuzz_target!(|input: &[u8]| {
     let excerpt = error.body_excerpt().unwrap_or_default();
     assert!(!excerpt.contains(SECRET), "the excerpt shows the key: {excerpt}");
     assert!(
-        error.retry_after().is_none_or(|wait| wait < Duration::from_secs(u64::from(u32::MAX))),
+        error
+            .retry_after()
+            .is_none_or(|wait| wait < Duration::from_secs(u64::from(u32::MAX))),
         "a wait without end"
     );
 });

@@ -24,11 +24,17 @@ fn check(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Arguments) {
     let decision = decide(rules, tool, arguments);
     assert_eq!(decide(rules, tool, arguments), decision, "decided twice");
     if let Basis::Rule(at) = decision.basis {
-        assert!(rules.rules[at].holds(tool.name, tool.permissions, arguments), "the reason does not hold");
+        assert!(
+            rules.rules[at].holds(tool.name, tool.permissions, arguments),
+            "the reason does not hold"
+        );
     }
     for at in decision.asking_arguments {
         let rule = &rules.rules[at];
-        assert!(rule.state == RuleState::Ask && rule.path().is_some(), "{rule} does not ask for an argument");
+        assert!(
+            rule.state == RuleState::Ask && rule.path().is_some(),
+            "{rule} does not ask for an argument"
+        );
     }
     let mut turned = rules.clone();
     turned.rules.reverse();

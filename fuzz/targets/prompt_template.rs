@@ -17,22 +17,35 @@ fn check(template: &PromptTemplate, json: &serde_json::Value, context: &Value) {
     let told = |result: Result<String, _>| result.map_err(|error: agcore_prompt::PromptError| error.to_string());
     let rendered = template.render(context);
     match &rendered {
-        Ok(text) => assert!(text.len() <= template.options().max_output_bytes, "larger than the limit"),
+        Ok(text) => assert!(
+            text.len() <= template.options().max_output_bytes,
+            "larger than the limit"
+        ),
         Err(error) => assert!(!error.to_string().is_empty(), "an error without words"),
     }
     let first = told(rendered);
     assert_eq!(told(template.render(context)), first, "rendered twice");
-    assert_eq!(told(template.render_from(json)), first, "rendered from anything serializable");
+    assert_eq!(
+        told(template.render_from(json)),
+        first,
+        "rendered from anything serializable"
+    );
     let mut out = String::new();
     let written = template.render_to(&mut out, context).map(|()| out);
     assert_eq!(told(written), first, "rendered into a writer");
 
     if let Ok(text) = &first {
         let lenient = template.clone().with_options(template.options().with_lenient(true));
-        assert_eq!(lenient.render(context).as_ref().ok(), Some(text), "lenient changes only errors");
+        assert_eq!(
+            lenient.render(context).as_ref().ok(),
+            Some(text),
+            "lenient changes only errors"
+        );
         // A limit that is one too small is an error of its own.
         if let Some(less) = text.len().checked_sub(1) {
-            let small = template.clone().with_options(template.options().with_max_output_bytes(less));
+            let small = template
+                .clone()
+                .with_options(template.options().with_max_output_bytes(less));
             let error = small.render(context).expect_err("larger than the limit");
             assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
         }

@@ -18,7 +18,8 @@ struct Seen {
 fn read(mut decoder: SseDecoder, reads: &[&[u8]]) -> Seen {
     let mut seen = Seen::default();
     let mut keep = |event: SseEvent<'_>| {
-        seen.events.push((event.name.to_vec(), event.data.to_vec(), event.unterminated));
+        seen.events
+            .push((event.name.to_vec(), event.data.to_vec(), event.unterminated));
         Ok(())
     };
     let fed = reads.iter().try_for_each(|read| decoder.feed(read, &mut keep));

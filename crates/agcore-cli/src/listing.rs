@@ -1,6 +1,6 @@
 //! How tools are listed for people.
 
-use agcore::tools::{RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
+use agcore::tools::{Permission, RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
 
 use crate::policy::Policy;
 
@@ -17,11 +17,7 @@ pub(crate) fn listing(tools: &ToolRegistry, policy: &Policy, session: Option<&To
 
 /// `needs write; not read-only, one at a time (notes)`.
 fn traits(tool: &RegisteredTool) -> String {
-    let permissions: Vec<&str> = tool
-        .permissions()
-        .iter()
-        .map(|permission| permission.as_str())
-        .collect();
+    let permissions: Vec<&str> = tool.permissions().iter().map(Permission::as_str).collect();
     let needs = match permissions.as_slice() {
         [] => "declares no needs".to_owned(),
         permissions => format!("needs {}", permissions.join(", ")),

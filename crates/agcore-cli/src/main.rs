@@ -5,6 +5,7 @@ mod exit;
 mod interrupt;
 mod vendor;
 mod stdin;
+mod output;
 mod grants;
 mod settings;
 mod sample_tools;

@@ -1,7 +1,7 @@
 //! `agcore demo`: a real agent over real HTTP, with a script for a model.
 
 use std::{
-    io::{self, Write},
+    io,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -12,6 +12,7 @@ use crate::{
     approve::question,
     exit::Failure,
     interrupt::Interrupts,
+    output::print,
     render::{Palette, Render, Terminal, usage_line},
     turn,
 };
@@ -201,10 +202,4 @@ async fn check_history(session: &AgentSession) -> Result<(), Failure> {
     let messages: Vec<Arc<Message>> = session.messages().await;
     agcore::chat::validate_messages(&messages)
         .map_err(|error| Failure::task(format!("the demo failed: the history is not valid: {error}")))
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout();
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|error| Failure::output(&error))
 }

@@ -4,8 +4,6 @@ mod input;
 mod person;
 mod call;
 
-use std::io::{self, Write};
-
 use agcore::tools::{RegisteredTool, ToolRegistry};
 use serde_json::{Value, json};
 
@@ -14,6 +12,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     listing::listing,
+    output::print,
     policy::Policy,
     sample_tools,
     settings::ToolSettings,
@@ -66,10 +65,4 @@ fn described(tool: &RegisteredTool, policy: &Policy) -> Value {
         members.insert("output".to_owned(), output.clone());
     }
     shown
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout();
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|error| Failure::output(&error))
 }

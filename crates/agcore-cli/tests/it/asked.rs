@@ -95,7 +95,7 @@ fn always_that_cannot_be_kept_is_told() {
     person.sees(QUESTION);
     person.types("a");
     person.sees(SAVED);
-    person.sees("✗ save_note is allowed in this session only: gone/grants.json cannot be written: ");
+    person.sees("save_note is allowed in this session only: gone/grants.json cannot be written: ");
     person.next();
     person.types("save it again");
     let shown = person.sees(SAVED);

@@ -1,8 +1,6 @@
 //! [`Screen`]: what the chat itself says, beside the turns.
 
-use std::io::{self, Write};
-
-use crate::{exit::Failure, render::Palette};
+use crate::{exit::Failure, output, render::Palette};
 
 /// The terminal's screen.
 #[derive(Debug, Clone, Copy)]
@@ -17,9 +15,7 @@ impl Screen {
     /// # Errors
     /// When the terminal has gone.
     pub(super) fn print(self, text: &str) -> Result<(), Failure> {
-        let mut output = io::stdout();
-        let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-        written.map_err(|error| Failure::output(&error))
+        output::print(text)
     }
 
     /// Says something by the way.

@@ -15,10 +15,10 @@ use agcore::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{input, person::Person, print};
+use super::{input, person::Person};
 use crate::{
-    approve::AllowAll, args::CallArgs, exit::Failure, grants::News, interrupt::Interrupts, policy::Policy,
-    render::harmless, sample_tools::NotesFile,
+    approve::AllowAll, args::CallArgs, exit::Failure, grants::News, interrupt::Interrupts, output::print,
+    policy::Policy, render::harmless, sample_tools::NotesFile,
 };
 
 /// Calls a tool and prints its result.

@@ -32,7 +32,8 @@ fn next_key(text: &str) -> Option<(usize, usize)> {
     let starts = BEGINNINGS.iter().flat_map(|beginning| text.match_indices(beginning));
     starts
         .filter_map(|(at, beginning)| {
-            let inside_word = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+            let before = &text[..at];
+            let inside_word = before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !ends_with_escape(before);
             let secret = at + beginning.len();
             let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
             let end = text[secret..]
@@ -43,6 +44,23 @@ fn next_key(text: &str) -> Option<(usize, usize)> {
             (!inside_word && end - secret >= SHORTEST_KEY).then_some((begin, end))
         })
         .min()
+}
+
+/// Whether the last letters are an escape of JSON and no word: excerpts of bodies are raw.
+fn ends_with_escape(text: &str) -> bool {
+    let escape = |letters: &str| letters.strip_prefix('\\').is_some_and(is_escape_name);
+    [2, 6].iter().any(|len| {
+        let begin = text.len().checked_sub(*len);
+        begin.and_then(|begin| text.get(begin..)).is_some_and(escape)
+    })
+}
+
+/// What stands behind the backslash of an escape that ends with a letter or digit.
+fn is_escape_name(name: &str) -> bool {
+    match name.strip_prefix('u') {
+        Some(digits) => digits.len() == 4 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()),
+        None => matches!(name, "b" | "f" | "n" | "r" | "t"),
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +86,14 @@ mod tests {
             "keys gsk_0123456789abcdefghij, AIzaSyA0123456789abcdefgh",
             "keys [redacted], [redacted]",
         );
+    }
+
+    #[test]
+    fn takes_keys_out_behind_escapes() {
+        check(r"wrong key:\nsk-abcdefghijklmnop1234", r"wrong key:\n[redacted]");
+        check(r"\u000ask-abcdefghijklmnop1234", r"\u000a[redacted]");
+        check(r"\u00zask-abcdefghijklmnop1234", r"\u00zask-abcdefghijklmnop1234");
+        check("é\\usk-abcdefghijklmnop1234", "é\\usk-abcdefghijklmnop1234");
     }
 
     #[test]

@@ -37,12 +37,12 @@ pub(super) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
         Some(_) if FIELDS.contains(&field) => Some(Form::Events),
         // Unknown fields are legal in an event stream, and pages without tags exist: wait for the line's end.
         None if is_events && field.len() < LONGEST_FIELD => None,
-        Some(_) if is_events && is_field(field) => Some(Form::Events),
+        Some(_) if is_events && field.len() < LONGEST_FIELD && is_field(field) => Some(Form::Events),
         _ => Some(Form::Page),
     }
 }
 
-/// No field's name is longer.
+/// All names of fields are shorter, also where the line's end is already there: slicing must not matter.
 const LONGEST_FIELD: usize = 64;
 
 fn is_field(name: &[u8]) -> bool {
@@ -69,6 +69,15 @@ mod tests {
         check("null", false, Some(Form::Page));
         check("x-unknown: 1\n", true, Some(Form::Events));
         check("no healthy upstream\n", true, Some(Form::Page));
+    }
+
+    #[test]
+    fn long_names_are_no_fields_however_they_are_cut() {
+        let name = "x".repeat(LONGEST_FIELD - 1);
+        check(&name, true, None);
+        check(&format!("{name}: 1"), true, Some(Form::Events));
+        check(&format!("{name}x"), true, Some(Form::Page));
+        check(&format!("{name}x: 1"), true, Some(Form::Page));
     }
 
     #[test]
