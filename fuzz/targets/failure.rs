@@ -58,6 +58,10 @@ fn plant(body: &[u8]) -> Vec<u8> {
 }
 
 fuzz_target!(|input: &[u8]| {
+    // Comparisons teach the fuzzer the secret, but without a key's beginning it is a word.
+    if input.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes()) {
+        return;
+    }
     let border = input.windows(2).position(|pair| pair == b"\n\n").unwrap_or(input.len());
     let head = read_head(&input[..border]);
     let body = plant(input.get(border + 2..).unwrap_or_default());

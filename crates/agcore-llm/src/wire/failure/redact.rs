@@ -13,37 +13,39 @@ const SHORTEST_KEY: usize = 16;
 
 /// The text without keys; borrowed when there is none.
 pub(super) fn redact(text: &str) -> Cow<'_, str> {
-    let mut clean = String::new();
-    let mut rest = text;
-    while let Some((at, end)) = next_key(rest) {
-        clean.push_str(&rest[..at]);
-        clean.push_str("[redacted]");
-        rest = &rest[end..];
-    }
-    if clean.is_empty() && rest.len() == text.len() {
+    let mut keys: Vec<(usize, usize)> = keys(text).collect();
+    if keys.is_empty() {
         return Cow::Borrowed(text);
     }
-    clean.push_str(rest);
+    keys.sort_unstable();
+    let (mut clean, mut shown) = (String::new(), 0);
+    for (begin, end) in keys {
+        // A key may begin within another: "sk-…-Bearer …".
+        if begin >= shown {
+            clean.push_str(&text[shown..begin]);
+            clean.push_str("[redacted]");
+        }
+        shown = shown.max(end);
+    }
+    clean.push_str(&text[shown..]);
     Cow::Owned(clean)
 }
 
-/// Where the first key's secret part begins and ends.
-fn next_key(text: &str) -> Option<(usize, usize)> {
+/// Where the secret part of each key begins and ends, in no order.
+fn keys(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let starts = BEGINNINGS.iter().flat_map(|beginning| text.match_indices(beginning));
-    starts
-        .filter_map(|(at, beginning)| {
-            let before = &text[..at];
-            let inside_word = before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !ends_with_escape(before);
-            let secret = at + beginning.len();
-            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
-            let end = text[secret..]
-                .find(|c| !is_part(c))
-                .map_or(text.len(), |len| secret + len);
-            // "Bearer sk-…" is one secret: it begins where the shown word ends.
-            let begin = if beginning.ends_with(' ') { secret } else { at };
-            (!inside_word && end - secret >= SHORTEST_KEY).then_some((begin, end))
-        })
-        .min()
+    starts.filter_map(|(at, beginning)| {
+        let before = &text[..at];
+        let inside_word = before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !ends_with_escape(before);
+        let secret = at + beginning.len();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
+        let end = text[secret..]
+            .find(|c| !is_part(c))
+            .map_or(text.len(), |len| secret + len);
+        // "Bearer sk-…" is one secret: it begins where the shown word ends.
+        let begin = if beginning.ends_with(' ') { secret } else { at };
+        (!inside_word && end - secret >= SHORTEST_KEY).then_some((begin, end))
+    })
 }
 
 /// Whether the last letters are an escape of JSON and no word: excerpts of bodies are raw.
@@ -94,6 +96,15 @@ mod tests {
         check(r"\u000ask-abcdefghijklmnop1234", r"\u000a[redacted]");
         check(r"\u00zask-abcdefghijklmnop1234", r"\u00zask-abcdefghijklmnop1234");
         check("é\\usk-abcdefghijklmnop1234", "é\\usk-abcdefghijklmnop1234");
+    }
+
+    #[test]
+    fn takes_keys_out_that_meet() {
+        check(
+            "sk-abcdefghijklmnop-Bearer abcdefghijklmnop1234",
+            "[redacted] [redacted]",
+        );
+        check("sk-abcdefghijklmnop-sk-abcdefghijklmnop,x", "[redacted],x");
     }
 
     #[test]
