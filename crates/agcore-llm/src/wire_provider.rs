@@ -19,7 +19,10 @@ use crate::{
     wire::{Chat, EncodeOptions, Operation, Wire},
 };
 
-use self::exchange::{Exchange, Step};
+use self::{
+    exchange::{Exchange, Step},
+    interrupt::Interrupt,
+};
 
 /// A provider made of a wire and a transport.
 ///
@@ -76,7 +79,7 @@ impl LlmProvider for WireProvider {
 
 impl Inner {
     fn exchange(self: &Arc<Self>, call: Call) -> Exchange<Chat> {
-        let interrupt = interrupt::interrupt(call.token, call.deadline);
+        let interrupt = Interrupt::new(call.token, call.deadline);
         let (encoder, request, stream) = (Arc::clone(self), call.request, call.stream);
         let encode = move || {
             let options = EncodeOptions::new(&encoder.info.model).with_stream(stream);
@@ -124,7 +127,7 @@ pub async fn call<O: Operation>(
         move |head| wire.decoder(head),
         Arc::clone(transport),
         options.stream,
-        interrupt::never(),
+        Interrupt::never(),
     );
     let mut items = Vec::new();
     while let Some(step) = exchange.next().await {

@@ -94,6 +94,7 @@ impl Driver<'_> {
         let mut fold = Fold::new();
         while let Some(item) = items.next().await {
             match item {
+                ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_))) => fold.take_in(delta),
                 ReplyItem::Delta(delta) => {
                     let call = fold.push(&delta);
                     if let (true, Some(event)) = (self.observer.is_some(), text_event(delta, call, &fold)) {

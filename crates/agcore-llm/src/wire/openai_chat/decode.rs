@@ -10,11 +10,12 @@ mod lenient;
 mod message;
 mod said;
 mod state;
+mod template;
 mod usage;
 
 use std::borrow::Cow;
 
-use self::{chunk::Summary, form::Form, state::State};
+use self::{chunk::Summary, form::Form, state::State, template::Template};
 use crate::{
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
@@ -205,6 +206,7 @@ struct Events {
 #[derive(Debug)]
 struct EventReader {
     state: State,
+    template: Template,
     failure: FailureReader,
 }
 
@@ -212,6 +214,7 @@ impl Events {
     fn new(failure: FailureReader, vendor: Cow<'static, str>) -> Self {
         let rest = EventReader {
             state: State::new(vendor, false),
+            template: Template::default(),
             failure,
         };
         Self {
@@ -266,6 +269,16 @@ impl EventReader {
         if *is_done || data.is_empty() || data.starts_with(b":") {
             return Ok(());
         }
+        if event.name.is_empty()
+            && let Some((choice, text)) = self.template.text(data)
+        {
+            out.push(ReplyDelta::Text {
+                choice,
+                text: text.into(),
+            });
+            return Ok(());
+        }
+        self.template.clear();
         if data == b"[DONE]" {
             *is_done = true;
             self.state.finish_all(out);
@@ -281,7 +294,12 @@ impl EventReader {
         match chunk::read(data, &mut self.state, out) {
             Ok(summary) => match failed(&self.failure, data, &summary) {
                 Some(error) => Err(Stop::Failed(error)),
-                None => Ok(()),
+                None => {
+                    if let Some(text) = summary.only_text {
+                        self.template.learn(data, text);
+                    }
+                    Ok(())
+                }
             },
             Err(error) => {
                 out.truncate(begin);

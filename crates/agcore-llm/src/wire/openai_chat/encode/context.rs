@@ -4,22 +4,29 @@ use agcore_chat::{ChatRequest, Message};
 use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
-use super::call_ids::CallIds;
+use super::{call_ids::CallIds, written_tools::WrittenTools};
 use crate::dialect::Dialect;
 
 /// The dialect, and what is worked out once for the whole request.
 pub(super) struct Context<'a> {
     pub(super) dialect: &'a Dialect,
+    pub(super) written_tools: &'a WrittenTools,
     pub(super) call_ids: CallIds<'a>,
     /// Whether the model thinks in this conversation, as far as the request shows it.
     pub(super) is_thinking: bool,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(dialect: &'a Dialect, request: &'a ChatRequest, model: &str) -> Self {
+    pub(super) fn new(
+        dialect: &'a Dialect,
+        written_tools: &'a WrittenTools,
+        request: &'a ChatRequest,
+        model: &str,
+    ) -> Self {
         let is_thinking = dialect.reasoning.required_with_calls && thinks(dialect, request, model);
         Self {
             dialect,
+            written_tools,
             call_ids: CallIds::new(dialect.tools.call_ids, &request.messages),
             is_thinking,
         }
