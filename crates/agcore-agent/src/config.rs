@@ -26,6 +26,8 @@ pub struct AgentConfig {
     pub profile_block: Option<String>,
     /// The last layer: where and when the agent works.
     pub environment: Option<Environment>,
+    /// Whether spans hold what was said, too; see [`Trace`](agcore_llm::Trace).
+    pub trace_content: bool,
 }
 
 impl AgentConfig {
@@ -79,6 +81,12 @@ impl AgentConfig {
     /// Sets where and when the agent works.
     pub fn with_environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
+        self
+    }
+
+    /// Says whether spans hold what was said, too.
+    pub fn with_trace_content(mut self, content: bool) -> Self {
+        self.trace_content = content;
         self
     }
 }

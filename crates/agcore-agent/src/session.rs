@@ -2,6 +2,7 @@
 
 mod occupancy;
 mod shared;
+mod span;
 mod state;
 mod turn;
 

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use agcore_llm::{Observer, TurnInput, TurnOptions, TurnOutcome};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use super::shared::{Conversation, Shared};
+use super::{
+    shared::{Conversation, Shared},
+    span,
+};
 use crate::error::AgentError;
 
 pub(super) async fn run(
@@ -27,9 +31,14 @@ pub(super) async fn run(
         .with_token(occupied.token.clone())
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
-    let outcome = match observer {
-        Some(observer) => cycle.run_observed(input, options, observer).await,
-        None => cycle.run(input, options).await,
+    let span = span::of(&shared, &**agent);
+    let outcome = async {
+        match observer {
+            Some(observer) => cycle.run_observed(input, options, observer).await,
+            None => cycle.run(input, options).await,
+        }
     };
-    Ok(outcome?)
+    let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
+    span::record(&span, &outcome);
+    outcome
 }

@@ -10,3 +10,4 @@
 mod bad_tools;
 mod concurrency;
 mod session;
+mod spans;

@@ -105,6 +105,7 @@ impl Attempt {
             }
             ReplyDelta::Member { place, .. } => self.handed_out |= *place != Place::Response,
             ReplyDelta::Call { .. } | ReplyDelta::Seal { .. } | ReplyDelta::Block { .. } => self.handed_out = true,
+            ReplyDelta::Restart => *self = Self::default(),
             ReplyDelta::Start(_) | ReplyDelta::BlockEnd { .. } | ReplyDelta::Finish { .. } => {}
         }
     }
