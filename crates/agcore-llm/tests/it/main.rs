@@ -7,20 +7,47 @@
     reason = "tests may fail loudly"
 )]
 
+#[cfg(feature = "anthropic")]
+mod anthropic_decode;
+#[cfg(feature = "anthropic")]
+mod anthropic_encode;
 mod config;
 mod conformance;
 mod cycle;
 mod cycle_edges;
 mod deltas;
 mod dialects;
+mod embed;
 mod errors;
 mod http;
 mod machine;
+#[cfg(feature = "ollama")]
+mod ollama_decode;
+#[cfg(feature = "ollama")]
+mod ollama_encode;
 mod openai_chat_decode;
 mod openai_chat_encode;
 mod public_types;
 mod registry;
+#[cfg(feature = "openai-responses")]
+mod responses_decode;
+#[cfg(feature = "openai-responses")]
+mod responses_encode;
+#[cfg(feature = "openai-responses")]
+mod responses_random;
+#[cfg(feature = "openai-responses")]
+mod responses_round_trip;
+#[cfg(feature = "openai-responses")]
+mod responses_support;
 mod retry;
+mod sdk_types;
 mod sse;
 mod support;
 mod wire_cases;
+#[cfg(all(
+    feature = "anthropic",
+    feature = "ollama",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
+mod vendors;

@@ -5,11 +5,10 @@
 
 mod assistant;
 mod body;
-mod call_ids;
 mod content;
 mod context;
-mod headers;
 mod message;
+mod nine_letters;
 mod parameters;
 mod schema;
 mod tools;
@@ -20,7 +19,7 @@ use self::{body::Body, context::Context};
 use crate::{
     dialect::Dialect,
     error::{LlmError, LlmErrorKind},
-    wire::{EncodeOptions, WireRequest},
+    wire::{EncodeOptions, WireRequest, extra_headers},
 };
 
 /// A guess at a body's size, so that short ones grow once or never.
@@ -58,6 +57,6 @@ pub(super) fn encode(
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
     serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
     let mut wire = WireRequest::post(path, bytes);
-    headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;
+    extra_headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;
     Ok(wire)
 }

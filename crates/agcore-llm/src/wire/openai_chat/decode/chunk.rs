@@ -9,13 +9,15 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    lenient::{LooseCount, LooseText, Name, filled, skip},
     message::SaidSeed,
     said::Said,
     state::{State, says_nothing},
     usage::{GroqMember, RawUsage},
 };
-use crate::delta::{Place, ReplyDelta};
+use crate::{
+    delta::{Place, ReplyDelta},
+    wire::lenient::{LooseCount, LooseText, Name, filled, skip},
+};
 
 /// What a chunk says beside its deltas.
 #[derive(Debug, Default)]
