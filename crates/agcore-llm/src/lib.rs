@@ -54,7 +54,10 @@ pub use {
     cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
     error::{LlmError, LlmErrorKind, TimeoutStage},
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
-    layer::retry::{MidStream, Retry, RetryPolicy},
+    layer::{
+        retry::{MidStream, Retry, RetryPolicy},
+        router::{Route, Router},
+    },
     provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream},
