@@ -79,6 +79,7 @@ pub use {
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
     layer::{
         retry::{MidStream, Retry, RetryPolicy},
+        router::{Route, Router},
         trace::Trace,
     },
     provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},

@@ -11,6 +11,7 @@
 mod anthropic_decode;
 #[cfg(feature = "anthropic")]
 mod anthropic_encode;
+mod breaker;
 mod config;
 mod conformance;
 mod cycle;
@@ -19,7 +20,10 @@ mod deltas;
 mod dialects;
 mod embed;
 mod errors;
+mod fallback;
 mod http;
+mod key_pool;
+mod key_pool_random;
 mod machine;
 #[cfg(feature = "ollama")]
 mod ollama_decode;
@@ -28,6 +32,7 @@ mod ollama_encode;
 mod openai_chat_decode;
 mod openai_chat_encode;
 mod public_types;
+mod rate_limit;
 mod registry;
 #[cfg(feature = "openai-responses")]
 mod responses_decode;
@@ -41,6 +46,8 @@ mod responses_round_trip;
 mod responses_support;
 mod retry;
 mod sdk_types;
+mod router;
+mod router_support;
 mod sse;
 mod support;
 mod wire_cases;

@@ -47,6 +47,7 @@ pub(super) fn of(call: &Call, info: &ProviderInfo) -> Span {
         gen_ai.output.messages = Empty,
         agcore.attempts = Empty,
         agcore.answered_by = Empty,
+        agcore.key = Empty,
     );
     if let Some(stop) = request.stop.as_ref().filter(|_| !span.is_disabled()) {
         span.record("gen_ai.request.stop_sequences", tracing::field::debug(sequences(stop)));
