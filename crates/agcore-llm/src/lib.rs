@@ -46,11 +46,15 @@ pub mod wire_case;
 pub mod layer;
 pub mod clock;
 pub mod hooks;
+pub mod budget;
+pub mod compact;
 pub mod cycle;
 
 #[doc(inline)]
 pub use {
+    budget::{Budget, BudgetPool, Budgets, Spent},
     clock::{SystemClock, system_random},
+    compact::{CompactionReport, CompactionSettings},
     cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
     error::{LlmError, LlmErrorKind, TimeoutStage},
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},

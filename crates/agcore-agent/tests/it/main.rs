@@ -8,5 +8,6 @@
 )]
 
 mod bad_tools;
+mod compaction;
 mod concurrency;
 mod session;

@@ -7,6 +7,12 @@
     reason = "tests may fail loudly"
 )]
 
+mod budget;
+mod budget_pool;
+mod byte_stable;
+mod compaction;
+mod compaction_by_hand;
+mod compaction_random;
 mod config;
 mod conformance;
 mod cycle;
