@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_llm::{RetryPolicy, cycle::machine::Limits};
+use agcore_llm::{Budgets, CompactionSettings, RetryPolicy, cycle::machine::Limits};
 
 use crate::environment::Environment;
 
@@ -20,6 +20,10 @@ pub struct AgentConfig {
     pub busy: BusyPolicy,
     /// When a failed call of the model is made again.
     pub retry: RetryPolicy,
+    /// When and how conversations are made shorter.
+    pub compaction: CompactionSettings,
+    /// What a turn, a session, and with a pool all sessions together may spend.
+    pub budgets: Budgets,
     /// The first layer of every system prompt.
     pub base_prompt: Option<String>,
     /// The second layer: what is known of the user, as a block that is ready to be shown.
@@ -63,6 +67,18 @@ impl AgentConfig {
     /// Sets when a failed call of the model is made again.
     pub fn with_retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
+        self
+    }
+
+    /// Sets when and how conversations are made shorter.
+    pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Sets what may be spent.
+    pub fn with_budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = budgets;
         self
     }
 

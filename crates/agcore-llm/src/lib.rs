@@ -68,11 +68,15 @@ pub mod wire_case;
 pub mod layer;
 pub mod clock;
 pub mod hooks;
+pub mod budget;
+pub mod compact;
 pub mod cycle;
 
 #[doc(inline)]
 pub use {
+    budget::{Budget, BudgetPool, Budgets, Spent},
     clock::{SystemClock, system_random},
+    compact::{CompactionReport, CompactionSettings},
     cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
     embedder::ModelEmbedder,
     error::{LlmError, LlmErrorKind, TimeoutStage},

@@ -12,6 +12,12 @@ mod anthropic_decode;
 #[cfg(feature = "anthropic")]
 mod anthropic_encode;
 mod breaker;
+mod budget;
+mod budget_pool;
+mod byte_stable;
+mod compaction;
+mod compaction_by_hand;
+mod compaction_random;
 mod config;
 mod conformance;
 mod cycle;
