@@ -8,6 +8,7 @@ mod created;
 mod form;
 mod line;
 mod lines;
+mod message;
 mod said;
 mod state;
 mod usage;

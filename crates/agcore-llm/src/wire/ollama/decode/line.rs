@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::{
     created,
-    said::{Said, SaidSeed},
+    message::SaidSeed,
+    said::Said,
     state::{State, says_nothing, tell_members},
     usage::Counts,
 };

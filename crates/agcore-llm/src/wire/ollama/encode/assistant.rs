@@ -6,7 +6,7 @@ use agcore_chat::{AssistantMessage, Block, CallInput, ToolCall};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{json, value::RawValue};
 
-use super::{message::check_name, refusal::refuse};
+use super::refusal::{check_name, refuse};
 use crate::wire::ollama::vendor::VENDOR;
 
 /// A call must have a name; one without was never run, and its result says so.

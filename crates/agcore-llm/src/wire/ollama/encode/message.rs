@@ -8,7 +8,7 @@ use serde::{
     ser::{Error, SerializeMap},
 };
 
-use super::{assistant::WrittenAssistant, image, refusal::refuse};
+use super::{assistant::WrittenAssistant, image, refusal::{check_name, refuse}};
 
 /// A message as it is written.
 pub(super) struct WrittenMessage<'a> {
@@ -85,16 +85,6 @@ fn spoken<S: Serializer>(role: &str, content: &Content, extra: &Extra, serialize
     write_content(content, &mut map)?;
     write_extra(extra, &mut map)?;
     map.end()
-}
-
-pub(super) fn check_name<E: Error>(name: Option<&str>) -> Result<(), E> {
-    match name {
-        Some(_) => Err(refuse(
-            "the `name` of a participant",
-            "leave it out, or tell it in the text",
-        )),
-        None => Ok(()),
-    }
 }
 
 /// The texts in one, then the pictures: the API has one place for each.
