@@ -26,6 +26,7 @@ Checks, each counted; they end with a line `N passed, N failed`:
   tidy [NAME…]              module docs, READMEs, no printing, no stubs, and the like
   deny                      licences, bans and sources of dependencies, by cargo-deny
   features                  each library builds with each of its features
+  fuzz, for a moment        every fuzz target runs for some seconds (as a part of ci only)
 
 Longer runs:
   bench [NAME]              the benches, or those of one bench or package
@@ -33,6 +34,8 @@ Longer runs:
   fuzz [TARGET] [--seconds N]
                             the fuzz targets, or one, for a minute each unless told
                             otherwise; needs a C++ compiler
+  sdk-types                 bodies of requests against the types that the vendors publish;
+                            installs their Python packages into the target folder
 
   help                      this text
 
@@ -46,6 +49,7 @@ pub(crate) enum Command {
     Stage(Stage),
     Bench { name: Option<String> },
     Soak { filter: Option<String> },
+    SdkTypes,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -129,6 +133,7 @@ fn named(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             let time = seconds.map_or(fuzz::DEFAULT_TIME, Duration::from_secs);
             return rest.at_most_one().map(|target| Command::Fuzz { target, time });
         }
+        "sdk-types" => return rest.none().map(|()| Command::SdkTypes),
         "help" => return rest.none().map(|()| Command::Help),
         "ci" => return rest.none().map(|()| Command::Ci),
         "fmt" => Stage::Fmt,
@@ -176,6 +181,7 @@ mod tests {
         check("ci", Command::Ci);
         check("deny", Command::Stage(Stage::Deny));
         check("bench", Command::Bench { name: None });
+        check("sdk-types", Command::SdkTypes);
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });
         let (target, time) = (Some("sse".to_owned()), Duration::from_secs(5));
@@ -204,6 +210,7 @@ mod tests {
     fn what_is_not_known_is_an_error() {
         check_error("cli", "there is no command `cli`");
         check_error("ci now", "unexpected argument `now`");
+        check_error("sdk-types openai", "unexpected argument `openai`");
         check_error("bench a b", "unexpected argument `b`");
         check_error("tidy --check", "only `graph` knows --check");
         check_error("graph --seconds 5", "only `fuzz` knows --seconds");

@@ -1,5 +1,7 @@
 //! `features`: every library builds, without a warning, with no feature, the
-//! default ones, each alone, and all.
+//! default ones, each alone, and all; and a choice of one wire brings no other.
+
+mod symbols;
 
 use std::collections::BTreeSet;
 use std::process::Output;
@@ -21,6 +23,9 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
         for choice in different {
             report.add(&check(workspace, member, choice));
         }
+    }
+    for check in symbols::check(workspace) {
+        report.add(&check);
     }
     println!("{alike} feature sets resolve like one before them and were not built again");
 }

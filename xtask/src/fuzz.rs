@@ -8,23 +8,33 @@ mod outcome;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
+use crate::check::Check;
+use crate::finding::Finding;
 use crate::process;
+use crate::report::Report;
 use crate::workspace::Workspace;
 use outcome::Outcome;
 
 /// How long each target runs unless told otherwise.
 pub(crate) const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
-/// Targets that read recorded answers of servers as they stand.
-const READERS_OF_RECORDINGS: &[&str] = &["chat_decode", "sse"];
+/// How long each target runs in `ci`: long enough to see that it runs, and what the seeds alone find.
+const SMOKE_TIME: Duration = Duration::from_secs(3);
 
-const RECORDINGS: &str = "fixtures/wire/openai-chat";
+/// Targets that read recorded answers of servers as they stand, and where these lie.
+const RECORDINGS: &[(&str, &str)] = &[
+    ("anthropic_decode", "fixtures/wire/anthropic"),
+    ("chat_decode", "fixtures/wire/openai-chat"),
+    ("ollama_decode", "fixtures/wire/ollama"),
+    ("responses_decode", "fixtures/wire/openai-responses"),
+    ("sse", "fixtures/wire/openai-chat"),
+];
 
 /// Counters at edges and compared values, as libFuzzer reads them.
 const RUSTFLAGS: &str = "-Cpasses=sancov-module \
@@ -40,22 +50,59 @@ const BOUNDS: &[&str] = &["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048"];
 /// Runs one target, or all one after the other, for some time each; `false`
 /// when one of them found something.
 pub(crate) fn run(workspace: &Workspace, only: Option<&str>, time: Duration) -> anyhow::Result<bool> {
-    let folder = workspace.root.join("fuzz");
-    let targets = chosen(targets(&folder.join("targets"))?, only)?;
-    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    if !runs(&compiler) {
-        let name = compiler.to_string_lossy();
-        bail!("libFuzzer is built by a C++ compiler, and `{name}` does not run: install one, or name it in CXX");
+    if let Some(missing) = missing_compiler() {
+        bail!(missing);
     }
-    let host = host(workspace)?;
     let mut outcomes = Vec::new();
-    for target in targets {
-        let shown = process::show(&mut command(workspace, &folder, &host, &target, time)?)?;
-        let inputs = fs::read_dir(folder.join("corpus").join(&target))?.count();
-        outcomes.push(Outcome::read(target, shown.succeeded, inputs, &shown.text));
+    for target in chosen(targets(&folder(workspace).join("targets"))?, only)? {
+        outcomes.push(outcome(workspace, target, time)?);
     }
     println!("\n{}", outcome::table(&outcomes));
     Ok(outcomes.iter().all(Outcome::is_fine))
+}
+
+/// Runs every target for a moment, as a part of `ci`.
+pub(crate) fn smoke(workspace: &Workspace, report: &mut Report) {
+    if let Some(missing) = missing_compiler() {
+        report.add(&Check::skipped("fuzz targets", missing));
+        return;
+    }
+    let targets = match targets(&folder(workspace).join("targets")) {
+        Ok(targets) => targets,
+        Err(error) => return report.add(&Check::from_result("fuzz targets", Err(error))),
+    };
+    for target in targets {
+        let name = format!("fuzz target {target}");
+        let found = outcome(workspace, target.clone(), SMOKE_TIME).map(|outcome| match outcome.is_fine() {
+            true => Vec::new(),
+            false => vec![finding(&target)],
+        });
+        report.add(&Check::from_result(name, found));
+    }
+}
+
+fn finding(target: &str) -> Finding {
+    let remedy = format!("see `cargo xtask fuzz {target}`; mend the cause and keep the input as a test");
+    Finding::new(format!("fuzz/targets/{target}.rs"), "it found something, see above", remedy)
+}
+
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("fuzz")
+}
+
+/// Why no target can be built, if so.
+fn missing_compiler() -> Option<String> {
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let name = compiler.to_string_lossy();
+    (!runs(&compiler)).then(|| {
+        format!("libFuzzer is built by a C++ compiler, and `{name}` does not run: install one, or name it in CXX")
+    })
+}
+
+fn outcome(workspace: &Workspace, target: String, time: Duration) -> anyhow::Result<Outcome> {
+    let shown = process::show(&mut command(workspace, &target, time)?)?;
+    let inputs = fs::read_dir(folder(workspace).join("corpus").join(&target))?.count();
+    Ok(Outcome::read(target, shown.succeeded, inputs, &shown.text))
 }
 
 /// The names of all targets, sorted: one file each.
@@ -92,7 +139,8 @@ fn host(workspace: &Workspace) -> anyhow::Result<String> {
     host.map(str::to_owned).context("`rustc -vV` names no host")
 }
 
-fn command(workspace: &Workspace, folder: &Path, host: &str, target: &str, time: Duration) -> anyhow::Result<Command> {
+fn command(workspace: &Workspace, target: &str, time: Duration) -> anyhow::Result<Command> {
+    let (folder, host) = (folder(workspace), host(workspace)?);
     let (corpus, artifacts) = (
         folder.join("corpus").join(target),
         folder.join("artifacts").join(target),
@@ -101,14 +149,14 @@ fn command(workspace: &Workspace, folder: &Path, host: &str, target: &str, time:
     fs::create_dir_all(&artifacts)?;
     let mut command = workspace.cargo.command(["run", "--quiet", "--release", "--locked"]);
     command
-        .args(["--target", host, "--bin", target, "--manifest-path"])
+        .args(["--target", host.as_str(), "--bin", target, "--manifest-path"])
         .arg(folder.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", workspace.target.join("fuzz"))
         .env("RUSTFLAGS", RUSTFLAGS)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     command.arg("--").arg(&corpus).arg(folder.join("seeds").join(target));
-    if READERS_OF_RECORDINGS.contains(&target) {
-        command.arg(workspace.root.join(RECORDINGS));
+    for (_, recordings) in RECORDINGS.iter().filter(|(reader, _)| *reader == target) {
+        command.arg(workspace.root.join(recordings));
     }
     let mut prefix = OsString::from("-artifact_prefix=");
     prefix.push(artifacts.join(""));

@@ -24,6 +24,7 @@ mod sources;
 mod fmt;
 mod clippy;
 mod docs;
+mod sdk_types;
 mod test;
 mod graph;
 mod tidy;
@@ -76,6 +77,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
+        Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::report::Report;
 use crate::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{clippy, deny, docs, features, fmt, graph, test, tidy};
+use crate::{clippy, deny, docs, features, fmt, fuzz, graph, test, tidy};
 
 /// What can be run and counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +26,12 @@ pub(crate) enum Stage {
     },
     Deny,
     Features,
+    FuzzSmoke,
 }
 
 impl Stage {
     /// The stages of `ci`, in order. Those that build with the same features
-    /// follow each other; the one that builds with all kinds comes last.
+    /// follow each other; those that build with other ones come last.
     pub(crate) fn ci() -> Vec<Self> {
         vec![
             Self::Fmt,
@@ -44,6 +45,7 @@ impl Stage {
             Self::Tidy { only: Vec::new() },
             Self::Deny,
             Self::Features,
+            Self::FuzzSmoke,
         ]
     }
 
@@ -57,6 +59,7 @@ impl Stage {
             Self::Tidy { .. } => "tidy",
             Self::Deny => "deny",
             Self::Features => "features",
+            Self::FuzzSmoke => "fuzz",
         }
     }
 
@@ -70,6 +73,7 @@ impl Stage {
             Self::Tidy { only } => tidy::run(workspace, only, report),
             Self::Deny => deny::run(workspace, report),
             Self::Features => features::run(workspace, report),
+            Self::FuzzSmoke => fuzz::smoke(workspace, report),
         }
     }
 }

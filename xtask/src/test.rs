@@ -4,11 +4,13 @@ mod example;
 mod runner;
 
 use crate::report::Report;
+use crate::sdk_types;
 use crate::workspace::Workspace;
 
 /// Runs all three.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     runner::unit_and_integration(workspace, report);
+    sdk_types::tell_skipped(workspace, report);
     runner::doc_tests(workspace, report);
     example::run_all(workspace, report);
 }

@@ -21,7 +21,9 @@ use crate::Fallible;
 pub(crate) fn provider(url: &str) -> Fallible<Arc<dyn LlmProvider>> {
     let config = ProviderConfig::of("openai:gpt-4.1")?
         .with_base_url(url)
-        .with_api_key("sk-test");
+        .with_api_key("sk-test")
+        // So large that no history here is made shorter.
+        .with_context_window(100_000_000);
     Ok(config.build()?)
 }
 

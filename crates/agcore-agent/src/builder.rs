@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Clock;
-use agcore_llm::{Hook, Hooks, LlmProvider, Retry, SystemClock, system_random};
+use agcore_llm::{Hook, Hooks, LlmProvider, Retry, SystemClock, Trace, system_random};
 use agcore_tools::{Approver, AuditSink, Extensions, PermissionRules, ToolPolicy, ToolRegistry};
 
 use crate::{
@@ -112,8 +112,9 @@ impl AgentBuilder {
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let retry = Retry::new(provider, self.config.retry.clone(), Arc::clone(&clock), system_random());
+        let traced = Trace::new(retry, Arc::clone(&clock)).with_content(self.config.trace_content);
         Ok(RuntimeBundle::new(Parts {
-            provider: Arc::new(retry),
+            provider: Arc::new(traced),
             tools: self.tools.unwrap_or_default(),
             policy: self.policy,
             audit: self.audit,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_llm::{RetryPolicy, cycle::machine::Limits};
+use agcore_llm::{Budgets, CompactionSettings, RetryPolicy, cycle::machine::Limits};
 
 use crate::environment::Environment;
 
@@ -20,12 +20,18 @@ pub struct AgentConfig {
     pub busy: BusyPolicy,
     /// When a failed call of the model is made again.
     pub retry: RetryPolicy,
+    /// When and how conversations are made shorter.
+    pub compaction: CompactionSettings,
+    /// What a turn, a session, and with a pool all sessions together may spend.
+    pub budgets: Budgets,
     /// The first layer of every system prompt.
     pub base_prompt: Option<String>,
     /// The second layer: what is known of the user, as a block that is ready to be shown.
     pub profile_block: Option<String>,
     /// The last layer: where and when the agent works.
     pub environment: Option<Environment>,
+    /// Whether spans hold what was said, too; see [`Trace`](agcore_llm::Trace).
+    pub trace_content: bool,
 }
 
 impl AgentConfig {
@@ -64,6 +70,18 @@ impl AgentConfig {
         self
     }
 
+    /// Sets when and how conversations are made shorter.
+    pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Sets what may be spent.
+    pub fn with_budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = budgets;
+        self
+    }
+
     /// Sets the first layer of every system prompt.
     pub fn with_base_prompt(mut self, text: impl Into<String>) -> Self {
         self.base_prompt = Some(text.into());
@@ -79,6 +97,12 @@ impl AgentConfig {
     /// Sets where and when the agent works.
     pub fn with_environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
+        self
+    }
+
+    /// Says whether spans hold what was said, too.
+    pub fn with_trace_content(mut self, content: bool) -> Self {
+        self.trace_content = content;
         self
     }
 }

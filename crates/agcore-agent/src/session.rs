@@ -2,6 +2,7 @@
 
 mod occupancy;
 mod shared;
+mod span;
 mod state;
 mod turn;
 
@@ -15,7 +16,7 @@ use std::{
 
 use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
 use agcore_llm::{
-    CycleSettings, LlmCycle, TurnInput, TurnOutcome, TurnStream,
+    CompactionReport, CycleSettings, LlmCycle, Spent, TurnInput, TurnOutcome, TurnStream,
     cycle::machine::{Begin, Machine, Misuse},
 };
 use agcore_tools::ToolSession;
@@ -69,7 +70,10 @@ impl AgentSession {
         made: SystemTime,
     ) -> Self {
         let parts = bundle.parts();
-        let settings = CycleSettings::new().with_limits(parts.config.limits.clone());
+        let settings = CycleSettings::new()
+            .with_limits(parts.config.limits.clone())
+            .with_compaction(parts.config.compaction.clone())
+            .with_budgets(parts.config.budgets.clone());
         let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
             .with_settings(settings)
             .with_hooks(parts.hooks.clone());
@@ -158,6 +162,23 @@ impl AgentSession {
     pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
         let shared = Arc::clone(&self.0);
         TurnStream::of(|observer| async move { turn::run(shared, input, token, Some(&observer)).await })
+    }
+
+    /// Makes the conversation as short as it gets, now: a model sums up its older part. Says what that freed, or that there
+    /// was nothing to do. Cancel safe: dropping the future leaves the conversation as it is.
+    ///
+    /// # Errors
+    /// While a turn runs, what the [busy policy](crate::BusyPolicy) says; when it was cancelled. A summary that fails is no error but in the report.
+    pub async fn compact(&self) -> Result<CompactionReport, AgentError> {
+        turn::compact(Arc::clone(&self.0), CancellationToken::new()).await
+    }
+
+    /// What all turns spent of their budgets; waits for a turn that runs. Without budgets or prices nothing is counted.
+    pub async fn spent(&self) -> Spent {
+        self.0
+            .conversation
+            .look(|conversation| conversation.cycle.spent().clone())
+            .await
     }
 
     /// Cancels the turn that runs, if any.

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// Counts the events of a turn from 0, without gaps.
+    /// Counts the events of a turn from 0, without gaps; a turn that goes on after a suspension counts on.
     pub seq: u64,
     /// The agent that it happened to.
     pub agent: Arc<str>,

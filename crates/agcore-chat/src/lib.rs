@@ -77,5 +77,8 @@ pub use {
     tool_call::{ArgumentsError, CallInput, ToolCall, VendorData},
     tool_choice::{AllowedMode, AllowedTool, ToolChoice},
     usage::{CompletionTokensDetails, PromptTokensDetails, Usage, UsageTracker},
-    window::{CompactionBreaker, Pruned, WindowSettings, prune_tool_results, safe_cut},
+    window::{
+        CompactionBreaker, Pruned, WindowSettings, prunable_results, prune_tool_results, pruned_result, safe_cut,
+        summarized, summary_of,
+    },
 };

@@ -9,6 +9,7 @@ use crate::{
     assistant::AssistantMessage,
     finish::FinishReason,
     object::{Extra, object},
+    text::Text,
     tool_call::ToolCall,
     usage::Usage,
 };
@@ -63,17 +64,17 @@ object!(Choice: "a choice" {
 #[non_exhaustive]
 pub struct AnsweredBy {
     /// The provider's name.
-    pub provider: String,
+    pub provider: Text,
     /// The model that was asked.
-    pub model: String,
+    pub model: Text,
     /// The label of the key that was used; never the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub key: Option<Text>,
 }
 
 impl AnsweredBy {
     /// A provider and its model.
-    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+    pub fn new(provider: impl Into<Text>, model: impl Into<Text>) -> Self {
         Self {
             provider: provider.into(),
             model: model.into(),
@@ -82,7 +83,7 @@ impl AnsweredBy {
     }
 
     /// Adds the label of the key.
-    pub fn with_key(mut self, label: impl Into<String>) -> Self {
+    pub fn with_key(mut self, label: impl Into<Text>) -> Self {
         self.key = Some(label.into());
         self
     }

@@ -13,14 +13,25 @@ const ARGUMENTS: usize = 2_000;
 #[derive(Debug)]
 pub(crate) struct Question {
     /// What is asked.
-    pub(crate) text: String,
+    pub(crate) request: ApprovalRequest,
     answer: oneshot::Sender<Approval>,
 }
 
 impl Question {
+    /// A question, and where its answer comes.
+    pub(crate) fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Approval>) {
+        let (answer, answered) = oneshot::channel();
+        (Self { request, answer }, answered)
+    }
+
     /// Answers. Nobody may wait for it any more: the turn was cancelled.
     pub(crate) fn answer(self, approval: Approval) {
         let _ = self.answer.send(approval);
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_moot(&self) -> bool {
+        self.answer.is_closed()
     }
 }
 
@@ -39,26 +50,12 @@ impl AskPerson {
 #[async_trait]
 impl Approver for AskPerson {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let (answer, answered) = oneshot::channel();
+        let (question, answered) = Question::new(request.clone());
         // Without a screen the question is dropped, and so is the way of its answer.
-        let _ = self.0.send(Question {
-            text: question(request),
-            answer,
-        });
+        let _ = self.0.send(question);
         answered
             .await
             .unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
-    }
-}
-
-/// What a person says to a question, if it is an answer.
-pub(crate) fn answer(said: &str) -> Option<Approval> {
-    match said.to_lowercase().as_str() {
-        "y" | "yes" => Some(Approval::once()),
-        "s" | "session" => Some(Approval::session()),
-        "a" | "always" => Some(Approval::always()),
-        "n" | "no" => Some(Approval::deny("The user said no.")),
-        _ => None,
     }
 }
 

@@ -10,6 +10,7 @@ Examples:
   OPENAI_API_KEY=sk-... agcore chat
   git diff | agcore chat --system 'Review this change.'
   agcore tools call arithmetic '{\"operation\": \"add\", \"a\": 1, \"b\": 2}'
+  agcore doctor
   agcore inspect case answers/*.json --out results
 
 Exit codes:
@@ -27,6 +28,9 @@ Exit codes:
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Plain text: no colours, no spinners
+    #[arg(long, global = true, visible_alias = "no-color")]
+    pub(crate) no_colour: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +47,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ToolsCommand,
     },
+    /// List the models of a server
+    #[command(after_help = MODELS_HELP)]
+    Models(ModelsArgs),
+    /// Show every setting and where it came from; keys are never shown
+    #[command(after_help = CONFIG_HELP)]
+    Config(ReportArgs),
+    /// Check settings, key, server and terminal, and say what to do
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor(ReportArgs),
     /// Look into saved answers of model servers
     #[command(arg_required_else_help = true)]
     Inspect {
@@ -50,6 +63,28 @@ pub(crate) enum Command {
         command: InspectCommand,
     },
 }
+
+const MODELS_HELP: &str = "\
+Examples:
+  agcore models
+  agcore models --filter gpt
+  agcore models --provider ollama --json | jq '.[].id'";
+
+const CONFIG_HELP: &str = "\
+Members of the settings file and AGCORE_ variables that nobody knows are told on standard error.
+
+Examples:
+  agcore config
+  agcore config --provider deepseek --json";
+
+const DOCTOR_HELP: &str = "\
+The server is asked for its list of models; no model is called, and no key is shown. Each line is ok, warn or fail; the exit
+code is that of the first fail: 2 settings, 3 key, 4 server unreachable, else 1.
+
+Examples:
+  agcore doctor
+  agcore doctor --provider ollama --base-url http://gpu:11434/v1 --model llama3.2
+  agcore doctor --json | jq '.checks[] | select(.status == \"fail\")'";
 
 const DEMO_HELP: &str = "\
 The model is a script that runs in this process, behind a server on 127.0.0.1; everything else is real: HTTP, streaming,
@@ -67,9 +102,10 @@ Examples:
   agcore chat --json 'Say hello' | jq .kind
 
 Settings, the first that is there: options, environment, .env, agcore.toml, defaults.
-  Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM; the vendor's own variable for
-  its key (DEEPSEEK_API_KEY ...); for OpenAI also OPENAI_MODEL and OPENAI_BASE_URL.
-  Members of agcore.toml: provider, model, base_url, api_key, system, [permissions].
+  Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM, AGCORE_HISTORY
+  (on or off); the vendor's own variable for its key (DEEPSEEK_API_KEY ...); for OpenAI also OPENAI_MODEL and
+  OPENAI_BASE_URL.
+  Members of agcore.toml: provider, model, base_url, api_key, system, history, [permissions].
 
 Tools: current_time, arithmetic, read_notes, save_note (agcore-notes.md in this folder). Saving asks; without a terminal,
 or an --yes, the answer is no. agcore.toml can say otherwise, by tools' names, patterns and permissions; deny stands over
@@ -79,28 +115,16 @@ ask over allow:
   ask = [\"read_*\"]
   deny = [\"network\"]
 
-In a chat: /help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves. With one message the answer goes to standard
-output, everything else to standard error.";
+In a chat: /help lists the commands, Alt-Enter or a \\ at the end begins another line, Ctrl-C cancels a turn, Ctrl-D leaves.
+With one message the answer goes to standard output, everything else to standard error.";
 
 /// Arguments of `chat`.
 #[derive(Debug, Parser)]
 pub(crate) struct ChatArgs {
     /// One message; without it, lines of the terminal, or all of standard input
     pub(crate) message: Option<String>,
-    /// Whose API: openai, deepseek, qwen, ollama, vllm, llama.cpp …
-    #[arg(long, short, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) provider: Option<String>,
-    /// The model
-    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) model: Option<String>,
-    /// What stands before /chat/completions
-    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) base_url: Option<String>,
-    /// The agent's instructions
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) system: Option<String>,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) settings: SettingsArgs,
     /// Offer no tools
     #[arg(long)]
     pub(crate) no_tools: bool,
@@ -112,8 +136,57 @@ pub(crate) struct ChatArgs {
     pub(crate) json: bool,
 }
 
+/// What can be set on the command line, over all other sources.
+#[derive(Debug, Default, ArgGroup)]
+pub(crate) struct SettingsArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// The model
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) model: Option<String>,
+    /// The agent's instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+}
+
+/// Which server.
+#[derive(Debug, Default, Clone, ArgGroup)]
+pub(crate) struct ServerArgs {
+    /// Whose API: openai, deepseek, qwen, ollama, vllm, llama.cpp …
+    #[arg(long, short, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) provider: Option<String>,
+    /// What stands before /chat/completions
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) base_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+}
+
+/// Arguments of `models`.
+#[derive(Debug, Parser)]
+pub(crate) struct ModelsArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Only models whose name or owner holds this, whatever the case
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Print all that the server tells as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `config` and `doctor`.
+#[derive(Debug, Parser)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Where it stands which tools may run.
-#[derive(Debug, ArgGroup)]
+#[derive(Debug, Default, Clone, ArgGroup)]
 pub(crate) struct PolicyArgs {
     /// The settings file; agcore.toml in this folder if there is one
     #[arg(long, value_name = "FILE")]
@@ -181,6 +254,31 @@ pub(crate) enum InspectCommand {
     /// Decode saved answers and write what they say in a neutral form
     #[command(after_help = INSPECT_HELP)]
     Case(CaseArgs),
+    /// Decode one saved body, a stream or a whole answer, and show what it says
+    #[command(after_help = STREAM_HELP)]
+    Stream(StreamArgs),
+}
+
+const STREAM_HELP: &str = "\
+The file is the body of an answer as `curl` saves it: server-sent events, lines of JSON, or one JSON document. An answer that
+ends in an error is shown as far as it goes; the exit code is 1 then.
+
+Examples:
+  curl -sN https://api.openai.com/v1/chat/completions ... > answer.sse && agcore inspect stream answer.sse
+  agcore inspect stream answer.sse --json | jq .usage";
+
+/// Arguments of `inspect stream`.
+#[derive(Debug, Parser)]
+pub(crate) struct StreamArgs {
+    /// The body; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The API that it was made by: openai-chat, and others that are built in
+    #[arg(long, value_name = "NAME", default_value = "openai-chat")]
+    pub(crate) dialect: String,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 const INSPECT_HELP: &str = "\

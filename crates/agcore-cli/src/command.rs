@@ -1,6 +1,9 @@
 //! The commands, a file each.
 
 pub(crate) mod chat;
+pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod inspect;
+pub(crate) mod models;
 pub(crate) mod tools;

@@ -2,16 +2,32 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use rustyline::{DefaultEditor, error::ReadlineError};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
+    RepeatCount, error::ReadlineError, history::FileHistory,
+};
 
 use crate::exit::Failure;
 
+/// How many earlier lines are kept.
+const MEMORY: usize = 1_000;
+
+/// A line of more bytes is not kept: the memory is for what is said again.
+const LONGEST: usize = 64 * 1024;
+
 /// Reads lines with an editor. Clones share it, and its memory of earlier lines.
 #[derive(Clone)]
-pub(crate) struct Console(Arc<Mutex<DefaultEditor>>);
+pub(crate) struct Console(Arc<Mutex<Keyboard>>);
+
+struct Keyboard {
+    editor: Editor<(), FileHistory>,
+    /// Where earlier lines are kept for the next start.
+    history: Option<PathBuf>,
+}
 
 /// What the reading of a line came to.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,15 +41,31 @@ pub(crate) enum Line {
 }
 
 impl Console {
-    /// The program's terminal.
+    /// The program's terminal, without a memory of earlier starts.
     ///
     /// # Errors
     /// When it cannot be used.
     pub(crate) fn open() -> Result<Self, Failure> {
-        match DefaultEditor::new() {
-            Ok(editor) => Ok(Self(Arc::new(Mutex::new(editor)))),
-            Err(error) => Err(Failure::task(format!("the terminal cannot be used: {error}"))),
+        let keyboard = Keyboard {
+            editor: editor().map_err(|error| Failure::task(format!("the terminal cannot be used: {error}")))?,
+            history: None,
+        };
+        Ok(Self(Arc::new(Mutex::new(keyboard))))
+    }
+
+    /// Takes up the lines of earlier starts, and keeps those of this one beside them.
+    ///
+    /// # Errors
+    /// Why they cannot be read; then nothing is kept.
+    pub(crate) fn remember_in(&self, file: PathBuf) -> Result<(), String> {
+        let mut keyboard = self.keyboard();
+        match keyboard.editor.load_history(&file) {
+            Ok(()) => {}
+            Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{}: {error}", file.display())),
         }
+        keyboard.history = Some(file);
+        Ok(())
     }
 
     /// Reads a line on a thread of its own. When this future is dropped, the thread goes on until the line is typed.
@@ -41,24 +73,81 @@ impl Console {
     /// # Errors
     /// When the terminal cannot be read.
     pub(crate) async fn read_line(&self, prompt: &str) -> Result<Line, Failure> {
-        let (editor, prompt) = (Arc::clone(&self.0), prompt.to_owned());
-        let read = move || editor.lock().unwrap_or_else(PoisonError::into_inner).readline(&prompt);
+        self.edit_line(prompt, "").await.map(|line| match line {
+            Line::Said(text) => Line::Said(text.trim().to_owned()),
+            line => line,
+        })
+    }
+
+    /// The same, beginning with a text that is there to be changed.
+    ///
+    /// # Errors
+    /// When the terminal cannot be read.
+    pub(crate) async fn edit_line(&self, prompt: &str, text: &str) -> Result<Line, Failure> {
+        let (console, prompt, text) = (self.clone(), prompt.to_owned(), text.to_owned());
+        let read = move || {
+            let editor = &mut console.keyboard().editor;
+            editor.readline_with_initial(&prompt, (&text, ""))
+        };
         match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(line)) => Ok(Line::Said(line.trim().to_owned())),
+            Ok(Ok(line)) => Ok(Line::Said(line.replace(TURNED, "\n"))),
             Ok(Err(ReadlineError::Interrupted)) => Ok(Line::Thrown),
             Ok(Err(ReadlineError::Eof)) | Err(_) => Ok(Line::Over),
             Ok(Err(error)) => Err(Failure::task(format!("the terminal cannot be read: {error}"))),
         }
     }
 
-    /// Keeps a line for the arrow keys.
-    pub(crate) fn remember(&self, line: &str) {
+    /// Keeps a line for the arrow keys, and for the next start.
+    ///
+    /// # Errors
+    /// Why it cannot be kept for the next start; told once, then nothing is kept any more.
+    pub(crate) fn remember(&self, line: &str) -> Result<(), String> {
+        if line.len() > LONGEST {
+            return Ok(());
+        }
+        let mut keyboard = self.keyboard();
+        let Keyboard { editor, history } = &mut *keyboard;
         // A memory that cannot grow is no reason to stop.
-        let _ = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add_history_entry(line);
+        let _ = editor.add_history_entry(line);
+        let Some(file) = history else {
+            return Ok(());
+        };
+        let kept = editor.append_history(file);
+        let kept = kept.map_err(|error| format!("{}: {error}", file.display()));
+        if kept.is_err() {
+            *history = None;
+        }
+        kept
+    }
+
+    fn keyboard(&self) -> MutexGuard<'_, Keyboard> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn editor() -> rustyline::Result<Editor<(), FileHistory>> {
+    let config = Config::builder()
+        .max_history_size(MEMORY)?
+        .history_ignore_dups(true)?
+        .build();
+    let mut editor = Editor::with_config(config)?;
+    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+    let go_on = EventHandler::Conditional(Box::new(GoOn));
+    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), go_on);
+    Ok(editor)
+}
+
+/// What stands in the editor where a backslash was turned into another line: the editor cannot take it out and go on in one
+/// step. The sign between takes no place, and tells it from a backslash that was pasted.
+const TURNED: &str = "\\\u{200b}\n";
+
+/// Enter behind a backslash at the end: another line.
+struct GoOn;
+
+impl ConditionalEventHandler for GoOn {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        let is_at_end = context.pos() == context.line().len();
+        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, TURNED[1..].to_owned()))
     }
 }
 

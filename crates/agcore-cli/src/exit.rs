@@ -17,8 +17,9 @@ pub(crate) struct Failure {
     message: String,
 }
 
+/// What failed; each has its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FailureKind {
+pub(crate) enum FailureKind {
     /// The task, the model or a tool failed.
     Task,
     /// Wrong arguments, input or settings.
@@ -34,28 +35,32 @@ enum FailureKind {
 }
 
 impl Failure {
-    /// The task failed.
-    pub(crate) fn task(message: impl Into<String>) -> Self {
+    /// Something failed.
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
-            kind: FailureKind::Task,
+            kind,
             message: message.into(),
         }
+    }
+
+    /// What failed.
+    pub(crate) fn kind(&self) -> FailureKind {
+        self.kind
+    }
+
+    /// The task failed.
+    pub(crate) fn task(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Task, message)
     }
 
     /// Wrong arguments, input or settings.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self {
-            kind: FailureKind::Usage,
-            message: message.into(),
-        }
+        Self::new(FailureKind::Usage, message)
     }
 
     /// Ended by Ctrl-C.
     pub(crate) fn cancelled() -> Self {
-        Self {
-            kind: FailureKind::Cancelled,
-            message: "cancelled".to_owned(),
-        }
+        Self::new(FailureKind::Cancelled, "cancelled")
     }
 
     /// The output cannot be written. That its reader has gone, as `head` does, is no fault that has to be told.

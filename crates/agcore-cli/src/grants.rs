@@ -2,16 +2,14 @@
 
 use std::{
     fs, io,
-    io::Write,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use agcore::tools::{Grant, GrantStore, InMemoryGrants, ToolError, ToolErrorKind};
 use async_trait::async_trait;
-use tempfile::NamedTempFile;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, whole_file::replace};
 
 /// The file's name when nobody says another.
 pub(crate) const GRANTS: &str = ".agcore-grants.json";
@@ -119,21 +117,9 @@ fn add(path: &Path, grant: Grant) -> Result<Vec<Grant>, String> {
     if !grants.contains(&grant) {
         grants.push(grant);
         let text = InMemoryGrants::with(grants.clone()).to_json() + "\n";
-        write(path, &text).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        replace(path, &text).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
     }
     Ok(grants)
-}
-
-/// Writes the whole of a file or nothing: a new one takes the old one's place. Only its owner can read it.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays one.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,19 +1,25 @@
 //! The agcore command line.
 
 mod args;
+mod near;
+mod utc;
+mod vendor;
 mod exit;
 mod interrupt;
-mod vendor;
 mod stdin;
 mod output;
+mod whole_file;
+mod history;
 mod grants;
 mod settings;
 mod sample_tools;
 mod policy;
 mod listing;
 mod render;
+mod table;
 mod console;
 mod approve;
+mod dialog;
 mod turn;
 mod command;
 
@@ -26,6 +32,7 @@ use crate::{
     args::{Args, Command, InspectCommand},
     exit::Failure,
     interrupt::Interrupts,
+    render::Colour,
 };
 
 /// How long a command may take to put things in order after it was told to end.
@@ -66,13 +73,18 @@ async fn until_interrupted(args: Args) -> Result<(), Failure> {
 }
 
 async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
+    let colour = if args.no_colour { Colour::Never } else { Colour::Auto };
     match args.command {
-        Command::Demo => command::demo::run(&interrupts).await,
-        Command::Chat(chat) => command::chat::run(&chat, &interrupts).await,
-        Command::Tools { command } => command::tools::run(&command, &interrupts).await,
-        Command::Inspect {
-            command: InspectCommand::Case(case),
-        } => command::inspect::cases(&case),
+        Command::Demo => command::demo::run(&interrupts, colour).await,
+        Command::Chat(chat) => command::chat::run(&chat, &interrupts, colour).await,
+        Command::Tools { command } => command::tools::run(&command, &interrupts, colour).await,
+        Command::Models(models) => command::models::run(&models).await,
+        Command::Config(config) => command::config::run(&config),
+        Command::Doctor(doctor) => command::doctor::run(&doctor, colour).await,
+        Command::Inspect { command } => match command {
+            InspectCommand::Case(case) => command::inspect::cases(&case),
+            InspectCommand::Stream(stream) => command::inspect::stream(&stream),
+        },
     }
 }
 

@@ -142,7 +142,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{sample_tools, settings::permissions_of};
+    use crate::{
+        sample_tools,
+        settings::{Origin, permissions_of},
+    };
 
     #[track_caller]
     fn check(table: &str, expected: [&str; 4]) {
@@ -150,7 +153,9 @@ mod tests {
         let (tools, folder) = (sample_tools::registry().unwrap(), tempfile::tempdir().unwrap());
         let settings = ToolSettings {
             permissions: wishes,
+            permissions_origin: Origin::Default,
             grants: folder.path().join("grants.json"),
+            grants_origin: Origin::Default,
         };
         let policy = Policy::new(&tools, &settings).unwrap();
         let found = tools

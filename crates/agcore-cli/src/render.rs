@@ -4,12 +4,19 @@ mod json_lines;
 mod style;
 mod text;
 mod usage;
+mod window;
+mod layout;
+mod markdown;
+mod live;
+mod card;
 mod terminal;
 
 pub(crate) use json_lines::JsonLines;
-pub(crate) use style::Palette;
+pub(crate) use layout::wrapped;
+pub(crate) use live::BEAT;
+pub(crate) use style::{Colour, Palette};
 pub(crate) use terminal::Terminal;
-pub(crate) use text::{harmless, harmless_line};
+pub(crate) use text::{columns, harmless, harmless_line, shortened};
 pub(crate) use usage::usage_line;
 
 use std::io;
@@ -23,4 +30,12 @@ pub(crate) trait Render: Send {
     /// # Errors
     /// When the output is closed.
     fn event(&mut self, event: &StreamEvent) -> io::Result<()>;
+
+    /// Shows that time has passed; called every [`BEAT`] while nothing happens.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    fn beat(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -1,21 +1,28 @@
 //! [`Settings`]: options over environment over `.env` over `agcore.toml` over defaults.
 
-mod dotenv;
+// The text of the files: pure, and without anything else of this crate, so that it can be fuzzed by itself.
+mod fault;
 mod place;
+mod dotenv;
 mod permissions;
 mod file;
+
+mod origin;
 mod sources;
 mod tools;
+mod choices;
 
-use agcore::llm::{ProviderConfig, ProviderType, credential::Credential};
+use agcore::llm::ProviderConfig;
 
 pub(crate) use self::{
+    choices::{Choices, Unknown},
+    origin::{Chosen, Origin},
     permissions::{Subject, Wish},
     tools::ToolSettings,
 };
 
-use self::sources::Sources;
-use crate::{args::ChatArgs, exit::Failure, vendor::key_variable};
+use self::fault::Fault;
+use crate::{args::SettingsArgs, exit::Failure};
 
 /// What a chat needs to know, from wherever it came.
 #[derive(Debug)]
@@ -24,90 +31,34 @@ pub(crate) struct Settings {
     pub(crate) provider: ProviderConfig,
     /// The agent's instructions.
     pub(crate) system: String,
+    /// Whether what is typed is kept for the next chat.
+    pub(crate) history: bool,
     /// Which tools may run.
     pub(crate) tools: ToolSettings,
 }
-
-/// The default provider.
-const PROVIDER: &str = "openai";
-/// The default model of the default provider.
-const OPENAI_MODEL: &str = "gpt-5-mini";
-/// The default instructions.
-const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
 
 impl Settings {
     /// Gathers the settings of a chat.
     ///
     /// # Errors
     /// What cannot be read or is missing, where it stands, and what to do.
-    pub(crate) fn gather(args: &ChatArgs) -> Result<Self, Failure> {
-        let mut sources = Sources::read(args.policy.config.as_deref())?;
-        let tools = ToolSettings::of(&mut sources.file, &args.policy);
-        let file = &sources.file;
-        let provider = provider(args, &sources)?;
-        let is_openai = provider.name() == PROVIDER;
-        // Variables of OpenAI's own are for its API only: nothing of them must go to another vendor.
-        let variable = |own: &str, openai: &str| {
-            let names = [own, openai];
-            sources.variable(if is_openai { &names } else { &names[..1] })
-        };
-        let model = first([
-            args.model.clone(),
-            variable("AGCORE_MODEL", "OPENAI_MODEL"),
-            file.model.clone(),
-        ])
-        .or_else(|| is_openai.then(|| OPENAI_MODEL.to_owned()))
-        .ok_or_else(|| no_model(&provider))?;
-        let base_url = first([
-            args.base_url.clone(),
-            variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"),
-            file.base_url.clone(),
-        ]);
-        let key = sources
-            .variable(&["AGCORE_API_KEY", &key_variable(&provider)])
-            .or_else(|| {
-                file.api_key
-                    .as_ref()
-                    .map(|key| key.expose().to_owned())
-                    .filter(|key| !key.is_empty())
-            });
-        let system = first([
-            args.system.clone(),
-            sources.variable(&["AGCORE_SYSTEM"]),
-            file.system.clone(),
-        ]);
-
-        let mut config = ProviderConfig::new(provider, model);
-        if let Some(url) = base_url {
-            config = config.with_base_url(url);
-        }
-        if let Some(key) = key {
-            config = config.with_credential(Credential::key(key));
-        }
+    pub(crate) fn gather(args: &SettingsArgs) -> Result<Self, Failure> {
+        let choices = Choices::gather(args)?;
+        choices.check_members()?;
+        choices.model()?;
         Ok(Self {
-            provider: config,
-            system: system.unwrap_or_else(|| SYSTEM.to_owned()),
-            tools,
+            provider: choices.provider_config(),
+            system: choices.system.value,
+            history: choices.history.value,
+            tools: choices.tools,
         })
     }
 }
 
-fn provider(args: &ChatArgs, sources: &Sources) -> Result<ProviderType, Failure> {
-    let file = sources.file.provider.clone();
-    let name = first([args.provider.clone(), sources.variable(&["AGCORE_PROVIDER"]), file]);
-    let name = name.as_deref().unwrap_or(PROVIDER);
-    name.parse().map_err(|error| Failure::usage(format!("{error}")))
-}
-
-/// The value of the first source that has one.
-fn first<const N: usize>(sources: [Option<String>; N]) -> Option<String> {
-    sources.into_iter().flatten().next()
-}
-
-fn no_model(provider: &ProviderType) -> Failure {
-    Failure::usage(format!(
-        "no model is set for {provider}: pass --model NAME, set AGCORE_MODEL, or write `model = \"NAME\"` in agcore.toml"
-    ))
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::usage(fault.0)
+    }
 }
 
 /// What the text of a settings file says about permissions.

@@ -6,9 +6,14 @@ use agcore::{
     llm::{TurnInput, TurnOutcome, cycle::machine::Begin},
 };
 use futures_util::StreamExt;
+use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::{exit::Failure, interrupt::Interrupts, render::Render};
+use crate::{
+    exit::Failure,
+    interrupt::Interrupts,
+    render::{BEAT, Render},
+};
 
 /// Runs a turn and shows it. The first Ctrl-C cancels the turn, a second one ends the program.
 ///
@@ -23,10 +28,27 @@ pub(crate) async fn run(
     let token = CancellationToken::new();
     let _meaning = interrupts.cancel(&token);
     let mut turn = begin(session, message, token);
-    while let Some(event) = turn.next().await {
-        render.event(&event).map_err(|error| Failure::output(&error))?;
+    let mut beats = beats();
+    loop {
+        let shown = tokio::select! {
+            biased;
+            event = turn.next() => match event {
+                Some(event) => render.event(&event),
+                None => break,
+            },
+            _ = beats.tick() => render.beat(),
+        };
+        shown.map_err(|error| Failure::output(&error))?;
     }
     Ok(turn.finish().await?)
+}
+
+/// When a renderer shows that time has passed.
+pub(crate) fn beats() -> Interval {
+    let mut beats = tokio::time::interval(BEAT);
+    // What was missed while nobody looked is not made up for.
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beats
 }
 
 /// A turn under a token that cancels it.

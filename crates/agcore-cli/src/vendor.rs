@@ -4,7 +4,7 @@ use agcore::llm::ProviderType;
 
 /// The variable of a provider's key: the one that its vendor names, else one made of its name.
 pub(crate) fn key_variable(provider: &ProviderType) -> String {
-    if let Some(variable) = provider.dialect().key_variable {
+    if let Some(variable) = provider.key_variable() {
         return variable.to_owned();
     }
     let upper = |c: char| {
@@ -18,9 +18,30 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
     format!("{name}_API_KEY")
 }
 
+/// A base URL without what may be a secret in it: user and password, and the query.
+pub(crate) fn shown_url(url: &str) -> String {
+    let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+    let (scheme, rest) = address.split_at(address.find("://").map_or(0, |at| at + 3));
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host
+        .rsplit_once('@')
+        .map_or_else(|| host.to_owned(), |(_, host)| format!("***@{host}"));
+    let query = if query.is_empty() { "" } else { "?***" };
+    [scheme, &host, path, query].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_are_shown_without_secrets() {
+        let check = |url: &str, expected: &str| assert_eq!(shown_url(url), expected);
+        check("http://localhost:8080/v1", "http://localhost:8080/v1");
+        check("https://me:secret@host/v1", "https://***@host/v1");
+        check("https://host/v1?key=secret@x", "https://host/v1?***");
+        check("host", "host");
+    }
 
     #[test]
     fn keys_have_a_variable() {

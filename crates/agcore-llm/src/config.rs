@@ -1,5 +1,6 @@
 //! Providers from settings: [`ProviderConfig`].
 
+mod native;
 mod provider_type;
 mod settings;
 

@@ -20,7 +20,13 @@ use self::{
     driver::Driver,
     machine::{Begin, Cause, Machine, Misuse, Outcome},
 };
-use crate::{error::LlmError, hooks::Hooks, provider::LlmProvider};
+use crate::{
+    budget::Spent,
+    compact::{CompactionReport, Gauge},
+    error::LlmError,
+    hooks::Hooks,
+    provider::LlmProvider,
+};
 
 /// One conversation with a model: request, tools, request … until an answer, a question, a failure or a limit.
 ///
@@ -51,6 +57,9 @@ pub struct LlmCycle {
     machine: Machine,
     /// Whether hooks were told of a turn's start and not yet of its end.
     turn_end_owed: bool,
+    /// Events of the newest turn that were told.
+    seq: u64,
+    gauge: Gauge,
 }
 
 impl LlmCycle {
@@ -68,6 +77,8 @@ impl LlmCycle {
             hooks: Hooks::default(),
             settings,
             turn_end_owed: machine.is_open(),
+            seq: machine.told(),
+            gauge: Gauge::default(),
             machine,
         }
     }
@@ -122,7 +133,8 @@ impl LlmCycle {
         if !messages.is_empty() {
             validate_messages(&messages).map_err(Misuse::InvalidMessages)?;
         }
-        if self.machine.is_open() {
+        // The first may stop a compaction only.
+        while self.machine.is_open() {
             self.machine.absorb(Outcome::Stop(Cause::abandoned()))?;
         }
         self.machine.set_history(messages)
@@ -143,6 +155,11 @@ impl LlmCycle {
     /// [`Misuse::TurnOpen`] while a turn is open.
     pub fn clear_messages(&mut self) -> Result<(), Misuse> {
         self.machine.set_history(Vec::new())
+    }
+
+    /// What all turns spent of their budgets. Without budgets or prices nothing is counted.
+    pub fn spent(&self) -> &Spent {
+        self.machine.spent()
     }
 
     /// Tokens and calls of all turns.
@@ -245,6 +262,17 @@ impl LlmCycle {
             .await
     }
 
+    /// Makes the conversation as short as it gets, now: a model sums up its older part; where it cannot, old tool results are
+    /// taken out. The options' tools count for the estimate, its token cancels. Nothing changes when there is nothing to do.
+    ///
+    /// Cancel safe: dropping the future leaves the conversation as it is.
+    ///
+    /// # Errors
+    /// When it was cancelled, or a turn waits for room of its own. A summary that fails is no error but in the report.
+    pub async fn compact(&mut self, options: TurnOptions) -> Result<CompactionReport, LlmError> {
+        self.driver(options, None).compact().await
+    }
+
     fn driver<'a>(&'a mut self, options: TurnOptions, observer: Option<&'a Observer>) -> Driver<'a> {
         self.machine.set_limits(self.settings.limits.clone());
         Driver {
@@ -256,7 +284,12 @@ impl LlmCycle {
             turn_end_owed: &mut self.turn_end_owed,
             options,
             observer,
-            seq: 0,
+            seq: &mut self.seq,
+            gauge: &mut self.gauge,
+            counted_until: self.clock.monotonic(),
+            compacted: false,
+            too_long: None,
+            report: CompactionReport::default(),
             response: None,
             error: None,
         }

@@ -70,6 +70,9 @@ pub enum ReplyDelta {
         /// The reason, with the server's own words kept.
         reason: FinishReason,
     },
+    /// The server begins anew: what came so far is void. A provider tells it as
+    /// [`Notice::Restarted`](crate::reply::Notice::Restarted).
+    Restart,
     /// A member that has no place above, kept for the response.
     Member {
         /// Where it stood.

@@ -31,7 +31,7 @@ pub use openai::openai;
 pub use openrouter::openrouter;
 pub use qwen::qwen;
 pub use rules::{
-    CallIdRule, ContentRule, CredentialHeader, Dialect, EffortRule, FormatRule, InstructionRole, Parameters,
+    AudioRule, CallIdRule, ContentRule, CredentialHeader, Dialect, EffortRule, FormatRule, InstructionRole, Parameters,
     ReasoningField, ReasoningRule, SchemaRule, StreamRule, StrictRule, TokenLimit, ToolRule, compatible,
 };
 pub use vllm::vllm;

@@ -62,12 +62,7 @@ impl Fold {
     /// Takes a notice: another attempt begins anew, who answers is noted.
     pub fn notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::RetryScheduled { .. } | Notice::Restarted { .. } => {
-                *self = Self {
-                    answered_by: self.answered_by.take(),
-                    ..Self::new()
-                };
-            }
+            Notice::RetryScheduled { .. } | Notice::Restarted { .. } => self.restart(),
             Notice::AnsweredBy(who) => self.answered_by = Some(who.clone()),
             Notice::Waiting { .. } => {}
         }
@@ -106,9 +101,17 @@ impl Fold {
             ReplyDelta::Finish { choice, reason } => {
                 self.choice(*choice).finish.get_or_insert_with(|| reason.clone());
             }
+            ReplyDelta::Restart => self.restart(),
             ReplyDelta::Member { place, name, value } => self.member(*place, name, value),
         }
         None
+    }
+
+    fn restart(&mut self) {
+        *self = Self {
+            answered_by: self.answered_by.take(),
+            ..Self::new()
+        };
     }
 
     /// The id and name of a choice's call as far as they are known.

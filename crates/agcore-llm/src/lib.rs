@@ -22,6 +22,9 @@
 //! | feature | what |
 //! |---|---|
 //! | `openai-chat` (default) | the OpenAI Chat Completions API with its dialects |
+//! | `anthropic` | the Anthropic Messages API |
+//! | `openai-responses` | the OpenAI Responses API |
+//! | `ollama` | Ollama's own API |
 //! | `http` (default) | the HTTP transport, by reqwest with rustls and ring |
 //! | `http2`, `gzip` | what they say, in that transport |
 
@@ -31,35 +34,71 @@ pub mod reply;
 pub mod fold;
 pub mod provider;
 pub mod sse;
+pub mod ndjson;
+mod near;
+#[cfg(feature = "openai-chat")]
 pub mod dialect;
 pub mod wire;
-mod near;
 pub mod credential;
 pub mod transport;
 pub mod wire_provider;
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+pub mod embedder;
+#[cfg(all(
+    feature = "http",
+    any(
+        feature = "openai-chat",
+        feature = "anthropic",
+        feature = "openai-responses",
+        feature = "ollama"
+    )
+))]
 pub mod config;
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[cfg(all(
+    feature = "http",
+    any(
+        feature = "openai-chat",
+        feature = "anthropic",
+        feature = "openai-responses",
+        feature = "ollama"
+    )
+))]
 mod model;
 pub mod registry;
 pub mod wire_case;
 pub mod layer;
 pub mod clock;
 pub mod hooks;
+pub mod budget;
+pub mod compact;
 pub mod cycle;
 
 #[doc(inline)]
 pub use {
+    budget::{Budget, BudgetPool, Budgets, Spent},
     clock::{SystemClock, system_random},
+    compact::{CompactionReport, CompactionSettings},
     cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
+    embedder::ModelEmbedder,
     error::{LlmError, LlmErrorKind, TimeoutStage},
     hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
-    layer::retry::{MidStream, Retry, RetryPolicy},
+    layer::{
+        retry::{MidStream, Retry, RetryPolicy},
+        router::{Route, Router},
+        trace::Trace,
+    },
     provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream},
 };
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[cfg(all(
+    feature = "http",
+    any(
+        feature = "openai-chat",
+        feature = "anthropic",
+        feature = "openai-responses",
+        feature = "ollama"
+    )
+))]
 #[doc(inline)]
 pub use {
     config::{ProviderConfig, ProviderType},

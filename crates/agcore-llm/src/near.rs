@@ -1,4 +1,20 @@
-//! The known name that a mistyped one may mean.
+//! Names as people write them: in any case, with or without dashes, mistyped.
+
+/// Whether two names differ by no more than case, dashes, dots and blanks.
+#[cfg(any(
+    feature = "openai-chat",
+    all(
+        feature = "http",
+        any(feature = "anthropic", feature = "openai-responses", feature = "ollama")
+    )
+))]
+pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
+        letters.flat_map(char::to_lowercase)
+    }
+    letters(one).eq(letters(other))
+}
 
 /// The known name most like this one, if any is like it: at most every third character was mistyped.
 pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

@@ -5,8 +5,47 @@
 
 pub mod failure;
 pub mod models;
+#[cfg(feature = "anthropic")]
+pub mod count_tokens;
+pub mod embed;
+#[cfg(any(
+    feature = "openai-chat",
+    feature = "anthropic",
+    feature = "openai-responses",
+    feature = "ollama"
+))]
+mod lenient;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
+mod form;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
+mod event_reply;
+#[cfg(any(
+    feature = "openai-chat",
+    feature = "anthropic",
+    feature = "openai-responses",
+    feature = "ollama"
+))]
+mod extra_headers;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
+mod call_ids;
+#[cfg(any(feature = "anthropic", feature = "openai-responses"))]
+mod unique_call_ids;
+#[cfg(any(feature = "openai-chat", feature = "openai-responses", feature = "ollama"))]
+mod model_list;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
+mod schema_fault;
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+mod closed_schema;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "ollama"))]
+mod document;
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
+#[cfg(feature = "ollama")]
+pub mod ollama;
 
 use agcore_chat::ChatRequest;
 use bytes::Bytes;

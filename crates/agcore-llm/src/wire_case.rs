@@ -37,7 +37,7 @@ use crate::{
     delta::ReplyDelta,
     error::LlmError,
     fold::Fold,
-    wire::{Chat, Close, Decoder, ReplyHead},
+    wire::{Chat, Close, Decoder, ReplyHead, Wire},
 };
 
 /// A recorded answer.
@@ -45,7 +45,7 @@ use crate::{
 pub struct WireCase {
     /// Its name.
     pub id: String,
-    /// The API: `openai-chat`, and others as their wires come.
+    /// The API: `openai-chat`, `anthropic`, `openai-responses` or `ollama`, each with the feature of that name.
     pub dialect: String,
     /// What is special about it, in one line.
     pub quirk: String,
@@ -119,7 +119,9 @@ pub enum CaseError {
     #[error("the case's head is no HTTP head: {0}")]
     Head(String),
     /// No wire of this build speaks its dialect.
-    #[error("no wire of this build speaks the dialect `{0}`; it is openai-chat, with the feature of that name")]
+    #[error(
+        "no wire of this build speaks the dialect `{0}`; there are openai-chat, anthropic, openai-responses and ollama, each with the feature of that name"
+    )]
     UnknownDialect(String),
     /// The file's size is not what the case says.
     #[error("the body has {found} bytes, the case says {expected}: the file was changed, perhaps its line ends")]
@@ -161,15 +163,8 @@ impl WireCase {
     }
 
     fn decoder(&self) -> Result<Box<dyn Decoder<Chat>>, CaseError> {
-        match self.dialect.as_str() {
-            #[cfg(feature = "openai-chat")]
-            "openai-chat" => {
-                use crate::{dialect, wire::Wire, wire::openai_chat::OpenAiChat};
-                let wire = OpenAiChat::new(dialect::openai());
-                Ok(Wire::<Chat>::decoder(&wire, &self.head()?))
-            }
-            unknown => Err(CaseError::UnknownDialect(unknown.to_owned())),
-        }
+        let wire = wire(&self.dialect).ok_or_else(|| CaseError::UnknownDialect(self.dialect.clone()))?;
+        Ok(wire.decoder(&self.head()?))
     }
 
     /// The reads of a body.
@@ -185,6 +180,23 @@ impl WireCase {
             .zip(ends)
             .filter_map(|(begin, end)| body.get(begin..end))
             .collect()
+    }
+}
+
+/// The wire that speaks a dialect of cases, if this build has it.
+fn wire(dialect: &str) -> Option<Box<dyn Wire<Chat>>> {
+    match dialect {
+        #[cfg(feature = "openai-chat")]
+        "openai-chat" => Some(Box::new(crate::wire::openai_chat::OpenAiChat::new(
+            crate::dialect::openai(),
+        ))),
+        #[cfg(feature = "anthropic")]
+        "anthropic" => Some(Box::new(crate::wire::anthropic::Anthropic::new())),
+        #[cfg(feature = "openai-responses")]
+        "openai-responses" => Some(Box::new(crate::wire::openai_responses::OpenAiResponses::new())),
+        #[cfg(feature = "ollama")]
+        "ollama" => Some(Box::new(crate::wire::ollama::Ollama::new())),
+        _ => None,
     }
 }
 

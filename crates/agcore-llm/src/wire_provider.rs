@@ -7,14 +7,15 @@ mod reading;
 
 use std::sync::Arc;
 
-use agcore_chat::ChatRequest;
+use agcore_chat::{ChatRequest, Fault, FaultKind};
 use futures_util::StreamExt;
 
 use crate::{
     credential::SecretGuard,
+    delta::ReplyDelta,
     error::LlmError,
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{ReplyItem, ReplyStream},
+    reply::{Notice, ReplyItem, ReplyStream},
     transport::Transport,
     wire::{Chat, EncodeOptions, Operation, Wire},
 };
@@ -67,6 +68,7 @@ impl LlmProvider for WireProvider {
         let request = Arc::clone(&call.request);
         let exchange = self.0.exchange(call);
         ReplyStream::new(exchange.map(move |step| match step {
+            Step::Item(ReplyDelta::Restart) => ReplyItem::Notice(restarted()),
             Step::Item(delta) => ReplyItem::Delta(delta),
             Step::End(end) => ReplyItem::End(end.map_err(|error| inner.named(error, &request))),
         }))
@@ -74,6 +76,15 @@ impl LlmProvider for WireProvider {
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
+    }
+}
+
+/// Why a reply began anew behind our back.
+fn restarted() -> Notice {
+    let message = "the server began another reply in the middle of this one; what came before it is void";
+    Notice::Restarted {
+        fault: Fault::new(FaultKind::Server, message).with_retryable(true),
+        usage: None,
     }
 }
 

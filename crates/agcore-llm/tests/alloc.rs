@@ -32,9 +32,8 @@ fn chunk(delta: &str) -> String {
 }
 
 /// Allocations per chunk of a stream of such chunks, read in pieces of `reads` bytes; each yields one delta.
-fn per_chunk(delta: &str, reads: usize) -> f64 {
-    let (mut decoder, mut deltas) = (decoder(), Vec::with_capacity(64));
-    let chunk = chunk(delta);
+fn per_chunk(mut decoder: Box<dyn Decoder<Chat>>, chunk: &str, reads: usize) -> f64 {
+    let mut deltas = Vec::with_capacity(64);
     let stream = chunk.repeat(usize::try_from(CHUNKS).unwrap());
     decoder.feed(chunk.as_bytes(), &mut deltas).unwrap();
     decoder.feed(chunk.as_bytes(), &mut deltas).unwrap();
@@ -53,13 +52,19 @@ fn per_chunk(delta: &str, reads: usize) -> f64 {
 
 #[track_caller]
 fn check(delta: &str, most: f64) {
-    let whole = chunk(delta).len();
+    check_chunk(decoder, &chunk(delta), most);
+}
+
+/// Chunks of any wire, each with its line ends.
+#[track_caller]
+fn check_chunk(decoder: impl Fn() -> Box<dyn Decoder<Chat>>, chunk: &str, most: f64) {
+    let whole = chunk.len();
     for reads in [whole, 4 * whole, 100, 4096] {
-        let count = per_chunk(delta, reads);
+        let count = per_chunk(decoder(), chunk, reads);
         // Buffers for what is cut by reads grow a few times at the start.
         assert!(
             count <= most + 0.05,
-            "{count} allocations for each chunk of {delta}, read by {reads} bytes"
+            "{count} allocations for each {chunk:?}, read by {reads} bytes"
         );
     }
 }
@@ -90,4 +95,93 @@ fn escaped_and_long_text_costs_a_little() {
 #[test]
 fn a_fragment_of_a_call_costs_a_little() {
     check(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{\"ci"}}]}"#, 3.0);
+}
+
+/// A line as Ollama sends it, with this message.
+#[cfg(feature = "ollama")]
+#[track_caller]
+fn check_ollama(message: &str, most: f64) {
+    use agcore_llm::wire::ollama::Ollama;
+
+    let decoder = || Wire::<Chat>::decoder(&Ollama::new(), &ReplyHead::default());
+    let line = format!(
+        "{{\"model\":\"qwen3:8b\",\"created_at\":\"2025-10-26T17:21:21.196249Z\",\"message\":{message},\"done\":false}}\n"
+    );
+    check_chunk(decoder, &line, most);
+}
+
+#[cfg(feature = "ollama")]
+#[test]
+fn a_line_of_ollama_costs_as_little() {
+    check_ollama(r#"{"role":"assistant","content":" word"}"#, 0.1);
+    check_ollama(r#"{"role":"assistant","content":"","thinking":"é🦀"}"#, 0.1);
+    check_ollama(r#"{"role":"assistant","content":"a\nb"}"#, 1.0);
+    check_ollama(
+        r#"{"role":"assistant","content":"a text that is too long to be kept in place, as it comes in larger pieces"}"#,
+        1.0,
+    );
+    check_ollama(
+        r#"{"role":"assistant","content":"","tool_calls":[{"id":"call_1","function":{"index":0,"name":"f","arguments":{"city":"Rome"}}}]}"#,
+        3.0,
+    );
+}
+
+/// A delta of a block as Anthropic sends it.
+#[cfg(feature = "anthropic")]
+#[track_caller]
+fn check_anthropic(delta: &str, most: f64) {
+    use agcore_llm::wire::anthropic::Anthropic;
+
+    let decoder = || {
+        let mut decoder = Wire::<Chat>::decoder(&Anthropic::new(), &ReplyHead::default());
+        let start = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"content\":[]}}\n\n";
+        decoder.feed(start.as_bytes(), &mut Vec::new()).unwrap();
+        decoder
+    };
+    let event = format!(
+        "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n\n"
+    );
+    check_chunk(decoder, &event, most);
+}
+
+#[cfg(feature = "anthropic")]
+#[test]
+fn a_delta_of_anthropic_costs_as_little() {
+    check_anthropic(r#"{"type":"text_delta","text":" word"}"#, 0.1);
+    check_anthropic(r#"{"type":"thinking_delta","thinking":"é🦀"}"#, 0.1);
+    check_anthropic(r#"{"type":"text_delta","text":"a\nb"}"#, 1.0);
+    check_anthropic(
+        r#"{"type":"text_delta","text":"a text that is too long to be kept in place, as it comes in larger pieces"}"#,
+        1.0,
+    );
+    check_anthropic(r#"{"type":"input_json_delta","partial_json":"{\"ci"}"#, 3.0);
+}
+
+/// An event as OpenAI sends it in a stream of a response, with these members beside the places.
+#[cfg(feature = "openai-responses")]
+#[track_caller]
+fn check_responses(kind: &str, members: &str, most: f64) {
+    use agcore_llm::wire::openai_responses::OpenAiResponses;
+
+    let decoder = || Wire::<Chat>::decoder(&OpenAiResponses::new(), &ReplyHead::default());
+    let event = format!(
+        "event: response.{kind}\ndata: {{\"type\":\"response.{kind}\",\"sequence_number\":7,\
+         \"item_id\":\"msg_01830d662ab3856501693c32183a488190a612c410a0a39823\",\"output_index\":0,\"content_index\":0,\
+         {members},\"obfuscation\":\"abcdef\"}}\n\n"
+    );
+    check_chunk(decoder, &event, most);
+}
+
+#[cfg(feature = "openai-responses")]
+#[test]
+fn an_event_of_a_response_costs_as_little() {
+    let text = "output_text.delta";
+    check_responses(text, r#""delta":" word","logprobs":[]"#, 0.1);
+    check_responses("reasoning_summary_text.delta", r#""delta":"é🦀""#, 0.1);
+    check_responses("refusal.delta", r#""delta":" no""#, 0.1);
+    check_responses(text, r#""delta":"a\nb""#, 1.0);
+    let long = "a text that is too long to be kept in place, as it comes in larger pieces";
+    check_responses(text, &format!(r#""delta":"{long}""#), 1.0);
+    check_responses("function_call_arguments.delta", r#""delta":"{\"ci""#, 3.0);
+    check_responses("custom_tool_call_input.delta", r#""delta":"SELECT""#, 3.0);
 }

@@ -1,32 +1,46 @@
-//! Prints the conformance grids of agcore's own providers: the scripted one, the chat wire over HTTP, and retries around
-//! either. The tests judge the same grids; this shows them.
-#![expect(clippy::print_stdout, reason = "the grids are what this program is for")]
+//! Prints the conformance grid of agcore's own providers: the four wires over HTTP, retries around the chat wire, and the
+//! scripted provider, side by side. The tests judge the same grids; this shows them.
+#![expect(clippy::print_stdout, reason = "the grid is what this program is for")]
 
 use std::sync::Arc;
 
+use agcore_chat::FaultKind;
 use agcore_llm::{LlmError, LlmProvider, ProviderConfig, Retry, RetryPolicy};
 use agcore_testkit::{
     clock::ManualClock,
-    conformance::{ScriptSubject, ServerSubject, Subject, Suite},
+    conformance::{Behaviour, ScriptSubject, ServerSubject, SideBySide, Subject, Suite},
     mock_server::MockServer,
 };
 
+const NO_CODE: &str = "the API's errors have no code that could tell it";
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let subjects: [&dyn Subject; 4] = [
+    let openai = |server: &MockServer| connect("openai", server.base_url());
+    let subjects: [&dyn Subject; 6] = [
+        &ServerSubject::new("chat", openai),
+        &ServerSubject::new("responses", |server| connect("openai-responses", server.base_url())),
+        &ServerSubject::new("anthropic", |server| connect("anthropic", server.base_url()))
+            .with_skip(Behaviour::Refused(FaultKind::ContentFilter), NO_CODE)
+            .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), NO_CODE),
+        &ServerSubject::new("ollama", |server| connect("ollama-native", format!("{}/api", server.root_url())))
+            .with_skip(Behaviour::Refusal, "the API has no refusals: they are text")
+            .with_skip(Behaviour::UsageDetails, "the API does not count reasoning apart")
+            .with_skip(Behaviour::Refused(FaultKind::ContentFilter), NO_CODE)
+            .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), NO_CODE),
+        &ServerSubject::new("retry", move |server| openai(server).map(retry)),
         &ScriptSubject::new("scripted"),
-        &ScriptSubject::new("retry around scripted").with_layer(retry),
-        &ServerSubject::new("chat wire over HTTP", chat_wire),
-        &ServerSubject::new("retry around the chat wire", |server| chat_wire(server).map(retry)),
     ];
+    let mut grids = Vec::new();
     for subject in subjects {
-        println!("{}\n", Suite::new().run(subject).await);
+        grids.push(Suite::new().run(subject).await);
     }
+    println!("{}", SideBySide::new(grids));
 }
 
-fn chat_wire(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    ProviderConfig::of("openai:mock-model")?
-        .with_base_url(server.base_url())
+fn connect(api: &str, base_url: String) -> Result<Arc<dyn LlmProvider>, LlmError> {
+    ProviderConfig::of(&format!("{api}:mock-model"))?
+        .with_base_url(base_url)
         .build()
 }
 

@@ -20,6 +20,7 @@ mod subject;
 #[cfg(any(feature = "mock-server", feature = "scripted"))]
 mod skips;
 mod grid;
+mod side_by_side;
 mod expected;
 mod listening;
 mod scene;
@@ -41,6 +42,7 @@ pub use {
     halt::Halt,
     mode::Mode,
     scenario::Scenario,
+    side_by_side::SideBySide,
     stage::{SeenRequest, Sight, Stage},
     subject::Subject,
     suite::Suite,

@@ -29,6 +29,7 @@
 //! | `tools` | [`tools`]: typed tools, registry, permissions, approvals |
 //! | `prompt` | `prompt`: templates, registry, composer, untrusted data blocks |
 //! | `openai-chat` (default) | the OpenAI Chat Completions API and its dialects |
+//! | `anthropic`, `openai-responses`, `ollama` | the native APIs of these vendors |
 //! | `http` (default) | the HTTP transport; `http2`, `gzip` add to it |
 //! | `schema` | full JSON Schema validation of tool arguments |
 //! | `macros` | the `#[tool]` attribute |
@@ -75,7 +76,10 @@ pub use agcore_chat::{ChatRequest, ChatResponse, Message, StreamEvent};
 #[doc(no_inline)]
 pub use agcore_llm::{LlmCycle, LlmError, LlmProvider, LlmProviderExt};
 
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[cfg(all(
+    feature = "http",
+    any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses", feature = "ollama")
+))]
 pub use agcore_llm::model;
 
 #[cfg(feature = "tools")]

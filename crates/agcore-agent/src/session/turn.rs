@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use agcore_llm::{Observer, TurnInput, TurnOptions, TurnOutcome};
+use agcore_llm::{CompactionReport, Observer, TurnInput, TurnOptions, TurnOutcome};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use super::shared::{Conversation, Shared};
+use super::{
+    shared::{Conversation, Shared},
+    span,
+};
 use crate::error::AgentError;
 
 pub(super) async fn run(
@@ -27,9 +31,27 @@ pub(super) async fn run(
         .with_token(occupied.token.clone())
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
-    let outcome = match observer {
-        Some(observer) => cycle.run_observed(input, options, observer).await,
-        None => cycle.run(input, options).await,
+    let span = span::of(&shared, &**agent);
+    let outcome = async {
+        match observer {
+            Some(observer) => cycle.run_observed(input, options, observer).await,
+            None => cycle.run(input, options).await,
+        }
     };
-    Ok(outcome?)
+    let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
+    span::record(&span, &outcome);
+    outcome
+}
+
+/// Makes the conversation shorter, between turns or while one is suspended.
+pub(super) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
+    let mut occupied = shared.conversation.occupy(&token).await?;
+    let Conversation { cycle, agent } = &mut *occupied.value;
+    let tools = shared.executor(agent, &occupied.token)?;
+    shared.apply(&**agent, cycle);
+    let options = TurnOptions::new()
+        .with_token(occupied.token.clone())
+        .with_tools(tools)
+        .with_trace(Arc::clone(&shared.id));
+    Ok(cycle.compact(options).await?)
 }

@@ -69,7 +69,9 @@ fn session(path: &str) -> AgentSession {
     let provider = ProviderConfig::of("openai:gpt-4.1")
         .unwrap()
         .with_base_url(format!("{}/{path}", server::start()))
-        .with_api_key("sk-test");
+        .with_api_key("sk-test")
+        // So large that no history here is made shorter.
+        .with_context_window(100_000_000);
     let retry = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO);
     let bundle = AgentBuilder::new()
         .with_provider(provider.build().unwrap())

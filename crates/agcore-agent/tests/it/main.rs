@@ -8,5 +8,7 @@
 )]
 
 mod bad_tools;
+mod compaction;
 mod concurrency;
 mod session;
+mod spans;

@@ -1,10 +1,13 @@
 //! `agcore chat`: a conversation at the terminal, or one message from a pipe.
 
 mod screen;
-mod commands;
 mod input;
 mod session;
 mod live_turn;
+mod talk;
+mod compact;
+mod saved;
+mod commands;
 mod interactive;
 
 use std::{
@@ -19,7 +22,7 @@ use crate::{
     args::ChatArgs,
     exit::Failure,
     interrupt::Interrupts,
-    render::{JsonLines, Palette, Render, Terminal},
+    render::{Colour, JsonLines, Render, Terminal},
     settings::Settings,
     turn,
 };
@@ -28,16 +31,16 @@ use crate::{
 ///
 /// # Errors
 /// Settings that do not fit, or, for one message, what the turn failed with.
-pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts) -> Result<(), Failure> {
-    let settings = Settings::gather(args)?;
+pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts, colour: Colour) -> Result<(), Failure> {
+    let settings = Settings::gather(&args.settings)?;
     let message = match &args.message {
         Some(message) => input::message(message.clone())?,
         None if !io::stdin().is_terminal() => input::read().await?,
         None if args.json => return Err(no_terminal("--json")),
         None if !io::stdout().is_terminal() => return Err(no_terminal("an output that is no terminal")),
-        None => return interactive::run(args, &settings, interrupts).await,
+        None => return interactive::run(args, &settings, interrupts, colour).await,
     };
-    one_message(args, &settings, message, interrupts).await
+    one_message(args, &settings, message, interrupts, colour).await
 }
 
 fn no_terminal(what: &str) -> Failure {
@@ -52,13 +55,19 @@ async fn one_message(
     settings: &Settings,
     message: String,
     interrupts: &Interrupts,
+    colour: Colour,
 ) -> Result<(), Failure> {
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
     let (session, _) = session::session(args, settings, approver)?;
     let mut render: Box<dyn Render> = if args.json {
         Box::new(JsonLines(io::stdout()))
     } else {
-        Box::new(Terminal::new(io::stdout(), io::stderr(), Palette::of(&io::stderr())))
+        let terminal = Terminal::new(io::stdout(), io::stderr(), colour.palette(&io::stderr()));
+        match io::stdout().is_terminal() {
+            true => Box::new(terminal.with_markdown(colour.palette(&io::stdout()))),
+            // A program reads what the model wrote.
+            false => Box::new(terminal),
+        }
     };
     turn::run(&session, message, interrupts, &mut *render).await?;
     Ok(())

@@ -1,7 +1,7 @@
 //! `agcore demo`: a real agent over real HTTP, with a script for a model.
 
 use std::{
-    io,
+    io::{self, IsTerminal},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,7 +13,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     output::print,
-    render::{Palette, Render, Terminal, usage_line},
+    render::{Colour, Palette, Render, Terminal, usage_line},
     turn,
 };
 use agcore::{
@@ -38,8 +38,8 @@ const RECALL: &str = "What is my name?";
 ///
 /// # Errors
 /// When anything that it shows did not really happen.
-pub(crate) async fn run(interrupts: &Interrupts) -> Result<(), Failure> {
-    let palette = Palette::of(&io::stdout());
+pub(crate) async fn run(interrupts: &Interrupts, colour: Colour) -> Result<(), Failure> {
+    let palette = colour.palette(&io::stdout());
     let server = MockServer::start(demo_behaviour())
         .await
         .map_err(|error| Failure::task(format!("the demo's model server could not be started: {error}")))?;
@@ -152,7 +152,11 @@ struct Shown {
 
 impl Shown {
     fn new(palette: Palette) -> Self {
-        let terminal = Terminal::new(io::stdout(), io::stdout(), palette);
+        let plain = Terminal::new(io::stdout(), io::stdout(), palette);
+        let terminal = match io::stdout().is_terminal() {
+            true => plain.with_markdown(palette),
+            false => plain,
+        };
         Self {
             terminal,
             answers: Vec::new(),

@@ -1,11 +1,14 @@
-//! `agcore inspect case`: what a model server's saved answers say, in the neutral form.
+//! `agcore inspect`: what a model server's saved answers say, in the neutral form.
 
 mod case_file;
 mod output;
+mod stream;
 
 use std::path::Path;
 
 use agcore::llm::wire_case::{self, run};
+
+pub(crate) use self::stream::stream;
 
 use self::{case_file::CaseFile, output::Output};
 use crate::{

@@ -4,6 +4,7 @@ mod input;
 mod person;
 mod call;
 
+use self::call::Offered;
 use agcore::tools::{RegisteredTool, ToolRegistry};
 use serde_json::{Value, json};
 
@@ -14,6 +15,7 @@ use crate::{
     listing::listing,
     output::print,
     policy::Policy,
+    render::Colour,
     sample_tools,
     settings::ToolSettings,
 };
@@ -22,7 +24,7 @@ use crate::{
 ///
 /// # Errors
 /// No such tool, settings that do not fit, or what the call failed with.
-pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts) -> Result<(), Failure> {
+pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, colour: Colour) -> Result<(), Failure> {
     let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
     match command {
         ToolsCommand::List(args) => print(&listing(&tools, &policy(&tools, args)?, None)),
@@ -34,7 +36,17 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts) -> Resu
         ToolsCommand::Call(args) => {
             let tool = find(&tools, &args.name)?;
             let policy = policy(&tools, &args.policy)?;
-            call::run(args, &tools, &tool, &policy, interrupts).await
+            call::run(
+                args,
+                &Offered {
+                    tools: &tools,
+                    policy: &policy,
+                },
+                &tool,
+                interrupts,
+                colour,
+            )
+            .await
         }
     }
 }

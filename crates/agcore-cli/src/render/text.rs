@@ -31,7 +31,7 @@ fn harmless_char(c: char) -> char {
 }
 
 /// One line that takes at most this many columns.
-pub(super) fn shortened(text: &str, columns: usize) -> String {
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let (mut line, mut taken) = (String::new(), 0);
     for c in text.chars().map(harmless_char) {
         taken += width(c);
@@ -50,7 +50,7 @@ fn cut(mut line: String, limit: usize) -> String {
 }
 
 /// How many columns a text takes.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 

@@ -2,15 +2,15 @@
 
 use std::{collections::HashMap, path::Path};
 
-use crate::exit::Failure;
+use super::fault::Fault;
 
 /// Reads the variables. A line that is none is named by its number and never quoted: it may hold a key.
 ///
 /// # Errors
 /// The first line that is none.
-pub(super) fn parse(path: &Path, text: &str) -> Result<HashMap<String, String>, Failure> {
+pub(super) fn parse(path: &Path, text: &str) -> Result<HashMap<String, String>, Fault> {
     variables(text).ok_or_else(|| {
-        Failure::usage(format!(
+        Fault(format!(
             "{}:{}: this is no NAME=value; put values with spaces or signs into quotes",
             path.display(),
             wrong_line(text)

@@ -6,8 +6,7 @@ use agcore::tools::{Permission, Rule, RuleState, ToolSnapshot, permission::Glob}
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::place::place;
-use crate::exit::Failure;
+use super::{fault::Fault, place::place};
 
 /// The names of the permissions that are nobody's own.
 const PERMISSIONS: &str = "read, write, delete, network, shell, file_system, or your own as namespace:name";
@@ -46,7 +45,7 @@ impl Lists {
     ///
     /// # Errors
     /// An entry that names nothing, with its place.
-    pub(super) fn wishes(&self, path: &Path, text: &str) -> Result<Vec<Wish>, Failure> {
+    pub(super) fn wishes(&self, path: &Path, text: &str) -> Result<Vec<Wish>, Fault> {
         let lists = [
             (RuleState::Allow, &self.allow),
             (RuleState::Ask, &self.ask),
@@ -59,7 +58,7 @@ impl Lists {
             let place = format!("{}{}", path.display(), place(text, entry.span().start));
             match subject(entry.get_ref()) {
                 Ok(subject) => Ok(Wish { state, subject, place }),
-                Err(why) => Err(Failure::usage(format!("{place}: {why}"))),
+                Err(why) => Err(Fault(format!("{place}: {why}"))),
             }
         };
         entries.map(wish).collect()
@@ -76,6 +75,8 @@ fn subject(text: &str) -> Result<Subject, String> {
     match text.parse::<Permission>() {
         Ok(permission) => Ok(Subject::Permission(permission)),
         // No tool's name is meant by what has the form of a permission.
+        // What looks like a setting may be one in a text whose quotes are wrong, and hold a key.
+        Err(_) if text.contains(['=', '"', '\'', '\n']) => Err(format!("the entry is no name; use {PERMISSIONS}")),
         Err(error) if text.contains(':') => Err(error.message().to_owned()),
         Err(_) => Ok(Subject::Tool(Glob::new(text))),
     }
@@ -95,7 +96,7 @@ impl Wish {
     ///
     /// # Errors
     /// The name, its place, and what there is.
-    pub(crate) fn check(&self, tools: &ToolSnapshot) -> Result<(), Failure> {
+    pub(crate) fn check(&self, tools: &ToolSnapshot) -> Result<(), Fault> {
         let Subject::Tool(glob) = &self.subject else {
             return Ok(());
         };
@@ -104,7 +105,7 @@ impl Wish {
             return Ok(());
         }
         let names: Vec<&str> = tools.tools().iter().map(|tool| tool.name().as_str()).collect();
-        Err(Failure::usage(format!(
+        Err(Fault(format!(
             "{self}: there is neither a tool nor a permission `{name}`\n\
              The tools are {}; the permissions {PERMISSIONS}.",
             names.join(", ")

@@ -8,11 +8,15 @@ const CODES: [&str; 7] = ["0 ", "1 ", "2 ", "3 ", "4 ", "130 ", "141 "];
 fn without_arguments_the_help_is_shown() {
     let ran = Agcore::new().run::<&str>([]);
     assert_eq!(ran.code(), Some(2));
-    assert!(ran.stderr.contains("Usage: agcore <COMMAND>"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Usage: agcore [OPTIONS] <COMMAND>"),
+        "{}",
+        ran.stderr
+    );
     for command in ["inspect", "tools"] {
         let ran = Agcore::new().run([command]);
         assert_eq!(ran.code(), Some(2));
-        let usage = format!("Usage: agcore {command} <COMMAND>");
+        let usage = format!("Usage: agcore {command} [OPTIONS] <COMMAND>");
         assert!(ran.stderr.contains(&usage), "{}", ran.stderr);
     }
 }
@@ -26,7 +30,11 @@ fn help_has_examples_and_exit_codes() {
         &["tools", "list", "--help"],
         &["tools", "show", "--help"],
         &["tools", "call", "--help"],
+        &["models", "--help"],
+        &["config", "--help"],
+        &["doctor", "--help"],
         &["inspect", "case", "--help"],
+        &["inspect", "stream", "--help"],
     ] {
         let ran = Agcore::new().run(page);
         let help = ran.assert_done();

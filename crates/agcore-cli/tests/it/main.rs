@@ -13,19 +13,31 @@ mod person;
 
 mod bad_server;
 mod bad_settings;
+mod config;
 mod demo;
+mod doctor;
 mod help;
 mod input;
 mod inspect;
+mod models;
 mod output;
 mod permissions;
 mod precedence;
+mod stream;
 mod tools;
 mod tools_command;
 
 #[cfg(unix)]
 mod asked;
 #[cfg(unix)]
+mod commands;
+#[cfg(unix)]
+mod edited;
+#[cfg(unix)]
+mod history;
+#[cfg(unix)]
 mod interrupts;
+#[cfg(unix)]
+mod shown;
 #[cfg(unix)]
 mod terminal;

@@ -35,6 +35,11 @@ fn echoing(agcore: &Agcore, arguments: &[&str]) -> Command {
     command
 }
 
+/// A text as rexpect reads it, which takes each byte for a character.
+pub(crate) fn as_bytes_are_read(text: &str) -> String {
+    text.bytes().map(char::from).collect()
+}
+
 impl Person {
     /// Sits down at a terminal; colours are taken out of what is seen.
     pub(crate) fn at(server: &Server, arguments: &[&str]) -> Self {
@@ -67,9 +72,10 @@ impl Person {
     /// Waits for a text, and gives what came before it.
     #[track_caller]
     pub(crate) fn sees(&mut self, text: &str) -> String {
-        self.session
-            .exp_string(text)
-            .unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"))
+        let seen = self.session.exp_string(&as_bytes_are_read(text));
+        let before = seen.unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"));
+        let bytes: Vec<u8> = before.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     pub(crate) fn types(&mut self, line: &str) {

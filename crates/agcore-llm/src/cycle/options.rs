@@ -2,13 +2,14 @@
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::{Answer, ChatRequest, Message, QuestionId, ToolExecutor};
+use agcore_chat::{Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor};
 use tokio_util::sync::CancellationToken;
 
 use super::machine::{Begin, Limits};
+use crate::{budget::Budgets, compact::CompactionSettings};
 
 /// What holds for all turns of a conversation.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct CycleSettings {
     /// The agent's name in events and spans.
@@ -19,6 +20,12 @@ pub struct CycleSettings {
     pub request: ChatRequest,
     /// Limits of every turn.
     pub limits: Limits,
+    /// When and how the conversation is made shorter.
+    pub compaction: CompactionSettings,
+    /// What turns may spend.
+    pub budgets: Budgets,
+    /// How tokens are estimated, for compaction and budgets.
+    pub estimator: Arc<dyn TokenEstimator>,
 }
 
 impl Default for CycleSettings {
@@ -28,6 +35,9 @@ impl Default for CycleSettings {
             prelude: Vec::new(),
             request: ChatRequest::default(),
             limits: Limits::default(),
+            compaction: CompactionSettings::default(),
+            budgets: Budgets::default(),
+            estimator: Arc::new(HeuristicEstimator::default()),
         }
     }
 }
@@ -60,6 +70,37 @@ impl CycleSettings {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Sets when and how the conversation is made shorter.
+    pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Sets what turns may spend.
+    pub fn with_budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = budgets;
+        self
+    }
+
+    /// Sets how tokens are estimated.
+    pub fn with_estimator(mut self, estimator: Arc<dyn TokenEstimator>) -> Self {
+        self.estimator = estimator;
+        self
+    }
+}
+
+impl fmt::Debug for CycleSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CycleSettings")
+            .field("agent", &self.agent)
+            .field("prelude", &self.prelude)
+            .field("request", &self.request)
+            .field("limits", &self.limits)
+            .field("compaction", &self.compaction)
+            .field("budgets", &self.budgets)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,8 +1,8 @@
 //! DeepSeek. After its API reference (create-chat-completion) and its guide to the thinking mode.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule,
-    compatible,
+    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule,
+    ToolRule, compatible,
 };
 
 /// DeepSeek: text only, no schemas of answers; a thinking model wants the reasoning of turns with calls back.
@@ -25,7 +25,7 @@ pub fn deepseek() -> Dialect {
         effort: EffortRule::ThinkingSwitch,
         content: ContentRule {
             images: false,
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             assistant_members: &["prefix"],
             ..base.content

@@ -1,7 +1,8 @@
 //! Groq. After its API reference and its page on OpenAI compatibility, which lists what is answered with 400.
 
 use super::rules::{
-    ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule, compatible,
+    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule,
+    compatible,
 };
 
 /// Groq: no log probabilities, no names of participants; a token limit counts against the tokens per minute.
@@ -29,7 +30,7 @@ pub fn groq() -> Dialect {
         ]),
         token_limit: TokenLimit::MaxCompletionTokens,
         content: ContentRule {
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             names: false,
             ..base.content

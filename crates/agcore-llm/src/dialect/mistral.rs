@@ -1,8 +1,8 @@
 //! Mistral. After its API reference (chat completion); unknown members are answered with 422.
 
 use super::rules::{
-    CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule, ToolRule,
-    compatible,
+    AudioRule, CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
+    ToolRule, compatible,
 };
 
 /// Mistral: ids of calls are nine letters or digits, thinking stands in parts of the content, usage comes unasked.
@@ -30,6 +30,7 @@ pub fn mistral() -> Dialect {
         renamed: &[("seed", "random_seed")],
         content: ContentRule {
             arrays: true,
+            audio: AudioRule::Data,
             files: false,
             names: false,
             assistant_members: &["prefix"],

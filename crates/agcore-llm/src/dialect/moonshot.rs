@@ -1,6 +1,8 @@
 //! Moonshot (Kimi). After its API reference (chat) and its guide to thinking models.
 
-use super::rules::{ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible};
+use super::rules::{
+    AudioRule, ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible,
+};
 
 /// Moonshot: a call cannot be required; a thinking model wants the reasoning of turns with calls back.
 pub fn moonshot() -> Dialect {
@@ -22,7 +24,7 @@ pub fn moonshot() -> Dialect {
         ]),
         effort: EffortRule::ThinkingSwitch,
         content: ContentRule {
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             assistant_members: &["partial"],
             ..base.content

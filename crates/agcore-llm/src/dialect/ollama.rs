@@ -1,6 +1,8 @@
 //! Ollama by its compatible endpoint. After its page on OpenAI compatibility.
 
-use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible};
+use super::rules::{
+    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+};
 
 /// Ollama (compatible): knows no `tool_choice`; the window cannot be set here, only by the native API.
 pub fn ollama() -> Dialect {
@@ -22,7 +24,7 @@ pub fn ollama() -> Dialect {
             "reasoning_effort",
         ]),
         content: ContentRule {
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             names: false,
             ..base.content

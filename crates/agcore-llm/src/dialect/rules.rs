@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::near::is_same_name;
+
 /// How one vendor speaks the Chat Completions API. Plain data: take the nearest one and change what differs.
 ///
 /// ```
@@ -118,7 +120,7 @@ pub struct ContentRule {
     /// Pictures.
     pub images: bool,
     /// Sound.
-    pub audio: bool,
+    pub audio: AudioRule,
     /// Files.
     pub files: bool,
     /// `cache_control` on text parts.
@@ -131,6 +133,18 @@ pub struct ContentRule {
     pub legacy_functions: bool,
     /// Members of an assistant message that are more than a note of an earlier reply, such as `prefix`.
     pub assistant_members: &'static [&'static str],
+}
+
+/// Whether sound is taken, and how it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AudioRule {
+    /// Not taken.
+    Refused,
+    /// `input_audio: {"data": …, "format": …}`.
+    Object,
+    /// `input_audio: DATA`; the server finds out the format (Mistral).
+    Data,
 }
 
 /// What reasoning goes back to the vendor.
@@ -257,12 +271,7 @@ impl Dialect {
 
     /// Whether it is found under this name, its own or an alias; case, blanks, `-` and `_` make no difference.
     pub fn is_called(&self, name: &str) -> bool {
-        let plain = |name: &str| -> String {
-            let letters = name.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
-            letters.flat_map(char::to_lowercase).collect()
-        };
-        let name = plain(name);
-        plain(&self.name) == name || self.aliases.iter().any(|alias| plain(alias) == name)
+        is_same_name(&self.name, name) || self.aliases.iter().any(|alias| is_same_name(alias, name))
     }
 }
 
@@ -283,7 +292,7 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
         content: ContentRule {
             arrays: false,
             images: true,
-            audio: true,
+            audio: AudioRule::Object,
             files: true,
             cache_marks: false,
             names: true,

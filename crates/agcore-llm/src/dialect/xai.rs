@@ -1,6 +1,6 @@
 //! xAI. After its REST API reference (chat completions).
 
-use super::rules::{ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
+use super::rules::{AudioRule, ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
 
 /// xAI: as OpenAI without the bias by token, sound and the storing of replies.
 pub fn xai() -> Dialect {
@@ -24,7 +24,7 @@ pub fn xai() -> Dialect {
         ]),
         token_limit: TokenLimit::MaxCompletionTokens,
         content: ContentRule {
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             ..base.content
         },

@@ -1,8 +1,8 @@
 //! Zhipu (z.ai, BigModel). After its API reference (chat completion).
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
-    ToolRule, compatible,
+    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule,
+    StrictRule, ToolRule, compatible,
 };
 
 /// Zhipu: the model always decides about calls; no schemas of answers; usage comes unasked.
@@ -16,7 +16,7 @@ pub fn zhipu() -> Dialect {
         renamed: &[("user", "user_id")],
         effort: EffortRule::ThinkingSwitch,
         content: ContentRule {
-            audio: false,
+            audio: AudioRule::Refused,
             files: false,
             names: false,
             ..base.content

@@ -15,11 +15,14 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::{Clock, Usage};
+use agcore_chat::Clock;
 use futures_core::Stream;
 
+use super::{
+    attempt::Attempt,
+    wait::{Wait, wait},
+};
 use crate::{
-    delta::{Place, ReplyDelta},
     error::LlmError,
     provider::{Call, LlmProvider, ProviderInfo},
     reply::{Notice, ReplyItem, ReplyStream, cut},
@@ -67,6 +70,7 @@ impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
             shared: Arc::clone(&self.shared),
             call,
             begun: None,
+            retries: 0,
             attempt: Attempt::default(),
             state: State::Reading(reply),
         })
@@ -84,36 +88,16 @@ struct Retrying<P> {
     call: Call,
     /// When it was first polled: nothing is sent before.
     begun: Option<Duration>,
+    /// Ours; the call's own number also counts those of other layers.
+    retries: u32,
     attempt: Attempt,
     state: State,
-}
-
-/// What the attempt under way has given so far.
-#[derive(Default)]
-struct Attempt {
-    /// Whether any part of an answer was handed out.
-    handed_out: bool,
-    usage: Option<Box<Usage>>,
-}
-
-impl Attempt {
-    fn take(&mut self, delta: &ReplyDelta) {
-        match delta {
-            ReplyDelta::Usage(usage) => self.usage = Some(usage.clone()),
-            ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } => {
-                self.handed_out |= !text.is_empty();
-            }
-            ReplyDelta::Member { place, .. } => self.handed_out |= *place != Place::Response,
-            ReplyDelta::Call { .. } | ReplyDelta::Seal { .. } | ReplyDelta::Block { .. } => self.handed_out = true,
-            ReplyDelta::Start(_) | ReplyDelta::BlockEnd { .. } | ReplyDelta::Finish { .. } => {}
-        }
-    }
 }
 
 enum State {
     Reading(ReplyStream),
     /// Waits, then goes on; true when the token was cancelled.
-    Waiting(Pin<Box<dyn Future<Output = bool> + Send>>),
+    Waiting(Wait),
     Done,
 }
 
@@ -139,6 +123,7 @@ impl<P: LlmProvider + 'static> Retrying<P> {
             ReplyItem::Notice(notice) => {
                 if matches!(notice, Notice::Restarted { .. } | Notice::RetryScheduled { .. }) {
                     // A layer below has begun anew, and told of what was lost.
+                    self.call.attempt = self.call.attempt.saturating_add(1);
                     self.attempt = Attempt::default();
                 }
                 ReplyItem::Notice(notice)
@@ -162,11 +147,11 @@ impl<P: LlmProvider + 'static> Retrying<P> {
     /// Begins to wait for another attempt, or gives the error back.
     fn verdict(&mut self, error: LlmError) -> Result<Notice, LlmError> {
         let Shared { policy, clock, random } = &*self.shared;
-        let Attempt { handed_out, usage } = std::mem::take(&mut self.attempt);
+        let attempt = std::mem::take(&mut self.attempt);
         if !error.is_retryable()
             || self.call.token.is_cancelled()
-            || (handed_out && policy.mid_stream == MidStream::Fail)
-            || self.call.attempt >= policy.max_retries
+            || (attempt.handed_out() && policy.mid_stream == MidStream::Fail)
+            || self.retries >= policy.max_retries
         {
             return Err(error);
         }
@@ -175,30 +160,14 @@ impl<P: LlmProvider + 'static> Retrying<P> {
             .deadline
             .map_or(policy.budget, |deadline| deadline.min(policy.budget));
         let left = most.saturating_sub(self.spent());
-        let delay = policy.delay(self.call.attempt, error.retry_after(), random());
+        let delay = policy.delay(self.retries, error.retry_after(), random());
         if delay >= left {
             return Err(too_long(error, delay, left));
         }
-        self.call.attempt += 1;
-        let fault = error.fault();
-        let (clock, token) = (Arc::clone(clock), self.call.token.clone());
-        self.state = State::Waiting(Box::pin(async move {
-            tokio::select! {
-                biased;
-                () = token.cancelled() => true,
-                () = clock.sleep(delay) => false,
-            }
-        }));
-        // Tokens that were used are told of also where nothing else is lost.
-        Ok(if handed_out || usage.is_some() {
-            Notice::Restarted { fault, usage }
-        } else {
-            Notice::RetryScheduled {
-                attempt: self.call.attempt,
-                delay,
-                fault,
-            }
-        })
+        self.retries += 1;
+        self.call.attempt = self.call.attempt.saturating_add(1);
+        self.state = State::Waiting(wait(Arc::clone(clock), delay, self.call.token.clone()));
+        Ok(attempt.followed_by(self.call.attempt, delay, error.fault()))
     }
 }
 

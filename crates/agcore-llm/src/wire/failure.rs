@@ -46,9 +46,17 @@ impl FailureReader {
 
     /// The error that a body, or the data of an event, tells. Whatever the bytes are, there is an error.
     pub fn read(&self, body: &[u8]) -> LlmError {
+        self.read_or(body, LlmErrorKind::Unknown)
+    }
+
+    /// The same, of this kind where nothing tells the kind.
+    pub fn read_or(&self, body: &[u8], otherwise: LlmErrorKind) -> LlmError {
         let told = ErrorBody::read(body);
         let status = self.status.or(told.status);
-        let verdict = classify::classify(status, &told);
+        let mut verdict = classify::classify(status, &told);
+        if verdict.kind == LlmErrorKind::Unknown {
+            verdict.kind = otherwise;
+        }
         let message = match &told.message {
             Some(message) => redact::redact(clipped(message)).into_owned(),
             None => without_words(&verdict.kind, status),

@@ -1,18 +1,21 @@
 #![doc = include_str!("openai_chat/docs.md")]
 
 mod decode;
+mod embed;
 mod encode;
-mod models;
 
 use std::borrow::Cow;
 
 use agcore_chat::ChatRequest;
 
-use self::{decode::ChatDecoder, encode::WrittenTools, models::ModelsDecoder};
+use self::{decode::ChatReader, encode::WrittenTools};
 use crate::{
     dialect::Dialect,
     error::LlmError,
-    wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest, models::ListModels},
+    wire::{
+        Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest, event_reply::EventReply, model_list::ModelsDecoder,
+        models::ListModels,
+    },
 };
 
 /// The Chat Completions API in one vendor's dialect.
@@ -60,7 +63,7 @@ impl Wire<Chat> for OpenAiChat {
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
-        Box::new(ChatDecoder::new(head, self.dialect.name.clone()))
+        Box::new(EventReply::new(head, ChatReader::new(self.dialect.name.clone())))
     }
 }
 

@@ -79,3 +79,52 @@ async fn retries_around_a_script_conform() {
     let alone = grid(ScriptSubject::new("scripted")).await;
     assert_eq!(around.cells(), alone.cells(), "the layer changes nothing");
 }
+
+#[cfg(feature = "ollama")]
+#[tokio::test]
+async fn the_ollama_wire_conforms() {
+    use agcore_chat::FaultKind;
+
+    let connect = |server: &MockServer| {
+        ProviderConfig::of("ollama-native:mock-model")?
+            .with_base_url(format!("{}/api", server.root_url()))
+            .build()
+    };
+    let no_code = "the API's errors have a message and no code that could tell it";
+    let subject = ServerSubject::new("Ollama wire over HTTP", connect)
+        .with_skip(Behaviour::Refusal, "the API has no refusals: they are text")
+        .with_skip(Behaviour::UsageDetails, "the API does not count reasoning apart")
+        .with_skip(Behaviour::Refused(FaultKind::ContentFilter), no_code)
+        .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), no_code);
+    grid(subject).await.assert_passed();
+}
+
+#[cfg(feature = "anthropic")]
+#[tokio::test]
+async fn the_anthropic_wire_conforms() {
+    use agcore_chat::FaultKind;
+
+    let connect = |server: &MockServer| {
+        ProviderConfig::of("anthropic:mock-model")?
+            .with_base_url(server.base_url())
+            .build()
+    };
+    let no_code = "the API's errors have a type and no code that could tell it";
+    let subject = ServerSubject::new("Anthropic wire over HTTP", connect)
+        .with_skip(Behaviour::Refused(FaultKind::ContentFilter), no_code)
+        .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), no_code);
+    grid(subject).await.assert_passed();
+}
+
+#[cfg(feature = "openai-responses")]
+#[tokio::test]
+async fn the_responses_wire_conforms() {
+    let connect = |server: &MockServer| {
+        ProviderConfig::of("openai-responses:mock-model")?
+            .with_base_url(server.base_url())
+            .build()
+    };
+    let grid = grid(ServerSubject::new("Responses wire over HTTP", connect)).await;
+    grid.assert_passed();
+    assert_eq!(grid.skips().count(), 0, "{grid}");
+}

@@ -231,6 +231,31 @@ async fn input_that_cannot_be_sent_leaves_a_suspended_turn_alone() {
     assert_eq!(outcome.text(), "Sent.");
 }
 
+#[tokio::test]
+async fn a_resumed_turn_counts_its_events_on_also_elsewhere() {
+    let steps = [
+        ScriptStep::calls([call("a", "send", "{}")]),
+        ScriptStep::text("Sent."),
+        ScriptStep::text("Bye."),
+    ];
+    let provider = ScriptedProvider::new(steps);
+    let mut first = cycle(&provider);
+    let events: Vec<_> = first.submit_stream_with_tools("Go", asking(None)).collect().await;
+    let told = events.len() as u64;
+    assert!(told > 3);
+    let saved = serde_json::to_string(first.machine()).unwrap();
+    let machine = serde_json::from_str(&saved).unwrap();
+    let mut second = LlmCycle::from_machine(provider, ManualClock::jumping(), machine);
+    let question = first.machine().questions().next().unwrap().id.clone();
+    let resume = agcore_llm::TurnInput::Resume(vec![(question, Answer::approve())]);
+    let options = TurnOptions::new().with_tools(asking(None));
+    let rest: Vec<_> = second.run_stream(resume, options).collect().await;
+    let numbers: Vec<_> = rest.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (told..told + rest.len() as u64).collect::<Vec<_>>());
+    let next: Vec<_> = second.submit_stream("And?").collect().await;
+    assert_eq!(next[0].seq, 0, "the next turn counts anew");
+}
+
 #[test]
 fn a_turn_inside_other_futures_is_woken_by_its_reader() {
     let words = "word ".repeat(500);

@@ -4,7 +4,8 @@ mod bodies;
 
 use agcore_chat::{
     AllowedMode, AllowedTool, AssistantMessage, Block, CacheMark, ChatRequest, Content, ContentPart, CustomTool, Marks,
-    Message, Reasoning, ResponseFormat, TextPart, Tool, ToolCall, ToolChoice, ToolDefinition, UserMessage, VendorData,
+    Message, Reasoning, RefusalPart, ResponseFormat, TextPart, Tool, ToolCall, ToolChoice, ToolDefinition, UserMessage,
+    VendorData,
 };
 use agcore_llm::{
     dialect::{self, Dialect},
@@ -482,4 +483,66 @@ fn qwen_streams_always_because_some_models_only_stream() {
         (&json!(true), &json!({"include_usage": true}))
     );
     assert_eq!(body(dialect::openai(), &request).get("stream"), None);
+}
+
+#[test]
+fn whole_biases_are_integers() {
+    let request = set(hi(), |request| {
+        request.logit_bias = Some([("1".to_owned(), -100.0), ("2".to_owned(), 0.5)].into());
+    });
+    let wire = encode(dialect::openai(), &request, false).unwrap();
+    let text = String::from_utf8(wire.body.to_vec()).unwrap();
+    assert!(text.contains(r#""logit_bias":{"1":-100,"2":0.5}"#), "{text}");
+}
+
+#[test]
+fn sound_is_written_as_the_vendor_takes_it() {
+    let request = ChatRequest::new([Message::user(ContentPart::input_audio("UklGRg==", "wav"))]);
+    let part = |dialect| body(dialect, &request)["messages"][0]["content"][0]["input_audio"].clone();
+    assert_eq!(part(dialect::openai()), json!({"data": "UklGRg==", "format": "wav"}));
+    assert_eq!(part(dialect::mistral()), "UklGRg==");
+    refused(dialect::groq, &request, "parts of the type `input_audio`");
+}
+
+#[test]
+fn cache_marks_stand_on_text_alone() {
+    let mark = || Marks::new().with_cache(CacheMark::new());
+    let picture = ContentPart::image_url("https://example.org/a.png").with_marks(mark());
+    let user = UserMessage {
+        content: vec![ContentPart::text("See").with_marks(mark()), picture].into(),
+        marks: mark(),
+        ..UserMessage::default()
+    };
+    let content =
+        body(dialect::openrouter(), &ChatRequest::new([Message::from(user)]))["messages"][0]["content"].clone();
+    assert_eq!(content[0]["cache_control"], json!({"type": "ephemeral"}));
+    assert_eq!(content[1].get("cache_control"), None);
+}
+
+#[test]
+fn a_refusal_among_the_blocks_is_text_where_there_are_no_refusals() {
+    let part = RefusalPart {
+        refusal: "No.".into(),
+        ..RefusalPart::default()
+    };
+    let said = AssistantMessage::from_blocks([Block::text("Well. "), Block::Refusal(part)]);
+    let request = ChatRequest::new([Message::user("Hi"), said.into(), "Why?".into()]);
+    let content = |dialect| body(dialect, &request)["messages"][1]["content"].clone();
+    assert_eq!(
+        content(dialect::openai())[1],
+        json!({"type": "refusal", "refusal": "No."})
+    );
+    let texts = json!([{"type": "text", "text": "Well. "}, {"type": "text", "text": "No."}]);
+    assert_eq!(content(dialect::mistral()), texts);
+    assert_eq!(content(dialect::deepseek()), "Well. No.");
+}
+
+#[test]
+fn openrouter_refuses_what_it_would_pass_over() {
+    for set_it in [
+        |request: &mut ChatRequest| request.n = Some(2),
+        |request: &mut ChatRequest| request.store = Some(true),
+    ] {
+        refused(dialect::openrouter, &set(hi(), set_it), "the parameter `");
+    }
 }

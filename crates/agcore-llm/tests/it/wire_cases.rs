@@ -1,52 +1,68 @@
 //! Every wire case of the project, in all three ways of reading.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use agcore_llm::wire_case::{NeutralResult, ReadMode, WireCase, run};
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire/openai-chat")
+/// The folders of the wires in this build.
+const DIALECTS: &[&str] = &[
+    #[cfg(feature = "openai-chat")]
+    "openai-chat",
+    #[cfg(feature = "anthropic")]
+    "anthropic",
+    #[cfg(feature = "openai-responses")]
+    "openai-responses",
+    #[cfg(feature = "ollama")]
+    "ollama",
+];
+
+fn folder(dialect: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/wire")
+        .join(dialect)
 }
 
 #[test]
 fn give_the_neutral_result_however_they_are_cut() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder())
+    let wrong: Vec<String> = DIALECTS.iter().flat_map(|dialect| wrong_cases(dialect)).collect();
+    assert!(wrong.is_empty(), "{} lines differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What differs in the cases of one dialect, a line each.
+fn wrong_cases(dialect: &str) -> Vec<String> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder(dialect))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
     paths.sort();
-    for path in paths {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.ends_with(".json") || name.ends_with(".expected.json") {
-            continue;
-        }
-        count += 1;
-        let case = WireCase::read(&fs::read(&path).unwrap()).unwrap();
-        let expected = fs::read(path.with_file_name(format!("{}.expected.json", case.id))).unwrap();
-        let expected: NeutralResult = serde_json::from_slice(&expected).unwrap();
-        let body = match case.body_file() {
-            Some(file) => fs::read(path.with_file_name(file)).unwrap(),
-            None => case.body.clone().into_bytes(),
-        };
-        for mode in ReadMode::ALL {
-            let result = run(&case, &body, mode).unwrap();
-            let differences = result.differences(&expected);
-            wrong.extend(
-                differences
-                    .into_iter()
-                    .map(|line| format!("{} ({}): {line}", case.id, mode.name())),
-            );
-        }
-    }
-    assert!(count > 0, "no cases in {}", folder().display());
-    assert!(
-        wrong.is_empty(),
-        "{} of {count} cases:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let is_case = |path: &PathBuf| {
+        let name = path.to_str().unwrap();
+        name.ends_with(".json") && !name.ends_with(".expected.json")
+    };
+    paths.retain(is_case);
+    assert!(!paths.is_empty(), "no cases in {}", folder(dialect).display());
+    paths.iter().flat_map(|path| differences(path, dialect)).collect()
+}
+
+fn differences(path: &Path, dialect: &str) -> Vec<String> {
+    let case = WireCase::read(&fs::read(path).unwrap()).unwrap();
+    assert_eq!(case.dialect, dialect, "{}", case.id);
+    let expected = fs::read(path.with_file_name(format!("{}.expected.json", case.id))).unwrap();
+    let expected: NeutralResult = serde_json::from_slice(&expected).unwrap();
+    let body = match case.body_file() {
+        Some(file) => fs::read(path.with_file_name(file)).unwrap(),
+        None => case.body.clone().into_bytes(),
+    };
+    let told = |mode: ReadMode| {
+        let differences = run(&case, &body, mode).unwrap().differences(&expected);
+        let id = case.id.clone();
+        let line = move |line: String| format!("{id} ({}): {line}", mode.name());
+        differences.into_iter().map(line)
+    };
+    ReadMode::ALL.into_iter().flat_map(told).collect()
 }
 
 /// The patterns that stand in the tables of quirks.
@@ -76,7 +92,7 @@ fn fits(name: &str, pattern: &str) -> bool {
 
 #[test]
 fn stand_in_the_table_of_quirks() {
-    let names: Vec<String> = fs::read_dir(folder())
+    let names: Vec<String> = fs::read_dir(folder("openai-chat"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();

@@ -37,7 +37,7 @@ pub struct Grid {
 }
 
 impl Verdict {
-    fn word(&self) -> &'static str {
+    pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail(_) => "FAIL",
@@ -45,7 +45,7 @@ impl Verdict {
         }
     }
 
-    fn reason(&self) -> Option<&str> {
+    pub(super) fn reason(&self) -> Option<&str> {
         match self {
             Self::Pass => None,
             Self::Fail(reason) | Self::Skip(reason) => Some(reason),

@@ -367,8 +367,57 @@ async fn the_ollama_wire_is_judged() {
             ] }),
             "want an object",
         ),
+        (json!({ "options": { "stop": "END" } }), "must be of type array"),
+        (json!({ "options": [] }), "want an object"),
+        (json!({ "think": "max" }), ""),
+        (json!({ "think": "minimal" }), "think must be"),
+        (
+            json!({ "messages": [{ "role": "user", "content": [] }] }),
+            "want a string",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": "", "images": ["aGk="] }] }),
+            "",
+        ),
+        (
+            json!({ "messages": [{ "role": "user", "content": "", "images": ["data:image/png;base64,aGk="] }] }),
+            "illegal base64",
+        ),
     ] {
         check(Api::Ollama, members, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn results_of_ollama_are_paired_by_id_or_else_by_name() {
+    let calls = json!([
+        { "id": "a", "function": { "name": "f", "arguments": {} } },
+        { "id": "b", "function": { "name": "f", "arguments": {} } },
+    ]);
+    for (results, expected) in [
+        (
+            [json!({ "tool_call_id": "b" }), json!({ "tool_call_id": "a" })],
+            ["b", "a"],
+        ),
+        ([json!({ "tool_name": "f" }), json!({ "tool_name": "f" })], ["a", "b"]),
+        (
+            [json!({ "tool_call_id": "a" }), json!({ "tool_name": "f" })],
+            ["a", "b"],
+        ),
+    ] {
+        let mut messages = vec![json!({ "role": "assistant", "content": "", "tool_calls": calls })];
+        messages.extend(results.map(|mut result| {
+            (result["role"], result["content"]) = (json!("tool"), json!("r"));
+            result
+        }));
+        let server = serving(Reply::text("ok")).await;
+        post(&server, "/api/chat", &json!({ "model": "m", "messages": messages })).await;
+        let prompt = server.requests()[0].prompt();
+        let answered: Vec<_> = prompt.turns[1..]
+            .iter()
+            .map(|turn| turn.answers.as_deref().unwrap())
+            .collect();
+        assert_eq!(answered, expected);
     }
 }
 

@@ -49,7 +49,7 @@ async fn anthropic_in_one_body() {
             "stop_reason": "tool_use", "stop_sequence": null,
             "usage": {
                 "input_tokens": 60, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 30,
-                "output_tokens": 20,
+                "output_tokens": 20, "output_tokens_details": { "thinking_tokens": 5 },
             },
         })
     );
@@ -241,12 +241,13 @@ async fn ollama_in_one_body() {
             "message": {
                 "role": "assistant", "content": "Let me see.", "thinking": "Hm.",
                 "tool_calls": [
-                    { "function": { "index": 0, "name": "weather", "arguments": { "city": "Rome" } } },
-                    { "function": { "index": 1, "name": "time", "arguments": {} } },
+                    { "id": "c1", "function": { "index": 0, "name": "weather", "arguments": { "city": "Rome" } } },
+                    { "id": "c2", "function": { "index": 1, "name": "time", "arguments": {} } },
                 ],
             },
             "done": true, "done_reason": "stop", "total_duration": 0, "load_duration": 0,
-            "prompt_eval_count": 100, "prompt_eval_duration": 0, "eval_count": 20, "eval_duration": 0,
+            "prompt_eval_count": 100, "prompt_eval_cached_count": 30, "prompt_eval_duration": 0, "eval_count": 20,
+            "eval_duration": 0,
         })
     );
 }

@@ -168,12 +168,21 @@ impl Engine {
         let _over = call.context.guard();
         let span = tracing::info_span!(
             "execute_tool",
-            // Names after OpenTelemetry's conventions for generative AI.
+            // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
+            otel.name = format!("execute_tool {}", call.tool.name()),
+            otel.kind = "internal",
+            otel.status_code = tracing::field::Empty,
+            error.type = tracing::field::Empty,
             gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.type = "function",
             gen_ai.tool.name = %call.tool.name(),
             gen_ai.tool.call.id = %call.context.call_id(),
         );
-        let (result, duration) = self.in_turn(&call).instrument(span).await;
+        let (result, duration) = self.in_turn(&call).instrument(span.clone()).await;
+        if let Err(error) = &result {
+            span.record("error.type", error.fault().kind.to_string());
+            span.record("otel.status_code", "ERROR");
+        }
         let end = match result {
             Ok(output) => End::Output {
                 output,

@@ -2,24 +2,25 @@
 
 use std::{future, io};
 
-use agcore::{AgentSession, StreamEvent, agent::AgentTurn, tools::Approval};
+use agcore::{AgentSession, StreamEvent, agent::AgentTurn};
 use futures_util::{StreamExt, future::BoxFuture};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::screen::Screen;
 use crate::{
-    approve::{self, Question},
-    console::{Console, Line, Silence, discard_typed},
+    approve::{Question, question},
+    console::{Console, Silence, discard_typed},
+    dialog::{Dialog, Settled},
     exit::Failure,
     grants::News,
     interrupt::Interrupts,
     policy::Policy,
     render::{Render, Terminal},
-    turn,
+    turn::{self, beats},
 };
 
-const ANSWERS: &str = "  [y]es, for the [s]ession, [a]lways, [n]o: ";
+const OFFER: &str = "  [y]es, for the [s]ession, [a]lways, [e]dit, [n]o: ";
 
 /// What turns at a terminal need.
 pub(super) struct LiveTurn {
@@ -32,11 +33,8 @@ pub(super) struct LiveTurn {
     pub(super) policy: Policy,
 }
 
-/// A question that stands on the screen.
-struct Open {
-    question: Question,
-    reading: BoxFuture<'static, Result<Line, Failure>>,
-}
+/// The answer to the question that stands on the screen.
+type Open = BoxFuture<'static, Result<Settled, Failure>>;
 
 impl LiveTurn {
     /// Runs a turn and shows it. That it fails is shown, too, and no error.
@@ -47,9 +45,15 @@ impl LiveTurn {
         let before = session.messages().await.len();
         let token = CancellationToken::new();
         let turn = turn::begin(session, message, token.clone());
+        let dialog = Dialog {
+            console: self.console.clone(),
+            palette: self.screen.palette,
+            offer: OFFER,
+            tools: session.bundle().tools().snapshot(),
+        };
         let _meaning = self.interrupts.cancel(&token);
         let silence = Silence::begin();
-        let failed = self.show(turn, &token).await;
+        let failed = self.show(turn, &dialog, &token).await;
         drop(silence);
         self.tell_grants()?;
         match failed {
@@ -60,10 +64,12 @@ impl LiveTurn {
     }
 
     /// Shows events and asks questions until the turn is over. While a question stands on the screen, events wait.
-    async fn show(&mut self, mut turn: AgentTurn, token: &CancellationToken) -> Result<(), Failure> {
-        let mut render = Terminal::new(io::stdout(), io::stdout(), self.screen.palette);
+    async fn show(&mut self, mut turn: AgentTurn, dialog: &Dialog, token: &CancellationToken) -> Result<(), Failure> {
+        let palette = self.screen.palette;
+        let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
         let mut open: Option<Open> = None;
         let mut waiting: Vec<StreamEvent> = Vec::new();
+        let mut beats = beats();
         loop {
             tokio::select! {
                 // What happened before a question is shown before it.
@@ -71,60 +77,39 @@ impl LiveTurn {
                 event = turn.next() => match event {
                     None => break,
                     Some(event) if open.is_some() => waiting.push(event),
-                    Some(event) => shown(&mut render, &event)?,
+                    Some(event) => shown(render.event(&event))?,
                 },
-                Some(question) = self.questions.recv(), if open.is_none() => open = Some(self.ask(question)?),
-                line = answer(&mut open) => {
-                    open = match open {
-                        Some(asked) => self.answered(asked, line?, token),
-                        None => None,
-                    };
-                    if open.is_none() {
-                        waiting.drain(..).try_for_each(|event| shown(&mut render, &event))?;
-                    }
+                Some(question) = self.questions.recv(), if open.is_none() => {
+                    shown(render.hide())?;
+                    open = Some(self.ask(question, dialog)?);
                 }
+                settled = settled(&mut open) => {
+                    open = None;
+                    match settled? {
+                        Settled::Cancelled => token.cancel(),
+                        Settled::Edited(call_id, arguments) => render.edited(call_id, arguments),
+                        Settled::Answered => {}
+                    }
+                    waiting.drain(..).try_for_each(|event| shown(render.event(&event)))?;
+                }
+                _ = beats.tick(), if open.is_none() => shown(render.beat())?,
             }
         }
         if let Some(asked) = open {
             // The turn ended without the answer; the line that is being typed has to end, too.
             self.screen.note("\nThis is no longer asked; press Enter.")?;
-            asked.reading.await?;
+            asked.await?;
         }
-        waiting.drain(..).try_for_each(|event| shown(&mut render, &event))?;
+        waiting.drain(..).try_for_each(|event| shown(render.event(&event)))?;
         turn.finish().await?;
         Ok(())
     }
 
-    fn ask(&self, question: Question) -> Result<Open, Failure> {
-        self.screen.question(&question.text)?;
+    fn ask(&self, asked: Question, dialog: &Dialog) -> Result<Open, Failure> {
+        self.screen.question(&question(&asked.request))?;
         // What was typed before is no answer.
         discard_typed();
-        Ok(self.open(question))
-    }
-
-    fn open(&self, question: Question) -> Open {
-        let console = self.console.clone();
-        Open {
-            question,
-            reading: Box::pin(async move { console.read_line(ANSWERS).await }),
-        }
-    }
-
-    /// Gives the answer, or asks again when it is none.
-    fn answered(&self, asked: Open, line: Line, token: &CancellationToken) -> Option<Open> {
-        let approval = match line {
-            Line::Said(word) => match approve::answer(&word) {
-                Some(approval) => approval,
-                None => return Some(self.open(asked.question)),
-            },
-            Line::Thrown => {
-                token.cancel();
-                Approval::deny("The user cancelled the turn.")
-            }
-            Line::Over => Approval::deny("The user did not answer."),
-        };
-        asked.question.answer(approval);
-        None
+        Ok(Box::pin(dialog.clone().settle(asked)))
     }
 
     /// Says what became of what was allowed for good.
@@ -151,14 +136,14 @@ impl LiveTurn {
     }
 }
 
-fn shown(render: &mut impl Render, event: &StreamEvent) -> Result<(), Failure> {
-    render.event(event).map_err(|error| Failure::output(&error))
+fn shown(written: io::Result<()>) -> Result<(), Failure> {
+    written.map_err(|error| Failure::output(&error))
 }
 
-/// The line with which a question is answered; never, when none stands there.
-async fn answer(open: &mut Option<Open>) -> Result<Line, Failure> {
+/// The answer to the question that stands there; never, when none does.
+async fn settled(open: &mut Option<Open>) -> Result<Settled, Failure> {
     match open {
-        Some(asked) => asked.reading.as_mut().await,
+        Some(asked) => asked.as_mut().await,
         None => future::pending().await,
     }
 }

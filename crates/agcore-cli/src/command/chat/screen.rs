@@ -1,6 +1,10 @@
 //! [`Screen`]: what the chat itself says, beside the turns.
 
-use crate::{exit::Failure, output, render::Palette};
+use crate::{
+    exit::Failure,
+    output,
+    render::{Palette, wrapped},
+};
 
 /// The terminal's screen.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +28,7 @@ impl Screen {
     /// When the terminal has gone.
     pub(super) fn note(self, text: &str) -> Result<(), Failure> {
         let dim = self.palette.dim;
-        self.print(&format!("{dim}{text}{dim:#}\n"))
+        self.print(&format!("{dim}{}{dim:#}\n", wrapped(text, 0)))
     }
 
     /// Says who speaks now.
@@ -51,6 +55,6 @@ impl Screen {
     /// When the terminal has gone.
     pub(super) fn fault(self, text: &str) -> Result<(), Failure> {
         let bad = self.palette.bad;
-        self.print(&format!("{bad}✗ {text}{bad:#}\n"))
+        self.print(&format!("{bad}✗ {}{bad:#}\n", wrapped(text, 2)))
     }
 }

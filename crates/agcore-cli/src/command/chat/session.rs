@@ -30,6 +30,10 @@ pub(super) fn session(
         .with_policy(policy.with_approver(approver))
         .with_state(NotesFile::default())
         .build()?;
-    let spec = AgentSpec::new("assistant", settings.system.as_str());
-    Ok((bundle.session("chat", Arc::new(spec)), policy))
+    Ok((bundle.session("chat", agent(settings)), policy))
+}
+
+/// Who answers.
+pub(super) fn agent(settings: &Settings) -> AgentSpec {
+    AgentSpec::new("assistant", settings.system.as_str())
 }

@@ -17,9 +17,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::{input, person::Person};
 use crate::{
-    approve::AllowAll, args::CallArgs, exit::Failure, grants::News, interrupt::Interrupts, output::print,
-    policy::Policy, render::harmless, sample_tools::NotesFile,
+    approve::AllowAll,
+    args::CallArgs,
+    exit::Failure,
+    grants::News,
+    interrupt::Interrupts,
+    output::print,
+    policy::Policy,
+    render::{Colour, harmless},
+    sample_tools::NotesFile,
 };
+
+/// The tools, and which of them may run.
+pub(super) struct Offered<'a> {
+    pub(super) tools: &'a ToolRegistry,
+    pub(super) policy: &'a Policy,
+}
 
 /// Calls a tool and prints its result.
 ///
@@ -27,16 +40,17 @@ use crate::{
 /// Arguments that do not fit, a no, or what the tool failed with.
 pub(super) async fn run(
     args: &CallArgs,
-    tools: &ToolRegistry,
+    offered: &Offered<'_>,
     tool: &RegisteredTool,
-    policy: &Policy,
     interrupts: &Interrupts,
+    colour: Colour,
 ) -> Result<(), Failure> {
+    let Offered { tools, policy } = *offered;
     let call = input::call(tool, args.json.as_deref()).await?;
     let token = CancellationToken::new();
     let approver: Option<Arc<dyn Approver>> = match args.yes {
         true => Some(Arc::new(AllowAll)),
-        false => Person::at_terminal(&token)?.map(|person| Arc::new(person) as _),
+        false => Person::at_terminal(tools.snapshot(), &token, colour)?.map(|person| Arc::new(person) as _),
     };
     let denial = Arc::new(Denial::default());
     let executor =

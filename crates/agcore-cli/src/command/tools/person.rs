@@ -1,25 +1,28 @@
 //! [`Person`]: the one at the terminal, who is asked before a tool runs.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::Arc,
+};
 
-use agcore::tools::{Approval, ApprovalRequest, Approver};
+use agcore::tools::{Approval, ApprovalRequest, Approver, ToolSnapshot};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    approve::{self, question},
-    console::{Console, Line, discard_typed},
+    approve::{Question, question},
+    console::{Console, discard_typed},
+    dialog::{Dialog, Settled},
     exit::Failure,
-    render::Palette,
+    render::Colour,
 };
 
 /// A yes for the session would end with the call.
-const ANSWERS: &str = "  [y]es, [a]lways, [n]o: ";
+const OFFER: &str = "  [y]es, [a]lways, [e]dit, [n]o: ";
 
 /// Asks at the terminal.
-#[derive(Debug)]
 pub(super) struct Person {
-    console: Console,
+    dialog: Dialog,
     /// Cancelled by Ctrl-C at the question.
     token: CancellationToken,
 }
@@ -29,12 +32,22 @@ impl Person {
     ///
     /// # Errors
     /// When the terminal cannot be used.
-    pub(super) fn at_terminal(token: &CancellationToken) -> Result<Option<Self>, Failure> {
+    pub(super) fn at_terminal(
+        tools: Arc<ToolSnapshot>,
+        token: &CancellationToken,
+        colour: Colour,
+    ) -> Result<Option<Self>, Failure> {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return Ok(None);
         }
-        Ok(Some(Self {
+        let dialog = Dialog {
             console: Console::open()?,
+            palette: colour.palette(&io::stderr()),
+            offer: OFFER,
+            tools,
+        };
+        Ok(Some(Self {
+            dialog,
             token: token.clone(),
         }))
     }
@@ -43,20 +56,16 @@ impl Person {
 #[async_trait]
 impl Approver for Person {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let style = Palette::of(&io::stderr()).question;
+        let style = self.dialog.palette.question;
         // Where the question cannot be shown, it is not answered either.
         let _ = writeln!(io::stderr(), "{style}{}{style:#}", question(request));
         discard_typed();
-        loop {
-            match self.console.read_line(ANSWERS).await {
-                Ok(Line::Said(word)) => match approve::answer(&word) {
-                    Some(approval) => return approval,
-                    None => continue,
-                },
-                Ok(Line::Thrown) => self.token.cancel(),
-                Ok(Line::Over) | Err(_) => {}
-            }
-            return Approval::deny("The user did not answer.");
+        let (asked, answered) = Question::new(request.clone());
+        if let Ok(Settled::Cancelled) = self.dialog.clone().settle(asked).await {
+            self.token.cancel();
         }
+        answered
+            .await
+            .unwrap_or_else(|_| Approval::deny("The user did not answer."))
     }
 }

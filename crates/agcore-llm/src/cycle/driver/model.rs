@@ -1,12 +1,16 @@
-//! Calling the model: request, hooks, items, reply.
+//! Calling the model: request, hooks, budgets, items, reply.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, ChatResponse, Fault, Message, ModelEvent, Text, TextEvent, UsageTracker};
+use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, Text, TextEvent, UsageTracker};
 use futures_util::StreamExt;
 
-use super::state::Driver;
+use super::{
+    spending::{Hold, Refusal, out_of_time},
+    state::Driver,
+};
 use crate::{
+    budget::BudgetLimit,
     cycle::machine::{Cause, Failure, Outcome, Purpose, Reply},
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
@@ -19,51 +23,136 @@ use crate::{
 /// One call of the model under way.
 struct Asked {
     request: Arc<ChatRequest>,
+    purpose: Purpose,
     begun: Duration,
     /// From 0.
     attempt: u32,
     /// Attempts that came to nothing.
     lost: UsageTracker,
+    /// What is set aside for it.
+    hold: Option<Hold>,
+}
+
+/// Why there is no answer.
+pub(super) enum Unanswered {
+    /// A hook said no.
+    Blocked(String),
+    /// A budget did.
+    Refused(Refusal),
+    /// A budget ran out in the middle.
+    OutOfTime { limit: BudgetLimit, lost: UsageTracker },
+    /// The provider failed.
+    Failed { error: LlmError, lost: UsageTracker },
+}
+
+/// Why the reading of a reply ended without one.
+enum Unread {
+    Failed(LlmError),
+    Limit(BudgetLimit),
 }
 
 impl Driver<'_> {
     /// Asks the model and tells the machine what came of it.
-    pub(super) async fn call_model(&mut self, purpose: Purpose, messages: Vec<Arc<Message>>) -> Result<(), LlmError> {
-        let request = Arc::new(self.request(purpose, messages));
-        let request = match self.hooks.pre_request(&self.context(), request).await {
-            Ok(request) => request,
-            Err(reason) => return self.absorb(Outcome::Stop(Cause::hook_blocked(reason))).await,
+    pub(super) async fn call_model(&mut self, purpose: Purpose) -> Result<(), LlmError> {
+        // An earlier failure that a compaction may have helped against.
+        self.error = None;
+        let tokens = self.measured_tokens();
+        let request = self.request(purpose);
+        let outcome = match self.ask(request, tokens, purpose).await? {
+            Ok((response, lost)) => {
+                let reply = reply_of(&response, lost);
+                (self.response, self.too_long) = (Some(response), None);
+                Outcome::Reply(reply)
+            }
+            Err(Unanswered::Blocked(reason)) => Outcome::Stop(Cause::hook_blocked(reason)),
+            Err(Unanswered::Refused(Refusal::Limit(limit))) => Outcome::limit(limit),
+            Err(Unanswered::Refused(Refusal::Price(error))) => {
+                let cause = Cause::new(FaultKind::Limit, error.to_string());
+                self.error = Some(LlmError::new(LlmErrorKind::LimitReached, error.to_string()).with_source(error));
+                Outcome::Stop(cause)
+            }
+            Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit { limit, lost },
+            Err(Unanswered::Failed { error, lost }) => self.failed(error, lost),
+        };
+        // The next request may be compacted again.
+        self.compacted = false;
+        self.absorb(outcome).await
+    }
+
+    /// Makes one call: hooks, budgets, the provider, hooks. `tokens` are those of the request, estimated.
+    pub(super) async fn ask(
+        &mut self,
+        request: ChatRequest,
+        tokens: u64,
+        purpose: Purpose,
+    ) -> Result<Result<(ChatResponse, UsageTracker), Unanswered>, LlmError> {
+        let request = Arc::new(request);
+        let sent = match self.hooks.pre_request(&self.context(), Arc::clone(&request)).await {
+            Ok(sent) => sent,
+            Err(reason) => return Ok(Err(Unanswered::Blocked(reason))),
+        };
+        let tokens = if Arc::ptr_eq(&request, &sent) || !self.settings.budgets.is_active() {
+            tokens
+        } else {
+            self.settings.estimator.request(&sent)
+        };
+        let hold = match self.reserve(&sent, tokens, purpose) {
+            Ok(hold) => hold,
+            Err(refusal) => return Ok(Err(Unanswered::Refused(refusal))),
         };
         let mut asked = Asked {
-            request,
+            request: sent,
+            purpose,
             begun: self.clock.monotonic(),
             attempt: 0,
             lost: UsageTracker::default(),
+            hold,
         };
         let answer = self.read_reply(&mut asked).await;
-        let context = self.attempt_context(&asked);
-        let outcome = match answer {
+        let partial = match &answer {
+            Ok(response) => Some(response),
+            Err(Unread::Failed(error)) => error.partial(),
+            Err(Unread::Limit(_)) => None,
+        };
+        self.settle_call(asked.hold.take(), partial, &asked.lost).await?;
+        self.tell_hooks(&asked, answer.as_ref().map_err(Unread::fault)).await;
+        let mut lost = asked.lost;
+        Ok(match answer {
+            Ok(response) => Ok((response, lost)),
+            Err(Unread::Limit(limit)) => Err(Unanswered::OutOfTime { limit, lost }),
+            Err(Unread::Failed(error)) => {
+                if let Some(partial) = error.partial() {
+                    lost.record(partial.usage.as_ref());
+                }
+                Err(Unanswered::Failed { error, lost })
+            }
+        })
+    }
+
+    /// Exactly one of the two ends an attempt.
+    async fn tell_hooks(&self, asked: &Asked, answer: Result<&ChatResponse, Fault>) {
+        if self.hooks.is_empty() {
+            return;
+        }
+        let context = self.attempt_context(asked);
+        match &answer {
             Ok(response) => {
                 self.hooks
                     .post_request(&HookContext {
-                        response: Some(&response),
+                        response: Some(response),
                         ..context
                     })
                     .await;
-                self.replied(response, asked.lost)
             }
-            Err(error) => {
-                let fault = error.fault();
+            Err(fault) => {
                 self.hooks
                     .on_error(&HookContext {
-                        error: Some(&fault),
+                        error: Some(fault),
                         ..context
                     })
                     .await;
-                self.failed(error, fault, asked.lost)
             }
-        };
-        self.absorb(outcome).await
+        }
     }
 
     fn attempt_context<'c>(&'c self, asked: &'c Asked) -> HookContext<'c> {
@@ -75,9 +164,11 @@ impl Driver<'_> {
         }
     }
 
-    fn request(&self, purpose: Purpose, messages: Vec<Arc<Message>>) -> ChatRequest {
+    fn request(&self, purpose: Purpose) -> ChatRequest {
+        let view = self.machine.view();
         let mut request = self.settings.request.clone();
-        request.messages = self.settings.prelude.iter().cloned().chain(messages).collect();
+        let messages = self.settings.prelude.iter().chain(view.older).chain(view.added);
+        request.messages = messages.cloned().collect();
         request.tools = match (&self.options.tools, purpose) {
             (Some(tools), Purpose::Reply) => tools.definitions(),
             _ => Arc::default(),
@@ -85,38 +176,62 @@ impl Driver<'_> {
         request
     }
 
-    async fn read_reply(&mut self, asked: &mut Asked) -> Result<ChatResponse, LlmError> {
+    /// Tokens of the request that comes next; 0 where nobody needs them.
+    fn measured_tokens(&mut self) -> u64 {
+        if self.settings.budgets.is_active() {
+            self.request_tokens()
+        } else {
+            0
+        }
+    }
+
+    async fn read_reply(&mut self, asked: &mut Asked) -> Result<ChatResponse, Unread> {
+        let left = self.time_left(asked.purpose);
         let mut call = Call::new(Arc::clone(&asked.request))
             .with_stream(self.options.stream)
             .with_token(self.options.token.clone());
         call.trace.clone_from(&self.options.trace);
-        let mut items = self.provider.open(call);
+        call.deadline = left.map(|(left, _)| left);
+        let mut items = self.provider_for(asked.purpose).open(call);
         let mut fold = Fold::new();
-        while let Some(item) = items.next().await {
+        let mut timer = pin!(out_of_time(self.clock, left));
+        loop {
+            let item = tokio::select! {
+                biased;
+                item = items.next() => item,
+                limit = &mut timer => {
+                    if fold.has_content() {
+                        asked.lost.record(fold.usage());
+                    }
+                    return Err(Unread::Limit(limit));
+                }
+            };
             match item {
-                ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_))) => fold.take_in(delta),
-                ReplyItem::Delta(delta) => {
+                Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => fold.take_in(delta),
+                Some(ReplyItem::Delta(delta)) => {
                     let call = fold.push(&delta);
-                    if let (true, Some(event)) = (self.observer.is_some(), text_event(delta, call, &fold)) {
+                    // A summary is no part of the conversation.
+                    let told = self.observer.is_some() && asked.purpose != Purpose::Summary;
+                    if let (true, Some(event)) = (told, text_event(delta, call, &fold)) {
                         self.tell(event).await;
                     }
                 }
-                ReplyItem::Notice(notice) => {
+                Some(ReplyItem::Notice(notice)) => {
                     fold.notice(&notice);
-                    self.note(notice, asked).await;
+                    self.note(notice, asked).await.map_err(Unread::Limit)?;
                 }
-                end @ ReplyItem::End(_) => {
+                Some(end @ ReplyItem::End(_)) => {
                     if let Some(answer) = fold.absorb(end) {
-                        return answer;
+                        return answer.map_err(Unread::Failed);
                     }
                 }
+                None => return fold.cut().map_err(Unread::Failed),
             }
         }
-        fold.cut()
     }
 
     /// Tells observers and hooks of a notice, and counts what a lost attempt used.
-    async fn note(&mut self, notice: Notice, asked: &mut Asked) {
+    async fn note(&mut self, notice: Notice, asked: &mut Asked) -> Result<(), BudgetLimit> {
         match notice {
             Notice::RetryScheduled { attempt, delay, fault } => {
                 self.retry(asked, attempt, &fault).await;
@@ -124,12 +239,16 @@ impl Driver<'_> {
             }
             Notice::Restarted { fault, usage } => {
                 asked.lost.record(usage.as_deref());
+                if let Some(hold) = &mut asked.hold {
+                    self.reserve_again(hold)?;
+                }
                 self.retry(asked, asked.attempt.saturating_add(1), &fault).await;
                 self.tell(ModelEvent::StreamRestarted { fault }).await;
             }
             Notice::AnsweredBy(who) => self.tell(ModelEvent::AnsweredBy(who)).await,
             Notice::Waiting { limit, delay } => self.tell(ModelEvent::WaitingForLimit { delay, limit }).await,
         }
+        Ok(())
     }
 
     /// An attempt has failed and the next one follows.
@@ -149,11 +268,8 @@ impl Driver<'_> {
     }
 
     /// The failure, as the machine takes it; the whole error is kept for the caller.
-    fn failed(&mut self, error: LlmError, fault: Fault, mut lost: UsageTracker) -> Outcome {
-        if let Some(partial) = error.partial() {
-            lost.record(partial.usage.as_ref());
-        }
-        let cancelled = *error.kind() == LlmErrorKind::Cancelled;
+    fn failed(&mut self, error: LlmError, lost: UsageTracker) -> Outcome {
+        let (fault, cancelled) = (error.fault(), *error.kind() == LlmErrorKind::Cancelled);
         self.error = Some(error);
         if cancelled && lost.calls == 0 {
             Outcome::Stop(Cause::cancelled())
@@ -161,17 +277,24 @@ impl Driver<'_> {
             Outcome::Failed(Failure::new(fault).with_lost(lost))
         }
     }
+}
 
-    /// The first answer, as the machine takes it; the whole response is kept for the caller.
-    fn replied(&mut self, response: ChatResponse, lost: UsageTracker) -> Outcome {
-        let choice = response.choices.first();
-        let reply = Reply::new(choice.map(|choice| choice.message.clone()).unwrap_or_default())
-            .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
-            .with_usage(response.usage.clone())
-            .with_lost(lost);
-        self.response = Some(response);
-        Outcome::Reply(reply)
+impl Unread {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Failed(error) => error.fault(),
+            Self::Limit(limit) => Refusal::Limit(*limit).fault(),
+        }
     }
+}
+
+/// The first answer, as the machine takes it.
+pub(super) fn reply_of(response: &ChatResponse, lost: UsageTracker) -> Reply {
+    let choice = response.choices.first();
+    Reply::new(choice.map(|choice| choice.message.clone()).unwrap_or_default())
+        .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
+        .with_usage(response.usage.clone())
+        .with_lost(lost)
 }
 
 /// What observers are told of a delta; `call` is the place of the tool call that it belongs to.

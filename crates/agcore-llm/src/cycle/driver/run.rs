@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     cycle::{
-        machine::{Begin, Cause, End, Machine, Misuse, Outcome, Step},
+        machine::{Begin, Cause, End, Machine, Misuse, Outcome, Purpose, Step},
         options::TurnInput,
         turn::{TurnOutcome, TurnReport},
     },
@@ -17,6 +17,10 @@ use crate::{
 
 impl Driver<'_> {
     pub(in crate::cycle) async fn run(mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
+        // A compaction by hand whose future was dropped.
+        if self.sums_by_hand() {
+            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+        }
         match input {
             TurnInput::Begin(begin) => self.begin(begin).await?,
             TurnInput::Resume(answers) => self.resume(answers).await?,
@@ -29,14 +33,23 @@ impl Driver<'_> {
             }
             match self.machine.next() {
                 Step::Call(plan) => {
-                    let (purpose, messages) = (plan.purpose, plan.messages());
-                    self.call_model(purpose, messages).await?;
+                    let purpose = plan.purpose;
+                    if purpose == Purpose::Summary {
+                        self.sum_up().await?;
+                    } else if !self.compact_if_due().await? {
+                        self.call_model(purpose).await?;
+                    }
                 }
+                Step::Shorten(_) => self.shorten().await?,
                 Step::Run(work) if work.is_empty() => self.await_tool(&mut running).await?,
                 Step::Run(work) => self.start_tools(work, &mut running).await?,
                 Step::Wait(questions) => {
                     let questions: Vec<Question> = questions.into_iter().cloned().collect();
+                    self.spend_time().await?;
                     self.tell(PersonEvent::Suspended(questions.clone())).await;
+                    if *self.seq != self.machine.told() {
+                        self.absorb(Outcome::Told(*self.seq)).await?;
+                    }
                     return Ok(TurnOutcome::Suspended(questions));
                 }
                 Step::End(_) => return self.finish().await,
@@ -49,8 +62,8 @@ impl Driver<'_> {
         if self.machine.is_open() {
             self.check(&begin)?;
             self.absorb(Outcome::Stop(Cause::abandoned())).await?;
-            self.seq = 0;
         }
+        *self.seq = 0;
         self.tell_turn_end().await;
         self.absorb(Outcome::Begun(begin)).await?;
         *self.turn_end_owed = true;
@@ -107,6 +120,7 @@ impl Driver<'_> {
     }
 
     async fn finish(&mut self) -> Result<TurnOutcome, LlmError> {
+        self.spend_time().await?;
         self.tell_turn_end().await;
         let (usage, rounds) = (
             self.machine.turn_usage().cloned().unwrap_or_default(),

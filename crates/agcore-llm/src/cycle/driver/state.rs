@@ -1,12 +1,13 @@
 //! [`Driver`]: what a run of a turn works with.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatResponse, Clock, EventKind, StreamEvent};
 
 use crate::{
+    compact::{CompactionReport, Gauge},
     cycle::{
-        machine::{Machine, Misuse, Outcome, Step},
+        machine::{Machine, Misuse, Outcome, Purpose, Step},
         observer::Observer,
         options::{CycleSettings, TurnOptions},
     },
@@ -25,8 +26,17 @@ pub(in crate::cycle) struct Driver<'a> {
     pub(in crate::cycle) turn_end_owed: &'a mut bool,
     pub(in crate::cycle) options: TurnOptions,
     pub(in crate::cycle) observer: Option<&'a Observer>,
-    /// Counts the events.
-    pub(in crate::cycle) seq: u64,
+    /// Counts the events of the turn.
+    pub(in crate::cycle) seq: &'a mut u64,
+    pub(in crate::cycle) gauge: &'a mut Gauge,
+    /// Up to when time was counted.
+    pub(in crate::cycle) counted_until: Duration,
+    /// Whether a compaction was tried for the request that comes next.
+    pub(in crate::cycle) compacted: bool,
+    /// Tokens of the request of which the model said that it is too long.
+    pub(in crate::cycle) too_long: Option<u64>,
+    /// What the compactions of this run came to.
+    pub(in crate::cycle) report: CompactionReport,
     /// The last reply.
     pub(in crate::cycle) response: Option<ChatResponse>,
     /// What the machine knows as a fault, in full.
@@ -68,6 +78,9 @@ impl<'a> Driver<'a> {
             (turn, round)
         };
         for event in changes.events {
+            if let EventKind::Context(event) = &event {
+                self.report.note(event);
+            }
             self.push(turn, round, event);
         }
         self.room().await;
@@ -84,19 +97,27 @@ impl<'a> Driver<'a> {
     fn push(&mut self, turn: u32, round: u32, kind: EventKind) {
         if let Some(observer) = self.observer {
             observer.push(StreamEvent::new(
-                self.seq,
+                *self.seq,
                 Arc::clone(&self.settings.agent),
                 turn,
                 round,
                 kind,
             ));
-            self.seq += 1;
+            *self.seq += 1;
         }
     }
 
     async fn room(&self) {
         if let Some(observer) = self.observer {
             observer.room().await;
+        }
+    }
+
+    /// Who is asked.
+    pub(super) fn provider_for(&self, purpose: Purpose) -> &'a dyn LlmProvider {
+        match &self.settings.compaction.provider {
+            Some(provider) if purpose == Purpose::Summary => &**provider,
+            _ => self.provider,
         }
     }
 

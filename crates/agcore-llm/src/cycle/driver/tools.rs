@@ -5,9 +5,9 @@ use std::time::Duration;
 use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use futures_util::{StreamExt, stream::SelectAll};
 
-use super::state::Driver;
+use super::{spending::out_of_time, state::Driver};
 use crate::{
-    cycle::machine::{Cause, Outcome},
+    cycle::machine::{Cause, Outcome, Purpose},
     error::LlmError,
 };
 
@@ -22,6 +22,11 @@ impl Driver<'_> {
         work: Vec<ToolWork>,
         running: &mut RunningTools,
     ) -> Result<(), LlmError> {
+        // A call that goes on after its question was counted when it began.
+        let begun = work.iter().filter(|work| work.resumed.is_none()).count();
+        if let Err(limit) = self.spend_tools(begun).await? {
+            return self.absorb(Outcome::limit(limit)).await;
+        }
         let calls = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
         self.absorb(Outcome::Started(calls)).await?;
         // Whoever watches learns of the calls before a tool or an approver shows anything of its own.
@@ -65,6 +70,7 @@ impl Driver<'_> {
 
     /// Waits for one report of those that run.
     pub(super) async fn await_tool(&mut self, running: &mut RunningTools) -> Result<(), LlmError> {
+        let left = self.time_left(Purpose::Reply);
         let report = tokio::select! {
             biased;
             () = self.options.token.cancelled() => {
@@ -72,6 +78,10 @@ impl Driver<'_> {
                 return self.absorb(Outcome::Stop(Cause::cancelled())).await;
             }
             report = running.0.next() => report,
+            limit = out_of_time(self.clock, left) => {
+                *running = RunningTools::default();
+                return self.absorb(Outcome::limit(limit)).await;
+            }
         };
         match report {
             Some(ToolReport::Progress { call_id, progress }) => {

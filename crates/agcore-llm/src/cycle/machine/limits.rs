@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Rounds (a reply together with its tools' results) before the model must answer; 10.
     pub max_tool_turns: u32,
-    /// What happens at that limit.
+    /// What happens at that limit, and at that of a budget.
     pub at_round_limit: RoundLimit,
     /// The longest result of a tool that enters the history, in bytes; longer ones are cut on a character boundary with a
     /// note; 65 536.
     pub max_tool_result_bytes: usize,
 }
 
-/// What happens when the model asks for tools after the last round.
+/// What happens when the model asks for tools after the last round, or when a budget has too little left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -7,13 +7,14 @@ use agcore_chat::{
 use serde_json::Value;
 
 use super::{
+    end::LimitKind,
     limits::{Limits, RoundLimit},
-    outcome::LimitKind,
-    step::Purpose,
 };
 
 /// The call never began.
 pub(super) const NOT_RUN: &str = "This call was not run: the turn ended before it began.";
+/// The call never began, for want of budget.
+pub(super) const NO_BUDGET: &str = "This call was not run: the budget for tools is spent.";
 /// The call began and nobody knows how it ended.
 pub(super) const OUTCOME_UNKNOWN: &str =
     "The outcome of this call is not known: it was interrupted while it ran. It may or may not have taken effect.";
@@ -32,15 +33,23 @@ impl Refusal {
     pub(super) fn message(&self) -> &'static str {
         match self {
             Self::Cut(message) => message,
-            Self::Limit(_) => "This call was not run: no rounds of tools are left.",
+            Self::Limit(LimitKind::ToolTurns) => "This call was not run: no rounds of tools are left.",
+            Self::Limit(LimitKind::Budget(_)) => NO_BUDGET,
         }
     }
 }
 
-/// Whether none of a reply's calls may run.
-pub(super) fn refusal(finish: Option<&FinishReason>, purpose: Purpose, round: u32, limits: &Limits) -> Option<Refusal> {
-    let fails = limits.at_round_limit == RoundLimit::Fail && round >= limits.max_tool_turns;
-    if fails || purpose == Purpose::WrapUp {
+/// Whether none of a reply's calls may run. `wraps_up` is the limit for which the model was asked to wrap up.
+pub(super) fn refusal(
+    finish: Option<&FinishReason>,
+    wraps_up: Option<LimitKind>,
+    round: u32,
+    limits: &Limits,
+) -> Option<Refusal> {
+    if let Some(limit) = wraps_up {
+        return Some(Refusal::Limit(limit));
+    }
+    if limits.at_round_limit == RoundLimit::Fail && round >= limits.max_tool_turns {
         return Some(Refusal::Limit(LimitKind::ToolTurns));
     }
     match finish {

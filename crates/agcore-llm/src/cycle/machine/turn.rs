@@ -3,16 +3,18 @@
 use std::{collections::HashSet, ops::Not, sync::Arc, time::Duration};
 
 use agcore_chat::{
-    Answer, AssistantMessage, Block, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent,
+    Answer, AssistantMessage, Block, Fault, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent,
     ToolMessage, ToolResult, ToolWork, UsageTracker,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
-    outcome::{Changes, End},
+    changes::Changes,
+    end::End,
     result::{self, Refusal},
     step::Purpose,
 };
+use crate::budget::{BudgetLimit, Spent};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turn {
@@ -27,6 +29,41 @@ pub(super) struct Turn {
     /// How the turn ends when its calls are settled.
     pub(super) closing: Option<End>,
     pub(super) answered: Vec<(QuestionId, Answer)>,
+    #[serde(default, skip_serializing_if = "Overflow::is_none")]
+    pub(super) overflow: Overflow,
+    /// The budget for which the model is asked to wrap up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) wraps_up: Option<BudgetLimit>,
+    /// Whether the breaker of compactions was open when the turn began.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub(super) breaker_was_open: bool,
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub(super) cost: Spent,
+    /// Events that were told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) told: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Whether the model said of the call under way that the conversation is too long.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Overflow {
+    #[default]
+    None,
+    /// It did: the conversation must be made shorter.
+    Due(Fault),
+    /// It did, and the call is made once more. If that fails, the turn does.
+    Retried,
+}
+
+impl Overflow {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +112,11 @@ impl Turn {
             spent: UsageTracker::default(),
             closing: None,
             answered: Vec::new(),
+            overflow: Overflow::None,
+            wraps_up: None,
+            breaker_was_open: false,
+            cost: Spent::default(),
+            told: 0,
         }
     }
 }
@@ -149,11 +191,16 @@ impl Slot {
 
     /// Settles a call that has no result with one that says so.
     pub(super) fn give_up(&mut self, changes: &mut Changes) {
+        self.give_up_for(result::NOT_RUN, changes);
+    }
+
+    /// The same, with what a call is told that never began.
+    pub(super) fn give_up_for(&mut self, not_run: &'static str, changes: &mut Changes) {
         let text = match self.state {
             SlotState::Settled(_) => return,
             SlotState::Running => result::OUTCOME_UNKNOWN,
             _ if self.interrupted => result::OUTCOME_UNKNOWN,
-            SlotState::Ready | SlotState::Asking(_) => result::NOT_RUN,
+            SlotState::Ready | SlotState::Asking(_) => not_run,
         };
         self.settle(ToolResult::error(text), 0, changes);
     }
@@ -196,8 +243,9 @@ impl Slot {
 }
 
 /// Gives calls whose id the history has already (servers that count from zero in each reply) an id of their own, so that
-/// questions and journals name one call for good. A call without an id gets one.
-pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Message>]) {
+/// questions and journals name one call for good. A call without an id gets one. `forgotten` are ids of calls that a
+/// compaction took out.
+pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Message>], forgotten: &[String]) {
     if !message.has_tool_calls() {
         return;
     }
@@ -206,6 +254,7 @@ pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Mes
         .filter_map(|message| message.as_assistant())
         .flat_map(AssistantMessage::tool_calls)
         .map(|call| call.id.as_str())
+        .chain(forgotten.iter().map(String::as_str))
         .collect();
     let mut own = HashSet::new();
     for block in &mut message.blocks {

@@ -68,6 +68,7 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
             limit: None,
             requested: None,
         },
+        500..=599 if wording::is_bad_call(&body.all_words()) => LlmErrorKind::InvalidToolCall,
         500..=599 => LlmErrorKind::Server,
         _ => return None,
     })

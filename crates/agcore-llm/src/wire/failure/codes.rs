@@ -38,6 +38,8 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
         | "datainspectionfailed"
         | "responsibleaipolicyviolation"
         | "1301"
+        | "bio_policy"
+        | "image_content_policy_violation"
         | "moderation_blocked" => LlmErrorKind::ContentFilter,
         "tool_use_failed" => LlmErrorKind::InvalidToolCall,
         "rate_limit_exceeded"
@@ -100,12 +102,28 @@ pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
         | "internal_server_error"
         | "internal_error"
         | "internal"
+        | "vector_store_timeout"
         | "api_error" => LlmErrorKind::Server,
         "invalid_request_error"
         | "badrequesterror"
         | "bad_request_error"
         | "invalid_argument"
-        | "failed_precondition" => LlmErrorKind::InvalidRequest,
+        | "failed_precondition"
+        | "invalid_prompt"
+        | "data_residency_mismatch"
+        | "invalid_image"
+        | "invalid_image_format"
+        | "invalid_base64_image"
+        | "invalid_image_url"
+        | "invalid_image_mode"
+        | "image_too_large"
+        | "image_too_small"
+        | "image_parse_error"
+        | "image_file_too_large"
+        | "image_file_not_found"
+        | "unsupported_image_media_type"
+        | "empty_image_file"
+        | "failed_to_download_image" => LlmErrorKind::InvalidRequest,
         _ => return None,
     })
 }

@@ -24,6 +24,7 @@ const QUOTA: &[Words] = &[
     &["insufficient funds"],
     &["monthly allowance"],
     &["reached", "api usage limits"],
+    &["reached your", "usage limit"], // Ollama's cloud
     &["key limit exceeded"],
     &["free-models-per-day"],
     &["free tier", "exhausted"],
@@ -65,6 +66,7 @@ const CONTEXT: &[Words] = &[
     &["exceeded model token limit"],                 // Moonshot
     &["greater than the context length"],            // LM Studio
     &["exceeded max context length"],                // Ollama
+    &["input length exceeds the context length"],    // Ollama, of embeddings
     &["range of input length should be"],            // DashScope
     &["prompt token count of", "exceeds the limit"], // GitHub Copilot
     &["contextwindowexceedederror"],                 // LiteLLM
@@ -85,9 +87,16 @@ const CONTEXT: &[Words] = &[
 /// A filter.
 const FILTER: &[Words] = &[
     &["content management policy"],
+    &["blocked by content filtering policy"], // Anthropic
     &["rejected as a result of our safety system"],
     &["your input was flagged"],
+    &["flagged as potentially violating"], // OpenAI, as `invalid_prompt`
     &["inappropriate content"],
+];
+
+/// The model wrote a call that the server could not read.
+const BAD_CALL: &[Words] = &[
+    &["error parsing tool call"], // Ollama
 ];
 
 /// Busy or still loading.
@@ -95,6 +104,7 @@ const BUSY: &[Words] = &[
     &["overloaded"],
     &["loading model"],
     &["at capacity"],
+    &["server busy"], // Ollama
     &["service is too busy"],
 ];
 
@@ -115,6 +125,11 @@ pub(super) fn is_context(message: &str) -> bool {
     !says(&message, THROTTLING) && says(&message, CONTEXT)
 }
 
+/// Whether the words speak of a call that could not be read.
+pub(super) fn is_bad_call(message: &str) -> bool {
+    says(&message.to_ascii_lowercase(), BAD_CALL)
+}
+
 /// What the words say when nothing else decides.
 pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
     let message = message.to_ascii_lowercase();
@@ -130,6 +145,7 @@ pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
             },
         ),
         (FILTER, LlmErrorKind::ContentFilter),
+        (BAD_CALL, LlmErrorKind::InvalidToolCall),
         (BUSY, LlmErrorKind::Overloaded),
     ];
     table

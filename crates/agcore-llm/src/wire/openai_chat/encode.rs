@@ -5,11 +5,10 @@
 
 mod assistant;
 mod body;
-mod call_ids;
 mod content;
 mod context;
-mod headers;
 mod message;
+mod nine_letters;
 mod parameters;
 mod schema;
 mod size;
@@ -24,7 +23,7 @@ use self::{body::Body, context::Context};
 use crate::{
     dialect::Dialect,
     error::{LlmError, LlmErrorKind},
-    wire::{EncodeOptions, WireRequest},
+    wire::{EncodeOptions, WireRequest, extra_headers},
 };
 
 /// Writes a request for a path below the base URL.
@@ -60,6 +59,6 @@ pub(super) fn encode(
     let mut bytes = Vec::with_capacity(size::guess(request));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
     let mut wire = WireRequest::post(path, bytes);
-    headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;
+    extra_headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;
     Ok(wire)
 }

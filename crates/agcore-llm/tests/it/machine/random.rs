@@ -7,6 +7,7 @@ mod judge;
 mod misuse;
 mod model;
 mod script;
+mod shorter;
 mod told;
 
 use std::{

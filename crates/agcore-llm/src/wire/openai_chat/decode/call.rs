@@ -9,8 +9,10 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-use super::lenient::{LooseCount, LooseText, Name, filled, skip};
-use crate::delta::CallFragment;
+use crate::{
+    delta::CallFragment,
+    wire::lenient::{LooseCount, LooseText, Name, filled, skip},
+};
 
 /// The member in which Gemini sends a call's thought signature, and wants it back.
 const EXTRA_CONTENT: &str = "extra_content";

@@ -9,14 +9,16 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    lenient::{LooseCount, LooseString, LooseText, Name, filled, skip},
     message::SaidSeed,
     said::Said,
     state::{Heard, State, says_nothing},
     template::TextPlace,
     usage::{GroqMember, RawUsage},
 };
-use crate::delta::{Place, ReplyDelta};
+use crate::{
+    delta::{Place, ReplyDelta},
+    wire::lenient::{LooseCount, LooseString, LooseText, Name, filled, skip},
+};
 
 /// What a chunk says beside its deltas.
 #[derive(Debug, Default)]

@@ -11,11 +11,13 @@ use serde::{
 use super::{
     call::{CallsSeed, FunctionPart},
     details::REASONING_DETAILS,
-    lenient::{LooseText, Name, filled, skip},
     said::Said,
     state::State,
 };
-use crate::delta::Place;
+use crate::{
+    delta::Place,
+    wire::lenient::{LooseText, Name, filled, skip},
+};
 
 /// Reads a delta or message; `null` is an empty one.
 pub(super) struct SaidSeed<'a> {

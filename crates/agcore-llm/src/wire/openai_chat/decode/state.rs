@@ -10,11 +10,13 @@ use super::{
     content::{Content, Part},
     details::{self, REASONING_DETAILS},
     finish,
-    lenient::skip,
     said::Said,
     template::TextPlace,
 };
-use crate::delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock};
+use crate::{
+    delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
+    wire::lenient::skip,
+};
 
 /// Members of chunks that come over and over in pieces; of all others the first occurrence is kept.
 const IN_PIECES: &[&str] = &["logprobs", "annotations"];
@@ -65,15 +67,17 @@ struct ChoiceState {
     has_calls: bool,
     /// Whether readable reasoning came in a member of its own.
     has_plain_reasoning: bool,
+    /// Whether reasoning was told that is not sealed yet.
+    is_reasoning: bool,
     details: Vec<Value>,
     audio: Map<String, Value>,
 }
 
 impl State {
-    pub(super) fn new(vendor: Cow<'static, str>, whole: bool) -> Self {
+    pub(super) fn new(vendor: Cow<'static, str>) -> Self {
         Self {
             vendor,
-            whole,
+            whole: false,
             start: ReplyStart::default(),
             is_started: false,
             choices: Vec::new(),
@@ -86,6 +90,11 @@ impl State {
     /// Under which name data that the vendor wants back is kept.
     pub(super) fn vendor(&self) -> &str {
         &self.vendor
+    }
+
+    /// Says that a whole reply is read, and no stream.
+    pub(super) fn read_whole(&mut self) {
+        self.whole = true;
     }
 
     /// Whether a whole reply is read, and no stream.
@@ -245,6 +254,7 @@ impl ChoiceState {
     fn reason(&mut self, plain: Option<Text>, pieces: Vec<Value>, out: &mut Vec<ReplyDelta>) {
         let choice = self.index;
         self.has_plain_reasoning |= plain.is_some();
+        let before = out.len();
         if let Some(text) = plain {
             out.push(ReplyDelta::Reasoning { choice, text });
         } else if !self.has_plain_reasoning {
@@ -254,6 +264,7 @@ impl ChoiceState {
                 text: text.into(),
             }));
         }
+        self.is_reasoning |= out.len() > before;
         details::append(&mut self.details, pieces);
     }
 
@@ -270,7 +281,10 @@ impl ChoiceState {
         match part {
             Part::Text(text) => self.text(vendor, text, out),
             Part::Reasoning(text) if text.is_empty() => {}
-            Part::Reasoning(text) => out.push(ReplyDelta::Reasoning { choice, text }),
+            Part::Reasoning(text) => {
+                self.is_reasoning = true;
+                out.push(ReplyDelta::Reasoning { choice, text });
+            }
             Part::Refusal(text) => out.push(ReplyDelta::Refusal { choice, text }),
             Part::Other(raw) => {
                 out.push(ReplyDelta::Block {
@@ -327,13 +341,14 @@ impl ChoiceState {
         }
     }
 
-    /// Closes the reasoning with its details.
+    /// Closes the reasoning with its details; without any, with whose it is, as no other vendor shall see it.
     fn seal(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
-        if self.details.is_empty() {
-            return;
-        }
-        let details = Value::Array(std::mem::take(&mut self.details));
-        let data = Map::from_iter([(REASONING_DETAILS.to_owned(), details)]);
+        let is_reasoning = std::mem::take(&mut self.is_reasoning);
+        let data = match std::mem::take(&mut self.details) {
+            none if none.is_empty() && !is_reasoning => return,
+            none if none.is_empty() => Value::Null,
+            details => Map::from_iter([(REASONING_DETAILS.to_owned(), Value::Array(details))]).into(),
+        };
         let vendor = Box::new(VendorData::new(vendor, data));
         out.push(ReplyDelta::Seal {
             choice: self.index,

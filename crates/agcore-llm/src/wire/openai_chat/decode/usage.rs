@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::lenient::{LooseCount, Name, skip};
+use crate::wire::lenient::{LooseCount, Name, skip};
 
 /// Usage as a server wrote it; `null` and `{}` are none.
 #[derive(Debug, Default)]

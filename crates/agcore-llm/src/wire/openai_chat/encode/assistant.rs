@@ -1,5 +1,7 @@
 //! Assistant messages: text, reasoning and calls, and what the vendor wants back with them.
 
+use std::borrow::Cow;
+
 use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
@@ -67,10 +69,11 @@ impl WrittenAssistant<'_> {
         let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts) && self.has_own_reasoning();
         let mut parts = message.blocks.iter().filter(|block| is_content(block));
         let is_several = parts.next().is_some() && parts.next().is_some();
-        let is_plain = message
-            .blocks
-            .iter()
-            .all(|block| !is_content(block) || matches!(block, Block::Text(_)));
+        let is_plain = message.blocks.iter().all(|block| match block {
+            Block::Refusal(_) => !rule.content.refusals,
+            Block::Text(_) => true,
+            other => !is_content(other),
+        });
         if thinking || (rule.content.arrays && (is_several || !is_plain)) {
             return map.serialize_entry(
                 "content",
@@ -81,7 +84,7 @@ impl WrittenAssistant<'_> {
                 },
             );
         }
-        let text = message.text();
+        let text = self.text();
         if !text.is_empty() {
             return map.serialize_entry("content", &text);
         }
@@ -92,6 +95,20 @@ impl WrittenAssistant<'_> {
             }
             None => map.serialize_entry("content", ""),
         }
+    }
+
+    /// The visible text; refusals are a part of it for a vendor that has no others.
+    fn text(&self) -> Cow<'_, str> {
+        let is_refusal = |block: &Block| matches!(block, Block::Refusal(_));
+        if self.context.dialect.content.refusals || !self.message.blocks.iter().any(is_refusal) {
+            return self.message.text();
+        }
+        let texts = self.message.blocks.iter().filter_map(|block| match block {
+            Block::Text(block) => Some(block.text.as_str()),
+            Block::Refusal(part) => Some(part.refusal.as_str()),
+            _ => None,
+        });
+        Cow::Owned(texts.collect())
     }
 
     fn has_refusal(&self) -> bool {
@@ -202,33 +219,41 @@ impl Serialize for WrittenBlocks<'_> {
             Block::Text(text) => !text.text.is_empty(),
             other => is_content(other),
         };
-        serializer.collect_seq(self.message.blocks.iter().filter(is_written).map(WrittenBlock))
+        let refusals = self.context.dialect.content.refusals;
+        let written = |block| WrittenBlock { block, refusals };
+        serializer.collect_seq(self.message.blocks.iter().filter(is_written).map(written))
     }
 }
 
-struct WrittenBlock<'a>(&'a Block);
+struct WrittenBlock<'a> {
+    block: &'a Block,
+    /// Whether the vendor has parts for refusals; else they are text.
+    refusals: bool,
+}
 
 impl Serialize for WrittenBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        let none = Extra::new();
+        let plain = |text| WrittenText {
+            text,
+            extra: &none,
+            cache: None,
+        };
+        match self.block {
             Block::Text(block) => WrittenText {
-                text: &block.text,
                 extra: &block.extra,
-                cache: None,
+                ..plain(&block.text)
             }
             .serialize(serializer),
             Block::Reasoning(reasoning) => {
-                let text = WrittenText {
-                    text: &reasoning.text,
-                    extra: &Extra::new(),
-                    cache: None,
-                };
+                let text = plain(&reasoning.text);
                 let mut map = serializer.serialize_map(Some(2))?;
                 map.serialize_entry("type", "thinking")?;
                 map.serialize_entry("thinking", &[text])?;
                 map.end()
             }
-            Block::Refusal(part) => ContentPart::Refusal(part.clone()).serialize(serializer),
+            Block::Refusal(part) if self.refusals => ContentPart::Refusal(part.clone()).serialize(serializer),
+            Block::Refusal(part) => plain(&part.refusal).serialize(serializer),
             Block::Other(raw) => raw.serialize(serializer),
             _ => serializer.serialize_unit(),
         }
@@ -258,7 +283,7 @@ impl Serialize for WrittenCall<'_> {
         let is_custom = matches!(call.input, CallInput::Text(_)) && context.dialect.tools.custom;
         let kind = if is_custom { "custom" } else { "function" };
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &*context.call_ids.get(&call.id))?;
+        map.serialize_entry("id", context.call_ids.get(&call.id))?;
         map.serialize_entry("type", kind)?;
         map.serialize_entry(
             kind,

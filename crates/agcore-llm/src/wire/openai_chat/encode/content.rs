@@ -4,6 +4,7 @@ use agcore_chat::{CacheMark, Content, ContentPart, Extra, Marks, TextPart};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::context::Context;
+use crate::dialect::AudioRule;
 
 /// Whose content it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,23 +125,20 @@ impl Serialize for WrittenPart<'_> {
                 cache,
             }
             .serialize(serializer),
-            ContentPart::ImageUrl(part) => self.media(
-                rule.images,
-                "image_url",
-                &part.image_url,
-                &part.extra,
-                cache,
-                serializer,
-            ),
+            ContentPart::ImageUrl(part) => {
+                self.media(rule.images, "image_url", &part.image_url, &part.extra, serializer)
+            }
+            ContentPart::InputAudio(part) if rule.audio == AudioRule::Data => {
+                self.media(true, "input_audio", &part.input_audio.data, &part.extra, serializer)
+            }
             ContentPart::InputAudio(part) => self.media(
-                rule.audio,
+                rule.audio == AudioRule::Object,
                 "input_audio",
                 &part.input_audio,
                 &part.extra,
-                cache,
                 serializer,
             ),
-            ContentPart::File(part) => self.media(rule.files, "file", &part.file, &part.extra, cache, serializer),
+            ContentPart::File(part) => self.media(rule.files, "file", &part.file, &part.extra, serializer),
             // Parts that nobody here knows go as they are.
             other => other.serialize(serializer),
         }
@@ -148,13 +146,13 @@ impl Serialize for WrittenPart<'_> {
 }
 
 impl WrittenPart<'_> {
+    /// Vendors of this API have cache marks on text alone.
     fn media<S: Serializer>(
         &self,
         is_taken: bool,
         kind: &str,
         value: &impl Serialize,
         extra: &Extra,
-        cache: Option<&CacheMark>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         if !is_taken {
@@ -166,7 +164,6 @@ impl WrittenPart<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;
         map.serialize_entry(kind, value)?;
-        write_cache(cache, &mut map)?;
         extra
             .iter()
             .try_for_each(|(name, value)| map.serialize_entry(name, value))?;

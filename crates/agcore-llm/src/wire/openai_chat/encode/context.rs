@@ -4,8 +4,11 @@ use agcore_chat::{ChatRequest, Message};
 use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
-use super::{call_ids::CallIds, written_tools::WrittenTools};
-use crate::dialect::Dialect;
+use super::{nine_letters::NINE_ALPHANUMERIC, written_tools::WrittenTools};
+use crate::{
+    dialect::{CallIdRule, Dialect},
+    wire::call_ids::CallIds,
+};
 
 /// The dialect, and what is worked out once for the whole request.
 pub(super) struct Context<'a> {
@@ -27,7 +30,10 @@ impl<'a> Context<'a> {
         Self {
             dialect,
             written_tools,
-            call_ids: CallIds::new(dialect.tools.call_ids, &request.messages),
+            call_ids: match dialect.tools.call_ids {
+                CallIdRule::Any => CallIds::as_given(),
+                CallIdRule::NineAlphanumeric => CallIds::mapped(NINE_ALPHANUMERIC, &request.messages),
+            },
             is_thinking,
         }
     }

@@ -101,7 +101,7 @@ impl WrittenMessage<'_> {
         } = message;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", &Role::Tool)?;
-        map.serialize_entry("tool_call_id", &*context.call_ids.get(tool_call_id))?;
+        map.serialize_entry("tool_call_id", context.call_ids.get(tool_call_id))?;
         // It only repeats what the call says, so that it goes where it is wanted and nowhere else.
         if let Some(name) = name.as_ref().filter(|_| context.dialect.tools.result_name) {
             map.serialize_entry("name", name)?;

@@ -1,11 +1,13 @@
 //! The parameters of a request.
 
+use std::collections::BTreeMap;
+
 use agcore_chat::{ChatRequest, ResponseFormat};
 use serde::{
-    Serialize,
+    Serialize, Serializer,
     ser::{Error, SerializeMap},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{context::Context, schema};
 use crate::dialect::{EffortRule, TokenLimit};
@@ -22,18 +24,10 @@ pub(super) fn write<S: SerializeMap>(
         };
     }
     write_token_limit(context, request, map)?;
-    plain!(
-        temperature,
-        top_p,
-        n,
-        stop,
-        presence_penalty,
-        frequency_penalty,
-        logit_bias,
-        logprobs,
-        top_logprobs,
-        seed,
-    );
+    plain!(temperature, top_p, n, stop, presence_penalty, frequency_penalty,);
+    let bias = request.logit_bias.as_ref().map(WrittenBias);
+    plain(context, map, "logit_bias", bias.as_ref())?;
+    plain!(logprobs, top_logprobs, seed,);
     write_format(context, request, map)?;
     write_effort(context, request, map)?;
     plain(
@@ -68,6 +62,19 @@ fn plain<S: SerializeMap, T: Serialize>(
     let Some(value) = value else { return Ok(()) };
     check(context, name)?;
     map.serialize_entry(context.dialect.name_of(name), value)
+}
+
+/// Whole biases as integers: the APIs of OpenAI and Groq have no others, and a server may refuse `-100.0`.
+struct WrittenBias<'a>(&'a BTreeMap<String, f64>);
+
+impl Serialize for WrittenBias<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = |bias: f64| match bias.fract() == 0.0 && bias.abs() <= f64::from(i32::MAX) {
+            true => Value::from(bias as i64),
+            false => Value::from(bias),
+        };
+        serializer.collect_map(self.0.iter().map(|(token, bias)| (token, number(*bias))))
+    }
 }
 
 fn check<E: Error>(context: &Context<'_>, name: &str) -> Result<(), E> {

@@ -1,15 +1,16 @@
 //! Schemas of tools and answers, adapted to what a vendor takes: without loss, or with an error that names the place.
 
-mod closed;
 mod gemini;
-mod place;
 
 use std::borrow::Cow;
 
 use agcore_chat::{JsonSchemaFormat, ToolDefinition};
 use serde_json::Value;
 
-use crate::dialect::{Dialect, SchemaRule, StrictRule};
+use crate::{
+    dialect::{Dialect, SchemaRule, StrictRule},
+    wire::closed_schema,
+};
 
 /// The schema of a tool's arguments.
 pub(super) fn of_tool<'a>(dialect: &Dialect, tool: &'a ToolDefinition) -> Result<Option<Cow<'a, Value>>, String> {
@@ -70,7 +71,7 @@ fn adapted<'a>(
 ) -> Result<Cow<'a, Value>, String> {
     let result = match (dialect.tools.schema, dialect.tools.strict) {
         (SchemaRule::Gemini, _) => gemini::adapt(schema),
-        (SchemaRule::Any, StrictRule::Closed) if is_strict => closed::adapt(schema),
+        (SchemaRule::Any, StrictRule::Closed) if is_strict => closed_schema::adapt(schema),
         _ => return Ok(Cow::Borrowed(schema)),
     };
     result.map_err(|fault| format!("{} does not take {}: {fault}", dialect.name, what()))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{EventKind, Message, TextEvent, UsageTracker, validate_messages};
+use agcore_chat::{EventKind, Message, Origin, TextEvent, UsageTracker, validate_messages};
 use agcore_llm::cycle::machine::{Changes, Limits, Machine, Misuse, Outcome};
 
 use super::{
@@ -69,6 +69,11 @@ impl Judge {
     /// History is valid and only grows: by a whole round, or by input with its reply.
     fn check_history(&self, outcome: &Outcome, before: &[Arc<Message>], changes: &Changes, round: Option<&[Call]>) {
         let history = self.machine.history();
+        if changes.rewritten {
+            assert_eq!(changes.appended, 0);
+            compacted(before, history);
+            return;
+        }
         let kept = if changes.replaced { &[] } else { before };
         assert!(history.starts_with(kept), "history only grows");
         assert_eq!(history.len(), kept.len() + changes.appended);
@@ -128,6 +133,50 @@ impl Judge {
             fresh.absorb(outcome).expect("a record fits again");
         }
         assert_eq!(fresh, self.machine, "the state is the fold of its outcomes");
+    }
+}
+
+/// A compaction left what it must: instructions, the goal, the end, results that are whole or marked.
+fn compacted(before: &[Arc<Message>], after: &[Arc<Message>]) {
+    validate_messages(after).expect("a compacted history is valid");
+    let was_there = |message: &Arc<Message>| before.iter().any(|other| Arc::ptr_eq(message, other));
+    let is_there = |message: &&Arc<Message>| after.iter().any(|other| Arc::ptr_eq(message, other));
+    let instructions = before.iter().filter(|message| message.is_instruction());
+    assert!(instructions.clone().all(|message| is_there(&message)));
+    assert!(after.len() <= before.len(), "it never grows");
+    let goal = |messages: &[Arc<Message>]| {
+        messages
+            .iter()
+            .position(|message| matches!(**message, Message::User(_)))
+    };
+    let (old, new) = (goal(before).unwrap(), goal(after).unwrap());
+    let first_words = |message: &Message| match message {
+        Message::User(user) => user.content.clone().into_parts().first().cloned(),
+        _ => None,
+    };
+    assert_eq!(first_words(&before[old]), first_words(&after[new]), "the goal is kept");
+    assert!(
+        before[..old]
+            .iter()
+            .zip(after)
+            .all(|(before, after)| Arc::ptr_eq(before, after))
+    );
+    for (at, message) in after.iter().enumerate().filter(|(_, message)| !was_there(message)) {
+        let pruned = matches!(&**message, Message::Tool(tool) if tool.marks.origin == Some(Origin::Pruned));
+        assert!(
+            at == new || pruned,
+            "{message:?} is neither old, nor the goal, nor a marker"
+        );
+    }
+    // What is kept whole is the end.
+    let tail = after.iter().rev().zip(before.iter().rev());
+    let same = tail.take_while(|(after, before)| Arc::ptr_eq(after, before)).count();
+    if after.len() < before.len() {
+        let first = &after[after.len() - same.max(1)];
+        assert!(
+            first.as_assistant().is_some() || first.is_instruction(),
+            "the tail begins with the assistant"
+        );
     }
 }
 

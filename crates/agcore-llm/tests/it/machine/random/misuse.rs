@@ -1,12 +1,15 @@
 //! Outcomes that nothing waits for.
 
 use agcore_chat::{Answer, AssistantMessage, Message, Question, QuestionKind, ToolOutcome};
-use agcore_llm::cycle::machine::{Begin, Cause, Failure, Misuse, Outcome, Reply};
+use agcore_llm::{
+    budget::{BudgetLimit, Resource, Scope},
+    cycle::machine::{Begin, Cause, Compact, CompactReason, Failure, Misuse, Outcome, Reply, Summary},
+};
 use fastrand::Rng;
 
 use super::{
     chance::{fault, one},
-    model::{Model, Phase, State},
+    model::{Model, Overflow, Phase, State},
 };
 
 /// An outcome, and whether a misuse is the right one for it.
@@ -30,7 +33,10 @@ fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
         let begin = Begin::new([Message::user("me too")]);
         wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::TurnOpen));
     } else {
-        wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| *misuse == Misuse::NoTurn));
+        if model.summing.is_none() {
+            wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| *misuse == Misuse::NoTurn));
+        }
+        wrong.push((Outcome::Told(9), |misuse| *misuse == Misuse::NoTurn));
         let begin = Begin::new([Message::user("one"), Message::user("two")]);
         wrong.push((Outcome::Begun(begin), |misuse| {
             matches!(misuse, Misuse::InvalidMessages(_))
@@ -38,9 +44,43 @@ fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
         let begin = Begin::replacing([Message::user("one"), Message::assistant("two")]);
         wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::NothingToAnswer));
     }
+    let reply = Reply::new(AssistantMessage::new("Hi"));
+    if !model.waits_for_reply() {
+        wrong.push((Outcome::Reply(reply.clone()), waits_not));
+        if model.summing.is_none() {
+            wrong.push((Outcome::Failed(Failure::new(fault(rng))), waits_not));
+        }
+        if !matches!(model.phase, Phase::Acting) || model.summing.is_some() {
+            let limit = BudgetLimit::new(Scope::Turn, Resource::Tokens);
+            wrong.push((Outcome::limit(limit), waits_not));
+        }
+    }
+    compactions(model, reply, wrong);
+}
+
+fn compactions(model: &Model, reply: Reply, wrong: &mut Vec<Wrong>) {
+    let bad = |misuse: &Misuse| matches!(misuse, Misuse::BadCompaction(_));
+    let compact = |reason| Compact::new(reason, 100);
+    if model.summing.is_some() {
+        for reason in [CompactReason::Asked, CompactReason::Overflow, CompactReason::Threshold] {
+            wrong.push((Outcome::Compact(compact(reason)), waits_not));
+        }
+        return;
+    }
+    wrong.push((Outcome::Summary(Summary::new(reply, 1)), waits_not));
+    if model.overflow == Overflow::Due {
+        wrong.push((Outcome::Compact(compact(CompactReason::Asked)), waits_not));
+        let nowhere = compact(CompactReason::Overflow).with_cut(Some(9_999));
+        wrong.push((Outcome::Compact(nowhere), bad));
+    } else {
+        wrong.push((Outcome::Compact(compact(CompactReason::Overflow)), waits_not));
+        wrong.push((Outcome::Compact(compact(CompactReason::Asked)), bad));
+        wrong.push((Outcome::Compact(compact(CompactReason::Asked).with_cut(Some(0))), bad));
+        let nothing = compact(CompactReason::Asked).with_results(vec![9_999], 50);
+        wrong.push((Outcome::Compact(nothing), bad));
+    }
     if !matches!(model.phase, Phase::Calling(_)) {
-        wrong.push((Outcome::Reply(Reply::new(AssistantMessage::new("Hi"))), waits_not));
-        wrong.push((Outcome::Failed(Failure::new(fault(rng))), waits_not));
+        wrong.push((Outcome::Compact(compact(CompactReason::Threshold)), waits_not));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use agcore_chat::{
     Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult,
 };
-use agcore_llm::cycle::machine::{Limits, Machine, Purpose, RoundLimit, Step};
+use agcore_llm::cycle::machine::{CompactReason, Limits, Machine, Purpose, RoundLimit, Step};
 use serde_json::Value;
 
 /// Where the turn is.
@@ -53,6 +53,14 @@ impl Call {
     }
 }
 
+/// Whether the model said of the call under way that it is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overflow {
+    None,
+    Due,
+    Retried,
+}
+
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) limits: Limits,
@@ -64,6 +72,13 @@ pub(super) struct Model {
     pub(super) answered: Vec<Question>,
     /// Calls of the conversation that have their result: none of them runs ever again.
     pub(super) settled: HashSet<String>,
+    /// Why a summary is waited for, and whether results are taken out when none comes.
+    pub(super) summing: Option<(CompactReason, bool)>,
+    pub(super) overflow: Overflow,
+    /// A budget is spent, and the model is asked to wrap up.
+    pub(super) wraps_up: bool,
+    /// A budget for tools is spent: how the turn ends after this round.
+    closing: Option<&'static str>,
 }
 
 impl Model {
@@ -76,6 +91,10 @@ impl Model {
             diverted: false,
             answered: Vec::new(),
             settled: HashSet::new(),
+            summing: None,
+            overflow: Overflow::None,
+            wraps_up: false,
+            closing: None,
         }
     }
 
@@ -84,14 +103,20 @@ impl Model {
     }
 
     pub(super) fn begin(&mut self) {
+        (self.wraps_up, self.closing) = (false, None);
         self.phase = Phase::Calling(self.next_purpose(0));
         (self.rounds, self.diverted) = (0, false);
+        (self.summing, self.overflow) = (None, Overflow::None);
         self.answered.clear();
     }
 
     fn next_purpose(&self, rounds: u32) -> Purpose {
         let over = rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp;
-        if over { Purpose::WrapUp } else { Purpose::Reply }
+        if over || self.wraps_up {
+            Purpose::WrapUp
+        } else {
+            Purpose::Reply
+        }
     }
 
     /// A reply with its final ids was accepted.
@@ -99,6 +124,7 @@ impl Model {
         let Phase::Calling(purpose) = self.phase else {
             panic!("no reply was due")
         };
+        self.overflow = Overflow::None;
         let limit = purpose == Purpose::WrapUp
             || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
         let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
@@ -130,10 +156,59 @@ impl Model {
         }
     }
 
+    /// The call of the model failed.
+    pub(super) fn fail(&mut self, too_long: bool) {
+        if too_long && self.overflow == Overflow::None {
+            self.overflow = Overflow::Due;
+        } else {
+            self.end("failed");
+        }
+    }
+
+    /// A compaction is over, and changed something or not.
+    pub(super) fn compacted(&mut self, changed: bool) {
+        self.summing = None;
+        if self.overflow == Overflow::Due {
+            self.overflow = Overflow::Retried;
+            if !changed {
+                self.end("failed");
+            }
+        }
+    }
+
+    /// A budget is spent; `all` when it is time.
+    pub(super) fn limit(&mut self, all: bool) {
+        let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
+        match self.phase {
+            Phase::Calling(Purpose::Reply) if wraps_up => {
+                (self.wraps_up, self.phase) = (true, Phase::Calling(Purpose::WrapUp));
+            }
+            Phase::Calling(_) => self.end("limit"),
+            _ => {
+                self.give_up(|state| match state {
+                    State::Running => all,
+                    State::Asking(_) => all || !wraps_up,
+                    _ => true,
+                });
+                if wraps_up {
+                    self.wraps_up = true;
+                } else {
+                    self.closing = Some("limit");
+                }
+            }
+        }
+    }
+
+    /// Whether a reply is waited for.
+    pub(super) fn waits_for_reply(&self) -> bool {
+        matches!(self.phase, Phase::Calling(_)) && self.summing.is_none() && self.overflow != Overflow::Due
+    }
+
     /// The turn ends; what has no result gets one.
     pub(super) fn end(&mut self, how: &'static str) {
         self.give_up(|_| true);
         self.phase = Phase::Ended(how);
+        self.overflow = Overflow::None;
     }
 
     /// A handoff: what has not begun does not begin.
@@ -157,11 +232,11 @@ impl Model {
     }
 
     pub(super) fn ask(&mut self, id: &str, question: Question) {
-        let diverted = self.diverted;
+        let closing = self.diverted || self.closing.is_some();
         let call = self.call(id);
         call.interrupted |= question.kind == QuestionKind::Uncertain;
         call.state = State::Asking(question);
-        if diverted {
+        if closing {
             call.give_up();
         }
     }
@@ -194,7 +269,11 @@ impl Model {
         self.settled.extend(calls.iter().map(|call| call.id.clone()));
         if self.phase == Phase::Acting {
             let next = Phase::Calling(self.next_purpose(self.rounds));
-            self.phase = if self.diverted { Phase::Ended("diverted") } else { next };
+            self.phase = match self.closing.take() {
+                Some(how) => Phase::Ended(how),
+                None if self.diverted => Phase::Ended("diverted"),
+                None => next,
+            };
         }
         Some(calls)
     }
@@ -225,10 +304,26 @@ impl Model {
         assert_eq!(machine.is_open(), self.is_open());
         assert_eq!(machine.round(), self.rounds);
         assert_eq!(ids(machine.uncertain().collect()), self.running());
+        assert_eq!(
+            machine.summing().map(|compact| compact.reason),
+            self.summing.map(|(reason, _)| reason)
+        );
+        if self.summing.is_some() {
+            let Step::Call(plan) = machine.next() else {
+                panic!("{:?}", machine.next())
+            };
+            assert_eq!(plan.purpose, Purpose::Summary);
+            agcore_chat::validate_messages(&plan.messages()).expect("what is summed up is whole");
+            return;
+        }
         match machine.next() {
+            Step::Shorten(_) => {
+                assert!(self.overflow == Overflow::Due && matches!(self.phase, Phase::Calling(_)));
+            }
             Step::Idle => assert_eq!(self.phase, Phase::Idle),
             Step::Call(plan) => {
                 assert_eq!(Phase::Calling(plan.purpose), self.phase);
+                assert_ne!(self.overflow, Overflow::Due);
                 let messages = plan.messages();
                 agcore_chat::validate_messages(&messages).expect("what is sent is valid");
                 assert!(

@@ -1,7 +1,7 @@
 //! [`Script`]: one random conversation, with every check after every step.
 
-use agcore_chat::{Answer, FinishReason, Question, QuestionKind, ToolOutcome, ToolResult, UsageTracker};
-use agcore_llm::cycle::machine::{Cause, Failure, Outcome, Purpose, Reply};
+use agcore_chat::{Answer, FaultKind, FinishReason, Question, QuestionKind, ToolOutcome, ToolResult, UsageTracker};
+use agcore_llm::cycle::machine::{Cause, CompactReason, Failure, Outcome, Purpose, Reply};
 use fastrand::Rng;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use super::{
     counts::Counts,
     judge::Judge,
     misuse,
-    model::{Phase, Settled, State, runs},
+    model::{Overflow, Phase, Settled, State, runs},
 };
 
 /// More steps than any turn takes: geometric chances end each long before.
@@ -18,13 +18,13 @@ const MANY: u32 = 500;
 
 #[derive(Debug)]
 pub(super) struct Script {
-    rng: Rng,
-    judge: Judge,
+    pub(super) rng: Rng,
+    pub(super) judge: Judge,
     /// Calls that ran when the process died, not yet seen to.
-    orphans: Vec<String>,
+    pub(super) orphans: Vec<String>,
     /// The number of the newest question.
     asked: u32,
-    counts: Counts,
+    pub(super) counts: Counts,
 }
 
 impl Script {
@@ -47,8 +47,11 @@ impl Script {
     }
 
     pub(super) fn play(mut self) -> Counts {
-        for _ in 0..one(&mut self.rng, &[1, 1, 1, 2, 2, 3]) {
+        for turn in 0..one(&mut self.rng, &[1, 1, 1, 2, 2, 3]) {
             self.misuse();
+            if turn > 0 {
+                self.between_turns();
+            }
             self.begin();
             let ended = (0..MANY).any(|_| {
                 self.step();
@@ -78,6 +81,11 @@ impl Script {
             0..8 => self.misuse(),
             8..13 => self.die(),
             13..15 => self.stop(),
+            _ if self.judge.model.summing.is_some() => self.end_summing(),
+            _ if self.judge.model.overflow == Overflow::Due => self.rescue(),
+            15..18 => self.tell_numbers(),
+            18..21 => self.by_hand(),
+            21..24 => self.run_out(),
             _ if !self.orphans.is_empty() => self.see_to_an_orphan(),
             _ => match self.judge.model.phase {
                 Phase::Calling(purpose) => self.call_the_model(purpose),
@@ -105,6 +113,14 @@ impl Script {
     }
 
     fn stop(&mut self) {
+        if let Some((reason, _)) = self.judge.model.summing.take() {
+            self.counts.add("stopped summing");
+            if reason == CompactReason::Asked {
+                self.counts.add("stopped summing by hand");
+                self.absorb(Outcome::Stop(Cause::cancelled()));
+                return;
+            }
+        }
         let cause = if self.rng.bool() {
             Cause::abandoned()
         } else {
@@ -127,16 +143,15 @@ impl Script {
     }
 
     fn call_the_model(&mut self, purpose: Purpose) {
+        if percent(&mut self.rng, 15) && self.compact(CompactReason::Threshold) {
+            self.counts.add("shortened at the threshold");
+            return;
+        }
         if purpose == Purpose::WrapUp {
             self.counts.add("wrap up");
         }
         if percent(&mut self.rng, 10) {
-            let lost = chance::lost(&mut self.rng);
-            self.judge.spent.merge(&lost);
-            self.judge.model.end("failed");
-            self.counts.add("failed call");
-            let fault = chance::fault(&mut self.rng);
-            self.absorb(Outcome::Failed(Failure::new(fault).with_lost(lost)));
+            self.fail();
             return;
         }
         let reply = chance::reply(&mut self.rng);
@@ -153,6 +168,20 @@ impl Script {
             (_, Phase::Ended("limit")) => self.counts.add("reached limit"),
             _ => {}
         }
+    }
+
+    fn fail(&mut self) {
+        let lost = chance::lost(&mut self.rng);
+        self.judge.spent.merge(&lost);
+        let fault = chance::fault(&mut self.rng);
+        let too_long = fault.kind == FaultKind::ContextLength;
+        self.counts.add(match (too_long, self.judge.model.overflow) {
+            (true, Overflow::None) => "too long",
+            (true, _) => "too long twice",
+            (false, _) => "failed call",
+        });
+        self.judge.model.fail(too_long);
+        self.absorb(Outcome::Failed(Failure::new(fault).with_lost(lost)));
     }
 
     fn count_reply(&mut self, reply: &Reply) {
@@ -323,7 +352,7 @@ impl Script {
         });
     }
 
-    fn absorb(&mut self, outcome: Outcome) {
+    pub(super) fn absorb(&mut self, outcome: Outcome) {
         if self.judge.absorb(&outcome) {
             self.counts.add("round");
         }

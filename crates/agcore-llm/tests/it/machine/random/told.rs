@@ -23,6 +23,10 @@ impl Told {
             };
             return;
         }
+        // A compaction by hand is no part of a turn.
+        if self.complete && matches!(event, EventKind::Context(_) | EventKind::Model(_)) {
+            return;
+        }
         assert!(
             self.begun && !self.complete,
             "nothing comes before the start or after the end: {event:?}"

@@ -5,14 +5,16 @@ use serde_json::{Value, json};
 use super::super::super::answer::{Answer, Block};
 use super::super::super::chunking::Chunking;
 use super::super::super::event::{Event, Part};
+use super::super::super::usage::TokenUsage;
 use super::super::stamp::Stamp;
-use super::whole::{message, stop_reason, tool_use, usage};
+use super::whole::{message, output, stop_details, stop_reason, tool_use, usage};
 
 /// `message_start` and a ping, each block between its start and its stop, the stop reason with the final counts in
 /// `message_delta`, and `message_stop`.
 pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
     let mut events = vec![start(stamp), content(&json!({ "type": "ping" }))];
-    for (index, block) in answer.blocks.iter().enumerate() {
+    let content_of = |block: &&Block| !matches!(block, Block::Refusal(_));
+    for (index, block) in answer.blocks.iter().filter(content_of).enumerate() {
         let opened = json!({ "type": "content_block_start", "index": index, "content_block": opening(block) });
         events.push(content(&opened));
         for delta in deltas(block, chunking) {
@@ -30,19 +32,25 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
 /// The counts at the start know the prompt and the first token.
 fn start(stamp: &Stamp) -> Event {
     let counts = stamp.usage.as_ref().map(|counts| {
-        let mut counts = usage(counts);
-        counts["output_tokens"] = json!(1);
-        counts
+        let first = TokenUsage {
+            output: 1,
+            reasoning: None,
+            ..*counts
+        };
+        usage(&first)
     });
     let message = message(stamp, &json!([]), &Value::Null, counts);
     content(&json!({ "type": "message_start", "message": message }))
 }
 
 fn ending(answer: &Answer, stamp: &Stamp) -> Value {
-    let delta = json!({ "stop_reason": stop_reason(&answer.finish()), "stop_sequence": null });
+    let mut delta = json!({ "stop_reason": stop_reason(&answer.finish()), "stop_sequence": null });
+    if let Some(details) = stop_details(answer) {
+        delta["stop_details"] = details;
+    }
     match &stamp.usage {
         Some(counts) => {
-            json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": counts.output } })
+            json!({ "type": "message_delta", "delta": delta, "usage": output(counts) })
         }
         None => json!({ "type": "message_delta", "delta": delta }),
     }

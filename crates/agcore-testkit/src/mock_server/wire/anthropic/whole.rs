@@ -8,13 +8,17 @@ use super::super::super::usage::TokenUsage;
 use super::super::stamp::Stamp;
 
 pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
-    let content: Vec<Value> = answer.blocks.iter().map(block).collect();
-    message(
+    let content: Vec<Value> = answer.blocks.iter().filter_map(block).collect();
+    let mut message = message(
         stamp,
         &json!(content),
         &json!(stop_reason(&answer.finish())),
         stamp.usage.as_ref().map(usage),
-    )
+    );
+    if let Some(details) = stop_details(answer) {
+        message["stop_details"] = details;
+    }
+    message
 }
 
 /// A message object; a stream begins with one that has no content yet.
@@ -33,15 +37,26 @@ pub(super) fn message(stamp: &Stamp, content: &Value, stop: &Value, usage: Optio
     Value::Object(message)
 }
 
-fn block(block: &Block) -> Value {
-    match block {
-        Block::Text(text) | Block::Refusal(text) => json!({ "type": "text", "text": text }),
+/// A refusal is no content: it stands in [`stop_details`].
+fn block(block: &Block) -> Option<Value> {
+    Some(match block {
+        Block::Refusal(_) => return None,
+        Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Reasoning { text, seal } => {
             json!({ "type": "thinking", "thinking": text, "signature": seal.as_deref().unwrap_or_default() })
         }
         Block::Redacted(data) => json!({ "type": "redacted_thinking", "data": data }),
         Block::Call(call) => tool_use(call, &input(call)),
-    }
+    })
+}
+
+/// Why an answer was refused (`RefusalStopDetails` of the vendor's SDK).
+pub(super) fn stop_details(answer: &Answer) -> Option<Value> {
+    let refusal = answer.blocks.iter().find_map(|block| match block {
+        Block::Refusal(text) => Some(text),
+        _ => None,
+    });
+    refusal.map(|text| json!({ "type": "refusal", "category": null, "explanation": text }))
 }
 
 pub(super) fn tool_use(call: &ToolCall, input: &Value) -> Value {
@@ -65,10 +80,24 @@ pub(super) fn stop_reason(finish: &Finish) -> &str {
 
 /// `input_tokens` leaves out what was read from or written to the cache (docs.anthropic.com, "Prompt caching").
 pub(super) fn usage(usage: &TokenUsage) -> Value {
-    json!({
-        "input_tokens": usage.uncached(),
-        "cache_creation_input_tokens": usage.cache_write.unwrap_or(0),
-        "cache_read_input_tokens": usage.cached.unwrap_or(0),
-        "output_tokens": usage.output,
-    })
+    let mut counts = Map::new();
+    counts.insert("input_tokens".into(), json!(usage.uncached()));
+    counts.insert(
+        "cache_creation_input_tokens".into(),
+        json!(usage.cache_write.unwrap_or(0)),
+    );
+    counts.insert("cache_read_input_tokens".into(), json!(usage.cached.unwrap_or(0)));
+    if let Value::Object(generated) = output(usage) {
+        counts.extend(generated);
+    }
+    Value::Object(counts)
+}
+
+/// What was generated; reasoning is a part of it (`OutputTokensDetails` of the vendor's SDK).
+pub(super) fn output(usage: &TokenUsage) -> Value {
+    let mut counts = json!({ "output_tokens": usage.output });
+    if let Some(tokens) = usage.reasoning {
+        counts["output_tokens_details"] = json!({ "thinking_tokens": tokens });
+    }
+    counts
 }

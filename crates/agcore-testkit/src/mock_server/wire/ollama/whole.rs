@@ -50,6 +50,9 @@ pub(super) fn last_line(answer: &Answer, stamp: &Stamp, message: Map<String, Val
     last.insert("load_duration".into(), json!(0));
     if let Some(usage) = &stamp.usage {
         last.insert("prompt_eval_count".into(), json!(usage.input));
+        if let Some(cached) = usage.cached {
+            last.insert("prompt_eval_cached_count".into(), json!(cached));
+        }
         last.insert("prompt_eval_duration".into(), json!(0));
         last.insert("eval_count".into(), json!(usage.output));
         last.insert("eval_duration".into(), json!(0));
@@ -57,10 +60,16 @@ pub(super) fn last_line(answer: &Answer, stamp: &Stamp, message: Map<String, Val
     Value::Object(last)
 }
 
-/// Arguments are an object on this wire; a text that is no JSON stays a string, which Ollama would not send.
+/// Arguments are an object on this wire; a text that is no JSON stays a string, which Ollama would not send. A call
+/// without an id is one of a server before it gave ids.
 pub(super) fn call((index, call): (usize, &ToolCall)) -> Value {
     let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
-    json!({ "function": { "index": index, "name": call.name, "arguments": arguments } })
+    let function = json!({ "index": index, "name": call.name, "arguments": arguments });
+    if call.id.is_empty() {
+        json!({ "function": function })
+    } else {
+        json!({ "id": call.id, "function": function })
+    }
 }
 
 /// Calls end with `stop`, too.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::place::Fault;
+use crate::wire::schema_fault::SchemaFault;
 
 /// Notes that change nothing.
 const NOTES: &[&str] = &[
@@ -49,7 +49,7 @@ const REFUSED: &[&str] = &[
 const DEEPEST: usize = 32;
 
 /// The schema in Gemini's subset.
-pub(super) fn adapt(schema: &Value) -> Result<Cow<'_, Value>, Fault> {
+pub(super) fn adapt(schema: &Value) -> Result<Cow<'_, Value>, SchemaFault> {
     let adapted = rewrite(schema, schema, 0)?;
     Ok(if adapted == *schema {
         Cow::Borrowed(schema)
@@ -58,12 +58,12 @@ pub(super) fn adapt(schema: &Value) -> Result<Cow<'_, Value>, Fault> {
     })
 }
 
-fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
+fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, SchemaFault> {
     let Value::Object(members) = schema else {
         return Ok(schema.clone());
     };
     if depth > DEEPEST {
-        return Err(Fault::new(
+        return Err(SchemaFault::new(
             "it refers to itself or is too deep: Gemini takes no recursive schemas",
         ));
     }
@@ -82,10 +82,10 @@ fn rewrite(schema: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
 }
 
 /// Puts what a reference means in its place; what stands beside it stands over it.
-fn follow(reference: &str, members: &Map<String, Value>, root: &Value, depth: usize) -> Result<Value, Fault> {
+fn follow(reference: &str, members: &Map<String, Value>, root: &Value, depth: usize) -> Result<Value, SchemaFault> {
     let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
     let Some(Value::Object(target)) = target else {
-        return Err(Fault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"));
+        return Err(SchemaFault::new(format!("`{reference}` refers to nothing in the schema")).below("$ref"));
     };
     let mut merged = target.clone();
     merged.extend(
@@ -97,7 +97,13 @@ fn follow(reference: &str, members: &Map<String, Value>, root: &Value, depth: us
     rewrite(&Value::Object(merged), root, depth + 1).map_err(|fault| fault.below("$ref"))
 }
 
-fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<String, Value>) -> Result<(), Fault> {
+fn keyword(
+    name: &str,
+    value: &Value,
+    root: &Value,
+    depth: usize,
+    to: &mut Map<String, Value>,
+) -> Result<(), SchemaFault> {
     let mut put = |name: &str, value: Value| {
         to.insert(name.to_owned(), value);
     };
@@ -105,13 +111,13 @@ fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<S
         "$defs" | "definitions" => {}
         _ if NOTES.contains(&name) || NARROWING.contains(&name) => {}
         _ if REFUSED.contains(&name) => {
-            return Err(Fault::new(format!(
+            return Err(SchemaFault::new(format!(
                 "Gemini has no `{name}`: write the schema without it"
             )));
         }
         "additionalProperties" if value.is_boolean() => {}
         "additionalProperties" => {
-            return Err(Fault::new(
+            return Err(SchemaFault::new(
                 "Gemini has no objects with members of any name: list the properties",
             ));
         }
@@ -131,7 +137,7 @@ fn keyword(name: &str, value: &Value, root: &Value, depth: usize, to: &mut Map<S
     Ok(())
 }
 
-fn each(schemas: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
+fn each(schemas: &Value, root: &Value, depth: usize) -> Result<Value, SchemaFault> {
     match schemas {
         Value::Object(members) => members
             .iter()
@@ -151,14 +157,16 @@ fn each(schemas: &Value, root: &Value, depth: usize) -> Result<Value, Fault> {
 }
 
 /// `["string", "null"]` is a nullable string.
-fn one_type(kind: &Value) -> Result<(Value, bool), Fault> {
+fn one_type(kind: &Value) -> Result<(Value, bool), SchemaFault> {
     let Value::Array(kinds) = kind else {
         return Ok((kind.clone(), false));
     };
     let mut others = kinds.iter().filter(|kind| *kind != "null");
     match (others.next(), others.next()) {
         (Some(kind), None) => Ok((kind.clone(), kinds.len() > 1)),
-        _ => Err(Fault::new("Gemini takes one type, and `null`: use `anyOf` for several")),
+        _ => Err(SchemaFault::new(
+            "Gemini takes one type, and `null`: use `anyOf` for several",
+        )),
     }
 }
 

@@ -1,0 +1,47 @@
+//! The span of a turn, after OpenTelemetry's conventions for agents.
+//!
+//! Names of attributes: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>.
+
+use agcore_llm::TurnOutcome;
+use tracing::{Span, field::Empty};
+
+use super::shared::Shared;
+use crate::{agent::Agent, error::AgentError};
+
+/// The span of a turn that this agent answers; the calls of models and tools are inside.
+pub(super) fn of(shared: &Shared, agent: &dyn Agent) -> Span {
+    let info = shared.bundle.parts().provider.info();
+    tracing::info_span!(
+        "invoke_agent",
+        otel.name = format!("invoke_agent {}", agent.name()).trim_end(),
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        error.type = Empty,
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = agent.name(),
+        gen_ai.conversation.id = &*shared.id,
+        gen_ai.request.model = &*info.model,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+    )
+}
+
+/// Records how the turn ended. A suspended one is no failure.
+pub(super) fn record(span: &Span, outcome: &Result<TurnOutcome, AgentError>) {
+    match outcome {
+        Ok(outcome) => {
+            let Some(report) = outcome.report() else { return };
+            let usage = &report.usage.usage;
+            if let Some(tokens) = usage.prompt_tokens {
+                span.record("gen_ai.usage.input_tokens", tokens);
+            }
+            if let Some(tokens) = usage.completion_tokens {
+                span.record("gen_ai.usage.output_tokens", tokens);
+            }
+        }
+        Err(error) => {
+            span.record("error.type", error.fault().kind.to_string());
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The spans of a turn: names, attributes and nesting after OpenTelemetry's conventions for generative AI.
+
+use std::sync::Arc;
+
+use agcore_agent::{AgentBuilder, AgentConfig, AgentSpec};
+use agcore_chat::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, Usage};
+use agcore_llm::{LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Trace, provider_fn};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+    spans::{RecordedSpan, SpanLog},
+};
+use agcore_tools::{ToolError, ToolRegistry, typed};
+use futures_util::StreamExt;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    /// One.
+    a: i64,
+    /// Other.
+    b: i64,
+}
+
+fn tools() -> ToolRegistry {
+    let tools = ToolRegistry::new();
+    let add = typed("add", "Adds.", |add: Add| async move {
+        let sum = add.a.checked_add(add.b).ok_or_else(|| ToolError::failed("too large"))?;
+        Ok(sum.to_string())
+    });
+    tools.register(add).unwrap();
+    tools
+}
+
+#[track_caller]
+fn check(span: &RecordedSpan, expected: &[(&str, &str)]) {
+    for (name, value) in expected {
+        assert_eq!(span.field(name), Some(*value), "{name} of {span:?}");
+    }
+}
+
+#[track_caller]
+fn absent(span: &RecordedSpan, names: &[&str]) {
+    for name in names {
+        assert_eq!(span.field(name), None, "{name} of {span:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_with_a_tool_is_a_tree_of_spans() {
+    let script = [
+        ScriptStep::calls([ToolCall::function("c1", "add", r#"{"a":1,"b":2}"#)]),
+        ScriptStep::text("3"),
+    ];
+    let provider = ScriptedProvider::new(script);
+    let bundle = AgentBuilder::new().with_provider(provider).with_tools(tools());
+    let bundle = bundle.with_clock(ManualClock::jumping()).build().unwrap();
+    let session = bundle.session("s-1", AgentSpec::new("ada", "Be Ada."));
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        session.submit_turn("1 + 2?").await.unwrap();
+    }
+
+    let turn = log.only("invoke_agent");
+    check(
+        &turn,
+        &[
+            ("otel.name", "invoke_agent ada"),
+            ("otel.kind", "internal"),
+            ("gen_ai.operation.name", "invoke_agent"),
+            ("gen_ai.agent.name", "ada"),
+            ("gen_ai.conversation.id", "s-1"),
+            ("gen_ai.usage.input_tokens", "20"),
+            ("gen_ai.usage.output_tokens", "10"),
+        ],
+    );
+    absent(&turn, &["error.type", "otel.status_code"]);
+
+    let calls = log.named("chat");
+    let reasons: Vec<_> = calls.iter().map(|span| span.field("gen_ai.response.finish_reasons")).collect();
+    assert_eq!(reasons, [Some(r#"["tool_calls"]"#), Some(r#"["stop"]"#)]);
+    for call in &calls {
+        assert_eq!(call.parent.as_deref(), Some("invoke_agent"));
+        check(
+            call,
+            &[
+                ("otel.kind", "client"),
+                ("gen_ai.operation.name", "chat"),
+                ("gen_ai.conversation.id", "s-1"),
+                ("gen_ai.request.stream", "false"),
+                ("agcore.attempts", "1"),
+            ],
+        );
+        absent(call, &["error.type", "gen_ai.input.messages", "gen_ai.output.messages"]);
+    }
+
+    let tool = log.only("execute_tool");
+    assert_eq!(tool.parent.as_deref(), Some("invoke_agent"));
+    check(
+        &tool,
+        &[
+            ("otel.name", "execute_tool add"),
+            ("gen_ai.operation.name", "execute_tool"),
+            ("gen_ai.tool.name", "add"),
+            ("gen_ai.tool.type", "function"),
+            ("gen_ai.tool.call.id", "c1"),
+        ],
+    );
+    absent(&tool, &["error.type"]);
+    assert!(log.spans().iter().all(|span| span.closed));
+}
+
+#[tokio::test]
+async fn what_fails_is_marked() {
+    let script = [
+        ScriptStep::calls([ToolCall::function("c1", "add", r#"{"a":9223372036854775807,"b":2}"#)]),
+        ScriptStep::error(LlmError::new(LlmErrorKind::Authentication, "no")),
+    ];
+    let provider = ScriptedProvider::new(script);
+    let bundle = AgentBuilder::new().with_provider(provider).with_tools(tools());
+    let bundle = bundle.with_clock(ManualClock::jumping()).build().unwrap();
+    let session = bundle.session("s-1", AgentSpec::new("ada", "Be Ada."));
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        session.submit_turn("Go").await.unwrap_err();
+    }
+    check(&log.only("execute_tool"), &[("error.type", "tool"), ("otel.status_code", "ERROR")]);
+    let [_, failed] = log.named("chat").try_into().unwrap();
+    check(&failed, &[("error.type", "auth"), ("otel.status_code", "ERROR")]);
+    check(&log.only("invoke_agent"), &[("error.type", "auth"), ("otel.status_code", "ERROR")]);
+}
+
+fn traced(inner: impl LlmProvider + 'static) -> Trace<impl LlmProvider> {
+    Trace::new(inner, Arc::new(ManualClock::jumping()))
+}
+
+fn request() -> ChatRequest {
+    let mut request = ChatRequest::new([Message::system("Short."), Message::user("Hello")]);
+    request.model = "small-1".into();
+    request.temperature = Some(0.5);
+    request.seed = Some(7);
+    request.with_max_tokens(64)
+}
+
+#[tokio::test]
+async fn a_call_tells_what_was_asked_and_what_came() {
+    let answer = || {
+        let mut response = ChatResponse::from_text("Hi");
+        response.id = Some("r-1".into());
+        response.model = Some("small-1-0815".into());
+        response.choices[0].finish_reason = Some(FinishReason::Length);
+        let mut usage = Usage::new(100, 20);
+        usage.prompt_tokens_details.cached_tokens = Some(80);
+        usage.completion_tokens_details.reasoning_tokens = Some(15);
+        response.usage = Some(usage);
+        response
+    };
+    let log = SpanLog::new();
+    let provider = traced(provider_fn(move |_| async move { Ok(answer()) }));
+    {
+        let _listening = log.listen();
+        provider.chat(request()).await.unwrap();
+    }
+    check(
+        &log.only("chat"),
+        &[
+            ("otel.name", "chat small-1"),
+            ("gen_ai.provider.name", "custom"),
+            ("gen_ai.request.model", "small-1"),
+            ("gen_ai.request.max_tokens", "64"),
+            ("gen_ai.request.temperature", "0.5"),
+            ("gen_ai.request.seed", "7"),
+            ("gen_ai.response.id", "r-1"),
+            ("gen_ai.response.model", "small-1-0815"),
+            ("gen_ai.response.finish_reasons", r#"["length"]"#),
+            ("gen_ai.response.time_to_first_chunk", "0.0"),
+            ("gen_ai.usage.input_tokens", "100"),
+            ("gen_ai.usage.output_tokens", "20"),
+            ("gen_ai.usage.cache_read.input_tokens", "80"),
+            ("gen_ai.usage.reasoning.output_tokens", "15"),
+        ],
+    );
+    absent(&log.only("chat"), &["gen_ai.usage.cache_creation.input_tokens", "gen_ai.request.top_p"]);
+}
+
+#[tokio::test]
+async fn one_span_covers_all_attempts() {
+    let script = [
+        ScriptStep::error(LlmError::new(LlmErrorKind::Overloaded, "later")),
+        ScriptStep::text("now"),
+    ];
+    let bundle = AgentBuilder::new().with_provider(ScriptedProvider::new(script));
+    let bundle = bundle.with_clock(ManualClock::jumping()).build().unwrap();
+    let session = bundle.session("s-1", AgentSpec::new("ada", "Be Ada."));
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        session.submit_turn("Go").await.unwrap();
+    }
+    check(&log.only("chat"), &[("agcore.attempts", "2"), ("gen_ai.response.finish_reasons", r#"["stop"]"#)]);
+    absent(&log.only("chat"), &["error.type"]);
+}
+
+#[tokio::test]
+async fn what_was_said_is_recorded_when_it_is_asked_for() {
+    let log = SpanLog::new();
+    let bundle = AgentBuilder::new().with_provider(ScriptedProvider::new([ScriptStep::text("Hi")]));
+    let config = AgentConfig::new().with_base_prompt("Short.").with_trace_content(true);
+    let bundle = bundle.with_config(config).with_clock(ManualClock::jumping()).build().unwrap();
+    {
+        let _listening = log.listen();
+        bundle.session("s-1", AgentSpec::new("ada", "")).submit_turn("Hello").await.unwrap();
+    }
+    let span = log.only("chat");
+    let json = |name: &str| serde_json::from_str::<serde_json::Value>(span.field(name).unwrap()).unwrap();
+    assert_eq!(
+        json("gen_ai.input.messages"),
+        serde_json::json!([
+            {"role": "system", "parts": [{"type": "text", "content": "Short."}]},
+            {"role": "user", "parts": [{"type": "text", "content": "Hello"}]},
+        ])
+    );
+    assert_eq!(
+        json("gen_ai.output.messages"),
+        serde_json::json!([{"role": "assistant", "parts": [{"type": "text", "content": "Hi"}], "finish_reason": "stop"}])
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_call_is_cancelled() {
+    let log = SpanLog::new();
+    let provider = traced(ScriptedProvider::new([ScriptStep::text("a long answer")]));
+    {
+        let _listening = log.listen();
+        let mut reply = provider.chat_stream(request());
+        reply.next().await.unwrap();
+    }
+    check(
+        &log.only("chat"),
+        &[("gen_ai.request.stream", "true"), ("error.type", "cancelled"), ("otel.status_code", "ERROR")],
+    );
+    assert!(log.only("chat").closed);
+}
+
+#[tokio::test]
+async fn without_a_listener_nothing_changes() {
+    let provider = traced(ScriptedProvider::new([ScriptStep::text("Hi")])).with_content(true);
+    assert_eq!(provider.chat(request()).await.unwrap().text(), "Hi");
+}

@@ -1,0 +1,138 @@
+//! `agcore config`: every setting, and where it came from.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use crate::{
+    args::ReportArgs,
+    exit::Failure,
+    output::print,
+    render::{harmless_line, shortened},
+    settings::{Choices, Chosen, Origin},
+    table::table,
+    vendor::shown_url,
+};
+
+/// Columns of a value; as JSON there is all of it.
+const VALUE: usize = 48;
+
+/// A setting as it is shown.
+struct Row {
+    name: &'static str,
+    /// What can be shown of it; none when it is not set.
+    value: Option<String>,
+    /// Where it came from, or where it could.
+    origin: Option<Origin>,
+}
+
+/// Shows every setting; what nobody knows is told on standard error.
+///
+/// # Errors
+/// What cannot be read, with its place.
+pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let choices = Choices::gather(&args.settings)?;
+    let rows = rows(&choices);
+    let warnings: Vec<&String> = choices
+        .unknown
+        .members
+        .iter()
+        .chain(&choices.unknown.variables)
+        .collect();
+    if args.json {
+        let settings: Vec<Value> = rows.iter().map(Row::as_json).collect();
+        return print(&format!("{:#}\n", json!({"settings": settings, "warnings": warnings})));
+    }
+    let rows: Vec<[String; 3]> = rows.iter().map(Row::cells).collect();
+    print(&table(&rows))?;
+    for warning in warnings {
+        let told = writeln!(io::stderr(), "warning: {}", harmless_line(warning));
+        told.map_err(|error| Failure::output(&error))?;
+    }
+    Ok(())
+}
+
+fn rows(choices: &Choices) -> Vec<Row> {
+    let text = |name, chosen: &Chosen<String>| Row {
+        name,
+        value: Some(chosen.value.clone()),
+        origin: Some(chosen.origin.clone()),
+    };
+    let unset = |name| Row {
+        name,
+        value: None,
+        origin: None,
+    };
+    let permissions = choices.tools.permissions.len();
+    vec![
+        Row {
+            name: "provider",
+            value: Some(choices.provider.value.name().to_owned()),
+            origin: Some(choices.provider.origin.clone()),
+        },
+        choices
+            .model
+            .as_ref()
+            .map_or_else(|| unset("model"), |model| text("model", model)),
+        base_url(choices),
+        Row {
+            name: "api_key",
+            value: choices.key.as_ref().map(|_| "set".to_owned()),
+            origin: choices.key.as_ref().map(|key| key.origin.clone()),
+        },
+        text("system", &choices.system),
+        Row {
+            name: "history",
+            value: Some(if choices.history.value { "on" } else { "off" }.to_owned()),
+            origin: Some(choices.history.origin.clone()),
+        },
+        Row {
+            name: "permissions",
+            value: Some(format!(
+                "{permissions} entr{}",
+                if permissions == 1 { "y" } else { "ies" }
+            )),
+            origin: Some(choices.tools.permissions_origin.clone()),
+        },
+        Row {
+            name: "grants",
+            value: Some(choices.tools.grants.display().to_string()),
+            origin: Some(choices.tools.grants_origin.clone()),
+        },
+    ]
+}
+
+fn base_url(choices: &Choices) -> Row {
+    let (value, origin) = match &choices.base_url {
+        Some(url) => (Some(shown_url(&url.value)), Some(url.origin.clone())),
+        None => {
+            let own = choices.provider.value.base_url();
+            (own.map(str::to_owned), own.map(|_| Origin::Default))
+        }
+    };
+    Row {
+        name: "base_url",
+        value,
+        origin,
+    }
+}
+
+impl Row {
+    fn cells(&self) -> [String; 3] {
+        let value = self
+            .value
+            .as_deref()
+            .map_or_else(|| "not set".to_owned(), |value| shortened(value, VALUE));
+        let origin = self.origin.as_ref().map(ToString::to_string).unwrap_or_default();
+        [self.name.to_owned(), value, origin]
+    }
+
+    fn as_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "value": self.value,
+            "source": self.origin.as_ref().map(Origin::kind),
+            "where": self.origin.as_ref().and_then(Origin::place),
+        })
+    }
+}

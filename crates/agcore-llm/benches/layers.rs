@@ -1,0 +1,165 @@
+//! What the layers cost in time when nothing happens: thread CPU time for a call, beyond the bare provider.
+//!
+//! `cargo bench -p agcore-llm --bench layers`. Aim: a router with everything on adds at most 2 µs. Rounds of all rows are
+//! interleaved; differences are to the bare provider of the same round. A clock that stands still shows what asking
+//! this machine for the time costs.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench prints")]
+
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use agcore_chat::{ChatRequest, Clock, Message, Usage};
+use agcore_llm::{
+    Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyItem, ReplyStream, Retry, RetryPolicy, Route, Router,
+    SystemClock,
+    delta::ReplyDelta,
+    layer::{
+        breaker::{Breaker, BreakerPolicy},
+        fallback::{Candidate, Fallback, FallbackPolicy},
+        key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
+        rate_limit::{RateLimit, RateLimits},
+    },
+    system_random,
+};
+use futures_util::{FutureExt, stream};
+use rustix::time::{ClockId, clock_gettime};
+
+const ROUNDS: usize = 31;
+const CALLS: u32 = 2_000;
+
+/// Answers at once, with a text and its usage.
+#[derive(Debug, Clone)]
+struct Ready(ProviderInfo);
+
+impl LlmProvider for Ready {
+    fn open(&self, _: Call) -> ReplyStream {
+        let text = ReplyDelta::Text {
+            choice: 0,
+            text: "Hi.".into(),
+        };
+        let usage = ReplyDelta::Usage(Box::new(Usage::new(10, 5)));
+        ReplyStream::new(stream::iter([
+            ReplyItem::Delta(text),
+            ReplyItem::Delta(usage),
+            ReplyItem::End(Ok(())),
+        ]))
+    }
+
+    fn info(&self) -> &ProviderInfo {
+        &self.0
+    }
+}
+
+/// A clock that stands still.
+#[derive(Debug)]
+struct Still;
+
+#[async_trait::async_trait]
+impl Clock for Still {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn sleep(&self, _: Duration) {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn ready() -> Ready {
+    Ready(ProviderInfo::new("openai", "gpt-5-mini"))
+}
+
+fn keys() -> impl Iterator<Item = PoolKey> {
+    (0..3).map(|number| PoolKey::new(format!("key-{number}"), ready()))
+}
+
+fn limits() -> RateLimits {
+    RateLimits::new()
+        .with_requests_per_minute(u32::MAX)
+        .with_tokens_per_minute(u64::MAX)
+}
+
+fn router(clock: &Arc<dyn Clock>) -> Router {
+    let route = |name: &str| Route::of_keys(name, keys()).with_limits(limits());
+    Router::builder(Arc::clone(clock), system_random())
+        .route(route("a").with_weight(2.0))
+        .route(route("b").with_weight(1.0))
+        .route(route("c"))
+        .build()
+        .unwrap()
+}
+
+fn rows() -> Vec<(&'static str, Arc<dyn LlmProvider>)> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let still: Arc<dyn Clock> = Arc::new(Still);
+    let again = |clock: &Arc<dyn Clock>| Arc::clone(clock);
+    let candidates = [1.0, 2.0].map(|weight| Candidate::new(ready()).with_weight(weight));
+    let fallback = Fallback::new(candidates, FallbackPolicy::new(), again(&clock), system_random()).unwrap();
+    let retry = Retry::new(router(&clock), RetryPolicy::new(), again(&clock), system_random());
+    vec![
+        ("bare provider", Arc::new(ready())),
+        (
+            "rate limit",
+            Arc::new(RateLimit::new(ready(), limits(), again(&clock)).unwrap()),
+        ),
+        (
+            "breaker",
+            Arc::new(Breaker::new(ready(), BreakerPolicy::new(), again(&clock)).unwrap()),
+        ),
+        (
+            "key pool",
+            Arc::new(KeyPool::new(keys(), KeyPoolPolicy::new(), again(&clock)).unwrap()),
+        ),
+        ("fallback, weighted", Arc::new(fallback)),
+        ("router (aim ≤ 2000)", Arc::new(router(&clock))),
+        ("router, still clock", Arc::new(router(&still))),
+        ("retry around router", Arc::new(retry)),
+    ]
+}
+
+/// Nanoseconds of this thread's CPU time for each call.
+fn measure(provider: &dyn LlmProvider, request: &Arc<ChatRequest>) -> f64 {
+    let cpu = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+    };
+    let begun = cpu();
+    for _ in 0..CALLS {
+        let answer = provider.chat_call(Call::new(Arc::clone(request))).now_or_never();
+        black_box(answer.unwrap().unwrap());
+    }
+    (cpu() - begun).as_secs_f64() * 1e9 / f64::from(CALLS)
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+fn main() {
+    let request = Arc::new(ChatRequest::new([Message::user("Name a river in France.")]));
+    let rows = rows();
+    let rounds: Vec<Vec<f64>> = (0..ROUNDS)
+        .map(|_| {
+            rows.iter()
+                .map(|(_, provider)| measure(&**provider, &request))
+                .collect()
+        })
+        .collect();
+    println!(
+        "{:<22} {:>10} {:>10}   ns for each call, medians of {ROUNDS} rounds",
+        "", "call", "beyond"
+    );
+    for (at, (name, _)) in rows.iter().enumerate() {
+        let call = median(rounds.iter().map(|round| round[at]).collect());
+        let beyond = median(rounds.iter().map(|round| round[at] - round[0]).collect());
+        println!("{name:<22} {call:>10.0} {beyond:>10.0}");
+    }
+}

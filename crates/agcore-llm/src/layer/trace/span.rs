@@ -1,0 +1,84 @@
+//! The span of a call: its name, and what is known before anything is sent.
+//!
+//! Names of attributes: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>.
+
+use agcore_chat::{ChatRequest, ResponseFormat, StopSequence};
+use tracing::{Span, field::Empty};
+
+use crate::provider::{Call, ProviderInfo};
+
+/// The span of this call; a disabled one when nobody listens.
+pub(super) fn of(call: &Call, info: &ProviderInfo) -> Span {
+    let request = &*call.request;
+    let model = match request.model.as_str() {
+        "" => &*info.model,
+        model => model,
+    };
+    let span = tracing::info_span!(
+        "chat",
+        otel.name = format!("chat {model}").trim_end(),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        error.type = Empty,
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = well_known(&info.name),
+        gen_ai.request.model = model,
+        gen_ai.request.stream = call.stream,
+        gen_ai.request.choice.count = request.n.filter(|n| *n != 1),
+        gen_ai.request.seed = request.seed,
+        gen_ai.request.max_tokens = request.token_limit(),
+        gen_ai.request.temperature = request.temperature,
+        gen_ai.request.top_p = request.top_p,
+        gen_ai.request.frequency_penalty = request.frequency_penalty,
+        gen_ai.request.presence_penalty = request.presence_penalty,
+        gen_ai.request.stop_sequences = Empty,
+        gen_ai.output.type = output_type(request),
+        gen_ai.conversation.id = call.trace.as_deref(),
+        gen_ai.response.id = Empty,
+        gen_ai.response.model = Empty,
+        gen_ai.response.finish_reasons = Empty,
+        gen_ai.response.time_to_first_chunk = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        gen_ai.usage.cache_read.input_tokens = Empty,
+        gen_ai.usage.cache_creation.input_tokens = Empty,
+        gen_ai.usage.reasoning.output_tokens = Empty,
+        gen_ai.input.messages = Empty,
+        gen_ai.output.messages = Empty,
+        agcore.attempts = Empty,
+        agcore.answered_by = Empty,
+        agcore.key = Empty,
+    );
+    if let Some(stop) = request.stop.as_ref().filter(|_| !span.is_disabled()) {
+        span.record("gen_ai.request.stop_sequences", tracing::field::debug(sequences(stop)));
+    }
+    span
+}
+
+fn sequences(stop: &StopSequence) -> Vec<&str> {
+    match stop {
+        StopSequence::One(one) => vec![one],
+        StopSequence::Many(many) => many.iter().map(String::as_str).collect(),
+    }
+}
+
+fn output_type(request: &ChatRequest) -> Option<&'static str> {
+    match request.response_format.as_ref()? {
+        ResponseFormat::Text => Some("text"),
+        _ => Some("json"),
+    }
+}
+
+/// The conventions' name of a vendor; a provider with a name of its own keeps it.
+fn well_known(provider: &str) -> &str {
+    match provider {
+        "azure" => "azure.ai.openai",
+        "gemini" => "gcp.gemini",
+        "mistral" => "mistral_ai",
+        "moonshot" => "moonshot_ai",
+        "openai-responses" => "openai",
+        "ollama-native" => "ollama",
+        "xai" => "x_ai",
+        other => other,
+    }
+}

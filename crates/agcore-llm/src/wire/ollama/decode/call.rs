@@ -1,0 +1,117 @@
+//! Tool calls: `{"id": …, "function": {"index": …, "name": …, "arguments": {…}}}`, always whole.
+
+use std::fmt;
+
+use agcore_chat::Text;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, SeqAccess},
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    delta::CallFragment,
+    wire::lenient::{LooseText, Name, filled, skip},
+};
+
+/// The calls of one message; `null` is none. Their places are for the reader to give: `index` is missing or 0 in every call
+/// of many servers.
+#[derive(Debug, Default)]
+pub(super) struct Calls(pub(super) Vec<CallFragment>);
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CallsVisitor;
+        impl<'de> de::Visitor<'de> for CallsVisitor {
+            type Value = Calls;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tool calls")
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Calls, E> {
+                Ok(Calls::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Calls, A::Error> {
+                let mut calls = Vec::new();
+                while let Some(Call(call)) = seq.next_element()? {
+                    calls.push(call);
+                }
+                Ok(Calls(calls))
+            }
+        }
+        deserializer.deserialize_any(CallsVisitor)
+    }
+}
+
+struct Call(CallFragment);
+
+impl<'de> Deserialize<'de> for Call {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CallVisitor;
+        impl<'de> de::Visitor<'de> for CallVisitor {
+            type Value = Call;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a tool call")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Call, A::Error> {
+                let mut call = CallFragment {
+                    whole_input: true,
+                    ..CallFragment::default()
+                };
+                while let Some(name) = map.next_key::<Name<'de>>()? {
+                    match name.as_str() {
+                        "id" => call.id = filled(map.next_value::<LooseText>()?.0),
+                        "function" => {
+                            let function = map.next_value::<Option<Function>>()?.unwrap_or_default();
+                            (call.name, call.input) = (function.name, function.arguments);
+                        }
+                        _ => skip(&mut map)?,
+                    }
+                }
+                Ok(Call(call))
+            }
+        }
+        deserializer.deserialize_map(CallVisitor)
+    }
+}
+
+#[derive(Default)]
+struct Function {
+    name: Option<Text>,
+    arguments: Option<Text>,
+}
+
+impl<'de> Deserialize<'de> for Function {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FunctionVisitor;
+        impl<'de> de::Visitor<'de> for FunctionVisitor {
+            type Value = Function;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a function's name and arguments")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Function, A::Error> {
+                let mut function = Function::default();
+                while let Some(name) = map.next_key::<Name<'de>>()? {
+                    match name.as_str() {
+                        "name" => function.name = filled(map.next_value::<LooseText>()?.0),
+                        "arguments" => {
+                            let raw = map.next_value::<&'de RawValue>()?.get();
+                            function.arguments = arguments(raw).map_err(de::Error::custom)?;
+                        }
+                        _ => skip(&mut map)?,
+                    }
+                }
+                Ok(function)
+            }
+        }
+        deserializer.deserialize_map(FunctionVisitor)
+    }
+}
+
+/// The arguments' text: of an object the text that it is, of a string (servers that copy the API) what it holds.
+fn arguments(raw: &str) -> serde_json::Result<Option<Text>> {
+    match raw.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(raw).map(filled),
+        Some(b'n') => Ok(None),
+        _ => Ok(Some(raw.into())),
+    }
+}

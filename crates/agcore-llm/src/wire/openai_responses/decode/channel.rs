@@ -1,0 +1,32 @@
+//! [`Channel`]: which of an item's texts is said.
+
+use serde_json::{Map, Value};
+
+use super::json::{text_of, type_of};
+
+/// In which of an item's texts something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Channel {
+    /// Visible text.
+    Text,
+    /// A refusal.
+    Refusal,
+    /// A summary of reasoning.
+    Summary,
+    /// Reasoning itself, of open models.
+    Reasoning,
+}
+
+impl Channel {
+    /// The channel and the text of a part; none of a part that nobody here knows.
+    pub(super) fn read(part: &mut Map<String, Value>) -> Option<(Self, String)> {
+        let (channel, member) = match type_of(part) {
+            "output_text" | "text" => (Self::Text, "text"),
+            "refusal" => (Self::Refusal, "refusal"),
+            "summary_text" => (Self::Summary, "text"),
+            "reasoning_text" => (Self::Reasoning, "text"),
+            _ => return None,
+        };
+        Some((channel, text_of(part, member)))
+    }
+}

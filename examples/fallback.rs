@@ -1,0 +1,111 @@
+//! A router: two keys of one vendor, and another vendor for when the first one is down.
+//!
+//! A key that is told to slow down rests, and the other one goes on; a vendor that fails is passed over. Who rests until
+//! when is saved and read again, as over a restart. The vendors are mock servers on loopback.
+//!
+//! Run it: `cargo run --example fallback`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{error::Error, sync::Arc};
+
+use agcore::{
+    ChatRequest, LlmProvider, LlmProviderExt, Message,
+    llm::{
+        ProviderConfig, Route, Router, SystemClock,
+        layer::{failures::Failures, key_pool::PoolKey, rate_limit::RateLimits, router::RouterState},
+        system_random,
+    },
+};
+use agcore_testkit::mock_server::{ApiError, MockServer, Reply, Script};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let first = MockServer::start(Script::new([
+        Reply::error(ApiError::new(429).with_retry_after("60")),
+        Reply::text("Paris."),
+        Reply::error(ApiError::new(503)),
+        Reply::text("Rome."),
+        Reply::error(ApiError::new(503)),
+    ]))
+    .await?;
+    let second = MockServer::start(Script::new([
+        Reply::text("Madrid."),
+        Reply::error(ApiError::new(401).with_message("Unknown key.")),
+    ]))
+    .await?;
+
+    // The first call is made with the key `team`, which has to slow down; `spare` goes on at once.
+    let router = router(&first, &second)?;
+    assert_eq!(ask(&router, "the capital of France").await?, "openai/spare");
+    assert!(router.status()["openai"][0].rests_for.is_some());
+
+    // The first vendor is down.
+    assert_eq!(ask(&router, "the capital of Spain").await?, "deepseek/default");
+
+    // The program is restarted: what is saved holds labels and times, no keys.
+    let saved = serde_json::to_string(&router.export())?;
+    println!("saved         {saved}");
+    let router = self::router(&first, &second)?;
+    let gone = router.import(&serde_json::from_str::<RouterState>(&saved)?)?;
+    assert!(gone.is_empty(), "every label is still that of a key");
+    assert_eq!(ask(&router, "the capital of Italy").await?, "openai/spare");
+
+    // Both fail, each in its own way.
+    let request = ChatRequest::new([Message::user("What is the capital of Peru?")]);
+    let Err(error) = router.chat(request).await else {
+        return Err("both vendors were to fail".into());
+    };
+    println!(
+        "failed        {:?}, worth a retry: {}",
+        error.kind(),
+        error.is_retryable()
+    );
+    let failures = Failures::of(&error).ok_or("an error that stands for several")?;
+    for failure in failures.iter() {
+        println!("  {:11} {}", failure.who, failure.error);
+    }
+    assert_eq!((failures.len(), error.is_retryable()), (2, true));
+
+    // `team` was asked once, and then left in peace.
+    let keys: Vec<_> = first.shutdown().await.iter().map(key).collect();
+    assert_eq!(keys, ["sk-team", "sk-spare", "sk-spare", "sk-spare", "sk-spare"]);
+    assert_eq!(second.shutdown().await.len(), 2);
+    Ok(())
+}
+
+fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Error>> {
+    let provider = |name: &str, server: &MockServer, key: &str| -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
+        let config = ProviderConfig::of(name)?.with_base_url(server.base_url());
+        Ok(config.with_api_key(key).build()?)
+    };
+    let openai = |key| provider("openai:gpt-5-mini", first, key);
+    let keys = [
+        PoolKey::new("team", openai("sk-team")?),
+        PoolKey::new("spare", openai("sk-spare")?),
+    ];
+    let limits = RateLimits::new().with_requests_per_minute(500);
+    Ok(Router::builder(Arc::new(SystemClock::new()), system_random())
+        .route(Route::of_keys("openai", keys).with_limits(limits))
+        .route(Route::new(
+            "deepseek",
+            provider("deepseek:deepseek-chat", second, "sk-other")?,
+        ))
+        .build()?)
+}
+
+/// Asks for something, shows the answer, and tells who gave it.
+async fn ask(router: &Router, what: &str) -> Result<String, Box<dyn Error>> {
+    let request = ChatRequest::new([Message::user(format!("What is {what}?"))]);
+    let response = router.chat(request).await?;
+    let who = response.answered_by.clone().ok_or("a router tells who answers")?;
+    let key = who.key.unwrap_or_default();
+    println!("{:13} {} ({}, key {key})", who.provider, response.text(), who.model);
+    Ok(format!("{}/{key}", who.provider))
+}
+
+/// The key that a request was made with.
+fn key(request: &agcore_testkit::mock_server::RecordedRequest) -> String {
+    let header = request.header("authorization").unwrap_or_default();
+    header.trim_start_matches("Bearer ").to_owned()
+}
