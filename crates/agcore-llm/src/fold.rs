@@ -44,7 +44,7 @@ impl Fold {
     pub fn absorb(&mut self, item: ReplyItem) -> Option<Result<ChatResponse, LlmError>> {
         match item {
             ReplyItem::Delta(delta) => {
-                self.push(&delta);
+                self.take_in(delta);
                 None
             }
             ReplyItem::Notice(notice) => {
@@ -68,10 +68,20 @@ impl Fold {
         }
     }
 
+    /// As [`push`](Self::push), of a delta that nobody else needs: the parts of it that are large move.
+    pub(crate) fn take_in(&mut self, delta: ReplyDelta) {
+        match delta {
+            ReplyDelta::Start(start) => self.begin(*start),
+            ReplyDelta::Usage(usage) => self.usage = Some(*usage),
+            ReplyDelta::Block { choice, block } => self.choice(choice).block(*block),
+            other => drop(self.push(&other)),
+        }
+    }
+
     /// Takes a delta. For a fragment of a tool call it gives the call's place among the calls of its choice.
     pub fn push(&mut self, delta: &ReplyDelta) -> Option<usize> {
         match delta {
-            ReplyDelta::Start(start) => self.begin(start),
+            ReplyDelta::Start(start) => self.begin((**start).clone()),
             ReplyDelta::Text { choice, text } => self.choice(*choice).text(text),
             ReplyDelta::Reasoning { choice, text } => self.choice(*choice).reasoning(text),
             ReplyDelta::Refusal { choice, text } => self.choice(*choice).refusal.push_str(text),
@@ -86,11 +96,7 @@ impl Fold {
             }
             ReplyDelta::Seal { choice, block, vendor } => self.choice(*choice).seal(*block, vendor),
             ReplyDelta::BlockEnd { choice } => self.choice(*choice).open = false,
-            ReplyDelta::Block { choice, block } => {
-                let choice = self.choice(*choice);
-                choice.open = false;
-                choice.pieces.push(Piece::Block((**block).clone()));
-            }
+            ReplyDelta::Block { choice, block } => self.choice(*choice).block((**block).clone()),
             ReplyDelta::Usage(usage) => self.usage = Some((**usage).clone()),
             ReplyDelta::Finish { choice, reason } => {
                 self.choice(*choice).finish.get_or_insert_with(|| reason.clone());
@@ -155,17 +161,15 @@ impl Fold {
     }
 
     /// The first value of each member stands, later ones fill gaps: some servers change ids from chunk to chunk.
-    fn begin(&mut self, start: &ReplyStart) {
-        fn fill<T: Clone>(to: &mut Option<T>, from: Option<&T>) {
-            if to.is_none() {
-                *to = from.cloned();
-            }
-        }
-        fill(&mut self.start.id, start.id.as_ref());
-        fill(&mut self.start.model, start.model.as_ref());
-        fill(&mut self.start.created, start.created.as_ref());
-        fill(&mut self.start.system_fingerprint, start.system_fingerprint.as_ref());
-        fill(&mut self.start.service_tier, start.service_tier.as_ref());
+    fn begin(&mut self, start: ReplyStart) {
+        let known = std::mem::take(&mut self.start);
+        self.start = ReplyStart {
+            id: known.id.or(start.id),
+            model: known.model.or(start.model),
+            created: known.created.or(start.created),
+            system_fingerprint: known.system_fingerprint.or(start.system_fingerprint),
+            service_tier: known.service_tier.or(start.service_tier),
+        };
     }
 
     fn choice(&mut self, index: u32) -> &mut ChoiceFold {
@@ -241,6 +245,11 @@ enum Piece {
 impl ChoiceFold {
     fn is_empty(&self) -> bool {
         self.pieces.is_empty() && self.refusal.is_empty()
+    }
+
+    fn block(&mut self, block: Block) {
+        self.open = false;
+        self.pieces.push(Piece::Block(block));
     }
 
     fn text(&mut self, more: &str) {

@@ -20,7 +20,10 @@ use crate::{
     wire::{Chat, EncodeOptions, Operation, Wire},
 };
 
-use self::exchange::{Exchange, Step};
+use self::{
+    exchange::{Exchange, Step},
+    interrupt::Interrupt,
+};
 
 /// A provider made of a wire and a transport.
 ///
@@ -87,7 +90,7 @@ fn restarted() -> Notice {
 
 impl Inner {
     fn exchange(self: &Arc<Self>, call: Call) -> Exchange<Chat> {
-        let interrupt = interrupt::interrupt(call.token, call.deadline);
+        let interrupt = Interrupt::new(call.token, call.deadline);
         let (encoder, request, stream) = (Arc::clone(self), call.request, call.stream);
         let encode = move || {
             let options = EncodeOptions::new(&encoder.info.model).with_stream(stream);
@@ -135,7 +138,7 @@ pub async fn call<O: Operation>(
         move |head| wire.decoder(head),
         Arc::clone(transport),
         options.stream,
-        interrupt::never(),
+        Interrupt::never(),
     );
     let mut items = Vec::new();
     while let Some(step) = exchange.next().await {

@@ -192,7 +192,7 @@ impl ToolView {
 pub struct ExecutorBuilder {
     snapshot: Arc<ToolSnapshot>,
     context: ToolContext,
-    policy: ToolPolicy,
+    policy: Option<ToolPolicy>,
     session: ToolSession,
     timeout: Option<Duration>,
     most_at_a_time: usize,
@@ -212,7 +212,7 @@ impl ExecutorBuilder {
         Self {
             snapshot,
             context,
-            policy: ToolPolicy::default(),
+            policy: None,
             session: ToolSession::new(),
             timeout: Some(TIMEOUT),
             most_at_a_time: AT_A_TIME,
@@ -226,7 +226,7 @@ impl ExecutorBuilder {
 
     /// Sets the policy; by default the default rules hold and nobody is asked.
     pub fn policy(mut self, policy: ToolPolicy) -> Self {
-        self.policy = policy;
+        self.policy = Some(policy);
         self
     }
 
@@ -291,7 +291,7 @@ impl ExecutorBuilder {
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
         let gate = Gate {
-            policy: self.policy,
+            policy: self.policy.unwrap_or_default(),
             session: self.session.clone(),
             audit: self.audit.clone(),
         };

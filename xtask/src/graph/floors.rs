@@ -36,6 +36,10 @@ pub(crate) const HOUSE: &[(&str, Place)] = &[
         Place::Beside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-memory"]),
     ),
     ("agcore-examples", Place::Beside(&["agcore", TESTKIT])),
+    (
+        "agcore-benches",
+        Place::Beside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-agent"]),
+    ),
     ("xtask", Place::Beside(&[])),
 ];
 

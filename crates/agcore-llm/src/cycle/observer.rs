@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -64,11 +64,19 @@ impl Observer {
     }
 
     fn take(&self, reader: Option<&Waker>) -> Option<StreamEvent> {
-        let (event, writers) = self.with(|queue| {
-            let event = queue.events.pop_front();
-            queue.reader = reader.filter(|_| event.is_none()).cloned();
-            (event, std::mem::take(&mut queue.writers))
-        });
+        let mut queue = self.lock();
+        if queue.events.is_empty() {
+            queue.reader = reader.cloned();
+        } else {
+            queue.reader = None;
+        }
+        // Events are large: taken out last, one moves once.
+        let writers = std::mem::take(&mut queue.writers);
+        if writers.is_empty() {
+            return queue.events.pop_front();
+        }
+        let event = queue.events.pop_front();
+        drop(queue);
         writers.into_iter().for_each(Waker::wake);
         event
     }
@@ -87,6 +95,10 @@ impl Observer {
     }
 
     fn with<T>(&self, use_queue: impl FnOnce(&mut Queue) -> T) -> T {
-        use_queue(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        use_queue(&mut self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

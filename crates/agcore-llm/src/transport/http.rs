@@ -11,6 +11,7 @@
 //! Connections are kept and used again. Redirects are not followed, so that a credential never reaches a host that nobody
 //! named; the environment's proxies are not used unless asked.
 
+mod alarm;
 mod authorizer;
 mod base;
 mod body;
@@ -24,12 +25,11 @@ pub use options::HttpOptions;
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
 
-use std::{fmt, future::Future, time::Duration};
+use std::{fmt, pin::pin, time::Duration};
 
 use async_trait::async_trait;
 use http::{HeaderMap, StatusCode, header};
 use reqwest::{Response, Url};
-use tokio::time::{Instant, timeout_at};
 
 use crate::{
     credential::{Secret, SecretGuard},
@@ -38,7 +38,7 @@ use crate::{
     wire::{ReplyHead, WireRequest},
 };
 
-use self::{authorizer::Authorizer, base::BaseUrl, body::Body};
+use self::{alarm::Alarm, authorizer::Authorizer, base::BaseUrl, body::Body};
 
 /// How long an unused connection is kept. Below the 75 s after which common reverse proxies close theirs.
 const KEEP_UNUSED: Duration = Duration::from_secs(60);
@@ -82,27 +82,45 @@ impl HttpTransport {
     }
 
     /// Sends the request; with a token that the server refuses, once more with a new one.
-    async fn answer(&self, request: WireRequest, url: Url) -> Result<Response, LlmError> {
-        let Some(token) = self.authorizer.token(None).await? else {
-            return self.attempt(request, url, None).await;
-        };
-        let response = self.attempt(request.clone(), url.clone(), Some(&token)).await?;
+    async fn answer(&self, request: WireRequest, url: Url, alarm: &mut Alarm) -> Result<Response, LlmError> {
+        if !self.authorizer.needs_token() {
+            return self.attempt(request, url, None, alarm).await;
+        }
+        let token = self.token(None, alarm).await?;
+        let response = self
+            .attempt(request.clone(), url.clone(), token.as_ref(), alarm)
+            .await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(response);
         }
         drop(response);
-        let token = self.authorizer.token(Some(&token)).await?;
-        self.attempt(request, url, token.as_ref()).await
+        let token = self.token(token.as_ref(), alarm).await?;
+        self.attempt(request, url, token.as_ref(), alarm).await
     }
 
-    async fn attempt(&self, request: WireRequest, url: Url, token: Option<&Secret>) -> Result<Response, LlmError> {
-        let request = self.authorizer.finish(request, url, token).await?;
-        let answer = self.client.execute(request);
-        let limit = self.timeouts.first_byte.map(|limit| Instant::now() + limit);
-        let answer = within(limit, answer)
-            .await
-            .ok_or_else(|| self.expired(TimeoutStage::FirstByte))?;
-        answer.map_err(|error| error::unanswered(error, self.base.origin(), &self.timeouts))
+    async fn token(&self, refused: Option<&Secret>, alarm: &mut Alarm) -> Result<Option<Secret>, LlmError> {
+        let token = pin!(self.authorizer.token(refused));
+        let token = alarm.within(None, TimeoutStage::Total, token).await;
+        token.unwrap_or_else(|stage| Err(self.expired(stage)))
+    }
+
+    async fn attempt(
+        &self,
+        request: WireRequest,
+        url: Url,
+        token: Option<&Secret>,
+        alarm: &mut Alarm,
+    ) -> Result<Response, LlmError> {
+        let request = pin!(self.authorizer.finish(request, url, token));
+        let request = alarm.within(None, TimeoutStage::Total, request).await;
+        let request = request.unwrap_or_else(|stage| Err(self.expired(stage)))?;
+        let answer = pin!(self.client.execute(request));
+        let answer = alarm
+            .within(self.timeouts.first_byte, TimeoutStage::FirstByte, answer)
+            .await;
+        answer
+            .map_err(|stage| self.expired(stage))?
+            .map_err(|error| error::unanswered(error, self.base.origin(), &self.timeouts))
     }
 
     fn expired(&self, stage: TimeoutStage) -> LlmError {
@@ -113,20 +131,15 @@ impl HttpTransport {
 #[async_trait]
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
-        let deadline = self
-            .timeouts
-            .total
-            .filter(|_| !stream)
-            .map(|limit| Instant::now() + limit);
+        let mut alarm = Alarm::new(self.timeouts.total.filter(|_| !stream));
         let url = self.base.join(&request.path)?;
-        let answer = within(deadline, self.answer(request, url)).await;
-        let mut response = answer.ok_or_else(|| self.expired(TimeoutStage::Total))??;
+        let mut response = self.answer(request, url, &mut alarm).await?;
         let head = ReplyHead {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
         };
         check_head(&head, self.base.origin())?;
-        let body = Body::new(response, self.timeouts, deadline, self.base.origin().clone());
+        let body = Body::new(response, alarm, self.timeouts, self.base.origin().clone());
         Ok(TransportReply {
             head,
             body: Box::pin(body),
@@ -163,14 +176,6 @@ fn client(
     proxy.apply(client)?.build().map_err(|error| {
         LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up").with_source(error.without_url())
     })
-}
-
-/// The future's output, or `None` when the time came first.
-async fn within<F: Future>(limit: Option<Instant>, future: F) -> Option<F::Output> {
-    match limit {
-        Some(limit) => timeout_at(limit, future).await.ok(),
-        None => Some(future.await),
-    }
 }
 
 /// Refuses replies that no wire can read: redirects, and compression that nobody asked for.

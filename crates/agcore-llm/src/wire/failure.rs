@@ -26,7 +26,7 @@ use crate::{
 /// Longest message of a server that is taken over, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Reads the errors of one reply. Cheap to make: it keeps the few useful headers by reference count.
+/// Reads the errors of one reply. Cheap to make and to keep: it copies the few useful headers.
 #[derive(Debug, Clone)]
 pub struct FailureReader {
     /// The HTTP status, unless it says success.

@@ -45,6 +45,11 @@ pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> 
 #[derive(Debug, Default)]
 pub(crate) struct LooseText(pub(super) Text);
 
+/// The same as text of its own, for what is kept; nothing when it is empty.
+#[cfg(feature = "openai-chat")]
+#[derive(Debug, Default)]
+pub(super) struct LooseString(pub(super) Option<String>);
+
 /// A count; text that is a number is that number, negative numbers and anything else are nothing.
 #[derive(Debug, Default)]
 pub(crate) struct LooseCount(pub(super) Option<u64>);
@@ -91,6 +96,33 @@ impl<'de> Deserialize<'de> for LooseText {
             }
         }
         deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+#[cfg(feature = "openai-chat")]
+impl<'de> Deserialize<'de> for LooseString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StringVisitor;
+        impl<'de> de::Visitor<'de> for StringVisitor {
+            type Value = LooseString;
+            nothing!(LooseString);
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<LooseString, E> {
+                Ok(LooseString((!text.is_empty()).then(|| text.to_owned())))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<LooseString, E> {
+                Ok(LooseString(Some(number.to_string())))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<LooseString, E> {
+                Ok(LooseString(Some(number.to_string())))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<LooseString, E> {
+                Ok(LooseString(Some(number.to_string())))
+            }
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LooseString, E> {
+                Ok(LooseString::default())
+            }
+        }
+        deserializer.deserialize_any(StringVisitor)
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use agcore_chat::ChatRequest;
 
-use self::decode::ChatReader;
+use self::{decode::ChatReader, encode::WrittenTools};
 use crate::{
     dialect::Dialect,
     error::LlmError,
@@ -23,6 +23,7 @@ use crate::{
 pub struct OpenAiChat {
     dialect: Dialect,
     query: Cow<'static, str>,
+    written_tools: WrittenTools,
 }
 
 impl OpenAiChat {
@@ -31,6 +32,7 @@ impl OpenAiChat {
         Self {
             dialect,
             query: Cow::Borrowed(""),
+            written_tools: WrittenTools::default(),
         }
     }
 
@@ -56,7 +58,8 @@ impl OpenAiChat {
 
 impl Wire<Chat> for OpenAiChat {
     fn encode(&self, request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
-        encode::encode(&self.dialect, &self.path("/chat/completions"), request, options)
+        let path = self.path("/chat/completions");
+        encode::encode(&self.dialect, &self.written_tools, &path, request, options)
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {

@@ -75,10 +75,24 @@ impl<O: Operation> Exchange<O> {
 
     /// Goes one step further.
     fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(error) = self.poll_interrupt(cx) {
-            self.state = State::Ending(Err(error));
+        let is_open = matches!(self.state, State::Opening(_) | State::Reading(_));
+        if is_open && let Poll::Ready(error) = self.interrupt.poll_now(cx) {
+            self.interrupted(error);
             return Poll::Ready(());
         }
+        let went = self.poll_work(cx);
+        // A reply that is whole is not interrupted any more.
+        if went.is_pending()
+            && is_open
+            && let Poll::Ready(error) = self.interrupt.poll_wait(cx)
+        {
+            self.interrupted(error);
+            return Poll::Ready(());
+        }
+        went
+    }
+
+    fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.state {
             State::Opening(opening) => {
                 self.state = match ready!(opening.as_mut().poll(cx)) {
@@ -104,20 +118,13 @@ impl<O: Operation> Exchange<O> {
         Poll::Ready(())
     }
 
-    /// The error that ends the exchange from our side; a reply that is whole is not interrupted any more.
-    fn poll_interrupt(&mut self, cx: &mut Context<'_>) -> Option<LlmError> {
-        let reading = match &self.state {
-            State::Opening(_) => None,
-            State::Reading(reading) => Some(reading),
-            State::Draining(_) | State::Ending(_) | State::Ended => return None,
+    /// The exchange ends from our side.
+    fn interrupted(&mut self, error: LlmError) {
+        let error = match &self.state {
+            State::Reading(reading) => reading.placed(error),
+            _ => error,
         };
-        match self.interrupt.as_mut().poll(cx) {
-            Poll::Ready(error) => Some(match reading {
-                Some(reading) => reading.placed(error),
-                None => error,
-            }),
-            Poll::Pending => None,
-        }
+        self.state = State::Ending(Err(error));
     }
 
     fn drain(&mut self, end: Result<(), LlmError>) {

@@ -1,21 +1,32 @@
 //! [`Reading`]: a reply's body on its way through the decoder.
 
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
 use crate::{
     error::{LlmError, LlmErrorKind},
     transport::TransportReply,
-    wire::{Close, Decoder, Operation, failure::FailureReader},
+    wire::{Close, Decoder, Operation, ReplyHead, failure::FailureReader},
 };
 
 use super::draining::Body;
 
 /// A reply's body on its way through the decoder.
 pub(super) struct Reading<O: Operation> {
-    reply: TransportReply,
+    head: Head,
+    body: Body,
     decoder: Box<dyn Decoder<O>>,
+}
+
+/// What errors are told of the head. A stream keeps only what is useful: the rest holds memory as long as it is there.
+enum Head {
+    Whole(ReplyHead),
+    Kept {
+        useful: FailureReader,
+        /// A status that says no success.
+        status: Option<u16>,
+    },
 }
 
 /// What became of a piece.
@@ -30,21 +41,28 @@ pub(super) enum Outcome {
 
 impl<O: Operation> Reading<O> {
     pub(super) fn new(reply: TransportReply, decoder: Box<dyn Decoder<O>>) -> Self {
-        Self { reply, decoder }
+        Self {
+            head: Head::Whole(reply.head),
+            body: reply.body,
+            decoder,
+        }
     }
 
     pub(super) fn into_body(self) -> Body {
-        self.reply.body
+        self.body
     }
 
     /// Reads the next piece.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, items: &mut Vec<O::Item>) -> Poll<Outcome> {
-        let piece = ready!(self.reply.body.as_mut().poll_next(cx));
-        Poll::Ready(match piece {
-            Some(Ok(bytes)) => self.feed(&bytes, items),
-            Some(Err(error)) => Outcome::Over(self.broken(error, items)),
-            None => Outcome::Over(self.finish(Close::Clean, items)),
-        })
+        match self.body.as_mut().poll_next(cx) {
+            Poll::Ready(Some(Ok(bytes))) => Poll::Ready(self.feed(&bytes, items)),
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Outcome::Over(self.broken(error, items))),
+            Poll::Ready(None) => Poll::Ready(Outcome::Over(self.finish(Close::Clean, items))),
+            Poll::Pending => {
+                self.head.shrink();
+                Poll::Pending
+            }
+        }
     }
 
     fn feed(&mut self, bytes: &Bytes, items: &mut Vec<O::Item>) -> Outcome {
@@ -73,11 +91,34 @@ impl<O: Operation> Reading<O> {
 
     /// The error with what the head tells.
     pub(super) fn placed(&self, error: LlmError) -> LlmError {
-        let head = &self.reply.head;
-        let error = FailureReader::new(head).note(error);
-        if error.status().is_none() && !head.status.is_success() {
-            return error.with_status(head.status.as_u16());
+        self.head.note(error)
+    }
+}
+
+impl Head {
+    fn shrink(&mut self) {
+        if let Self::Whole(head) = self {
+            *self = Self::kept(head);
         }
-        error
+    }
+
+    fn kept(head: &ReplyHead) -> Self {
+        Self::Kept {
+            useful: FailureReader::new(head),
+            status: (!head.status.is_success()).then_some(head.status.as_u16()),
+        }
+    }
+
+    fn note(&self, error: LlmError) -> LlmError {
+        match self {
+            Self::Whole(head) => Self::kept(head).note(error),
+            Self::Kept { useful, status } => {
+                let error = useful.note(error);
+                match status {
+                    Some(status) if error.status().is_none() => error.with_status(*status),
+                    _ => error,
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! [`Batch`]: calls that run side by side, as a stream of what they tell and how they end.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -24,7 +24,7 @@ pub(crate) struct Batch {
     /// Calls on their way to the gate and through it; nothing waits for their neighbours here.
     preparing: FuturesUnordered<Future<Prepared>>,
     /// Calls that wait for their turn.
-    ready: HashMap<usize, ReadyCall>,
+    ready: BTreeMap<usize, ReadyCall>,
     lanes: Lanes,
     running: FuturesUnordered<Future<Settlement>>,
     settled: VecDeque<(usize, Settlement)>,
@@ -61,7 +61,7 @@ impl Batch {
             engine,
             told,
             preparing,
-            ready: HashMap::new(),
+            ready: BTreeMap::new(),
             running: FuturesUnordered::new(),
             settled: VecDeque::new(),
         }

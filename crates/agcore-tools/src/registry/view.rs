@@ -45,6 +45,8 @@ impl ToolView {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(snapshot) if snapshot.revision() == whole.revision() => Arc::clone(snapshot),
+            // A view of everything is the whole, with what was worked out for it.
+            _ if whole.tools().iter().all(|tool| (self.keep)(tool)) => Arc::clone(last.insert(whole)),
             _ => Arc::clone(last.insert(Arc::new(whole.filter(|tool| (self.keep)(tool))))),
         }
     }

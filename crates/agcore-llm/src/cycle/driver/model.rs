@@ -207,6 +207,7 @@ impl Driver<'_> {
                 }
             };
             match item {
+                Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => fold.take_in(delta),
                 Some(ReplyItem::Delta(delta)) => {
                     let call = fold.push(&delta);
                     // A summary is no part of the conversation.

@@ -35,12 +35,13 @@ impl Driver<'_> {
         }
         let mut admitted = Vec::with_capacity(work.len());
         for mut work in work {
-            match self.admit(&work.call).await {
+            let id = Text::from(work.call.id.as_str());
+            match self.admit(work.call).await {
                 Ok(call) => {
                     work.call = call;
                     admitted.push(work);
                 }
-                Err(refusal) => self.settle(work.call.id.into(), refusal, Duration::ZERO).await?,
+                Err(refusal) => self.settle(id, refusal, Duration::ZERO).await?,
             }
         }
         if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
@@ -50,7 +51,7 @@ impl Driver<'_> {
     }
 
     /// The call as the hooks let it pass, or its result when it may not run.
-    async fn admit(&self, call: &ToolCall) -> Result<ToolCall, ToolOutcome> {
+    async fn admit(&self, call: ToolCall) -> Result<ToolCall, ToolOutcome> {
         if self.options.tools.is_none() {
             let message = format!(
                 "There is no tool named `{}`: no tools are available in this turn.",
@@ -59,10 +60,10 @@ impl Driver<'_> {
             return Err(ToolOutcome::error(message));
         }
         if self.hooks.is_empty() {
-            return Ok(call.clone());
+            return Ok(call);
         }
         self.hooks
-            .pre_tool(&self.context(), call.clone())
+            .pre_tool(&self.context(), call)
             .await
             .map_err(ToolOutcome::error)
     }
@@ -108,8 +109,7 @@ impl Driver<'_> {
         };
         let outcome = match outcome {
             ToolOutcome::Done(result) if !self.hooks.is_empty() => {
-                let known = known.clone();
-                ToolOutcome::Done(self.hooks.post_tool(&self.context(), &known, result).await)
+                ToolOutcome::Done(self.hooks.post_tool(&self.context(), known, result).await)
             }
             other => other,
         };

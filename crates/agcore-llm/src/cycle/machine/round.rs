@@ -178,11 +178,13 @@ impl Machine {
         if !slots.iter().all(|slot| matches!(slot.state, SlotState::Settled(_))) {
             return;
         }
-        let reply = Message::Assistant((**reply).clone());
-        let results: Vec<Message> = slots.drain(..).filter_map(Slot::into_message).collect();
+        let (reply, slots) = (Arc::clone(reply), std::mem::take(slots));
         turn.round = turn.round.saturating_add(1);
         let closing = turn.closing.take();
         turn.phase = Phase::Calling(if over { Purpose::WrapUp } else { Purpose::Reply });
+        // Mostly nobody else has the reply any more, and it moves.
+        let reply = Message::Assistant(Arc::unwrap_or_clone(reply));
+        let results: Vec<Message> = slots.into_iter().filter_map(Slot::into_message).collect();
         turn.pending = if over {
             vec![Arc::new(result::wrap_up_note())]
         } else {

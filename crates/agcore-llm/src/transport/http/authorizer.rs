@@ -41,6 +41,11 @@ impl Authorizer {
         matches!(self.credential, Credential::Key(_) | Credential::Token(_)).then(|| self.header.name())
     }
 
+    /// Whether tokens are used.
+    pub(super) fn needs_token(&self) -> bool {
+        matches!(self.credential, Credential::Token(_))
+    }
+
     /// The token to send now, where tokens are used; a new one when the server refused one.
     pub(super) async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, LlmError> {
         let Credential::Token(source) = &self.credential else {

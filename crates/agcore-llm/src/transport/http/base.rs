@@ -1,6 +1,6 @@
 //! [`BaseUrl`]: what stands before the path of every request.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use reqwest::Url;
 
@@ -14,6 +14,8 @@ pub(super) struct BaseUrl {
     query: Option<String>,
     origin: Arc<str>,
     url: Url,
+    /// The first path that was joined, and its URL: nearly always the only one.
+    usual: OnceLock<(String, Url)>,
 }
 
 impl BaseUrl {
@@ -50,6 +52,7 @@ impl BaseUrl {
             query,
             origin,
             url,
+            usual: OnceLock::new(),
         })
     }
 
@@ -65,6 +68,17 @@ impl BaseUrl {
 
     /// The URL of a path with a leading slash and maybe a query.
     pub(super) fn join(&self, path: &str) -> Result<Url, LlmError> {
+        if let Some((usual, url)) = self.usual.get()
+            && usual == path
+        {
+            return Ok(url.clone());
+        }
+        let url = self.joined(path)?;
+        self.usual.get_or_init(|| (path.to_owned(), url.clone()));
+        Ok(url)
+    }
+
+    fn joined(&self, path: &str) -> Result<Url, LlmError> {
         let text = match &self.query {
             None => [&self.prefix, path].concat(),
             Some(query) => {

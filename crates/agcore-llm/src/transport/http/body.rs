@@ -9,38 +9,30 @@ use std::{
 
 use bytes::Bytes;
 use futures_core::Stream;
-use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::error::{LlmError, TimeoutStage};
 
-use super::{error::broken_body, timeouts::Timeouts};
+use super::{alarm::Alarm, error::broken_body, timeouts::Timeouts};
 
 /// The body of a reply. Dropping it in the middle closes the connection.
 pub(super) struct Body {
     response: reqwest::Response,
-    /// Made when the first wait begins, then moved on.
-    alarm: Option<Pin<Box<Sleep>>>,
+    alarm: Alarm,
     waiting: bool,
     ended: bool,
     timeouts: Timeouts,
-    deadline: Option<Instant>,
     origin: Arc<str>,
 }
 
 impl Body {
-    pub(super) fn new(
-        response: reqwest::Response,
-        timeouts: Timeouts,
-        deadline: Option<Instant>,
-        origin: Arc<str>,
-    ) -> Self {
+    /// The body of a response, under the alarm of the exchange.
+    pub(super) fn new(response: reqwest::Response, alarm: Alarm, timeouts: Timeouts, origin: Arc<str>) -> Self {
         Self {
             response,
-            alarm: None,
+            alarm,
             waiting: false,
             ended: false,
             timeouts,
-            deadline,
             origin,
         }
     }
@@ -48,26 +40,11 @@ impl Body {
     /// Ready when nothing came for too long. The wait begins with the first call after a piece.
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<LlmError> {
         if !std::mem::replace(&mut self.waiting, true) {
-            let idle = self.timeouts.idle.map(|limit| Instant::now() + limit);
-            let Some(at) = idle.into_iter().chain(self.deadline).min() else {
-                return Poll::Pending;
-            };
-            match &mut self.alarm {
-                Some(alarm) => alarm.as_mut().reset(at),
-                None => self.alarm = Some(Box::pin(sleep_until(at))),
-            }
+            self.alarm.set(self.timeouts.idle, TimeoutStage::Idle);
         }
-        let Some(alarm) = &mut self.alarm else {
-            return Poll::Pending;
-        };
-        ready!(alarm.as_mut().poll(cx));
-        let overdue = self.deadline.is_some_and(|deadline| alarm.deadline() >= deadline);
-        let stage = if overdue {
-            TimeoutStage::Total
-        } else {
-            TimeoutStage::Idle
-        };
-        Poll::Ready(self.timeouts.expired(stage, &self.origin))
+        self.alarm
+            .poll(cx)
+            .map(|stage| self.timeouts.expired(stage, &self.origin))
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`UsefulHeaders`]: the headers of a reply that help with its failure.
 
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 
 /// Kept in errors: request ids, hints, limits. Names as OpenAI, Azure, Anthropic, Groq, Google and Cloudflare write them.
 const USEFUL: &[&str] = &[
@@ -65,31 +65,43 @@ pub(super) const COUNTERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Names and values; a value is shared with the head it came from, so that keeping it costs no copy.
+/// Lines of `name: value`, in the order of [`USEFUL`]: one copy, so that what the head itself was read into can go.
 #[derive(Debug, Clone)]
-pub(super) struct UsefulHeaders(Vec<(&'static str, HeaderValue)>);
+pub(super) struct UsefulHeaders(String);
 
 impl UsefulHeaders {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let mut found = Vec::with_capacity(headers.len().min(USEFUL.len()));
-        found.extend(
-            USEFUL
-                .iter()
-                .filter_map(|name| Some((*name, headers.get(*name)?.clone()))),
-        );
-        Self(found)
+        // Values with other characters than those of text are of no use.
+        let mut found: Vec<(usize, &str)> = headers
+            .iter()
+            .filter_map(|(name, value)| Some((place(name.as_str())?, value.to_str().ok()?)))
+            .collect();
+        found.sort_by_key(|(place, _)| *place);
+        found.dedup_by_key(|(place, _)| *place);
+        let size = |(place, value): &(usize, &str)| USEFUL[*place].len() + value.len() + 3;
+        let mut lines = String::with_capacity(found.iter().map(size).sum());
+        for (place, value) in found {
+            for part in [USEFUL[place], ": ", value, "\n"] {
+                lines.push_str(part);
+            }
+        }
+        Self(lines)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.lines().filter_map(|line| line.split_once(": "))
     }
 
     /// A header's value, blanks around it cut off.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
-        value.to_str().ok().map(str::trim)
+        let (_, value) = self.iter().find(|(known, _)| *known == name)?;
+        Some(value.trim())
     }
 
     /// Names and values as text.
     pub(super) fn to_vec(&self) -> Vec<(String, String)> {
-        let text = |(name, value): &(&str, HeaderValue)| Some(((*name).to_owned(), value.to_str().ok()?.to_owned()));
-        self.0.iter().filter_map(text).collect()
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        self.iter().map(owned).collect()
     }
 
     /// The server's id of the request.
@@ -108,5 +120,59 @@ impl UsefulHeaders {
             "false" => Some(false),
             _ => None,
         }
+    }
+}
+
+/// Which of [`USEFUL`] a header is. Replies have many others; most are told apart by their length alone.
+fn place(name: &str) -> Option<usize> {
+    if name.len() >= 64 || LENGTHS & (1 << name.len()) == 0 {
+        return None;
+    }
+    USEFUL.iter().position(|useful| *useful == name)
+}
+
+/// A bit for each length of a name in [`USEFUL`].
+const LENGTHS: u64 = {
+    let (mut lengths, mut at) = (0, 0);
+    while at < USEFUL.len() {
+        lengths |= 1 << USEFUL[at].len();
+        at += 1;
+    }
+    lengths
+};
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn useful_headers_are_kept_in_order_and_once() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("retry-after", "20 "),
+            ("server", "x"),
+            ("x-request-id", "a: b"),
+            ("x-request-id", "second"),
+            ("cf-ray", "é"),
+            ("date", ""),
+        ] {
+            headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        let kept = UsefulHeaders::of(&headers);
+        let all: Vec<(&str, &str)> = kept.iter().collect();
+        assert_eq!(all, [("x-request-id", "a: b"), ("date", ""), ("retry-after", "20 ")]);
+        assert_eq!(kept.get("retry-after"), Some("20"));
+        assert_eq!(kept.get("server"), None);
+        assert_eq!(kept.request_id().as_deref(), Some("a: b"));
+    }
+
+    #[test]
+    fn every_useful_header_is_found() {
+        for (at, name) in USEFUL.iter().enumerate() {
+            assert_eq!(place(name), Some(at), "{name}");
+        }
+        assert_eq!(place(&"x".repeat(200)), None);
     }
 }

@@ -8,11 +8,12 @@ mod finish;
 mod message;
 mod said;
 mod state;
+mod template;
 mod usage;
 
 use std::borrow::Cow;
 
-use self::{chunk::Summary, state::State};
+use self::{chunk::Summary, state::State, template::Template};
 use crate::{
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
@@ -26,6 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct ChatReader {
     state: State,
+    template: Template,
     is_done: bool,
 }
 
@@ -34,6 +36,7 @@ impl ChatReader {
     pub(super) fn new(vendor: Cow<'static, str>) -> Self {
         Self {
             state: State::new(vendor),
+            template: Template::default(),
             is_done: false,
         }
     }
@@ -44,6 +47,14 @@ impl EventReader for ChatReader {
 
     fn event(&mut self, event: &Event<'_>, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         let data = event.data;
+        if event.name.is_empty()
+            && let Some((choice, text)) = self.template.text(data)
+        {
+            let text = text.into();
+            out.push(ReplyDelta::Text { choice, text });
+            return Ok(());
+        }
+        self.template.clear();
         if data == b"[DONE]" {
             self.is_done = true;
             self.state.finish_all(out);
@@ -57,7 +68,12 @@ impl EventReader for ChatReader {
         }
         let begin = out.len();
         match chunk::read(data, &mut self.state, out) {
-            Ok(summary) => failed(failure, data, &summary).map_or(Ok(()), Err),
+            Ok(summary) => {
+                if let Some(text) = summary.only_text {
+                    self.template.learn(data, text);
+                }
+                failed(failure, data, &summary).map_or(Ok(()), Err)
+            }
             Err(error) => {
                 out.truncate(begin);
                 // The stream ended within this event: the cut is the fault, not the JSON.

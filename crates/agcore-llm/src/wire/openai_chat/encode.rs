@@ -11,7 +11,11 @@ mod message;
 mod nine_letters;
 mod parameters;
 mod schema;
+mod size;
 mod tools;
+mod written_tools;
+
+pub(super) use written_tools::WrittenTools;
 
 use agcore_chat::ChatRequest;
 
@@ -22,12 +26,10 @@ use crate::{
     wire::{EncodeOptions, WireRequest, extra_headers},
 };
 
-/// A guess at a body's size, so that short ones grow once or never.
-const USUAL_SIZE: usize = 2048;
-
 /// Writes a request for a path below the base URL.
 pub(super) fn encode(
     dialect: &Dialect,
+    written_tools: &WrittenTools,
     path: &str,
     request: &ChatRequest,
     options: &EncodeOptions<'_>,
@@ -47,14 +49,14 @@ pub(super) fn encode(
         let why = format!("extra_body must not hold `{name}`: set the request's field of that name instead");
         return Err(refused(why));
     }
-    let context = Context::new(dialect, request, model);
+    let context = Context::new(dialect, written_tools, request, model);
     let body = Body {
         context: &context,
         request,
         model,
         stream: options.stream || dialect.streaming.always,
     };
-    let mut bytes = Vec::with_capacity(USUAL_SIZE);
+    let mut bytes = Vec::with_capacity(size::guess(request));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
     let mut wire = WireRequest::post(path, bytes);
     extra_headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;

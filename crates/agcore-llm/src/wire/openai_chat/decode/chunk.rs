@@ -11,12 +11,13 @@ use serde_json::Value;
 use super::{
     message::SaidSeed,
     said::Said,
-    state::{State, says_nothing},
+    state::{Heard, State, says_nothing},
+    template::TextPlace,
     usage::{GroqMember, RawUsage},
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{LooseCount, LooseText, Name, filled, skip},
+    wire::lenient::{LooseCount, LooseString, LooseText, Name, filled, skip},
 };
 
 /// What a chunk says beside its deltas.
@@ -30,11 +31,24 @@ pub(super) struct Summary {
     pub(super) finished_with_error: bool,
     /// Whether it is itself an error, without an `error` member: flat, as vLLM wrote it until 0.10.1.
     pub(super) is_flat_error: bool,
+    /// Where its text stands, when it says nothing else at all.
+    pub(super) only_text: Option<TextPlace>,
 }
 
 /// Reads a chunk and tells its deltas. After an error in it the deltas told for it are void.
 pub(super) fn read(data: &[u8], state: &mut State, out: &mut Vec<ReplyDelta>) -> serde_json::Result<Summary> {
-    let mut deserializer = serde_json::Deserializer::from_slice(data);
+    // Checked as a whole it costs less than string by string; where it is none, the place of the fault is found that way.
+    match std::str::from_utf8(data) {
+        Ok(text) => read_from(serde_json::Deserializer::from_str(text), state, out),
+        Err(_) => read_from(serde_json::Deserializer::from_slice(data), state, out),
+    }
+}
+
+fn read_from<'de, R: serde_json::de::Read<'de>>(
+    mut deserializer: serde_json::Deserializer<R>,
+    state: &mut State,
+    out: &mut Vec<ReplyDelta>,
+) -> serde_json::Result<Summary> {
     let summary = ChunkSeed { state, out }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(summary)
@@ -63,7 +77,8 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
         let Self { state, out } = self;
         let (mut summary, mut has_message, mut has_choices) = (Summary::default(), false, false);
         let (begin, mut has_news) = (out.len(), false);
-        let (mut usage, mut groq) = (RawUsage::default(), RawUsage::default());
+        let (mut usage, mut groq) = (None, None);
+        state.heard = Heard::Nothing;
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 "choices" => {
@@ -104,8 +119,20 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
         if summary.has_choices || has_news {
             state.tell_start(has_news, begin, out);
         }
-        tell_usage(state, usage, groq, out);
+        if usage.is_some() || groq.is_some() {
+            tell_usage(state, usage, groq, out);
+        } else if out.len() == begin + 1 && !has_news {
+            // The one delta is the text; members that were told of, or remembered, would be others.
+            summary.only_text = state.heard.only_text().filter(|_| summary.is_plain());
+        }
         Ok(summary)
+    }
+}
+
+impl Summary {
+    /// Whether it tells of no failure.
+    fn is_plain(&self) -> bool {
+        self.error.is_none() && !self.finished_with_error && !self.is_flat_error
     }
 }
 
@@ -114,15 +141,16 @@ fn known<'de, A: MapAccess<'de>>(map: &mut A, place: &mut Option<String>) -> Res
     if place.is_some() {
         return skip(map).map(|()| false);
     }
-    *place = filled(map.next_value::<LooseText>()?.0).map(|text| text.to_string());
+    *place = map.next_value::<LooseString>()?.0;
     Ok(place.is_some())
 }
 
 /// The last usage with anything in it counts; Groq's copy only where there is no other.
-fn tell_usage(state: &mut State, usage: RawUsage, groq: RawUsage, out: &mut Vec<ReplyDelta>) {
-    let top = usage.normalised();
+fn tell_usage(state: &mut State, usage: Option<RawUsage>, groq: Option<RawUsage>, out: &mut Vec<ReplyDelta>) {
+    let normalised = |usage: Option<RawUsage>| usage.and_then(RawUsage::normalised);
+    let top = normalised(usage);
     state.has_usage |= top.is_some();
-    let usage = top.or_else(|| groq.normalised().filter(|_| !state.has_usage));
+    let usage = top.or_else(|| normalised(groq).filter(|_| !state.has_usage));
     out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
 }
 

@@ -15,8 +15,8 @@ pub(super) enum Content {
     /// Nothing, or text.
     #[default]
     None,
-    /// One text.
-    Text(Text),
+    /// One text, and where it stands in the input when it stands there as it is.
+    Text(Text, Option<usize>),
     /// Parts in order.
     Parts(Vec<Part>),
 }
@@ -45,11 +45,18 @@ impl<'de> Deserialize<'de> for Content {
             fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
                 Ok(Content::None)
             }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Content, E> {
+                Ok(if text.is_empty() {
+                    Content::None
+                } else {
+                    Content::Text(text.into(), Some(text.as_ptr().addr()))
+                })
+            }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
                 Ok(if text.is_empty() {
                     Content::None
                 } else {
-                    Content::Text(text.into())
+                    Content::Text(text.into(), None)
                 })
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content, A::Error> {

@@ -64,7 +64,9 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                     said.calls = map.next_value_seed(seed)?;
                 }
                 "function_call" => {
-                    said.function_call = map.next_value::<Option<FunctionPart>>()?.map(FunctionPart::legacy);
+                    said.function_call = map
+                        .next_value::<Option<FunctionPart>>()?
+                        .map(|part| Box::new(part.legacy()));
                 }
                 "audio" => said.audio = map.next_value()?,
                 other => {

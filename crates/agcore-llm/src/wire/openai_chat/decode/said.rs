@@ -18,8 +18,30 @@ pub(super) struct Said {
     pub(super) details: Vec<Value>,
     pub(super) calls: Vec<CallFragment>,
     /// The legacy form of a call.
-    pub(super) function_call: Option<CallFragment>,
+    pub(super) function_call: Option<Box<CallFragment>>,
     pub(super) audio: Option<Value>,
     /// Members that are kept for the response.
     pub(super) members: Vec<(Box<str>, Value)>,
+}
+
+impl Said {
+    /// Where the text stands in the input, and its length, when there is nothing else.
+    pub(super) fn only_text(&self) -> Option<(usize, usize)> {
+        let Self {
+            content: Content::Text(text, Some(address)),
+            refusal: None,
+            reasoning_content: None,
+            reasoning: None,
+            details,
+            calls,
+            function_call: None,
+            audio: None,
+            members,
+        } = self
+        else {
+            return None;
+        };
+        let is_only = details.is_empty() && calls.is_empty() && members.is_empty();
+        is_only.then_some((*address, text.len()))
+    }
 }

@@ -11,6 +11,7 @@ use super::{
     details::{self, REASONING_DETAILS},
     finish,
     said::Said,
+    template::TextPlace,
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
@@ -34,6 +35,29 @@ pub(super) struct State {
     members: Vec<(Place, Box<str>)>,
     /// Whether usage stood at the top level: then Groq's copy does not count.
     pub(super) has_usage: bool,
+    /// What the choices of the chunk that is being read have said.
+    pub(super) heard: Heard,
+}
+
+/// What the choices of a chunk say.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Heard {
+    /// There was no choice yet.
+    Nothing,
+    /// One, and it said only this text.
+    OnlyText(TextPlace),
+    /// Anything else.
+    Other,
+}
+
+impl Heard {
+    /// The text, when there was nothing else.
+    pub(super) fn only_text(self) -> Option<TextPlace> {
+        match self {
+            Self::OnlyText(place) => Some(place),
+            Self::Nothing | Self::Other => None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -59,6 +83,7 @@ impl State {
             choices: Vec::new(),
             members: Vec::new(),
             has_usage: false,
+            heard: Heard::Nothing,
         }
     }
 
@@ -81,7 +106,13 @@ impl State {
     pub(super) fn tell_start(&mut self, has_news: bool, at: usize, out: &mut Vec<ReplyDelta>) {
         if has_news || !self.is_started {
             self.is_started = true;
-            out.insert(at, ReplyDelta::Start(Box::new(self.start.clone())));
+            // A whole reply is read once: nothing asks again what is known.
+            let start = if self.whole {
+                std::mem::take(&mut self.start)
+            } else {
+                self.start.clone()
+            };
+            out.insert(at, ReplyDelta::Start(Box::new(start)));
         }
     }
 
@@ -113,6 +144,14 @@ impl State {
 
     /// Tells what a delta or message says.
     pub(super) fn say(&mut self, index: u32, said: Said, out: &mut Vec<ReplyDelta>) {
+        self.heard = match (self.heard, said.only_text()) {
+            (Heard::Nothing, Some((address, len))) => Heard::OnlyText(TextPlace {
+                choice: index,
+                address,
+                len,
+            }),
+            _ => Heard::Other,
+        };
         let choice = ChoiceState::of(&mut self.choices, index);
         choice.reason(said.reasoning_content.or(said.reasoning), said.details, out);
         choice.content(&self.vendor, said.content, out);
@@ -232,7 +271,7 @@ impl ChoiceState {
     fn content(&mut self, vendor: &str, content: Content, out: &mut Vec<ReplyDelta>) {
         match content {
             Content::None => {}
-            Content::Text(text) => self.text(vendor, text, out),
+            Content::Text(text, _) => self.text(vendor, text, out),
             Content::Parts(parts) => parts.into_iter().for_each(|part| self.part(vendor, part, out)),
         }
     }
@@ -271,16 +310,16 @@ impl ChoiceState {
         &mut self,
         vendor: &str,
         calls: Vec<CallFragment>,
-        legacy: Option<CallFragment>,
+        legacy: Option<Box<CallFragment>>,
         out: &mut Vec<ReplyDelta>,
     ) {
         self.has_calls |= !calls.is_empty();
         let legacy = legacy.filter(|_| !self.has_calls);
-        for fragment in calls.into_iter().chain(legacy) {
+        for fragment in calls.into_iter().map(Box::new).chain(legacy) {
             self.seal(vendor, out);
             out.push(ReplyDelta::Call {
                 choice: self.index,
-                fragment: Box::new(fragment),
+                fragment,
             });
         }
     }

@@ -176,7 +176,7 @@ fn keep(extra: &mut Extra, name: &str, value: Value) {
 /// Groq's own member; only the usage in it is read.
 #[derive(Debug, Default)]
 pub(super) struct GroqMember {
-    pub(super) usage: RawUsage,
+    pub(super) usage: Option<RawUsage>,
 }
 
 impl<'de> Deserialize<'de> for GroqMember {

@@ -4,7 +4,7 @@ use agcore_chat::{ChatRequest, Message};
 use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
-use super::nine_letters::NINE_ALPHANUMERIC;
+use super::{nine_letters::NINE_ALPHANUMERIC, written_tools::WrittenTools};
 use crate::{
     dialect::{CallIdRule, Dialect},
     wire::call_ids::CallIds,
@@ -13,16 +13,23 @@ use crate::{
 /// The dialect, and what is worked out once for the whole request.
 pub(super) struct Context<'a> {
     pub(super) dialect: &'a Dialect,
+    pub(super) written_tools: &'a WrittenTools,
     pub(super) call_ids: CallIds<'a>,
     /// Whether the model thinks in this conversation, as far as the request shows it.
     pub(super) is_thinking: bool,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(dialect: &'a Dialect, request: &'a ChatRequest, model: &str) -> Self {
+    pub(super) fn new(
+        dialect: &'a Dialect,
+        written_tools: &'a WrittenTools,
+        request: &'a ChatRequest,
+        model: &str,
+    ) -> Self {
         let is_thinking = dialect.reasoning.required_with_calls && thinks(dialect, request, model);
         Self {
             dialect,
+            written_tools,
             call_ids: match dialect.tools.call_ids {
                 CallIdRule::Any => CallIds::as_given(),
                 CallIdRule::NineAlphanumeric => CallIds::mapped(NINE_ALPHANUMERIC, &request.messages),

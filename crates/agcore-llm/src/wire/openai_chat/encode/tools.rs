@@ -7,7 +7,7 @@ use serde::{
     Serialize, Serializer,
     ser::{Error, SerializeMap},
 };
-use serde_json::json;
+use serde_json::{json, value::to_raw_value};
 
 use super::{context::Context, schema};
 
@@ -19,16 +19,29 @@ pub(super) fn write<S: SerializeMap>(
 ) -> Result<(), S::Error> {
     let rule = context.dialect.tools;
     let choice = request.tool_choice.as_ref();
-    let sent: Vec<WrittenTool<'_>> = request
-        .tools
-        .iter()
-        .filter(|tool| is_sent(context, tool, choice))
-        .map(|tool| WrittenTool { context, tool })
-        .collect();
-    if sent.is_empty() {
-        return Ok(());
+    let is_sent = |tool: &&Tool| is_sent(context, tool, choice);
+    match request.tools.iter().filter(is_sent).count() {
+        0 => return Ok(()),
+        all if all == request.tools.len() => {
+            let write = || {
+                to_raw_value(&Written {
+                    context,
+                    tools: &request.tools,
+                })
+                .map_err(Error::custom)
+            };
+            map.serialize_entry("tools", &*context.written_tools.json_of(&request.tools, write)?)?;
+        }
+        _ => {
+            let sent: Vec<WrittenTool<'_>> = request
+                .tools
+                .iter()
+                .filter(is_sent)
+                .map(|tool| WrittenTool { context, tool })
+                .collect();
+            map.serialize_entry("tools", &sent)?;
+        }
     }
-    map.serialize_entry("tools", &sent)?;
     match choice {
         None => {}
         Some(ToolChoice::Auto) if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
@@ -83,6 +96,19 @@ fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map
             Err(context.refuse("a `tool_choice` that names one tool", "offer that tool alone"))
         }
         other => map.serialize_entry(name, other),
+    }
+}
+
+/// All tools of a request.
+struct Written<'a> {
+    context: &'a Context<'a>,
+    tools: &'a [Tool],
+}
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { context, tools } = *self;
+        serializer.collect_seq(tools.iter().map(|tool| WrittenTool { context, tool }))
     }
 }
 

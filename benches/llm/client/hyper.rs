@@ -1,0 +1,70 @@
+//! H, the lower floor: one kept-alive connection of hyper.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Request, Response,
+    body::Incoming,
+    client::conn::http1::{SendRequest, handshake},
+    header,
+};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use super::minimal::whole;
+use crate::Fallible;
+
+/// One kept-alive connection.
+pub(crate) struct Hyper {
+    sender: SendRequest<Full<Bytes>>,
+    host: String,
+    path: String,
+}
+
+impl Hyper {
+    /// Connects to the server of a URL.
+    pub(crate) async fn connect(url: &str) -> Fallible<Self> {
+        let place = url.strip_prefix("http://").ok_or("no http URL")?;
+        let (host, path) = place.split_once('/').ok_or("no path")?;
+        let connection = TcpStream::connect(host).await?;
+        connection.set_nodelay(true)?;
+        let (sender, driver) = handshake(TokioIo::new(connection)).await?;
+        tokio::spawn(driver);
+        Ok(Self {
+            sender,
+            host: host.to_owned(),
+            path: format!("/{path}/chat/completions"),
+        })
+    }
+
+    /// Sends a request and reads the whole reply.
+    pub(crate) async fn whole(&mut self, body: Bytes) -> Fallible<Bytes> {
+        let mut reply = self.send(body).await?;
+        let mut pieces = Vec::new();
+        while let Some(frame) = reply.frame().await {
+            pieces.extend(frame?.into_data().ok());
+        }
+        Ok(whole(pieces))
+    }
+
+    /// Sends a request and reads the reply piece by piece.
+    pub(crate) async fn each(&mut self, body: Bytes, mut on_piece: impl FnMut(&[u8]) -> Fallible) -> Fallible {
+        let mut reply = self.send(body).await?;
+        while let Some(frame) = reply.frame().await {
+            if let Some(piece) = frame?.data_ref() {
+                on_piece(piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, body: Bytes) -> Fallible<Response<Incoming>> {
+        self.sender.ready().await?;
+        let request = Request::post(&*self.path)
+            .header(header::HOST, &*self.host)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::AUTHORIZATION, "Bearer sk-test")
+            .body(Full::new(body))?;
+        Ok(self.sender.send_request(request).await?)
+    }
+}

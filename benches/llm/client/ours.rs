@@ -1,0 +1,113 @@
+//! agcore's clients: the bare provider, and sessions of an agent with a hook.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use agcore_agent::{AgentBuilder, AgentSession, AgentSpec, RuntimeBundle};
+use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
+use agcore_llm::{
+    Call, Hook, HookContext, LlmProvider, ProviderConfig, ReplyItem, RequestVerdict, ResultVerdict, ToolVerdict,
+    TurnOutcome, delta::ReplyDelta,
+};
+use async_trait::async_trait;
+use futures_util::StreamExt;
+
+use super::tools;
+use crate::Fallible;
+
+/// A provider that asks the server of a URL.
+pub(crate) fn provider(url: &str) -> Fallible<Arc<dyn LlmProvider>> {
+    let config = ProviderConfig::of("openai:gpt-4.1")?
+        .with_base_url(url)
+        .with_api_key("sk-test")
+        // So large that no history here is made shorter.
+        .with_context_window(100_000_000);
+    Ok(config.build()?)
+}
+
+/// The request of a turn.
+pub(crate) fn request() -> Arc<ChatRequest> {
+    Arc::new(ChatRequest::new([
+        Message::system("You are a helpful assistant."),
+        Message::user("Hello!"),
+    ]))
+}
+
+/// Reads a streamed reply as deltas; how much text there was, in bytes.
+pub(crate) async fn read_deltas(provider: &dyn LlmProvider, request: Arc<ChatRequest>) -> Fallible<u64> {
+    let mut items = provider.open(Call::new(request).with_stream(true));
+    let mut text_size = 0;
+    while let Some(item) = items.next().await {
+        match item {
+            ReplyItem::Delta(ReplyDelta::Text { text, .. }) => text_size += text.len() as u64,
+            ReplyItem::End(end) => end?,
+            _ => {}
+        }
+    }
+    Ok(text_size)
+}
+
+/// Everything that sessions share: the provider with retries, three tools, a hook at every place.
+pub(crate) fn bundle(url: &str) -> Fallible<RuntimeBundle> {
+    let builder = AgentBuilder::new()
+        .with_provider(provider(url)?)
+        .with_tools(tools::registry()?)
+        .with_hook(Watch::default());
+    Ok(builder.build()?)
+}
+
+/// A new session of an agent.
+pub(crate) fn session(bundle: &RuntimeBundle, agent: &Arc<AgentSpec>) -> AgentSession {
+    bundle.session("bench", Arc::clone(agent))
+}
+
+/// The agent.
+pub(crate) fn agent() -> Arc<AgentSpec> {
+    Arc::new(AgentSpec::new("bench", "You are a helpful assistant."))
+}
+
+/// A turn with all of its events read; how much text they told, in bytes.
+pub(crate) async fn read_events(session: &AgentSession, input: &str) -> Fallible<(u64, TurnOutcome)> {
+    let mut turn = session.submit_turn_stream(input);
+    let mut text_size = 0;
+    while let Some(event) = turn.next().await {
+        if let EventKind::Text(TextEvent::Text(text)) = &event.kind {
+            text_size += text.len() as u64;
+        }
+    }
+    Ok((text_size, turn.finish().await?))
+}
+
+/// A hook that counts.
+#[derive(Default)]
+struct Watch(AtomicU64);
+
+impl Watch {
+    fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Hook for Watch {
+    async fn pre_request(&self, _: &HookContext<'_>, _: &Arc<ChatRequest>) -> RequestVerdict {
+        self.count();
+        RequestVerdict::Continue
+    }
+
+    async fn post_request(&self, _: &HookContext<'_>) {
+        self.count();
+    }
+
+    async fn pre_tool(&self, _: &HookContext<'_>, _: &ToolCall) -> ToolVerdict {
+        self.count();
+        ToolVerdict::Continue
+    }
+
+    async fn post_tool(&self, _: &HookContext<'_>, _: &ToolCall, _: &ToolResult) -> ResultVerdict {
+        self.count();
+        ResultVerdict::Continue
+    }
+}

@@ -1,0 +1,134 @@
+//! The server: canned bytes over loopback, chosen by the first part of the path.
+
+use std::{
+    io::{self, Read as _},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    runtime::Builder,
+    time::{MissedTickBehavior, interval},
+};
+
+use crate::{Fallible, canned, core};
+
+/// Of so many requests to `/busy` one is answered.
+const BUSY: u32 = 3;
+
+struct Replies {
+    whole: Vec<u8>,
+    calls: Vec<u8>,
+    busy: Vec<u8>,
+    stream: Vec<u8>,
+    head: &'static str,
+    chunks: Vec<String>,
+    end: String,
+    asked_while_busy: AtomicU32,
+}
+
+/// Serves until the parent is gone. The address is told on the standard output.
+pub(crate) fn serve(core: Option<usize>) -> Fallible {
+    core.map_or(Ok(()), core::stay_on)?;
+    thread::spawn(|| {
+        // The parent never writes: its end closes the pipe.
+        let _closed = io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+    Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        println!("http://{}", listener.local_addr()?);
+        let replies = Arc::new(Replies::new());
+        loop {
+            let (connection, _) = listener.accept().await?;
+            connection.set_nodelay(true)?;
+            tokio::spawn(answer_all(connection, Arc::clone(&replies)));
+        }
+    })
+}
+
+/// Answers the requests of a connection; one that breaks is the client's affair.
+async fn answer_all(mut connection: TcpStream, replies: Arc<Replies>) {
+    let mut request = Vec::new();
+    while let Ok(true) = read_request(&mut connection, &mut request).await {
+        if replies.answer(&request, &mut connection).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads a request into the buffer; `false` when the connection ended.
+async fn read_request(connection: &mut TcpStream, request: &mut Vec<u8>) -> io::Result<bool> {
+    request.clear();
+    let mut size = None;
+    while size.is_none_or(|size| request.len() < size) {
+        if connection.read_buf(request).await? == 0 {
+            return Ok(false);
+        }
+        if size.is_none() {
+            size = request_size(request);
+        }
+    }
+    Ok(true)
+}
+
+/// Head and body together, as soon as the head is there.
+fn request_size(request: &[u8]) -> Option<usize> {
+    let head = memchr::memmem::find(request, b"\r\n\r\n")? + 4;
+    let text = std::str::from_utf8(&request[..head]).ok()?;
+    let body = text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    Some(head + body.unwrap_or(0))
+}
+
+impl Replies {
+    fn new() -> Self {
+        let (head, end) = (canned::STREAM_HEAD, canned::stream_end());
+        let chunks: Vec<String> = (0..canned::FAST_CHUNKS).map(canned::chunk).collect();
+        Self {
+            whole: canned::whole_reply(),
+            calls: canned::calls_reply(),
+            busy: canned::busy_reply(),
+            stream: [head, &chunks.concat(), &end].concat().into_bytes(),
+            head,
+            chunks,
+            end,
+            asked_while_busy: AtomicU32::new(0),
+        }
+    }
+
+    async fn answer(&self, request: &[u8], connection: &mut TcpStream) -> io::Result<()> {
+        let path = request.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        match path.split(|byte| *byte == b'/').nth(1).unwrap_or_default() {
+            b"stream" => connection.write_all(&self.stream).await,
+            b"paced" => self.paced(connection).await,
+            b"loop" if memchr::memmem::find(request, b"tool_call_id").is_none() => {
+                connection.write_all(&self.calls).await
+            }
+            b"busy" if self.asked_while_busy.fetch_add(1, Ordering::Relaxed) % BUSY != BUSY - 1 => {
+                connection.write_all(&self.busy).await
+            }
+            _ => connection.write_all(&self.whole).await,
+        }
+    }
+
+    async fn paced(&self, connection: &mut TcpStream) -> io::Result<()> {
+        let mut pace = interval(Duration::from_millis(canned::PACE_MS));
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        connection.write_all(self.head.as_bytes()).await?;
+        for chunk in &self.chunks[..canned::PACED_CHUNKS as usize] {
+            pace.tick().await;
+            connection.write_all(chunk.as_bytes()).await?;
+        }
+        connection.write_all(self.end.as_bytes()).await
+    }
+}

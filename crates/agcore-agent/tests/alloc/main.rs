@@ -1,0 +1,189 @@
+//! What turns of a session over real HTTP cost, in allocations; they are exact, so they are limits.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test"
+)]
+
+mod server;
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
+use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
+use agcore_llm::{
+    Hook, HookContext, ProviderConfig, RequestVerdict, ResultVerdict, RetryPolicy, ToolVerdict, TurnOutcome,
+};
+use agcore_tools::{ToolError, ToolRegistry, typed};
+use allocation_counter::AllocationInfo;
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::runtime::{Builder, Runtime};
+
+use self::server::{ANSWER, CHUNKS, TOOLS};
+
+/// Rounds that are counted, after some that warm everything up.
+const ROUNDS: u32 = 20;
+
+/// Of what the model asks.
+#[derive(Deserialize, JsonSchema)]
+struct Place {
+    /// The city.
+    city: String,
+}
+
+async fn look_up(place: Place) -> Result<String, ToolError> {
+    Ok(format!("{}: 21", place.city))
+}
+
+/// A hook that does nothing, at the places where most hooks do something.
+struct Watch;
+
+#[async_trait]
+impl Hook for Watch {
+    async fn pre_request(&self, _: &HookContext<'_>, _: &Arc<ChatRequest>) -> RequestVerdict {
+        RequestVerdict::Continue
+    }
+
+    async fn post_request(&self, _: &HookContext<'_>) {}
+
+    async fn pre_tool(&self, _: &HookContext<'_>, _: &ToolCall) -> ToolVerdict {
+        ToolVerdict::Continue
+    }
+
+    async fn post_tool(&self, _: &HookContext<'_>, _: &ToolCall, _: &ToolResult) -> ResultVerdict {
+        ResultVerdict::Continue
+    }
+}
+
+/// A session of an agent with tools and a hook, with a server that answers below this path.
+fn session(path: &str) -> AgentSession {
+    let tools = ToolRegistry::new();
+    for name in TOOLS {
+        tools.register(typed(name, "Looks it up.", look_up)).unwrap();
+    }
+    let provider = ProviderConfig::of("openai:gpt-4.1")
+        .unwrap()
+        .with_base_url(format!("{}/{path}", server::start()))
+        .with_api_key("sk-test")
+        // So large that no history here is made shorter.
+        .with_context_window(100_000_000);
+    let retry = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO);
+    let bundle = AgentBuilder::new()
+        .with_provider(provider.build().unwrap())
+        .with_tools(tools)
+        .with_hook(Watch)
+        .with_config(AgentConfig::new().with_retry(retry))
+        .build()
+        .unwrap();
+    bundle.session("s-1", AgentSpec::new("a", "You are a helpful assistant."))
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// A turn with its events; how many of them told text.
+async fn turn(session: &AgentSession) -> (u32, TurnOutcome) {
+    let mut turn = session.submit_turn_stream("What about Paris?");
+    let mut texts = 0;
+    while let Some(event) = turn.next().await {
+        texts += u32::from(matches!(event.kind, EventKind::Text(TextEvent::Text(_))));
+    }
+    (texts, turn.finish().await.unwrap())
+}
+
+/// What a round allocates, on average.
+fn allocated(runtime: &Runtime, round: impl AsyncFn()) -> (f64, f64) {
+    let rounds = |times: u32| {
+        runtime.block_on(async {
+            for _ in 0..times {
+                round().await;
+            }
+        });
+    };
+    rounds(3);
+    let AllocationInfo {
+        count_total,
+        bytes_total,
+        ..
+    } = allocation_counter::measure(|| rounds(ROUNDS));
+    assert!(count_total >= u64::from(ROUNDS), "nothing was counted");
+    (
+        count_total as f64 / f64::from(ROUNDS),
+        bytes_total as f64 / f64::from(ROUNDS),
+    )
+}
+
+#[test]
+fn a_loop_of_two_requests_and_three_tools_costs_at_most_600_allocations() {
+    let (runtime, session) = (runtime(), session("loop"));
+    let (each, _) = allocated(&runtime, async || {
+        session.set_messages(Vec::new()).await.unwrap();
+        let (_, outcome) = turn(&session).await;
+        assert_eq!(outcome.report().unwrap().rounds, 1);
+        assert_eq!(outcome.text(), ANSWER);
+    });
+
+    assert!(each <= 600.0, "{each} allocations for a loop");
+}
+
+#[test]
+fn a_streamed_chunk_costs_at_most_5_allocations_as_an_event() {
+    let (runtime, session) = (runtime(), session("stream"));
+    let (each, _) = allocated(&runtime, async || {
+        session.set_messages(Vec::new()).await.unwrap();
+        assert_eq!(turn(&session).await.0, CHUNKS);
+    });
+    let each = each / f64::from(CHUNKS);
+
+    assert!(each <= 5.0, "{each} allocations for a chunk");
+}
+
+/// Five thousand questions and their answers.
+fn history() -> Vec<Arc<Message>> {
+    let pair = |number| {
+        [
+            Message::user(format!(
+                "Question {number}: how far is it from here to there, and how long does it take?"
+            )),
+            Message::assistant(format!(
+                "Answer {number}: about \"ten kilometres\",\nwhich take two hours, I think."
+            )),
+        ]
+    };
+    (0..5000).flat_map(pair).map(Arc::new).collect()
+}
+
+/// What a turn with a long history allocates: how often, and how many bytes for each byte of the request's messages.
+fn with_history(path: &str) -> (f64, f64) {
+    let (runtime, session, history) = (runtime(), session(path), history());
+    let size = serde_json::to_vec(&history).unwrap().len();
+    let (count, bytes) = allocated(&runtime, async || {
+        session.set_messages(history.clone()).await.unwrap();
+        assert_eq!(turn(&session).await.1.text(), ANSWER);
+    });
+    (count, bytes / size as f64)
+}
+
+/// A deep copy of the messages would be at least 10 000 allocations and more bytes than the body.
+#[test]
+fn a_long_history_is_written_once_for_a_turn_and_once_for_an_attempt() {
+    let (count, bodies) = with_history("turn");
+    assert!(count <= 500.0, "{count} allocations for a turn");
+    assert!(
+        bodies <= 1.6,
+        "a turn allocates {bodies} times the size of its messages"
+    );
+
+    let (count, bodies) = with_history("busy");
+    assert!(count <= 1000.0, "{count} allocations for a turn of three attempts");
+    assert!(
+        bodies <= 1.6 + 2.0 * 1.2,
+        "a turn of three attempts allocates {bodies} times the size of its messages"
+    );
+}
