@@ -67,7 +67,12 @@ pub(crate) fn smoke(workspace: &Workspace, report: &mut Report) {
         report.add(&Check::skipped("fuzz targets", missing));
         return;
     }
-    let targets = match targets(&folder(workspace).join("targets")) {
+    let folder = folder(workspace).join("targets");
+    if !folder.is_dir() {
+        report.add(&Check::skipped("fuzz targets", "there is no folder fuzz/targets"));
+        return;
+    }
+    let targets = match targets(&folder) {
         Ok(targets) => targets,
         Err(error) => return report.add(&Check::from_result("fuzz targets", Err(error))),
     };

@@ -115,7 +115,7 @@ fn ci_runs_all_stages_and_sums_them() {
     let ran = house.xtask_alone("ci", Some(CONTENT));
     ran.passes();
     let stages = [
-        "fmt", "clippy", "docs", "test", "graph", "tidy", "deny", "features", "total",
+        "fmt", "clippy", "docs", "test", "graph", "tidy", "deny", "features", "fuzz", "total",
     ];
     let table = ran.text.split("stage       minutes").nth(1).unwrap();
     let rows: Vec<_> = table
