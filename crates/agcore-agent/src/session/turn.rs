@@ -1,6 +1,6 @@
 //! One turn of a session: checks, the agent's view of prompt and tools, the cycle.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use agcore_llm::{CompactionReport, Observer, TurnInput, TurnOptions, TurnOutcome};
 use tokio_util::sync::CancellationToken;
@@ -32,12 +32,13 @@ pub(super) async fn run(
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
     let span = span::of(&shared, &**agent);
-    let outcome = async {
+    // Pinned here and lent: a turn's future is large, and would be moved into the span.
+    let outcome = pin!(async {
         match observer {
             Some(observer) => cycle.run_observed(input, options, observer).await,
             None => cycle.run(input, options).await,
         }
-    };
+    });
     let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
     span::record(&span, &outcome);
     outcome

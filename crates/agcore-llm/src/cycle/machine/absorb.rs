@@ -103,7 +103,7 @@ impl Machine {
         changes.tell(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
-            .extend(usage.map(|usage| ModelEvent::Usage(usage).into()));
+            .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
         if !message.has_tool_calls() {
             self.answered(&message, changes);
             return Ok(());
@@ -272,7 +272,7 @@ impl Machine {
             self.breaker.close();
         }
         changes.tell(TurnEvent::Complete {
-            usage: turn.spent.clone(),
+            usage: Box::new(turn.spent.clone()),
         });
     }
 

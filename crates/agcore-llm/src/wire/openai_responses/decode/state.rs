@@ -47,7 +47,7 @@ impl State {
     /// A piece of text.
     pub(super) fn text(&mut self, channel: Channel, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.items.of(Key::of(event), Kind::with(channel));
-        self.say(at, event.part_index, channel, event.delta.clone(), out);
+        self.say(at, event.part_index, channel, event.delta.0.clone(), out);
     }
 
     /// The whole text of a part: it counts where nothing was told of it, as what was told cannot be taken back.
@@ -68,7 +68,7 @@ impl State {
     pub(super) fn input(&mut self, custom: bool, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.items.of(Key::of(event), Kind::Call);
         let item = self.items.at(at);
-        if let Some(fragment) = item.call.piece(event.delta.clone()).filter(|_| !item.is_done) {
+        if let Some(fragment) = item.call.piece(event.delta.0.clone()).filter(|_| !item.is_done) {
             self.teller.call(at, custom, fragment, out);
         }
     }
