@@ -194,7 +194,7 @@ VENDORS = {
     ),
     "anthropic": Vendor(
         "anthropic",
-        "anthropic.types.message_create_params:MessageCreateParams",
+        "anthropic.types.beta.message_create_params:MessageCreateParams",
         exempt=(
             Exempt(r"\$\.(temperature|top_p)", "is unknown to", "models before Claude Opus 4.7 take it", CLAUDE_MIGRATION),
         ),

@@ -83,7 +83,11 @@ pub(crate) fn smoke(workspace: &Workspace, report: &mut Report) {
 
 fn finding(target: &str) -> Finding {
     let remedy = format!("see `cargo xtask fuzz {target}`; mend the cause and keep the input as a test");
-    Finding::new(format!("fuzz/targets/{target}.rs"), "it found something, see above", remedy)
+    Finding::new(
+        format!("fuzz/targets/{target}.rs"),
+        "it found something, see above",
+        remedy,
+    )
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {

@@ -1,5 +1,6 @@
 //! [`AgentSession`]: the durable conversation with an agent.
 
+mod goal;
 mod occupancy;
 mod shared;
 mod span;
@@ -16,13 +17,17 @@ use std::{
 
 use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
 use agcore_llm::{
-    CompactionReport, CycleSettings, LlmCycle, Spent, TurnInput, TurnOutcome, TurnStream,
+    CompactionReport, CycleSettings, LlmCycle, Output, Spent, TurnInput, TurnOutcome, TurnStream, TypedOptions,
+    TypedOutcome,
     cycle::machine::{Begin, Machine, Misuse},
+    typed::schemars::JsonSchema,
 };
 use agcore_tools::ToolSession;
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    goal::Words,
     occupancy::Occupancy,
     shared::{Conversation, Shared},
 };
@@ -155,13 +160,51 @@ impl AgentSession {
     /// # Errors
     /// As [`submit_turn`](Self::submit_turn).
     pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
-        turn::run(Arc::clone(&self.0), input, token, None).await
+        turn::run(Arc::clone(&self.0), input, Words, token, None).await
     }
 
     /// The same, streamed.
     pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
         let shared = Arc::clone(&self.0);
-        TurnStream::of(|observer| async move { turn::run(shared, input, token, Some(&observer)).await })
+        TurnStream::of(|observer| async move { turn::run(shared, input, Words, token, Some(&observer)).await })
+    }
+
+    /// A turn whose answer is a value of a type, with the agent's tools.
+    ///
+    /// Cancel safe: dropping the future cancels the turn; the session stays usable.
+    ///
+    /// # Errors
+    /// As [`submit_turn`](Self::submit_turn); `Malformed` when no answer fits after all repairs.
+    pub async fn submit_typed<T: DeserializeOwned + JsonSchema>(
+        &self,
+        input: impl Into<Message>,
+    ) -> Result<TypedOutcome<T>, AgentError> {
+        let output = Output::new(TypedOptions::default());
+        self.run_typed(begin(input), output, CancellationToken::new()).await
+    }
+
+    /// A typed turn, or the rest of one, under a token that cancels it.
+    ///
+    /// # Errors
+    /// As [`submit_typed`](Self::submit_typed).
+    pub async fn run_typed<T: DeserializeOwned>(
+        &self,
+        input: TurnInput,
+        output: Output<T>,
+        token: CancellationToken,
+    ) -> Result<TypedOutcome<T>, AgentError> {
+        turn::run(Arc::clone(&self.0), input, output, token, None).await
+    }
+
+    /// The same, streamed, with the value as far as it is written.
+    pub fn run_typed_stream<T: DeserializeOwned + Send + 'static>(
+        &self,
+        input: TurnInput,
+        output: Output<T>,
+        token: CancellationToken,
+    ) -> TurnStream<'static, Result<TypedOutcome<T>, AgentError>> {
+        let shared = Arc::clone(&self.0);
+        TurnStream::of(|observer| async move { turn::run(shared, input, output, token, Some(&observer)).await })
     }
 
     /// Makes the conversation as short as it gets, now: a model sums up its older part. Says what that freed, or that there

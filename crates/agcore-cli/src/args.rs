@@ -31,6 +31,26 @@ pub(crate) struct Args {
     /// Plain text: no colours, no spinners
     #[arg(long, global = true, visible_alias = "no-color")]
     pub(crate) no_colour: bool,
+    /// Write a log to standard error: models, retries, tools, with their times
+    #[arg(long, global = true, value_enum, value_name = "LEVEL", ignore_case = true)]
+    pub(crate) log: Option<LogLevel>,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Nothing, whatever AGCORE_LOG says
+    Off,
+    /// What failed
+    Error,
+    /// What may be wrong
+    Warn,
+    /// Calls of models and tools, and retries
+    Info,
+    /// More
+    Debug,
+    /// All
+    Trace,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,6 +116,7 @@ Example:
 const CHAT_HELP: &str = "\
 Examples:
   OPENAI_API_KEY=sk-... agcore chat
+  ANTHROPIC_API_KEY=sk-... agcore chat --provider anthropic --model claude-sonnet-4-5
   agcore chat --provider ollama --model llama3.2
   agcore chat --provider vllm --base-url http://localhost:8000/v1 --model my-model
   echo 'Why is the sky blue?' | agcore chat
@@ -103,8 +124,9 @@ Examples:
 
 Settings, the first that is there: options, environment, .env, agcore.toml, defaults.
   Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM, AGCORE_HISTORY
-  (on or off); the vendor's own variable for its key (DEEPSEEK_API_KEY ...); for OpenAI also OPENAI_MODEL and
-  OPENAI_BASE_URL.
+  (on or off); the vendor's own variable for its key (ANTHROPIC_API_KEY ...); for OpenAI also OPENAI_MODEL and
+  OPENAI_BASE_URL. In the environment only: AGCORE_LOG, AGCORE_TRACE_CONTENT (on or off), and the variables of
+  OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT ...).
   Members of agcore.toml: provider, model, base_url, api_key, system, history, [permissions].
 
 Tools: current_time, arithmetic, read_notes, save_note (agcore-notes.md in this folder). Saving asks; without a terminal,
@@ -147,15 +169,18 @@ pub(crate) struct SettingsArgs {
     /// The agent's instructions
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
+    /// Let spans and the log hold what is said, too
+    #[arg(long)]
+    pub(crate) trace_content: bool,
 }
 
 /// Which server.
 #[derive(Debug, Default, Clone, ArgGroup)]
 pub(crate) struct ServerArgs {
-    /// Whose API: openai, deepseek, qwen, ollama, vllm, llama.cpp …
+    /// Whose API: openai, openai-responses, anthropic, ollama, ollama-native, deepseek, qwen, vllm, llama.cpp …
     #[arg(long, short, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
-    /// What stands before /chat/completions
+    /// What stands before the API's own paths: /chat/completions, /responses, /messages, /chat
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) base_url: Option<String>,
     #[command(flatten)]
@@ -257,6 +282,28 @@ pub(crate) enum InspectCommand {
     /// Decode one saved body, a stream or a whole answer, and show what it says
     #[command(after_help = STREAM_HELP)]
     Stream(StreamArgs),
+    /// List the exchanges of a cassette: recorded requests and replies
+    #[command(after_help = CASSETTE_HELP)]
+    Cassette(CassetteArgs),
+}
+
+const CASSETTE_HELP: &str = "\
+A damaged cassette is listed as far as it can be read; the exit code is 1 then. What is no cassette, or one of a newer version,
+is 2.
+
+Examples:
+  agcore inspect cassette tests/session.jsonl
+  agcore inspect cassette tests/session.jsonl --json | jq '.exchanges[].usage'";
+
+/// Arguments of `inspect cassette`.
+#[derive(Debug, Parser)]
+pub(crate) struct CassetteArgs {
+    /// The cassette
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 const STREAM_HELP: &str = "\
@@ -265,6 +312,7 @@ ends in an error is shown as far as it goes; the exit code is 1 then.
 
 Examples:
   curl -sN https://api.openai.com/v1/chat/completions ... > answer.sse && agcore inspect stream answer.sse
+  agcore inspect stream answer.sse --dialect anthropic --deltas
   agcore inspect stream answer.sse --json | jq .usage";
 
 /// Arguments of `inspect stream`.
@@ -273,9 +321,12 @@ pub(crate) struct StreamArgs {
     /// The body; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The API that it was made by: openai-chat, and others that are built in
+    /// The API that it was made by: openai-chat, openai-responses, anthropic, ollama
     #[arg(long, value_name = "NAME", default_value = "openai-chat")]
     pub(crate) dialect: String,
+    /// Show each increment of the answer, too, with the line of the body that ended it
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) deltas: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

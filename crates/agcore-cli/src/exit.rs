@@ -6,9 +6,12 @@ use std::{
     process::ExitCode,
 };
 
-use agcore::{AgentError, LlmError, llm::LlmErrorKind};
+use agcore::{
+    AgentError, LlmError,
+    llm::{LlmErrorKind, ProviderType},
+};
 
-use crate::vendor::key_variable;
+use crate::vendor::{endpoint, key_variable};
 
 /// A command failed.
 #[derive(Debug)]
@@ -156,7 +159,10 @@ fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
         // A stream that breaks later comes from a model server, after all.
         LlmErrorKind::Malformed if error.partial().is_none() => {
-            "Check the base URL (--base-url): it is what stands before /chat/completions."
+            let endpoint = provider(error).map_or("/chat/completions", |provider| endpoint(&provider));
+            return Some(format!(
+                "Check the base URL (--base-url): it is what stands before {endpoint}."
+            ));
         }
         LlmErrorKind::QuotaExhausted => "The account has no money or allowance left; waiting does not help soon.",
         LlmErrorKind::ContextLength { .. } => {
@@ -167,11 +173,13 @@ fn advice(error: &LlmError) -> Option<String> {
     Some(advice.to_owned())
 }
 
+/// Whose error it is.
+fn provider(error: &LlmError) -> Option<ProviderType> {
+    error.provider()?.parse().ok()
+}
+
 fn key_advice(error: &LlmError) -> String {
-    let own = error
-        .provider()
-        .and_then(|name| name.parse().ok())
-        .map(|provider| key_variable(&provider));
+    let own = provider(error).map(|provider| key_variable(&provider));
     let names = own.map_or_else(|| "AGCORE_API_KEY".to_owned(), |own| format!("{own} or AGCORE_API_KEY"));
     match error.status() {
         Some(_) => format!("The server refuses the key, or got none: check {names} in the environment or in .env."),

@@ -1,6 +1,7 @@
 //! The agcore command line.
 
 mod args;
+mod environment;
 mod near;
 mod utc;
 mod vendor;
@@ -17,13 +18,19 @@ mod policy;
 mod listing;
 mod render;
 mod table;
+mod telemetry;
 mod console;
 mod approve;
 mod dialog;
 mod turn;
 mod command;
 
-use std::{panic, process::ExitCode, time::Duration};
+use std::{
+    io::{self, IsTerminal},
+    panic,
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::Parser;
 use tokio::{runtime, task::JoinError, time::timeout};
@@ -33,6 +40,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     render::Colour,
+    telemetry::Telemetry,
 };
 
 /// How long a command may take to put things in order after it was told to end.
@@ -51,10 +59,18 @@ fn run(args: Args) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::task(format!("the runtime could not be started: {error}")))?;
+    let telemetry = Telemetry::begin(args.log, is_shown(&args.command), runtime.handle())?;
     let done = runtime.block_on(until_interrupted(args));
+    // However the command ended, its spans are sent; for that the runtime has to be there.
+    drop(telemetry);
     // A thread that waits for a line of the terminal must not keep the program from ending.
     runtime.shutdown_background();
     done
+}
+
+/// Whether a conversation is shown at this terminal, which lines of a log would break.
+fn is_shown(command: &Command) -> bool {
+    matches!(command, Command::Chat(_) | Command::Demo) && io::stderr().is_terminal()
 }
 
 /// Runs the command on a task of its own, so that Ctrl-C ends the program even when its output is stuck in a full pipe.
@@ -84,6 +100,7 @@ async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
         Command::Inspect { command } => match command {
             InspectCommand::Case(case) => command::inspect::cases(&case),
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
+            InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
     }
 }

@@ -4,6 +4,7 @@ mod json_lines;
 mod style;
 mod text;
 mod usage;
+mod context;
 mod window;
 mod layout;
 mod markdown;
@@ -11,6 +12,7 @@ mod live;
 mod card;
 mod terminal;
 
+pub(crate) use context::made_shorter;
 pub(crate) use json_lines::JsonLines;
 pub(crate) use layout::wrapped;
 pub(crate) use live::BEAT;

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) system: String,
     /// Whether what is typed is kept for the next chat.
     pub(crate) history: bool,
+    /// Whether spans hold what is said.
+    pub(crate) trace_content: bool,
     /// Which tools may run.
     pub(crate) tools: ToolSettings,
 }
@@ -50,6 +52,7 @@ impl Settings {
             provider: choices.provider_config(),
             system: choices.system.value,
             history: choices.history.value,
+            trace_content: choices.trace_content.value,
             tools: choices.tools,
         })
     }

@@ -1,4 +1,4 @@
-//! What the command line knows of vendors: where their users keep the key.
+//! What the command line knows of vendors: where their users keep the key, what their base URLs look like.
 
 use agcore::llm::ProviderType;
 
@@ -16,6 +16,21 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
     };
     let name: String = provider.name().chars().map(upper).collect();
     format!("{name}_API_KEY")
+}
+
+/// Whether it is one of OpenAI's own APIs, at which the variables of its tools are directed.
+pub(crate) fn is_openai(provider: &ProviderType) -> bool {
+    matches!(provider.name(), "openai" | "openai-responses")
+}
+
+/// What stands behind the base URL in the addresses of a provider's chats.
+pub(crate) fn endpoint(provider: &ProviderType) -> &'static str {
+    match provider.name() {
+        "anthropic" => "/messages",
+        "ollama-native" => "/chat",
+        "openai-responses" => "/responses",
+        _ => "/chat/completions",
+    }
 }
 
 /// A base URL without what may be a secret in it: user and password, and the query.
@@ -47,6 +62,8 @@ mod tests {
     fn keys_have_a_variable() {
         let check = |name: &str, expected: &str| assert_eq!(key_variable(&name.parse().unwrap()), expected);
         check("openai", "OPENAI_API_KEY");
+        check("anthropic", "ANTHROPIC_API_KEY");
+        check("openai-responses", "OPENAI_API_KEY");
         check("qwen", "DASHSCOPE_API_KEY");
         check("llama.cpp", "LLAMA_CPP_API_KEY");
     }

@@ -5,6 +5,7 @@ mod secret;
 mod token;
 
 pub use guard::SecretGuard;
+pub(crate) use guard::{MARK, SHORTEST};
 pub use secret::Secret;
 pub use token::{CachedToken, TokenSource, token_fn};
 

@@ -6,11 +6,13 @@ mod observer;
 mod options;
 mod turn;
 mod turn_stream;
+mod typed;
 
 pub use observer::Observer;
 pub use options::{CycleSettings, TurnInput, TurnOptions};
 pub use turn::{TurnOutcome, TurnReport};
 pub use turn_stream::TurnStream;
+pub use typed::{Typed, TypedOutcome};
 
 use std::{fmt, sync::Arc};
 
@@ -292,6 +294,8 @@ impl LlmCycle {
             report: CompactionReport::default(),
             response: None,
             error: None,
+            form: None,
+            output: None,
         }
     }
 }

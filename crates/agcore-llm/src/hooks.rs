@@ -1,143 +1,73 @@
 //! [`Hook`]: the application's own code at the edges of model calls, tool calls and turns. The place for guardrails.
 //!
-//! Hooks run in the order of registration. A hook that panics is logged and passed over; it does not take the run down.
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agcore_chat::ChatResponse;
+//! use agcore_llm::{Hook, HookContext, Hooks, LlmCycle, LlmErrorKind, SystemClock, TurnVerdict, provider_fn};
+//!
+//! /// Lets nobody hand in a private key.
+//! struct NoPrivateKeys;
+//!
+//! #[async_trait::async_trait]
+//! impl Hook for NoPrivateKeys {
+//!     async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
+//!         let is_key = |text: &str| text.contains("PRIVATE KEY-----");
+//!         match context.input.iter().any(|message| is_key(&message.text())) {
+//!             true => TurnVerdict::Block("a private key was handed in".to_owned()),
+//!             false => TurnVerdict::Continue,
+//!         }
+//!     }
+//!
+//!     fn fails_closed(&self) -> bool {
+//!         true
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hello.")) });
+//! let hooks = Hooks::new([Arc::new(NoPrivateKeys) as Arc<dyn Hook>]);
+//! let mut cycle = LlmCycle::new(provider, SystemClock::new()).with_hooks(hooks);
+//!
+//! assert_eq!(cycle.submit("Hello").await.unwrap().text(), "Hello.");
+//! let error = cycle.submit("-----BEGIN PRIVATE KEY----- MIGH").await.unwrap_err();
+//! assert_eq!(*error.kind(), LlmErrorKind::HookBlocked);
+//! # });
+//! ```
+//!
+//! # Points
+//!
+//! | point | may | told |
+//! |---|---|---|
+//! | [`turn_start`](Hook::turn_start) | block | once for each turn, with its input |
+//! | [`pre_request`](Hook::pre_request) | replace, block | before each call of the model |
+//! | [`post_request`](Hook::post_request), [`on_error`](Hook::on_error) | | exactly one of the two ends an attempt |
+//! | [`on_retry`](Hook::on_retry) | | before each further attempt |
+//! | [`pre_tool`](Hook::pre_tool) | replace, block | before each call of a tool |
+//! | [`post_tool`](Hook::post_tool) | replace | after each call that ran |
+//! | [`turn_end`](Hook::turn_end) | | once for each turn that began, however it ended |
+//! | [`plan_step`](Hook::plan_step) | | after each step of a plan |
+//!
+//! Hooks run in the order of registration, before and after alike: each sees what the ones before it left.
+//!
+//! # When a hook fails
+//!
+//! A hook that panics is logged and passed over. So is one that takes longer than its [`timeout`](Hook::timeout) or the
+//! [`Hooks`]' own. Neither takes the run down, but a hook that [`fails_closed`](Hook::fails_closed) blocks what it was
+//! asked about: the turn does not begin, the request is not sent, the tool does not run, its result is not shown.
+//!
+//! A hook that hangs does not hang the turn: the turn's token and its budgets of time end a question to a hook at once, and
+//! the turn with it. Hooks that are only told of something have [`GRACE`] to come to an end after that, so that the end of
+//! a cancelled turn can still be written down. A hook that blocks its thread cannot be ended by anybody.
 
+mod verdict;
 mod context;
+mod hook;
+mod bounds;
 mod runner;
 
-pub use context::HookContext;
+pub use bounds::{GRACE, HookBounds, HookStop};
+pub use context::{HookContext, PlanStepEnd, RequestPurpose};
+pub use hook::Hook;
 pub use runner::Hooks;
-
-use std::sync::Arc;
-
-use agcore_chat::{ChatRequest, ToolCall, ToolResult};
-use async_trait::async_trait;
-use serde_json::{Map, Value};
-
-/// The application's own code at the edges of a run. Every method does nothing by default.
-#[async_trait]
-pub trait Hook: Send + Sync {
-    /// Its name in logs.
-    fn name(&self) -> &str {
-        std::any::type_name::<Self>()
-    }
-
-    /// A turn begins; it may be refused.
-    async fn turn_start(&self, _context: &HookContext<'_>) -> TurnVerdict {
-        TurnVerdict::Continue
-    }
-
-    /// A turn that began has ended, for better or worse.
-    async fn turn_end(&self, _context: &HookContext<'_>) {}
-
-    /// A request is about to go out; it may be replaced or refused. A replaced request is not history.
-    async fn pre_request(&self, _context: &HookContext<'_>, _request: &Arc<ChatRequest>) -> RequestVerdict {
-        RequestVerdict::Continue
-    }
-
-    /// An attempt was answered; the context has the response and the duration.
-    async fn post_request(&self, _context: &HookContext<'_>) {}
-
-    /// An attempt failed; the context has the error.
-    async fn on_error(&self, _context: &HookContext<'_>) {}
-
-    /// Another attempt will be made; the context has the error of the last one and the number of the next.
-    async fn on_retry(&self, _context: &HookContext<'_>) {}
-
-    /// A tool is about to run; it may be refused, or given other arguments, which are checked like any others.
-    async fn pre_tool(&self, _context: &HookContext<'_>, _call: &ToolCall) -> ToolVerdict {
-        ToolVerdict::Continue
-    }
-
-    /// A tool has a result; its text may be replaced before anybody sees it.
-    async fn post_tool(&self, _context: &HookContext<'_>, _call: &ToolCall, _result: &ToolResult) -> ResultVerdict {
-        ResultVerdict::Continue
-    }
-
-    /// A step of a plan was completed, failed or skipped.
-    async fn plan_step(&self, _context: &HookContext<'_>) {}
-}
-
-/// A shared hook is a hook.
-#[async_trait]
-impl<H: Hook + ?Sized> Hook for Arc<H> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
-        (**self).turn_start(context).await
-    }
-
-    async fn turn_end(&self, context: &HookContext<'_>) {
-        (**self).turn_end(context).await;
-    }
-
-    async fn pre_request(&self, context: &HookContext<'_>, request: &Arc<ChatRequest>) -> RequestVerdict {
-        (**self).pre_request(context, request).await
-    }
-
-    async fn post_request(&self, context: &HookContext<'_>) {
-        (**self).post_request(context).await;
-    }
-
-    async fn on_error(&self, context: &HookContext<'_>) {
-        (**self).on_error(context).await;
-    }
-
-    async fn on_retry(&self, context: &HookContext<'_>) {
-        (**self).on_retry(context).await;
-    }
-
-    async fn pre_tool(&self, context: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
-        (**self).pre_tool(context, call).await
-    }
-
-    async fn post_tool(&self, context: &HookContext<'_>, call: &ToolCall, result: &ToolResult) -> ResultVerdict {
-        (**self).post_tool(context, call, result).await
-    }
-
-    async fn plan_step(&self, context: &HookContext<'_>) {
-        (**self).plan_step(context).await;
-    }
-}
-
-/// What [`Hook::turn_start`] says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TurnVerdict {
-    /// Go on.
-    Continue,
-    /// The turn does not begin; the reason is told to the caller.
-    Block(String),
-}
-
-/// What [`Hook::pre_request`] says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RequestVerdict {
-    /// Go on.
-    Continue,
-    /// Send this instead; later hooks see it.
-    Replace(Arc<ChatRequest>),
-    /// Send nothing; the turn ends with the reason.
-    Block(String),
-}
-
-/// What [`Hook::pre_tool`] says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ToolVerdict {
-    /// Go on.
-    Continue,
-    /// Run it with these arguments; later hooks see them.
-    Replace(Map<String, Value>),
-    /// Do not run it; the model is told the reason.
-    Block(String),
-}
-
-/// What [`Hook::post_tool`] says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResultVerdict {
-    /// Go on.
-    Continue,
-    /// The result is this text instead; later hooks see it.
-    Replace(String),
-}
+pub use verdict::{RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict};

@@ -27,6 +27,8 @@
 //! | `ollama` | Ollama's own API |
 //! | `http` (default) | the HTTP transport, by reqwest with rustls and ring |
 //! | `http2`, `gzip` | what they say, in that transport |
+//! | `tokenizer` | exact counts of tokens for the vocabularies o200k, cl100k and Qwen |
+//! | `typed` | schemas of types for [typed output](typed), by schemars |
 
 pub mod error;
 pub mod delta;
@@ -67,20 +69,33 @@ pub mod registry;
 pub mod wire_case;
 pub mod layer;
 pub mod clock;
-pub mod hooks;
+#[cfg(feature = "tokenizer")]
+pub mod tokenizer;
+pub mod cassette;
 pub mod budget;
+pub mod hooks;
 pub mod compact;
+pub mod typed;
 pub mod cycle;
 
+#[cfg(feature = "tokenizer")]
+#[doc(inline)]
+pub use tokenizer::ExactEstimator;
 #[doc(inline)]
 pub use {
     budget::{Budget, BudgetPool, Budgets, Spent},
+    cassette::{RecordingProvider, ReplayProvider},
     clock::{SystemClock, system_random},
     compact::{CompactionReport, CompactionSettings},
-    cycle::{CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream},
+    cycle::{
+        CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream, Typed,
+        TypedOutcome,
+    },
     embedder::ModelEmbedder,
     error::{LlmError, LlmErrorKind, TimeoutStage},
-    hooks::{Hook, HookContext, Hooks, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
+    hooks::{
+        Hook, HookContext, Hooks, PlanStepEnd, RequestPurpose, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict,
+    },
     layer::{
         retry::{MidStream, Retry, RetryPolicy},
         router::{Route, Router},
@@ -89,6 +104,7 @@ pub use {
     provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream},
+    typed::{Output, OutputError, OutputMode, TypedOptions},
 };
 #[cfg(all(
     feature = "http",

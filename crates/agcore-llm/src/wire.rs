@@ -34,10 +34,8 @@ mod call_ids;
 mod unique_call_ids;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses", feature = "ollama"))]
 mod model_list;
-#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
 mod schema_fault;
-#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
-mod closed_schema;
+pub(crate) mod closed_schema;
 #[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "ollama"))]
 mod document;
 #[cfg(feature = "openai-chat")]

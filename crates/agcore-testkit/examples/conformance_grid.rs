@@ -23,11 +23,13 @@ async fn main() {
         &ServerSubject::new("anthropic", |server| connect("anthropic", server.base_url()))
             .with_skip(Behaviour::Refused(FaultKind::ContentFilter), NO_CODE)
             .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), NO_CODE),
-        &ServerSubject::new("ollama", |server| connect("ollama-native", format!("{}/api", server.root_url())))
-            .with_skip(Behaviour::Refusal, "the API has no refusals: they are text")
-            .with_skip(Behaviour::UsageDetails, "the API does not count reasoning apart")
-            .with_skip(Behaviour::Refused(FaultKind::ContentFilter), NO_CODE)
-            .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), NO_CODE),
+        &ServerSubject::new("ollama", |server| {
+            connect("ollama-native", format!("{}/api", server.root_url()))
+        })
+        .with_skip(Behaviour::Refusal, "the API has no refusals: they are text")
+        .with_skip(Behaviour::UsageDetails, "the API does not count reasoning apart")
+        .with_skip(Behaviour::Refused(FaultKind::ContentFilter), NO_CODE)
+        .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), NO_CODE),
         &ServerSubject::new("retry", move |server| openai(server).map(retry)),
         &ScriptSubject::new("scripted"),
     ];

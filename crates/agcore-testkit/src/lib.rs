@@ -29,6 +29,7 @@
 //! | `scripted` | `scripted`: a provider that plays a script, without any network |
 //! | `clock` | `clock`: a clock that a test turns |
 //! | `conformance` | `conformance`: what every provider shall do, checked on yours; with `mock-server` over HTTP, with `scripted` for layers |
+//! | `network` | `network`: no request of agcore's HTTP transport leaves this machine |
 //! | `spans` | `spans`: the spans of a test, to assert on |
 //! | `gzip` | replies of the mock server that come compressed although nobody asked |
 
@@ -38,6 +39,8 @@ pub mod clock;
 pub mod mock_server;
 #[cfg(feature = "scripted")]
 pub mod scripted;
+#[cfg(feature = "network")]
+pub mod network;
 #[cfg(feature = "spans")]
 pub mod spans;
 #[cfg(feature = "conformance")]

@@ -32,6 +32,8 @@
 //! | `anthropic`, `openai-responses`, `ollama` | the native APIs of these vendors |
 //! | `http` (default) | the HTTP transport; `http2`, `gzip` add to it |
 //! | `schema` | full JSON Schema validation of tool arguments |
+//! | `tokenizer` | exact counts of tokens, by built-in vocabularies |
+//! | `typed` | schemas of types for typed output; `agent` brings them along |
 //! | `macros` | the `#[tool]` attribute |
 //! | `full` | all of it |
 
@@ -78,7 +80,12 @@ pub use agcore_llm::{LlmCycle, LlmError, LlmProvider, LlmProviderExt};
 
 #[cfg(all(
     feature = "http",
-    any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses", feature = "ollama")
+    any(
+        feature = "openai-chat",
+        feature = "anthropic",
+        feature = "openai-responses",
+        feature = "ollama"
+    )
 ))]
 pub use agcore_llm::model;
 

@@ -26,16 +26,29 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Check> {
         return Vec::new();
     };
     let mut checks = Vec::new();
-    for (feature, _) in WIRES.iter().filter(|(feature, _)| package.features.contains_key(*feature)) {
+    for (feature, _) in WIRES
+        .iter()
+        .filter(|(feature, _)| package.features.contains_key(*feature))
+    {
         let found = build(workspace, feature).map(|library| findings(feature, &library));
-        checks.push(Check::from_result(format!("{PACKAGE} with `{feature}` has no other wire's code"), found));
+        checks.push(Check::from_result(
+            format!("{PACKAGE} with `{feature}` has no other wire's code"),
+            found,
+        ));
     }
     checks
 }
 
 /// The bytes of the library built with one feature.
 fn build(workspace: &Workspace, feature: &str) -> anyhow::Result<Vec<u8>> {
-    let arguments = ["build", "--lib", "--message-format=json", "--package", PACKAGE, "--no-default-features"];
+    let arguments = [
+        "build",
+        "--lib",
+        "--message-format=json",
+        "--package",
+        PACKAGE,
+        "--no-default-features",
+    ];
     let mut command = workspace.cargo.command(arguments);
     let told = process::stdout(command.args(["--features", feature]))?;
     let library = Message::parse_stream(told.as_bytes())
@@ -59,8 +72,12 @@ fn findings(feature: &str, library: &[u8]) -> Vec<Finding> {
         Finding::new(format!("crates/{PACKAGE}/src/wire.rs"), problem, remedy)
     };
     let wrong = |(wire, module): &(&str, &str)| match (*wire == feature, has_code_of(library, module)) {
-        (true, false) => Some(finding(format!("`{wire}` was built and its symbols are not found: this check is blind"))),
-        (false, true) => Some(finding(format!("a build with `{feature}` alone has symbols of `{wire}`"))),
+        (true, false) => Some(finding(format!(
+            "`{wire}` was built and its symbols are not found: this check is blind"
+        ))),
+        (false, true) => Some(finding(format!(
+            "a build with `{feature}` alone has symbols of `{wire}`"
+        ))),
         _ => None,
     };
     WIRES.iter().filter_map(wrong).collect()

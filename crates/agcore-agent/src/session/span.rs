@@ -2,7 +2,7 @@
 //!
 //! Names of attributes: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>.
 
-use agcore_llm::TurnOutcome;
+use agcore_llm::TurnReport;
 use tracing::{Span, field::Empty};
 
 use super::shared::Shared;
@@ -27,10 +27,10 @@ pub(super) fn of(shared: &Shared, agent: &dyn Agent) -> Span {
 }
 
 /// Records how the turn ended. A suspended one is no failure.
-pub(super) fn record(span: &Span, outcome: &Result<TurnOutcome, AgentError>) {
+pub(super) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentError>) {
     match outcome {
-        Ok(outcome) => {
-            let Some(report) = outcome.report() else { return };
+        Ok(None) => {}
+        Ok(Some(report)) => {
             let usage = &report.usage.usage;
             if let Some(tokens) = usage.prompt_tokens {
                 span.record("gen_ai.usage.input_tokens", tokens);

@@ -2,22 +2,24 @@
 
 use std::{pin::pin, sync::Arc};
 
-use agcore_llm::{CompactionReport, Observer, TurnInput, TurnOptions, TurnOutcome};
+use agcore_llm::{CompactionReport, Observer, TurnInput, TurnOptions};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
+    goal::Goal,
     shared::{Conversation, Shared},
     span,
 };
 use crate::error::AgentError;
 
-pub(super) async fn run(
+pub(super) async fn run<G: Goal>(
     shared: Arc<Shared>,
     input: TurnInput,
+    goal: G,
     token: CancellationToken,
     observer: Option<&Observer>,
-) -> Result<TurnOutcome, AgentError> {
+) -> Result<G::Outcome, AgentError> {
     let mut occupied = shared.conversation.occupy(&token).await?;
     let Conversation { cycle, agent } = &mut *occupied.value;
     shared.check_limits(&input, cycle)?;
@@ -33,14 +35,9 @@ pub(super) async fn run(
         .with_trace(Arc::clone(&shared.id));
     let span = span::of(&shared, &**agent);
     // Pinned here and lent: a turn's future is large, and would be moved into the span.
-    let outcome = pin!(async {
-        match observer {
-            Some(observer) => cycle.run_observed(input, options, observer).await,
-            None => cycle.run(input, options).await,
-        }
-    });
+    let outcome = pin!(goal.run(cycle, input, options, observer));
     let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
-    span::record(&span, &outcome);
+    span::record(&span, outcome.as_ref().map(G::report));
     outcome
 }
 

@@ -12,3 +12,4 @@ mod compaction;
 mod concurrency;
 mod session;
 mod spans;
+mod typed;

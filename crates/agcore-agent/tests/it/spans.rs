@@ -79,7 +79,10 @@ async fn a_turn_with_a_tool_is_a_tree_of_spans() {
     absent(&turn, &["error.type", "otel.status_code"]);
 
     let calls = log.named("chat");
-    let reasons: Vec<_> = calls.iter().map(|span| span.field("gen_ai.response.finish_reasons")).collect();
+    let reasons: Vec<_> = calls
+        .iter()
+        .map(|span| span.field("gen_ai.response.finish_reasons"))
+        .collect();
     assert_eq!(reasons, [Some(r#"["tool_calls"]"#), Some(r#"["stop"]"#)]);
     for call in &calls {
         assert_eq!(call.parent.as_deref(), Some("invoke_agent"));
@@ -127,10 +130,16 @@ async fn what_fails_is_marked() {
         let _listening = log.listen();
         session.submit_turn("Go").await.unwrap_err();
     }
-    check(&log.only("execute_tool"), &[("error.type", "tool"), ("otel.status_code", "ERROR")]);
+    check(
+        &log.only("execute_tool"),
+        &[("error.type", "tool"), ("otel.status_code", "ERROR")],
+    );
     let [_, failed] = log.named("chat").try_into().unwrap();
     check(&failed, &[("error.type", "auth"), ("otel.status_code", "ERROR")]);
-    check(&log.only("invoke_agent"), &[("error.type", "auth"), ("otel.status_code", "ERROR")]);
+    check(
+        &log.only("invoke_agent"),
+        &[("error.type", "auth"), ("otel.status_code", "ERROR")],
+    );
 }
 
 fn traced(inner: impl LlmProvider + 'static) -> Trace<impl LlmProvider> {
@@ -183,7 +192,10 @@ async fn a_call_tells_what_was_asked_and_what_came() {
             ("gen_ai.usage.reasoning.output_tokens", "15"),
         ],
     );
-    absent(&log.only("chat"), &["gen_ai.usage.cache_creation.input_tokens", "gen_ai.request.top_p"]);
+    absent(
+        &log.only("chat"),
+        &["gen_ai.usage.cache_creation.input_tokens", "gen_ai.request.top_p"],
+    );
 }
 
 #[tokio::test]
@@ -200,7 +212,13 @@ async fn one_span_covers_all_attempts() {
         let _listening = log.listen();
         session.submit_turn("Go").await.unwrap();
     }
-    check(&log.only("chat"), &[("agcore.attempts", "2"), ("gen_ai.response.finish_reasons", r#"["stop"]"#)]);
+    check(
+        &log.only("chat"),
+        &[
+            ("agcore.attempts", "2"),
+            ("gen_ai.response.finish_reasons", r#"["stop"]"#),
+        ],
+    );
     absent(&log.only("chat"), &["error.type"]);
 }
 
@@ -209,10 +227,18 @@ async fn what_was_said_is_recorded_when_it_is_asked_for() {
     let log = SpanLog::new();
     let bundle = AgentBuilder::new().with_provider(ScriptedProvider::new([ScriptStep::text("Hi")]));
     let config = AgentConfig::new().with_base_prompt("Short.").with_trace_content(true);
-    let bundle = bundle.with_config(config).with_clock(ManualClock::jumping()).build().unwrap();
+    let bundle = bundle
+        .with_config(config)
+        .with_clock(ManualClock::jumping())
+        .build()
+        .unwrap();
     {
         let _listening = log.listen();
-        bundle.session("s-1", AgentSpec::new("ada", "")).submit_turn("Hello").await.unwrap();
+        bundle
+            .session("s-1", AgentSpec::new("ada", ""))
+            .submit_turn("Hello")
+            .await
+            .unwrap();
     }
     let span = log.only("chat");
     let json = |name: &str| serde_json::from_str::<serde_json::Value>(span.field(name).unwrap()).unwrap();
@@ -240,7 +266,11 @@ async fn a_dropped_call_is_cancelled() {
     }
     check(
         &log.only("chat"),
-        &[("gen_ai.request.stream", "true"), ("error.type", "cancelled"), ("otel.status_code", "ERROR")],
+        &[
+            ("gen_ai.request.stream", "true"),
+            ("error.type", "cancelled"),
+            ("otel.status_code", "ERROR"),
+        ],
     );
     assert!(log.only("chat").closed);
 }

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use crate::{
     args::ReportArgs,
+    environment::variable,
     exit::Failure,
     output::print,
     render::{harmless_line, shortened},
     settings::{Choices, Chosen, Origin},
     table::table,
+    telemetry::{Collector, HOW_TO_EXPORT},
     vendor::shown_url,
 };
 
@@ -33,11 +35,13 @@ struct Row {
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let choices = Choices::gather(&args.settings)?;
     let rows = rows(&choices);
-    let warnings: Vec<&String> = choices
-        .unknown
+    let unknown = &choices.unknown;
+    let warnings: Vec<&str> = unknown
         .members
         .iter()
-        .chain(&choices.unknown.variables)
+        .chain(&unknown.variables)
+        .map(String::as_str)
+        .chain(HOW_TO_EXPORT.filter(|_| Collector::of(variable).is_some()))
         .collect();
     if args.json {
         let settings: Vec<Value> = rows.iter().map(Row::as_json).collect();
@@ -83,8 +87,14 @@ fn rows(choices: &Choices) -> Vec<Row> {
         text("system", &choices.system),
         Row {
             name: "history",
-            value: Some(if choices.history.value { "on" } else { "off" }.to_owned()),
+            value: Some(on_or_off(choices.history.value)),
             origin: Some(choices.history.origin.clone()),
+        },
+        traces(),
+        Row {
+            name: "trace_content",
+            value: Some(on_or_off(choices.trace_content.value)),
+            origin: Some(choices.trace_content.origin.clone()),
         },
         Row {
             name: "permissions",
@@ -100,6 +110,27 @@ fn rows(choices: &Choices) -> Vec<Row> {
             origin: Some(choices.tools.grants_origin.clone()),
         },
     ]
+}
+
+fn on_or_off(is_on: bool) -> String {
+    if is_on { "on" } else { "off" }.to_owned()
+}
+
+/// Where spans go.
+fn traces() -> Row {
+    let collector = Collector::of(variable);
+    if HOW_TO_EXPORT.is_some() {
+        return Row {
+            name: "traces",
+            value: Some("not in this build: it needs --features otel".to_owned()),
+            origin: None,
+        };
+    }
+    Row {
+        name: "traces",
+        value: collector.as_ref().map(|collector| shown_url(&collector.url)),
+        origin: collector.map(|collector| Origin::Environment(collector.variable.to_owned())),
+    }
 }
 
 fn base_url(choices: &Choices) -> Row {

@@ -1,14 +1,16 @@
 //! `agcore inspect`: what a model server's saved answers say, in the neutral form.
 
 mod case_file;
+mod cassette;
 mod output;
+mod deltas;
 mod stream;
 
 use std::path::Path;
 
 use agcore::llm::wire_case::{self, run};
 
-pub(crate) use self::stream::stream;
+pub(crate) use self::{cassette::cassette, stream::stream};
 
 use self::{case_file::CaseFile, output::Output};
 use crate::{

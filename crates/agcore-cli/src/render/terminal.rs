@@ -14,6 +14,7 @@ use anstyle::Style;
 use super::{
     Render,
     card::{self, Card, Shown},
+    context::context_line,
     layout::wrapped,
     live::Live,
     markdown::Markdown,
@@ -228,6 +229,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             EventKind::Text(TextEvent::MessageComplete(_)) => self.end_line(),
             EventKind::Tool(event) => self.tool(event),
             EventKind::Model(event) => self.model(event),
+            EventKind::Context(event) => match context_line(event) {
+                Some(line) => self.note(self.palette.dim, &line),
+                None => Ok(()),
+            },
             EventKind::Turn(TurnEvent::Complete { usage }) if usage.calls > 0 => {
                 let line = usage_line(usage);
                 self.note(self.palette.dim, &line)

@@ -12,23 +12,38 @@ use super::{
     sources::Sources,
     tools::ToolSettings,
 };
-use crate::{args::SettingsArgs, exit::Failure, near::meant, vendor::key_variable};
+use crate::{
+    args::SettingsArgs,
+    environment,
+    exit::Failure,
+    near::meant,
+    telemetry::LOG,
+    vendor::{is_openai, key_variable},
+};
 
 /// The default provider.
 const PROVIDER: &str = "openai";
-/// The default model of the default provider.
+/// The default model of OpenAI's APIs.
 const OPENAI_MODEL: &str = "gpt-5-mini";
 /// The default instructions.
 const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
 
+/// The variable that says whether spans hold what is said.
+const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
+
+/// Variables that count in the environment only: no folder shall decide what is told of a conversation, and to whom.
+const ENVIRONMENT_ONLY: [&str; 2] = [LOG, TRACE_CONTENT];
+
 /// The variables of ours.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 8] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
     "AGCORE_BASE_URL",
     "AGCORE_API_KEY",
     "AGCORE_SYSTEM",
     "AGCORE_HISTORY",
+    LOG,
+    TRACE_CONTENT,
 ];
 
 /// Every setting, with where it came from.
@@ -46,6 +61,8 @@ pub(crate) struct Choices {
     pub(crate) system: Chosen<String>,
     /// Whether what is typed in a chat is kept for the next one.
     pub(crate) history: Chosen<bool>,
+    /// Whether spans hold what is said.
+    pub(crate) trace_content: Chosen<bool>,
     /// Which tools may run.
     pub(crate) tools: ToolSettings,
     /// The settings files that were read.
@@ -72,8 +89,8 @@ impl Choices {
         let mut sources = Sources::read(args.server.policy.config.as_deref())?;
         let tools = ToolSettings::of(&mut sources.file, &args.server.policy);
         let provider = provider(args, &sources)?;
-        let is_openai = provider.value.name() == PROVIDER;
-        // Variables of OpenAI's own are for its API only: nothing of them must go to another vendor.
+        let is_openai = is_openai(&provider.value);
+        // Variables of OpenAI's own are for its APIs only: nothing of them must go to another vendor.
         let variable = |own: &str, openai: &str| {
             let names = [own, openai];
             sources.variable(if is_openai { &names } else { &names[..1] })
@@ -102,6 +119,7 @@ impl Choices {
             base_url,
             system: system.unwrap_or_else(|| default(SYSTEM.to_owned())),
             history: history(&sources)?,
+            trace_content: trace_content(args)?,
             tools,
             files: sources.files(),
             unknown: unknown(&sources),
@@ -172,10 +190,30 @@ fn history(sources: &Sources) -> Result<Chosen<bool>, Failure> {
     let Some(Chosen { value, origin }) = sources.variable(&["AGCORE_HISTORY"]) else {
         return Ok(sources.member(sources.file.history).unwrap_or_else(|| default(true)));
     };
+    switch(&value, origin, "the history")
+}
+
+fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {
+    if args.trace_content {
+        let origin = Origin::Option("--trace-content");
+        return Ok(Chosen { value: true, origin });
+    }
+    match environment::variable(TRACE_CONTENT) {
+        None => Ok(default(false)),
+        Some(value) => switch(
+            &value,
+            Origin::Environment(TRACE_CONTENT.to_owned()),
+            "the content of spans",
+        ),
+    }
+}
+
+/// Reads what is on or off.
+fn switch(value: &str, origin: Origin, what: &str) -> Result<Chosen<bool>, Failure> {
     let value = match value.to_lowercase().as_str() {
         "on" | "yes" | "true" | "1" => true,
         "off" | "no" | "false" | "0" => false,
-        _ => return Err(Failure::usage(format!("{origin}: the history is `on` or `off`"))),
+        _ => return Err(Failure::usage(format!("{origin}: {what} is `on` or `off`"))),
     };
     Ok(Chosen { value, origin })
 }
@@ -189,9 +227,11 @@ fn unknown(sources: &Sources) -> Unknown {
     let names = sources.own_variables();
     let strange = names.iter().filter(|name| !VARIABLES.contains(&name.as_str()));
     let told = |name: &String| format!("{name} is no variable of agcore{}", meant(name, VARIABLES));
+    let misplaced = ENVIRONMENT_ONLY.into_iter().filter(|name| sources.is_in_dotenv(name));
+    let misplaced = misplaced.map(|name| format!("{name} counts in the environment only, not in .env"));
     Unknown {
         members,
-        variables: strange.map(told).collect(),
+        variables: strange.map(told).chain(misplaced).collect(),
     }
 }
 

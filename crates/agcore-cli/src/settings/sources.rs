@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    env, fs, io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +11,10 @@ use super::{
     file::File,
     origin::{Chosen, Origin},
 };
-use crate::exit::Failure;
+use crate::{
+    environment::{names, variable},
+    exit::Failure,
+};
 
 /// The settings file that is read when none is named.
 pub(super) const FILE: &str = "agcore.toml";
@@ -55,7 +58,7 @@ impl Sources {
     pub(super) fn variable(&self, names: &[&str]) -> Option<Chosen<String>> {
         let from_environment = |name: &&str| {
             let origin = || Origin::Environment((*name).to_owned());
-            environment(name).map(|value| Chosen {
+            variable(name).map(|value| Chosen {
                 value,
                 origin: origin(),
             })
@@ -69,6 +72,13 @@ impl Sources {
         };
         let found = names.iter().find_map(from_environment);
         found.or_else(|| names.iter().find_map(from_dotenv))
+    }
+
+    /// Whether `.env` has this variable.
+    pub(super) fn is_in_dotenv(&self, name: &str) -> bool {
+        self.dotenv
+            .as_ref()
+            .is_some_and(|variables| variables.contains_key(name))
     }
 
     /// A value of the settings file.
@@ -87,7 +97,7 @@ impl Sources {
     /// The variables of ours, of the environment and of `.env`, sorted, each once.
     pub(super) fn own_variables(&self) -> Vec<String> {
         let dotenv = self.dotenv.iter().flat_map(HashMap::keys).cloned();
-        let mut names: Vec<String> = dotenv.chain(environment_names()).collect();
+        let mut names: Vec<String> = dotenv.chain(names()).collect();
         names.retain(|name| name.starts_with(PREFIX));
         names.sort();
         names.dedup();
@@ -106,22 +116,6 @@ pub(super) fn file(config: Option<&Path>) -> Result<Option<File>, Failure> {
         None if config.is_none() => Ok(None),
         None => Err(Failure::usage(format!("there is no settings file {}", path.display()))),
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line is where the environment is read"
-)]
-fn environment(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line is where the environment is read"
-)]
-fn environment_names() -> impl Iterator<Item = String> {
-    env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
 /// The text of a file; none when there is no such file.

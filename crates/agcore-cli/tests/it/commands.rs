@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use agcore_testkit::mock_server::{MockOptions, Playground, RecordedRequest, Reply, ToolCall};
-use serde_json::json;
+use agcore_testkit::mock_server::{MockOptions, Playground};
 
 use crate::{
     person::Person,
@@ -117,39 +116,6 @@ fn another_model_takes_the_conversation_over() {
         .map(|request| request.json()["model"].to_string())
         .collect();
     assert_eq!(models, ["\"first\"", "\"second\""]);
-    person.presses('d');
-    person.leaves_with(0);
-}
-
-#[test]
-fn old_results_are_taken_out() {
-    let reply = |request: &RecordedRequest| match request.prompt().last_user() {
-        "read" if request.prompt().results().is_empty() => Reply::tool_calls([ToolCall::new("read_notes", &json!({}))]),
-        _ => Reply::text("Done."),
-    };
-    let server = Server::start(MockOptions::new(), reply);
-    let notes = "- a long note\n".repeat(100);
-    let agcore = Agcore::talking_to(&server).with_file("agcore-notes.md", &notes);
-    let mut person = Person::chatting(agcore, &[]);
-    person.types("/compact");
-    person.sees("There was nothing to free");
-    person.next();
-    for message in ["read", "one", "two", "three"] {
-        person.types(message);
-        person.sees("Done.");
-        person.next();
-    }
-    person.types("/compact");
-    person.sees("1 old tool result was taken out; that freed about ");
-    person.next();
-    person.types("four");
-    person.sees("Done.");
-    person.next();
-    let sent = server.requests().pop().unwrap().json().to_string();
-    assert!(
-        !sent.contains("a long note") && sent.contains("taken out to save space"),
-        "{sent}"
-    );
     person.presses('d');
     person.leaves_with(0);
 }

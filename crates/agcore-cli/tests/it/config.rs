@@ -55,14 +55,14 @@ fn what_is_not_set_is_said_so_and_a_key_is_not_shown() {
     // `assert_done` looks for the key.
     let shown = shown.assert_done();
     assert!(
-        shown.contains("api_key      set") && shown.contains("environment, OPENAI_API_KEY"),
+        shown.contains("api_key        set") && shown.contains("environment, OPENAI_API_KEY"),
         "{shown}"
     );
     assert!(
         agcore
             .run(["config", "--provider", "vllm"])
             .assert_done()
-            .contains("model        not set")
+            .contains("model          not set")
     );
 }
 

@@ -13,11 +13,13 @@ mod person;
 
 mod bad_server;
 mod bad_settings;
+mod cassette;
 mod config;
 mod demo;
 mod doctor;
 mod help;
 mod input;
+mod log;
 mod inspect;
 mod models;
 mod output;
@@ -26,11 +28,17 @@ mod precedence;
 mod stream;
 mod tools;
 mod tools_command;
+mod wires;
+
+#[cfg(feature = "otel")]
+mod otel;
 
 #[cfg(unix)]
 mod asked;
 #[cfg(unix)]
 mod commands;
+#[cfg(unix)]
+mod compact;
 #[cfg(unix)]
 mod edited;
 #[cfg(unix)]

@@ -53,3 +53,93 @@ fn what_breaks_off_is_shown_as_far_as_it_goes() {
         .run(["inspect", "stream", "a.sse", "--dialect", "nobody"])
         .assert_failed(2, &["the dialect `nobody`"]);
 }
+
+/// A stream of Anthropic's: a text, a call, tokens.
+const MESSAGES: &str = "event: message_start
+data: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"model\":\"m\",\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}
+
+event: content_block_start
+data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}
+
+event: content_block_delta
+data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hel\\u001b\"}}
+
+event: content_block_stop
+data: {\"type\":\"content_block_stop\",\"index\":0}
+
+event: content_block_start
+data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"get\",\"input\":{}}}
+
+event: content_block_delta
+data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\\\":1}\"}}
+
+event: message_delta
+data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":5}}
+
+event: message_stop
+data: {\"type\":\"message_stop\"}
+
+";
+
+#[test]
+fn increments_are_shown_with_the_line_that_ended_them() {
+    let agcore = Agcore::new().with_file("a.sse", MESSAGES);
+    let ran = agcore.run(["inspect", "stream", "a.sse", "--dialect", "anthropic", "--deltas"]);
+    let shown = ran.assert_done();
+    let (deltas, folded) = shown.split_once("\n\n").unwrap();
+    for line in [
+        "    3  start      id=msg_1 model=m",
+        "    9  text       \"Hel\\u001b\"",
+        "name=get",
+        "input=\"{\\\"a\\\":1}\"",
+        "   21  finish     tool",
+    ] {
+        assert!(deltas.contains(line), "no {line:?} in {deltas}");
+    }
+    assert!(folded.contains("call       t1 get {\"a\""), "{folded}");
+    // An answer that breaks off is shown as far as it goes, increments too.
+    let half = &MESSAGES[..MESSAGES.find("event: content_block_stop").unwrap()];
+    let agcore = agcore.with_file("b.sse", half);
+    let ran = agcore.run(["inspect", "stream", "b.sse", "--dialect", "anthropic", "--deltas"]);
+    ran.assert_failed(1, &["the answer ends in an error"]);
+    assert!(ran.stdout.contains("    9  text       \"Hel"), "{}", ran.stdout);
+    // The neutral form has no increments.
+    let both = ["inspect", "stream", "a.sse", "--deltas", "--json"];
+    agcore
+        .run(both)
+        .assert_failed(2, &["'--deltas' cannot be used with '--json'"]);
+    let unknown = ["inspect", "stream", "a.sse", "--deltas", "--dialect", "smoke"];
+    agcore
+        .run(unknown)
+        .assert_failed(2, &["no wire of this build speaks the dialect `smoke`"]);
+}
+
+#[test]
+fn every_dialect_shows_its_increments() {
+    let check = |dialect: &str, body: &str, expected: &[&str]| {
+        let agcore = Agcore::new().with_file("a", body);
+        let ran = agcore.run(["inspect", "stream", "a", "--deltas", "--dialect", dialect]);
+        for line in expected {
+            assert!(ran.stdout.contains(line), "{dialect}: no {line:?} in {}", ran.stdout);
+        }
+    };
+    check(
+        "openai-chat",
+        STREAM,
+        &["    2  text       \"Hel\"", "    4  finish     stop"],
+    );
+    check(
+        "ollama",
+        "{\"message\":{\"content\":\"Hel\"},\"done\":false}\n{\"message\":{\"content\":\"lo\"},\"done\":true,\"done_reason\":\"stop\"}\n",
+        &[
+            "    1  text       \"Hel\"",
+            "    2  text       \"lo\"",
+            "finish     stop",
+        ],
+    );
+    check(
+        "openai-responses",
+        "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"output_index\":0,\"content_index\":0,\"delta\":\"Hel\"}\n\n",
+        &["    2  text       \"Hel\""],
+    );
+}

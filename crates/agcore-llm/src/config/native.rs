@@ -24,8 +24,11 @@ pub(super) struct Native {
     pub(super) chat: fn(Option<u64>) -> Arc<dyn Wire<Chat>>,
     pub(super) models: fn() -> Arc<dyn Wire<ListModels>>,
     /// The wire for embeddings, where the API has them.
-    pub(super) embed: Option<fn() -> Arc<dyn Wire<Embed>>>,
+    pub(super) embed: Option<MakeEmbed>,
 }
+
+/// Makes a wire for embeddings.
+type MakeEmbed = fn() -> Arc<dyn Wire<Embed>>;
 
 /// Every one of this build.
 pub(super) static ALL: &[Native] = &[

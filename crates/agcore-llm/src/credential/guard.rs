@@ -10,12 +10,13 @@ use super::secret::Secret;
 use crate::error::LlmError;
 
 /// Shorter ones are no secrets but placeholders, such as `EMPTY` or `ollama`, and words of any text.
-const SHORTEST: usize = 7;
+pub(crate) const SHORTEST: usize = 7;
 
 /// How many are remembered: tokens that were refreshed may still be named by a late error.
 const MOST: usize = 16;
 
-const MARK: &str = "[redacted]";
+/// What stands where a secret stood.
+pub(crate) const MARK: &str = "[redacted]";
 
 /// Takes keys out of errors: servers like to quote the key they refuse. Clones share what they know.
 #[derive(Clone, Default)]
@@ -40,6 +41,11 @@ impl SecretGuard {
             }
             secrets.push(secret.clone());
         }
+    }
+
+    /// What it knows by now.
+    pub(crate) fn secrets(&self) -> Vec<Secret> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The error without any secret in its message, its excerpt, its headers or its causes.

@@ -4,6 +4,10 @@
 //! the fold of the absorbed [`Outcome`]s: they are what a journal keeps. No clock, no future, no vendor. Retries, restarts
 //! and routing stay below it, agents and handoff above it.
 //!
+//! The answer of a typed turn is [checked](Step::Check) before it counts. One that does not fit enters the history with a
+//! hint for the model, or with an error result where a tool carries the answer, and the model mends it, so often as the
+//! turn's [`Expectation`] says.
+//!
 //! History is valid after every outcome: what a turn adds enters it with the next accepted reply, a round (the assistant
 //! message and the results of all its calls) enters at once.
 //!
@@ -14,9 +18,11 @@
 
 mod absorb;
 mod changes;
+mod check;
 mod compact;
 mod compaction;
 mod end;
+mod expectation;
 mod limits;
 mod outcome;
 mod reply;
@@ -29,6 +35,7 @@ mod turn;
 pub use changes::{Changes, Misuse};
 pub use compact::{Compact, CompactReason, Summary};
 pub use end::{End, LimitKind};
+pub use expectation::{Draft, Expectation, Verdict};
 pub use limits::{Limits, RoundLimit};
 pub use outcome::{Begin, Cause, Outcome};
 pub use reply::{Failure, Reply};

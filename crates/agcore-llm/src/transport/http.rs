@@ -15,12 +15,14 @@ mod alarm;
 mod authorizer;
 mod base;
 mod body;
+mod denial;
 mod error;
 mod options;
 mod proxy;
 mod timeouts;
 mod tls;
 
+pub use denial::{NetworkDenial, deny_network};
 pub use options::HttpOptions;
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
@@ -51,6 +53,7 @@ pub struct HttpTransport {
     base: BaseUrl,
     authorizer: Authorizer,
     timeouts: Timeouts,
+    proxy: Proxy,
     guard: SecretGuard,
 }
 
@@ -72,6 +75,7 @@ impl HttpTransport {
             base,
             authorizer,
             timeouts: options.timeouts,
+            proxy: options.proxy,
             guard,
         })
     }
@@ -114,6 +118,7 @@ impl HttpTransport {
         let request = pin!(self.authorizer.finish(request, url, token));
         let request = alarm.within(None, TimeoutStage::Total, request).await;
         let request = request.unwrap_or_else(|stage| Err(self.expired(stage)))?;
+        denial::check(request.url(), &self.proxy)?;
         let answer = pin!(self.client.execute(request));
         let answer = alarm
             .within(self.timeouts.first_byte, TimeoutStage::FirstByte, answer)

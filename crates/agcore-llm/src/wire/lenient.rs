@@ -7,6 +7,8 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny, MapAccess, SeqAccess},
 };
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "ollama"))]
+use serde_json::Value;
 
 /// A member's name, borrowed from the input where it can be.
 pub(crate) struct Name<'de>(Cow<'de, str>);
@@ -39,6 +41,18 @@ impl<'de> Deserialize<'de> for Name<'de> {
 /// Passes over a member.
 pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(|_| ())
+}
+
+/// `null`, `""`, `[]` and `{}` mean that there is nothing new.
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "ollama"))]
+pub(crate) fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// Text; a number or a boolean is its text, anything else is nothing.

@@ -18,6 +18,7 @@ mod byte_stable;
 mod compaction;
 mod compaction_by_hand;
 mod compaction_random;
+mod cassette;
 mod config;
 mod conformance;
 mod cycle;
@@ -27,6 +28,7 @@ mod dialects;
 mod embed;
 mod errors;
 mod fallback;
+mod hooks;
 mod http;
 mod key_pool;
 mod key_pool_random;
@@ -56,6 +58,10 @@ mod router;
 mod router_support;
 mod sse;
 mod support;
+#[cfg(feature = "typed")]
+mod typed;
+#[cfg(feature = "tokenizer")]
+mod tokenizer;
 mod wire_cases;
 #[cfg(all(
     feature = "anthropic",

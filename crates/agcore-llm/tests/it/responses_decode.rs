@@ -281,6 +281,44 @@ fn text_that_was_told_stands_and_a_call_is_corrected() {
 }
 
 #[test]
+fn pieces_under_numbers_that_count_up_are_one_block() {
+    let piece =
+        |number: u64, text: &str| event("output_text.delta", 0, json!({"content_index": number, "delta": text}));
+    let thought = |number: u64, text: &str| {
+        event(
+            "reasoning_text.delta",
+            1,
+            json!({"content_index": number, "delta": text}),
+        )
+    };
+    let part = |index: u64, number: u64| {
+        let part = json!({"type": "output_text", "text": "", "annotations": []});
+        event(
+            "content_part.added",
+            index,
+            json!({"content_index": number, "part": part}),
+        )
+    };
+    let response = streamed(&[
+        item("added", 0, &json!({"id": "msg_1", "type": "message", "content": []})),
+        part(0, 0),
+        piece(3, "Hel"),
+        piece(4, "lo"),
+        event("output_text.done", 0, json!({"content_index": 4, "text": "Hello!"})),
+        item("done", 0, &message("Hello!")),
+        item("added", 1, &json!({"id": "rs_1", "type": "reasoning", "summary": []})),
+        part(1, 5),
+        thought(6, "Hm"),
+        thought(7, "."),
+        completed(json!([])),
+    ]);
+    let [Block::Text(text), Block::Reasoning(reasoning)] = &response.message().unwrap().blocks[..] else {
+        panic!("{:?}", response.message())
+    };
+    assert_eq!((&*text.text, &*reasoning.text), ("Hello!", "Hm."));
+}
+
+#[test]
 fn indexes_stand_over_ids() {
     let rotating = |kind: &str, id: &str, members: Value| {
         let mut event = event(kind, 0, members);
@@ -623,6 +661,42 @@ fn a_failure_keeps_the_tokens_it_cost() {
     let (response, end) = reply(EVENTS, &stream(&[end]));
     end.unwrap_err();
     assert_eq!(response.usage.unwrap().prompt_tokens, Some(3));
+}
+
+#[test]
+fn a_failure_beside_the_response_counts_and_what_the_response_says_stays() {
+    for kind in ["response.failed", "response.completed"] {
+        let end = json!({"type": kind, "error": {"code": "rate_limit_exceeded", "message": "Slow"},
+                         "response": {"output": [message("So far, so good")], "error": null}});
+        let (response, end) = reply(EVENTS, &stream(&[text_delta("So far"), end]));
+        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::RateLimit, "{kind}");
+        assert_eq!(response.text(), "So far, so good");
+    }
+    let delta = event(
+        "output_text.delta",
+        0,
+        json!({"delta": "lost", "error": {"code": "server_error"}}),
+    );
+    let (response, end) = reply(EVENTS, &stream(&[text_delta("kept"), delta]));
+    assert_eq!(
+        (end.unwrap_err().kind(), &*response.text()),
+        (&LlmErrorKind::Server, "kept")
+    );
+}
+
+#[test]
+fn a_response_that_is_not_made_yet_is_told_by_its_id() {
+    for status in ["queued", "in_progress"] {
+        let body = json!({"id": "resp_1", "object": "response", "status": status, "output": [], "error": null});
+        let (response, end) = reply(JSON, &body.to_string());
+        let error = end.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.is_retryable()),
+            (&LlmErrorKind::Malformed, false),
+            "{status}"
+        );
+        assert_eq!(response.id.as_deref(), Some("resp_1"));
+    }
 }
 
 #[test]

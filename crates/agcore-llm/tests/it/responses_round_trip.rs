@@ -56,7 +56,7 @@ fn what_came_goes_back_verbatim() {
     noted["phase"] = "commentary".into();
     noted["content"][0]["annotations"] = json!([note]);
     let search = json!({"id": "ws_1", "type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "q"}});
-    let custom = json!({"id": "ct_1", "type": "custom_tool_call", "call_id": "call_9", "name": "run", "input": "free", "status": "completed"});
+    let custom = json!({"id": "ct_1", "type": "custom_tool_call", "call_id": "call_9", "name": "run", "input": "free"});
     let mut named = call("1", "{\"a\":1}");
     named["namespace"] = "crm".into();
     check(&json!([reasoning(Some("E")), search, noted, named, custom]));
@@ -149,6 +149,26 @@ fn nothing_is_null_on_its_way_back() {
     (from_proxy["encrypted_content"], from_proxy["status"]) = (Value::Null, Value::Null);
     let response = said(json!([from_proxy, call("1", "{}")]));
     assert_eq!(sent(&response, None), [reasoning(None), call("1", "{}")]);
+}
+
+#[test]
+fn a_search_goes_back_without_what_it_has_not_and_others_with_it() {
+    let action = json!({"type": "search", "query": "q", "sources": null});
+    let mut search = json!({"id": "ws_1", "type": "web_search_call", "status": "completed", "action": action});
+    let code = json!({"id": "ci_1", "type": "code_interpreter_call", "status": "completed", "container_id": "c",
+                      "code": null, "outputs": null, "action": {"x": null}});
+    let response = said(json!([search, code]));
+    search["action"].as_object_mut().unwrap().shift_remove("sources");
+    assert_eq!(sent(&response, None), [search, code]);
+}
+
+#[test]
+fn a_call_of_free_text_goes_back_without_its_status() {
+    let mut custom = json!({"id": "ct_1", "type": "custom_tool_call", "call_id": "call_9", "name": "run", "input": "free",
+                            "status": "completed"});
+    let response = said(json!([custom]));
+    custom.as_object_mut().unwrap().shift_remove("status");
+    assert_eq!(sent(&response, None), [custom]);
 }
 
 #[test]

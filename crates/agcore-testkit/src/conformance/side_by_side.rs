@@ -48,7 +48,11 @@ fn told(grid: &Grid, row: Behaviour) -> String {
 impl fmt::Display for SideBySide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.rows();
-        let width = rows.iter().map(|row| row.to_string().chars().count()).max().unwrap_or(0);
+        let width = rows
+            .iter()
+            .map(|row| row.to_string().chars().count())
+            .max()
+            .unwrap_or(0);
         write!(f, "{:width$}", "")?;
         for grid in &self.0 {
             write!(f, "  {:>9}", grid.name())?;
@@ -71,7 +75,10 @@ impl fmt::Display for SideBySide {
             grid.skips().try_for_each(|cell| reason(f, "skip", cell))?;
         }
         let count = |cells: fn(&Grid) -> usize| self.0.iter().map(cells).sum::<usize>();
-        let (failed, skipped) = (count(|grid| grid.failures().count()), count(|grid| grid.skips().count()));
+        let (failed, skipped) = (
+            count(|grid| grid.failures().count()),
+            count(|grid| grid.skips().count()),
+        );
         let passed = count(|grid| grid.cells().len()) - failed - skipped;
         write!(f, "{passed} passed, {failed} failed, {skipped} skipped")
     }
@@ -88,7 +95,11 @@ mod tests {
         one.push(Behaviour::PlainText, Mode::Streamed, Verdict::Fail("lost".to_owned()));
         other.push(Behaviour::PlainText, Mode::Whole, Verdict::Pass);
         other.push(Behaviour::PlainText, Mode::Streamed, Verdict::Pass);
-        other.push(Behaviour::ErrorInStream, Mode::Streamed, Verdict::Skip("no server".to_owned()));
+        other.push(
+            Behaviour::ErrorInStream,
+            Mode::Streamed,
+            Verdict::Skip("no server".to_owned()),
+        );
         let expected = [
             "                                       one  the other one",
             "answer: plain text               pass/FAIL           pass",

@@ -25,7 +25,7 @@ const HELP: &str = "\
 /cost          tokens and calls of this chat
 /save FILE     write the conversation to a file
 /load FILE     go on with the conversation of a file
-/compact       take old tool results out of the conversation
+/compact       have the model sum up the older part of the conversation
 /clear         forget the conversation
 /help          this list
 /exit          leave; Ctrl-D does, too
@@ -77,10 +77,7 @@ pub(super) async fn run(line: &str, talk: &mut Talk) -> Result<Next, Failure> {
         }
         Command::Save(file) => save(talk, file).await?,
         Command::Load(file) => load(talk, file).await?,
-        Command::Compact => match compact(&talk.session).await {
-            Ok(compacted) => screen.note(&compacted.told())?,
-            Err(error) => screen.fault(&error.to_string())?,
-        },
+        Command::Compact => compact(talk).await?,
         Command::Clear => match talk.session.set_messages(Vec::new()).await {
             Ok(()) => screen.note("The conversation is forgotten.")?,
             Err(error) => screen.fault(&error.to_string())?,

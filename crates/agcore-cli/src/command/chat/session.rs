@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, tools::Approver};
+use agcore::{AgentBuilder, AgentSession, AgentSpec, ToolRegistry, agent::AgentConfig, tools::Approver};
 
 use crate::{
     args::ChatArgs,
@@ -26,6 +26,7 @@ pub(super) fn session(
     let offered = if args.no_tools { ToolRegistry::new() } else { tools };
     let bundle = AgentBuilder::new()
         .with_provider(settings.provider.build().map_err(Failure::setup)?)
+        .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
         .with_tools(offered)
         .with_policy(policy.with_approver(approver))
         .with_state(NotesFile::default())

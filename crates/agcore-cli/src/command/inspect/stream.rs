@@ -9,6 +9,7 @@ use std::{
 
 use agcore::llm::wire_case::{self, CaseClose, CaseHead, NeutralError, NeutralResult, NeutralUsage, WireCase, run};
 
+use super::deltas::deltas;
 use crate::{args::StreamArgs, exit::Failure, output::print, render::harmless};
 
 /// Decodes a body and shows what it says.
@@ -23,6 +24,10 @@ pub(crate) fn stream(args: &StreamArgs) -> Result<(), Failure> {
         let json = serde_json::to_string_pretty(&result).map_err(|error| Failure::task(error.to_string()))?;
         print(&(json + "\n"))?;
     } else {
+        if args.deltas {
+            let deltas = deltas(&case, &body).map_err(|error| Failure::usage(error.to_string()))?;
+            print(&(deltas + "\n"))?;
+        }
         print(&told(&result))?;
     }
     match &result.error {

@@ -178,7 +178,7 @@ impl Driver<'_> {
         let view = self.machine.view();
         let parts = [&*self.settings.prelude, view.older, view.added];
         let messages = self.gauge.messages(&parts, &*self.settings.estimator);
-        messages.saturating_add(tools)
+        messages.saturating_add(tools).saturating_add(self.output_tokens())
     }
 
     /// Tokens that the request has at most, as far as that is known without counting.
@@ -192,7 +192,17 @@ impl Driver<'_> {
     /// Tokens of what stands around the conversation.
     fn frame_tokens(&mut self) -> u64 {
         let prelude = self.settings.estimator.messages(&self.settings.prelude);
-        prelude.saturating_add(self.tool_tokens())
+        prelude
+            .saturating_add(self.tool_tokens())
+            .saturating_add(self.output_tokens())
+    }
+
+    /// Tokens of what a request says of typed output.
+    fn output_tokens(&self) -> u64 {
+        match (&self.form, self.machine.expectation()) {
+            (Some(form), Some(_)) => self.settings.estimator.text(form.words()),
+            _ => 0,
+        }
     }
 
     fn tool_tokens(&mut self) -> u64 {

@@ -6,8 +6,10 @@ use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, Text,
 use futures_util::StreamExt;
 
 use super::{
+    hooks::request_purpose,
     spending::{Hold, Refusal, out_of_time},
     state::Driver,
+    typed::Writing,
 };
 use crate::{
     budget::BudgetLimit,
@@ -15,7 +17,7 @@ use crate::{
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
     fold::Fold,
-    hooks::HookContext,
+    hooks::{HookContext, HookStop},
     provider::Call,
     reply::{Notice, ReplyItem},
 };
@@ -72,7 +74,10 @@ impl Driver<'_> {
                 Outcome::Stop(cause)
             }
             Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit { limit, lost },
-            Err(Unanswered::Failed { error, lost }) => self.failed(error, lost),
+            Err(Unanswered::Failed { error, lost }) => match self.other_mode(&error).filter(|_| lost.calls == 0) {
+                Some(mode) => Outcome::Recast(mode),
+                None => self.failed(error, lost),
+            },
         };
         // The next request may be compacted again.
         self.compacted = false;
@@ -87,9 +92,9 @@ impl Driver<'_> {
         purpose: Purpose,
     ) -> Result<Result<(ChatResponse, UsageTracker), Unanswered>, LlmError> {
         let request = Arc::new(request);
-        let sent = match self.hooks.pre_request(&self.context(), Arc::clone(&request)).await {
+        let sent = match self.let_pass(&request, purpose).await {
             Ok(sent) => sent,
-            Err(reason) => return Ok(Err(Unanswered::Blocked(reason))),
+            Err(stop) => return Ok(Err(stop.into())),
         };
         let tokens = if Arc::ptr_eq(&request, &sent) || !self.settings.budgets.is_active() {
             tokens
@@ -129,34 +134,40 @@ impl Driver<'_> {
         })
     }
 
+    /// The request as the hooks let it pass.
+    async fn let_pass(&self, request: &Arc<ChatRequest>, purpose: Purpose) -> Result<Arc<ChatRequest>, HookStop> {
+        let request = Arc::clone(request);
+        if self.hooks.is_empty() {
+            return Ok(request);
+        }
+        let context = HookContext {
+            purpose: Some(request_purpose(purpose)),
+            ..self.context()
+        };
+        self.hooks.pre_request(&context, &self.bounds(purpose), request).await
+    }
+
     /// Exactly one of the two ends an attempt.
     async fn tell_hooks(&self, asked: &Asked, answer: Result<&ChatResponse, Fault>) {
         if self.hooks.is_empty() {
             return;
         }
-        let context = self.attempt_context(asked);
+        let (mut context, bounds) = (self.attempt_context(asked), self.bounds(asked.purpose));
         match &answer {
             Ok(response) => {
-                self.hooks
-                    .post_request(&HookContext {
-                        response: Some(response),
-                        ..context
-                    })
-                    .await;
+                context.response = Some(response);
+                self.hooks.post_request(&context, &bounds).await;
             }
             Err(fault) => {
-                self.hooks
-                    .on_error(&HookContext {
-                        error: Some(fault),
-                        ..context
-                    })
-                    .await;
+                context.error = Some(fault);
+                self.hooks.on_error(&context, &bounds).await;
             }
         }
     }
 
     fn attempt_context<'c>(&'c self, asked: &'c Asked) -> HookContext<'c> {
         HookContext {
+            purpose: Some(request_purpose(asked.purpose)),
             request: Some(&asked.request),
             attempt: asked.attempt,
             duration: Some(self.clock.monotonic().saturating_sub(asked.begun)),
@@ -173,6 +184,7 @@ impl Driver<'_> {
             (Some(tools), Purpose::Reply) => tools.definitions(),
             _ => Arc::default(),
         };
+        self.ask_for_output(&mut request);
         request
     }
 
@@ -194,6 +206,7 @@ impl Driver<'_> {
         call.deadline = left.map(|(left, _)| left);
         let mut items = self.provider_for(asked.purpose).open(call);
         let mut fold = Fold::new();
+        let mut writing = self.writing(asked.purpose);
         let mut timer = pin!(out_of_time(self.clock, left));
         loop {
             let item = tokio::select! {
@@ -213,14 +226,20 @@ impl Driver<'_> {
                     // A summary is no part of the conversation.
                     let told = self.observer.is_some() && asked.purpose != Purpose::Summary;
                     if let (true, Some(event)) = (told, text_event(delta, call, &fold)) {
+                        let part = writing.as_mut().and_then(|writing| writing.push(&event, call));
                         self.tell(event).await;
+                        self.tell_part(part).await;
                     }
                 }
                 Some(ReplyItem::Notice(notice)) => {
                     fold.notice(&notice);
+                    if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
+                        writing = self.writing(asked.purpose);
+                    }
                     self.note(notice, asked).await.map_err(Unread::Limit)?;
                 }
                 Some(end @ ReplyItem::End(_)) => {
+                    self.tell_part(writing.as_mut().and_then(Writing::rest)).await;
                     if let Some(answer) = fold.absorb(end) {
                         return answer.map_err(Unread::Failed);
                     }
@@ -253,17 +272,13 @@ impl Driver<'_> {
 
     /// An attempt has failed and the next one follows.
     async fn retry(&self, asked: &mut Asked, next: u32, fault: &Fault) {
-        let context = HookContext {
-            error: Some(fault),
-            ..self.attempt_context(asked)
-        };
-        self.hooks.on_error(&context).await;
-        self.hooks
-            .on_retry(&HookContext {
-                attempt: next,
-                ..context
-            })
-            .await;
+        if !self.hooks.is_empty() {
+            let bounds = self.bounds(asked.purpose);
+            let mut context = self.attempt_context(asked).with_error(fault);
+            self.hooks.on_error(&context, &bounds).await;
+            context.attempt = next;
+            self.hooks.on_retry(&context, &bounds).await;
+        }
         asked.attempt = next;
     }
 
@@ -275,6 +290,20 @@ impl Driver<'_> {
             Outcome::Stop(Cause::cancelled())
         } else {
             Outcome::Failed(Failure::new(fault).with_lost(lost))
+        }
+    }
+}
+
+impl From<HookStop> for Unanswered {
+    fn from(stop: HookStop) -> Self {
+        let lost = UsageTracker::default();
+        match stop {
+            HookStop::Blocked(reason) => Self::Blocked(reason),
+            HookStop::Cancelled => Self::Failed {
+                error: LlmError::cancelled(),
+                lost,
+            },
+            HookStop::OutOfTime(limit) => Self::OutOfTime { limit, lost },
         }
     }
 }

@@ -17,6 +17,15 @@ use crate::{
 
 impl Driver<'_> {
     pub(in crate::cycle) async fn run(mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
+        self.go(input).await
+    }
+
+    /// The same; the value of a typed turn is put into `output`.
+    pub(in crate::cycle) async fn go(&mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
+        self.check_form(match &input {
+            TurnInput::Begin(begin) => begin.expectation.is_some(),
+            TurnInput::Resume(_) => self.machine.expectation().is_some(),
+        })?;
         // A compaction by hand whose future was dropped.
         if self.sums_by_hand() {
             self.absorb(Outcome::Stop(Cause::abandoned())).await?;
@@ -40,6 +49,7 @@ impl Driver<'_> {
                         self.call_model(purpose).await?;
                     }
                 }
+                Step::Check(_) => self.check_output().await?,
                 Step::Shorten(_) => self.shorten().await?,
                 Step::Run(work) if work.is_empty() => self.await_tool(&mut running).await?,
                 Step::Run(work) => self.start_tools(work, &mut running).await?,
@@ -67,10 +77,7 @@ impl Driver<'_> {
         self.tell_turn_end().await;
         self.absorb(Outcome::Begun(begin)).await?;
         *self.turn_end_owed = true;
-        if let Err(reason) = self.hooks.turn_start(&self.context()).await {
-            self.absorb(Outcome::Stop(Cause::hook_blocked(reason))).await?;
-        }
-        Ok(())
+        self.ask_for_turn().await
     }
 
     /// Whether a turn could begin if the open one were stopped: input that cannot be sent must not cost an open turn.
@@ -154,10 +161,9 @@ impl Driver<'_> {
 
 /// The last reply of the history, as a response of which nothing more is known.
 fn last_reply(machine: &Machine) -> ChatResponse {
-    let message = machine
-        .history()
-        .last()
-        .and_then(|message| message.as_assistant())
+    let mut newest = machine.history().iter().rev();
+    let message = newest
+        .find_map(|message| message.as_assistant())
         .cloned()
         .unwrap_or_default();
     ChatResponse {

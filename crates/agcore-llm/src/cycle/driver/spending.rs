@@ -228,6 +228,16 @@ impl Driver<'_> {
         own.chain(pool).min_by_key(|(left, _)| *left)
     }
 
+    /// How much time is left for the newest turn, also when it has just ended.
+    pub(super) fn time_left_of_turn(&self) -> Option<(Duration, BudgetLimit)> {
+        let turn = self.machine.turn_spent().and_then(|used| {
+            let left = self.settings.budgets.turn.time_left(&self.with_elapsed(used.clone()))?;
+            Some((left, BudgetLimit::new(Scope::Turn, Resource::Time)))
+        });
+        let others = self.time_left(Purpose::WrapUp);
+        turn.into_iter().chain(others).min_by_key(|(left, _)| *left)
+    }
+
     /// Whether so much more fits the budgets of turn and cycle, with a margin for wrapping up.
     fn admit_spending(&self, more: &Spent, margin: Option<&Spent>) -> Result<(), BudgetLimit> {
         for (scope, budget, used) in self.own_budgets() {

@@ -3,17 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatResponse, Clock, EventKind, StreamEvent};
+use serde_json::Value;
 
 use crate::{
     compact::{CompactionReport, Gauge},
     cycle::{
-        machine::{Machine, Misuse, Outcome, Purpose, Step},
+        machine::{Machine, Misuse, Outcome, Purpose},
         observer::Observer,
         options::{CycleSettings, TurnOptions},
     },
     error::{LlmError, LlmErrorKind},
-    hooks::{HookContext, Hooks},
+    hooks::Hooks,
     provider::LlmProvider,
+    typed::Form,
 };
 
 pub(in crate::cycle) struct Driver<'a> {
@@ -41,26 +43,13 @@ pub(in crate::cycle) struct Driver<'a> {
     pub(in crate::cycle) response: Option<ChatResponse>,
     /// What the machine knows as a fault, in full.
     pub(in crate::cycle) error: Option<LlmError>,
+    /// The typed output that is asked for.
+    pub(in crate::cycle) form: Option<Form>,
+    /// The value that was accepted.
+    pub(in crate::cycle) output: Option<Value>,
 }
 
 impl<'a> Driver<'a> {
-    /// Tells hooks that the turn has ended, if they do not know.
-    pub(super) async fn tell_turn_end(&mut self) {
-        if !std::mem::take(self.turn_end_owed) || self.hooks.is_empty() {
-            return;
-        }
-        let fault = match self.machine.next() {
-            Step::End(end) => end.fault(),
-            _ => None,
-        };
-        let context = HookContext {
-            error: fault.as_ref(),
-            response: self.response.as_ref(),
-            ..self.context()
-        };
-        self.hooks.turn_end(&context).await;
-    }
-
     /// Tells the machine, and observers what it changed. The machine is told at once, and not when the future is polled: it
     /// would have room for the outcome, which is large.
     pub(super) fn absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), LlmError>> {
@@ -132,15 +121,6 @@ impl<'a> Driver<'a> {
         match &self.settings.compaction.provider {
             Some(provider) if purpose == Purpose::Summary => &**provider,
             _ => self.provider,
-        }
-    }
-
-    pub(super) fn context(&self) -> HookContext<'a> {
-        HookContext {
-            agent: &self.settings.agent,
-            turn: self.machine.turn_index(),
-            round: self.machine.round(),
-            ..HookContext::default()
         }
     }
 }

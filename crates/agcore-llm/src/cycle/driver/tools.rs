@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolWork};
+use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
 use futures_util::{StreamExt, stream::SelectAll};
 
-use super::{spending::out_of_time, state::Driver};
+use super::{hooks::stopped, spending::out_of_time, state::Driver};
 use crate::{
-    cycle::machine::{Cause, Outcome, Purpose},
+    cycle::machine::{Outcome, Purpose},
     error::LlmError,
+    hooks::HookStop,
 };
 
 /// The batches under way. Dropping it cancels what still runs.
 #[derive(Default)]
-pub(super) struct RunningTools(SelectAll<ToolReports>);
+pub(super) struct RunningTools {
+    reports: SelectAll<ToolReports>,
+    /// Calls that hooks changed, as they run.
+    changed: Vec<ToolCall>,
+}
 
 impl Driver<'_> {
     /// Starts a batch: told to the machine in one record before anything runs.
@@ -36,36 +41,48 @@ impl Driver<'_> {
         let mut admitted = Vec::with_capacity(work.len());
         for mut work in work {
             let id = Text::from(work.call.id.as_str());
+            let asked = (!self.hooks.is_empty()).then(|| work.call.clone());
             match self.admit(work.call).await {
                 Ok(call) => {
+                    if asked.is_some_and(|asked| asked != call) {
+                        running.changed.push(call.clone());
+                    }
                     work.call = call;
                     admitted.push(work);
                 }
-                Err(refusal) => self.settle(id, refusal, Duration::ZERO).await?,
+                Err(HookStop::Blocked(reason)) => {
+                    let refusal = ToolOutcome::error(reason);
+                    self.settle(id, refusal, Duration::ZERO).await?;
+                }
+                Err(stop) => return self.stop_tools(&stop, running).await,
             }
         }
         if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
-            running.0.push(tools.execute(admitted));
+            running.reports.push(tools.execute(admitted));
         }
         Ok(())
     }
 
-    /// The call as the hooks let it pass, or its result when it may not run.
-    async fn admit(&self, call: ToolCall) -> Result<ToolCall, ToolOutcome> {
+    /// Ends what runs and tells the machine why.
+    async fn stop_tools(&mut self, stop: &HookStop, running: &mut RunningTools) -> Result<(), LlmError> {
+        *running = RunningTools::default();
+        self.absorb(stopped(stop)).await
+    }
+
+    /// The call as the hooks let it pass.
+    async fn admit(&self, call: ToolCall) -> Result<ToolCall, HookStop> {
         if self.options.tools.is_none() {
             let message = format!(
                 "There is no tool named `{}`: no tools are available in this turn.",
                 call.name
             );
-            return Err(ToolOutcome::error(message));
+            return Err(HookStop::Blocked(message));
         }
         if self.hooks.is_empty() {
             return Ok(call);
         }
-        self.hooks
-            .pre_tool(&self.context(), call)
-            .await
-            .map_err(ToolOutcome::error)
+        let bounds = self.bounds(Purpose::Reply);
+        self.hooks.pre_tool(&self.context(), &bounds, call).await
     }
 
     /// Waits for one report of those that run.
@@ -74,13 +91,11 @@ impl Driver<'_> {
         let report = tokio::select! {
             biased;
             () = self.options.token.cancelled() => {
-                *running = RunningTools::default();
-                return self.absorb(Outcome::Stop(Cause::cancelled())).await;
+                return self.stop_tools(&HookStop::Cancelled, running).await;
             }
-            report = running.0.next() => report,
+            report = running.reports.next() => report,
             limit = out_of_time(self.clock, left) => {
-                *running = RunningTools::default();
-                return self.absorb(Outcome::limit(limit)).await;
+                return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
             }
         };
         match report {
@@ -93,28 +108,49 @@ impl Driver<'_> {
                 call_id,
                 outcome,
                 duration,
-            }) => self.settled(call_id, outcome, duration).await,
+            }) => match self.look_at(&call_id, outcome, &running.changed).await {
+                Ok(Some(outcome)) => self.settle(call_id, outcome, duration).await,
+                Ok(None) => Ok(()),
+                Err(stop) => self.stop_tools(&stop, running).await,
+            },
             Some(_) => Ok(()),
             None => self.give_up_waiting().await,
         }
     }
 
-    /// A call has ended: hooks may replace a result's text before anybody sees it.
-    async fn settled(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), LlmError> {
-        let Some(known) = self.machine.uncertain().find(|known| known.id == *call) else {
+    /// A call has ended: hooks may replace a result's text before anybody sees it. Nothing for a call that does not run.
+    async fn look_at(
+        &self,
+        call: &Text,
+        outcome: ToolOutcome,
+        changed: &[ToolCall],
+    ) -> Result<Option<ToolOutcome>, HookStop> {
+        let Some(known) = self.machine.uncertain().find(|known| known.id == **call) else {
             tracing::warn!(
-                call = &*call,
+                call = &**call,
                 "an executor reported on a call that does not run; it was passed over"
             );
-            return Ok(());
+            return Ok(None);
         };
-        let outcome = match outcome {
-            ToolOutcome::Done(result) if !self.hooks.is_empty() => {
-                ToolOutcome::Done(self.hooks.post_tool(&self.context(), known, result).await)
-            }
+        if self.hooks.is_empty() {
+            return Ok(Some(outcome));
+        }
+        // A call that was resumed may have been changed twice.
+        let changed = changed.iter().rfind(|changed| changed.id == **call);
+        let call = changed.unwrap_or(known);
+        Ok(Some(match outcome {
+            ToolOutcome::Done(result) => ToolOutcome::Done(self.look_at_result(call, result).await?),
+            ToolOutcome::Divert { content, data } => ToolOutcome::Divert {
+                content: self.look_at_result(call, ToolResult::new(content)).await?.content,
+                data,
+            },
             other => other,
-        };
-        self.settle(call, outcome, duration).await
+        }))
+    }
+
+    async fn look_at_result(&self, call: &ToolCall, result: ToolResult) -> Result<ToolResult, HookStop> {
+        let bounds = self.bounds(Purpose::Reply);
+        self.hooks.post_tool(&self.context(), &bounds, call, result).await
     }
 
     /// An outcome that the machine refuses becomes an error result: each call must end.

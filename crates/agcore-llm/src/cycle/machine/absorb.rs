@@ -16,7 +16,7 @@ use super::{
     result,
     state::Machine,
     step::Purpose,
-    turn::{self, Overflow, Phase, Slot, Turn},
+    turn::{self, Overflow, Phase, Slot, Turn, Typed},
 };
 use crate::budget::{BudgetLimit, Resource, Spent};
 
@@ -42,6 +42,8 @@ impl Machine {
             Outcome::Stop(cause) => self.stop(cause, &mut changes),
             Outcome::Compact(compact) => self.compact(compact, &mut changes),
             Outcome::Summary(summary) => self.summary(summary, &mut changes),
+            Outcome::Verdict(verdict) => self.verdict(verdict, &mut changes),
+            Outcome::Recast(mode) => self.recast(mode),
             Outcome::Limit { limit, lost } => self.limit(limit, &lost, &mut changes),
             Outcome::Spent(spent) => {
                 self.spend(&spent);
@@ -56,7 +58,11 @@ impl Machine {
         if self.is_open() {
             return Err(Misuse::TurnOpen);
         }
-        let Begin { messages, replaces } = begin;
+        let Begin {
+            messages,
+            replaces,
+            expectation,
+        } = begin;
         let view: Vec<&Message> = if replaces { &[] } else { self.history.as_slice() }
             .iter()
             .chain(&messages)
@@ -76,6 +82,7 @@ impl Machine {
         };
         let mut turn = Turn::new(messages, replaces, purpose);
         turn.breaker_was_open = self.breaker.is_open();
+        turn.typed = expectation.map(Typed::new);
         self.turn = Some(turn);
         // A summary that somebody stopped waiting for.
         self.summing = None;
@@ -105,28 +112,23 @@ impl Machine {
             .events
             .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
         if !message.has_tool_calls() {
-            self.answered(&message, changes);
+            self.answered(message, finish.as_ref(), changes);
             return Ok(());
         }
         let refused = result::refusal(finish.as_ref(), self.wraps_up(purpose), self.round(), &self.limits);
-        let slots = message
-            .tool_calls()
-            .map(|call| Slot::new(call.clone(), refused.as_ref(), changes))
-            .collect();
+        let slots = self.slots_of(&message, finish.as_ref(), refused.as_ref(), changes);
+        if let Some(fault) = self.filtered_answer(&message, finish.as_ref()) {
+            self.close_with(End::Failed(fault));
+        }
         self.act(message, slots, changes);
-        if let Some(result::Refusal::Limit(limit)) = refused {
+        let goes_on = self.is_open() && self.draft().is_none();
+        if let Some(result::Refusal::Limit(limit)) = refused.filter(|_| goes_on) {
             changes.tell(TurnEvent::BudgetReached {
                 limit: Text::from(limit.as_str()),
             });
             self.end(End::Limit(limit), changes);
         }
         Ok(())
-    }
-
-    /// A reply without calls is the answer.
-    fn answered(&mut self, message: &AssistantMessage, changes: &mut Changes) {
-        self.append(Message::Assistant(message.clone()), changes);
-        self.end(End::Answered, changes);
     }
 
     /// The limit for which the model was asked to wrap up.
@@ -136,7 +138,7 @@ impl Machine {
     }
 
     /// What the model is called for, when a reply is waited for.
-    fn calling(&self) -> Option<Purpose> {
+    pub(super) fn calling(&self) -> Option<Purpose> {
         match self.open_turn()? {
             Turn {
                 phase: Phase::Calling(purpose),
@@ -188,6 +190,11 @@ impl Machine {
         if !self.is_open() {
             return Err(Misuse::NoTurn);
         }
+        if let Some(reply) = self.unchecked() {
+            self.append_shared(reply, changes);
+            self.end(End::Stopped(cause), changes);
+            return Ok(());
+        }
         self.give_up(|_| true, changes);
         self.close_with(End::Stopped(cause));
         // A turn that was calling the model has nothing to commit: its input never entered the history.
@@ -217,7 +224,7 @@ impl Machine {
                     self.end(End::Limit(LimitKind::Budget(limit)), changes);
                 }
             }
-            Some(Phase::Acting { .. }) if acts && self.summing.is_none() => {
+            Some(Phase::Acting { .. }) if acts && self.summing.is_none() && self.draft().is_none() => {
                 changes.tell(event);
                 self.limit_tools(limit, wraps_up, changes);
             }
@@ -231,9 +238,9 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         turn.wraps_up = Some(limit);
         turn.phase = Phase::Calling(Purpose::WrapUp);
-        // Behind the turn's own input the note would be a second user message in a row.
+        // Behind the turn's own input, or a hint, the note would be a second user message in a row.
         if turn.pending.is_empty() {
-            turn.pending.push(Arc::new(result::wrap_up_note()));
+            turn.pending.push(Arc::new(turn.wrap_up_note()));
         }
     }
 
@@ -291,6 +298,10 @@ impl Machine {
     pub(super) fn append(&mut self, message: Message, changes: &mut Changes) {
         changes.appended += 1;
         self.history.push(Arc::new(message));
+    }
+
+    pub(super) fn append_shared(&mut self, message: Arc<AssistantMessage>, changes: &mut Changes) {
+        self.append(Message::Assistant((*message).clone()), changes);
     }
 
     pub(super) fn count(&mut self, spent: &UsageTracker) {

@@ -7,9 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     compact::{Compact, Summary},
+    expectation::{Expectation, Verdict},
     reply::{Failure, Reply},
 };
-use crate::budget::{BudgetLimit, Spent};
+use crate::{
+    budget::{BudgetLimit, Spent},
+    typed::OutputMode,
+};
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +47,10 @@ pub enum Outcome {
     Compact(Compact),
     /// The summary that a compaction waits for.
     Summary(Summary),
+    /// The answer of a typed turn was checked.
+    Verdict(Verdict),
+    /// The provider refuses to be asked for typed output like before; it is asked like this.
+    Recast(OutputMode),
     /// A budget has too little left for what is to be done next.
     Limit {
         /// Which.
@@ -76,6 +84,9 @@ pub struct Begin {
     /// Whether the messages are the whole conversation, in place of the history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,
+    /// What the turn asks of its answer, when it is a typed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expectation: Option<Expectation>,
 }
 
 impl Begin {
@@ -84,6 +95,7 @@ impl Begin {
         Self {
             messages: messages.into_iter().map(Into::into).collect(),
             replaces: false,
+            expectation: None,
         }
     }
 
@@ -93,6 +105,12 @@ impl Begin {
             replaces: true,
             ..Self::new(messages)
         }
+    }
+
+    /// Makes it a typed turn.
+    pub fn with_expectation(mut self, expectation: Expectation) -> Self {
+        self.expectation = Some(expectation);
+        self
     }
 }
 

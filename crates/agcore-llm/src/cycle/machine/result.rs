@@ -1,8 +1,10 @@
 //! Results that the machine itself gives a call: what cannot run, what did not run, what is too long.
 
+use std::fmt::Write as _;
+
 use agcore_chat::{
-    Answer, Content, ContentPart, FinishReason, Marks, Message, Origin, TextPart, ToolCall, ToolResult, UserMessage,
-    floor_boundary,
+    Answer, Content, ContentPart, FinishReason, Marks, Message, Origin, SchemaViolation, TextPart, ToolCall,
+    ToolResult, UserMessage, floor_boundary,
 };
 use serde_json::Value;
 
@@ -15,6 +17,10 @@ use super::{
 pub(super) const NOT_RUN: &str = "This call was not run: the turn ended before it began.";
 /// The call never began, for want of budget.
 pub(super) const NO_BUDGET: &str = "This call was not run: the budget for tools is spent.";
+/// The call stood beside the answer of a typed turn.
+pub(super) const ANSWERED: &str = "This call was not run: the answer was given in the same reply.";
+/// The call gave a second answer of a typed turn.
+pub(super) const ONE_ANSWER: &str = "This answer was not looked at: give one answer only.";
 /// The call began and nobody knows how it ended.
 pub(super) const OUTCOME_UNKNOWN: &str =
     "The outcome of this call is not known: it was interrupted while it ran. It may or may not have taken effect.";
@@ -124,9 +130,39 @@ fn cut_text(text: &mut String, left: &mut usize) {
 }
 
 /// What the model is told when it must answer now.
-pub(super) fn wrap_up_note() -> Message {
-    let text = "No more tools can be called in this turn. Answer now with what you have found so far, and say what is \
-                missing.";
+///
+/// `answering` is the one tool that is left, in a typed turn.
+pub(super) fn wrap_up_note(answering: Option<&str>) -> Message {
+    hint(match answering {
+        None => {
+            "No more tools can be called in this turn. Answer now with what you have found so far, and say what is \
+                 missing."
+                .to_owned()
+        }
+        Some(tool) => format!(
+            "No more tools can be called in this turn but `{tool}`. Call it now, with what you have found so far."
+        ),
+    })
+}
+
+/// What the model is told of an answer that does not fit. `answering` is the tool that carries it.
+pub(super) fn repair_hint(faults: &[SchemaViolation], answering: Option<&str>) -> String {
+    let mut text = "The answer does not fit the schema:".to_owned();
+    for fault in faults {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n- {fault}");
+    }
+    match answering {
+        None => text.push_str("\nGive the whole answer again, mended, as JSON and nothing else."),
+        Some(tool) => {
+            let _ = write!(text, "\nCall `{tool}` again with the whole answer, mended.");
+        }
+    }
+    text
+}
+
+/// A note of the machine's own to the model.
+pub(super) fn hint(text: String) -> Message {
     Message::User(UserMessage {
         content: text.into(),
         marks: Marks::new().with_origin(Origin::Hint),

@@ -16,6 +16,11 @@ use crate::budget::{BudgetLimit, Resource};
 
 impl Machine {
     pub(super) fn started(&mut self, calls: &[Text], changes: &mut Changes) -> Result<(), Misuse> {
+        if self.draft().is_some() {
+            return Err(Misuse::NotWaitingFor(
+                "the start of calls: typed output is to be checked first",
+            ));
+        }
         let slots = self.slots_mut();
         let ready = |id: &Text| slots.iter().any(|slot| slot.call.id == **id && slot.is_ready());
         if !calls.iter().all(ready) {
@@ -146,7 +151,7 @@ impl Machine {
         let ends = |slot: &Slot| match slot.state {
             SlotState::Running => all,
             SlotState::Asking(_) => all || !wraps_up,
-            SlotState::Ready | SlotState::Settled(_) => true,
+            SlotState::Ready | SlotState::Checking { .. } | SlotState::Settled(_) => true,
         };
         for slot in self.slots_mut().iter_mut().filter(|slot| ends(slot)) {
             slot.give_up_for(result::NO_BUDGET, changes);
@@ -186,7 +191,7 @@ impl Machine {
         let reply = Message::Assistant(Arc::unwrap_or_clone(reply));
         let results: Vec<Message> = slots.into_iter().filter_map(Slot::into_message).collect();
         turn.pending = if over {
-            vec![Arc::new(result::wrap_up_note())]
+            vec![Arc::new(turn.wrap_up_note())]
         } else {
             Vec::new()
         };

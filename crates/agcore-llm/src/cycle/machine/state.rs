@@ -199,7 +199,8 @@ impl Machine {
                 history: if turn.replaces { &[] } else { &self.history },
                 pending: &turn.pending,
             }),
-            Phase::Acting { slots, .. } => acting(slots),
+            Phase::Checking { .. } => self.draft().map_or(Step::Idle, Step::Check),
+            Phase::Acting { slots, .. } => self.draft().map_or_else(|| acting(slots), Step::Check),
             Phase::Ended(end) => Step::End(end),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::{Message, Question, ToolWork};
 use serde::{Deserialize, Serialize};
 
-use super::end::End;
+use super::{end::End, expectation::Draft};
 
 /// What is to be done.
 #[derive(Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Step<'a> {
     Call(CallPlan<'a>),
     /// Start these calls and wait for any that runs; without any, wait for those that run.
     Run(Vec<ToolWork>),
+    /// Check the answer of a typed turn. Answered by a verdict.
+    Check(Draft<'a>),
     /// Nothing can go on before one of these is answered: save the state, or ask now.
     Wait(Vec<&'a Question>),
     /// The model says that the conversation is too long for it: make it shorter. Answered by a compaction; one that changes

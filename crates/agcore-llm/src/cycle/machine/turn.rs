@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     changes::Changes,
     end::End,
+    expectation::Expectation,
     result::{self, Refusal},
     step::Purpose,
 };
@@ -42,6 +43,24 @@ pub(super) struct Turn {
     /// Events that were told.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) told: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) typed: Option<Typed>,
+}
+
+/// What a typed turn asks of its answer, and how often it was sent back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Typed {
+    pub(super) expectation: Expectation,
+    pub(super) repairs: u32,
+}
+
+impl Typed {
+    pub(super) fn new(expectation: Expectation) -> Self {
+        Self {
+            expectation,
+            repairs: 0,
+        }
+    }
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -70,6 +89,11 @@ impl Overflow {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     Calling(Purpose),
+    /// A reply without calls is checked before it counts as the answer.
+    Checking {
+        reply: Arc<AssistantMessage>,
+        is_cut: bool,
+    },
     Acting {
         reply: Arc<AssistantMessage>,
         slots: Vec<Slot>,
@@ -99,6 +123,10 @@ pub(super) enum SlotState {
     Ready,
     Running,
     Asking(Box<Question>),
+    /// Its arguments are the answer of a typed turn.
+    Checking {
+        is_cut: bool,
+    },
     Settled(ToolResult),
 }
 
@@ -117,7 +145,13 @@ impl Turn {
             breaker_was_open: false,
             cost: Spent::default(),
             told: 0,
+            typed: None,
         }
+    }
+
+    pub(super) fn wrap_up_note(&self) -> Message {
+        let expectation = self.typed.as_ref().map(|typed| &typed.expectation);
+        result::wrap_up_note(expectation.and_then(Expectation::answering_tool))
     }
 }
 
@@ -128,17 +162,33 @@ impl Slot {
             Some(refusal) => Some(ToolResult::error(refusal.message())),
             None => result::unreadable(&call),
         };
-        let mut slot = Self {
-            call,
-            state: SlotState::Ready,
-            resumed: None,
-            told: false,
-            interrupted: false,
-        };
+        let mut slot = Self::in_state(call, SlotState::Ready);
         if let Some(refusal) = refusal {
             slot.settle(refusal, 0, changes);
         }
         slot
+    }
+
+    /// A slot whose arguments are the answer of a typed turn.
+    pub(super) fn checking(call: ToolCall, is_cut: bool) -> Self {
+        Self::in_state(call, SlotState::Checking { is_cut })
+    }
+
+    /// A slot of a call that will not run, for this reason.
+    pub(super) fn refused(call: ToolCall, why: &'static str, changes: &mut Changes) -> Self {
+        let mut slot = Self::in_state(call, SlotState::Ready);
+        slot.settle(ToolResult::error(why), 0, changes);
+        slot
+    }
+
+    fn in_state(call: ToolCall, state: SlotState) -> Self {
+        Self {
+            call,
+            state,
+            resumed: None,
+            told: false,
+            interrupted: false,
+        }
     }
 
     pub(super) fn is_ready(&self) -> bool {
@@ -201,7 +251,7 @@ impl Slot {
             SlotState::Settled(_) => return,
             SlotState::Running => result::OUTCOME_UNKNOWN,
             _ if self.interrupted => result::OUTCOME_UNKNOWN,
-            SlotState::Ready | SlotState::Asking(_) => not_run,
+            SlotState::Ready | SlotState::Asking(_) | SlotState::Checking { .. } => not_run,
         };
         self.settle(ToolResult::error(text), 0, changes);
     }

@@ -114,6 +114,8 @@ impl ErrorBody {
             .get("message")
             .or_else(|| members.get("msg"))
             .or_else(|| members.get("detail"))
+            // As AWS writes it.
+            .or_else(|| members.get("Message"))
         {
             self.words(message, depth);
         }

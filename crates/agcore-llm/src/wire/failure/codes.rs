@@ -18,6 +18,7 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
         | "insufficient_user_quota"
         | "arrearage"
         | "payment_required"
+        | "usage_limit_reached" // OpenAI, of a plan
         | "allocationquota.freetieronly"
         | "1113"
         | "1304"

@@ -8,6 +8,7 @@ const BEFORE_LIMIT: &[&str] = &[
     "maximum prompt length is ",
     "maximum number of tokens allowed (",
     "exceeded model token limit: ",
+    "max_model_len ",
     "available context size (",
     "context length (",
     "too large for model with ",
@@ -23,6 +24,7 @@ const BEFORE_REQUESTED: &[&str] = &[
     "requested about ",
     "(requested: ",
     "request contains ",
+    "engine prompt length ",
     "prompt is too long: ",
     "input token count (",
     "token count of ",
@@ -80,6 +82,11 @@ mod tests {
             "request (13392 tokens) exceeds the available context size (8192 tokens)",
             Some(8192),
             Some(13_392),
+        );
+        check(
+            "The engine prompt length 9120 exceeds the max_model_len 8192. Please reduce prompt.",
+            Some(8192),
+            Some(9120),
         );
         check("Please reduce the length of the messages or completion.", None, None);
     }

@@ -61,6 +61,7 @@ const CONTEXT: &[Words] = &[
     &["reduce the length of the messages"],          // Groq
     &["too large for model with"],                   // Mistral
     &["output tokens", "context length is only"],    // vLLM
+    &["exceeds the max_model_len"],                  // vLLM
     &["exceeds the available context size"],         // llama.cpp
     &["longer than the model's context length"],     // Together
     &["exceeded model token limit"],                 // Moonshot

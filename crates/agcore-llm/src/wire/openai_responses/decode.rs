@@ -8,6 +8,7 @@ mod finish;
 mod item;
 mod items;
 mod json;
+mod parts;
 mod state;
 mod teller;
 mod usage;
@@ -22,6 +23,9 @@ use crate::{
         text_template::TextPlace,
     },
 };
+
+/// What ends a response, after `response.` in an event's name.
+const ENDS: &[&str] = &["completed", "incomplete", "failed", "cancelled"];
 
 /// Reads one reply of the Responses API.
 #[derive(Debug, Default)]
@@ -94,11 +98,26 @@ impl EventReader for ResponseReader {
             let message = "the reply is JSON, but no response: it has no output";
             return Err(failure.malformed(message.into(), body).into());
         }
+        if response.is_pending() {
+            self.state.begin(&response);
+            self.state.tell_start(begin, out);
+            let message = format!(
+                "the response is not made yet (it is {}): ask for it later by its id",
+                response.status
+            );
+            return Err(failure.malformed(message, body).into());
+        }
         let error = self
             .end(&response, "completed", failure, out)
             .map_err(WholeFault::Unreadable)?;
         self.state.tell_start(begin, out);
         error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn heard(&mut self, told: &ReplyDelta) {
+        if let ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } = told {
+            self.state.heard(text);
+        }
     }
 
     fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
@@ -128,7 +147,8 @@ impl ResponseReader {
             "" => std::str::from_utf8(event.name).unwrap_or_default(),
             kind => kind,
         };
-        match kind.strip_prefix("response.") {
+        let topic = kind.strip_prefix("response.");
+        match topic.filter(|topic| read.error.is_none() || ENDS.contains(topic)) {
             Some(topic) => self.response_event(topic, &read, failure, out),
             None if read.is_failure(kind) => Ok(Verdict::Failed(Box::new(failure.read(event.data)))),
             None => Ok(Verdict::GoOn),
@@ -158,18 +178,20 @@ impl ResponseReader {
             "reasoning_text.done" => state.whole_text(Channel::Reasoning, event, out)?,
             "function_call_arguments.done" => state.whole_input(false, event, out)?,
             "custom_tool_call_input.done" => state.whole_input(true, event, out)?,
+            "content_part.added" | "reasoning_summary_part.added" => state.part_added(event, out)?,
             "content_part.done" | "reasoning_summary_part.done" => state.part_done(event, out)?,
             "output_text.annotation.added" => state.annotation(event)?,
             "output_item.added" => state.item_added(event, out)?,
             "output_item.done" => state.item_done(event, out)?,
             "created" | "in_progress" | "queued" => {
                 if let Some(raw) = event.response {
-                    state.begin(&ResponseBody::read(raw.get().as_bytes())?);
+                    state.begun(&ResponseBody::read(raw.get().as_bytes())?, out)?;
                 }
             }
-            "completed" | "incomplete" | "failed" | "cancelled" => {
+            _ if ENDS.contains(&topic) => {
                 let body = event.response.map(|raw| ResponseBody::read(raw.get().as_bytes()));
-                let body = body.transpose()?.unwrap_or_default();
+                let mut body = body.transpose()?.unwrap_or_default();
+                body.error = body.error.or(event.error);
                 let error = self.end(&body, topic, failure, out)?;
                 return Ok(error.map_or(Verdict::Done, |error| Verdict::Failed(Box::new(error))));
             }

@@ -10,6 +10,7 @@ mod content;
 mod context;
 mod include;
 mod input;
+mod own;
 mod parameters;
 mod said;
 mod tools;

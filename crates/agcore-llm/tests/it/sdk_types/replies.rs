@@ -17,6 +17,9 @@ const OF_ONE_VENDOR: &[(&str, &str)] = &[
     ("mistral-parts", "mistral"),
 ];
 
+/// Recordings with items that nobody has, which go back as they came: no type can know them.
+const MADE_UP: &str = "unknown";
+
 /// A conversation for each recorded reply that could be read, by the name of its case.
 pub(super) fn as_history(subject: &Subject) -> Vec<(String, ChatRequest)> {
     let is_possible = |path: &PathBuf| {
@@ -26,6 +29,7 @@ pub(super) fn as_history(subject: &Subject) -> Vec<(String, ChatRequest)> {
     cases(subject.cases)
         .into_iter()
         .filter(is_possible)
+        .filter(|path| !name(path).contains(MADE_UP))
         .filter_map(|path| Some((format!("reply {}", name(&path)), conversation(reply(subject, &path)?))))
         .collect()
 }
@@ -34,10 +38,8 @@ fn cases(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures/wire")
         .join(folder);
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let name = path.to_str().unwrap();

@@ -9,7 +9,7 @@ use serde::{
 use serde_json::{Value, value::RawValue};
 
 use super::{block::StartedBlock, delta::Delta, message::Message, usage::RawUsage};
-use crate::wire::lenient::{LooseCount, LooseText, Name, skip};
+use crate::wire::lenient::{LooseCount, LooseText, Name, says_nothing, skip};
 
 /// One event.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ impl<'de> Deserialize<'de> for MessageEvent<'de> {
                         "message" => event.message = Some(map.next_value()?),
                         "content_block" => event.block = Some(map.next_value()?),
                         "usage" => event.usage = map.next_value()?,
-                        "error" => event.has_error |= !map.next_value::<Value>()?.is_null(),
+                        "error" => event.has_error |= !says_nothing(&map.next_value()?),
                         _ if event.kind != Kind::MessageDelta => skip(&mut map)?,
                         other => event.members.push((other.into(), map.next_value()?)),
                     }

@@ -20,6 +20,8 @@ pub(super) struct RawUsage {
     output: Option<u64>,
     cache_read: Option<u64>,
     cache_creation: Option<u64>,
+    /// The sum of what was written for each lifetime, for servers that tell nothing else.
+    cache_creation_parts: Option<u64>,
     thinking: Option<u64>,
     members: Map<String, Value>,
 }
@@ -32,6 +34,7 @@ impl RawUsage {
             (&mut self.output, later.output),
             (&mut self.cache_read, later.cache_read),
             (&mut self.cache_creation, later.cache_creation),
+            (&mut self.cache_creation_parts, later.cache_creation_parts),
             (&mut self.thinking, later.thinking),
         ] {
             *count = later.or(*count);
@@ -52,7 +55,8 @@ impl RawUsage {
     /// The normalised usage, if there is any count in it: input counts the cache's part, too.
     pub(super) fn normalised(&self) -> Option<Usage> {
         self.known()?;
-        let cached = [self.cache_read, self.cache_creation];
+        let written = self.written();
+        let cached = [self.cache_read, written];
         let all = |input| cached.into_iter().flatten().fold(input, u64::saturating_add);
         Some(Usage {
             prompt_tokens: self.input.map(all),
@@ -60,7 +64,7 @@ impl RawUsage {
             total_tokens: None,
             prompt_tokens_details: PromptTokensDetails {
                 cached_tokens: self.cache_read,
-                cache_write_tokens: self.cache_creation,
+                cache_write_tokens: written,
                 ..PromptTokensDetails::default()
             },
             completion_tokens_details: CompletionTokensDetails {
@@ -72,8 +76,19 @@ impl RawUsage {
     }
 
     fn known(&self) -> Option<u64> {
-        self.input.or(self.output).or(self.cache_read).or(self.cache_creation)
+        self.input.or(self.output).or(self.cache_read).or(self.written())
     }
+
+    /// What was written to the cache.
+    fn written(&self) -> Option<u64> {
+        self.cache_creation.or(self.cache_creation_parts)
+    }
+}
+
+/// The sum of the counts in an object, if there are any.
+fn sum(counts: &Value) -> Option<u64> {
+    let counts = counts.as_object()?.values().filter_map(Value::as_u64);
+    counts.reduce(u64::saturating_add)
 }
 
 impl<'de> Deserialize<'de> for RawUsage {
@@ -100,6 +115,9 @@ impl<'de> Deserialize<'de> for RawUsage {
                             let value: Value = map.next_value()?;
                             if other == "output_tokens_details" {
                                 usage.thinking = value.get("thinking_tokens").and_then(Value::as_u64);
+                            }
+                            if other == "cache_creation" {
+                                usage.cache_creation_parts = sum(&value);
                             }
                             if !value.is_null() {
                                 usage.members.insert(other.to_owned(), value);

@@ -82,11 +82,13 @@ fn thinking<'a>(reasoning: &'a Reasoning, vendor: &str) -> Option<WrittenBlock<'
     let data = own(reasoning.vendor.as_ref(), vendor)?;
     let kind = if data.contains_key("type") {
         Kind::Raw(data)
-    } else {
+    } else if data.contains_key("signature") {
         Kind::Thinking {
             text: &reasoning.text,
             members: Members::Vendor(data),
         }
+    } else {
+        return None;
     };
     Some(WrittenBlock::new(kind))
 }

@@ -13,12 +13,12 @@ use super::{
     created,
     message::SaidSeed,
     said::Said,
-    state::{State, says_nothing, tell_members},
+    state::{State, tell_members},
     usage::Counts,
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{LooseCount, LooseText, Name, filled, skip},
+    wire::lenient::{LooseCount, LooseText, Name, filled, says_nothing, skip},
 };
 
 /// What a line says beside its deltas.
@@ -32,7 +32,7 @@ pub(super) struct Summary {
     pub(super) is_error: bool,
 }
 
-/// Reads a line and tells its deltas. A line with an error tells none.
+/// Reads a line and tells its deltas. A line with an error tells what it says, but no end.
 pub(super) fn read(data: &[u8], state: &mut State, out: &mut Vec<ReplyDelta>) -> serde_json::Result<Summary> {
     let mut deserializer = serde_json::Deserializer::from_slice(data);
     let line = LineSeed(state).deserialize(&mut deserializer)?;
@@ -60,6 +60,11 @@ impl Line {
         // Gateways tell an error flat, as a text under `message` or `detail`.
         let is_flat = !is_part && (self.said.is_words || self.has_detail);
         if self.has_error || is_flat {
+            // What the line says beside the error is what the reply came to.
+            if self.said.is_there {
+                state.tell_start(self.has_news, out);
+                state.say(self.said, out);
+            }
             return Summary {
                 is_error: true,
                 ..Summary::default()

@@ -7,7 +7,10 @@ use serde_json::Value;
 use super::{said::Said, usage::Counts};
 use crate::{
     delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
-    wire::{lenient::skip, ollama::vendor::VENDOR},
+    wire::{
+        lenient::{says_nothing, skip},
+        ollama::vendor::VENDOR,
+    },
 };
 
 /// More members than any server sends; a bound on what is remembered.
@@ -136,15 +139,4 @@ pub(super) fn tell_members(place: Place, members: Vec<(Box<str>, Value)>, out: &
         .into_iter()
         .map(|(name, value)| ReplyDelta::Member { place, name, value });
     out.extend(told);
-}
-
-/// `null`, `""`, `[]` and `{}` mean that there is nothing new.
-pub(super) fn says_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }

@@ -8,7 +8,11 @@ use serde::{
     ser::{Error, SerializeMap},
 };
 
-use super::{assistant::WrittenAssistant, image, refusal::{check_name, refuse}};
+use super::{
+    assistant::WrittenAssistant,
+    image,
+    refusal::{check_name, refuse},
+};
 
 /// A message as it is written.
 pub(super) struct WrittenMessage<'a> {

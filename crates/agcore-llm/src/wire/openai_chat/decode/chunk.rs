@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::{
     message::SaidSeed,
     said::Said,
-    state::{Heard, State, says_nothing},
+    state::{Heard, State},
     usage::{GroqMember, RawUsage},
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{LooseCount, LooseString, LooseText, Name, filled, skip},
+    wire::lenient::{LooseCount, LooseString, LooseText, Name, filled, says_nothing, skip},
 };
 
 /// What a chunk says beside its deltas.

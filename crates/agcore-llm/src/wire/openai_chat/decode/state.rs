@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
-    wire::lenient::skip,
+    wire::lenient::{says_nothing, skip},
 };
 
 /// Members of chunks that come over and over in pieces; of all others the first occurrence is kept.
@@ -216,17 +216,6 @@ impl State {
             Some(first) => first.is_finished,
             None => !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished),
         }
-    }
-}
-
-/// `null`, `""`, `[]` and `{}` mean that there is nothing new.
-pub(super) fn says_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -81,6 +81,11 @@ impl<'a> ResponseBody<'a> {
         self.has_output || self.object == "response"
     }
 
+    /// Whether it is not made yet: it was asked for in the background.
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(&*self.status, "queued" | "in_progress") && self.error.is_none()
+    }
+
     /// The items, as far as it has any.
     pub(super) fn output(&self) -> serde_json::Result<Vec<Value>> {
         match self.output {

@@ -42,17 +42,18 @@ impl CallProgress {
     }
 
     /// The item when it begins: its id and name.
-    pub(super) fn begun(&mut self, item: &mut Map<String, Value>, item_id: &str) -> CallFragment {
+    pub(super) fn begun(&mut self, item: &mut Map<String, Value>) -> CallFragment {
         CallFragment {
-            id: self.news_of_id(item, item_id),
+            id: self.news_of_id(text_of(item, "call_id")),
             name: self.news_of_name(item),
             ..CallFragment::default()
         }
     }
 
-    /// The item when it is whole.
+    /// The item when it is whole; of one without a `call_id`, the item's own id is that of the call, too.
     pub(super) fn done(&mut self, mut item: Map<String, Value>, item_id: &str) -> CallFragment {
-        let begun = self.begun(&mut item, item_id);
+        let begun = self.begun(&mut item);
+        let own_id = vendor::id(&item).unwrap_or(item_id).to_owned();
         let [arguments, input] = ["arguments", "input"].map(|name| text_of(&mut item, name));
         let whole = self.whole(if input.is_empty() { &arguments } else { &input });
         for name in ["type", "call_id", "name"] {
@@ -60,24 +61,20 @@ impl CallProgress {
         }
         item.retain(|_, value| !value.is_null());
         CallFragment {
-            id: begun.id,
+            id: begun.id.or_else(|| self.news_of_id(own_id)),
             name: begun.name,
             vendor: Some(vendor::keep(item)),
             ..whole.unwrap_or_default()
         }
     }
 
-    /// The id by which a result finds the call, if it was not told yet: the item's own where there is no other.
-    fn news_of_id(&mut self, item: &mut Map<String, Value>, item_id: &str) -> Option<Text> {
-        if self.has_id {
+    /// The id by which a result finds the call, if it was not told yet.
+    fn news_of_id(&mut self, id: String) -> Option<Text> {
+        if self.has_id || id.is_empty() {
             return None;
         }
-        let id = match text_of(item, "call_id") {
-            id if !id.is_empty() => id,
-            _ => vendor::id(item).unwrap_or(item_id).to_owned(),
-        };
-        self.has_id = !id.is_empty();
-        self.has_id.then(|| id.into())
+        self.has_id = true;
+        Some(id.into())
     }
 
     fn news_of_name(&mut self, item: &mut Map<String, Value>) -> Option<Text> {
@@ -102,7 +99,7 @@ mod tests {
     #[test]
     fn tells_id_and_name_once_and_the_input_once() {
         let mut call = CallProgress::default();
-        let begun = call.begun(&mut object(json!({"id": "fc", "call_id": "c", "name": "f"})), "");
+        let begun = call.begun(&mut object(json!({"id": "fc", "call_id": "c", "name": "f"})));
         assert_eq!((begun.id.as_deref(), begun.name.as_deref()), (Some("c"), Some("f")));
         assert!(call.piece("{\"x\"".into()).is_some() && call.piece(":1}".into()).is_some());
         assert_eq!(call.whole("{\"x\":1}"), None);

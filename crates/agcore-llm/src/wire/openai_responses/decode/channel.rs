@@ -29,6 +29,9 @@ impl Channel {
         })
     }
 
+    /// All of them.
+    pub(super) const ALL: [Self; 4] = [Self::Text, Self::Refusal, Self::Summary, Self::Reasoning];
+
     /// The channel and the text of a part; none of a part that nobody here knows.
     pub(super) fn read(part: &mut Map<String, Value>) -> Option<(Self, String)> {
         let (channel, member) = match type_of(part) {

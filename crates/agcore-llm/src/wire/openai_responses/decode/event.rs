@@ -28,7 +28,8 @@ pub(super) struct WireEvent<'a> {
     pub(super) part: Option<&'a RawValue>,
     pub(super) annotation: Option<&'a RawValue>,
     pub(super) response: Option<&'a RawValue>,
-    has_error: bool,
+    /// What it tells of a failure.
+    pub(super) error: Option<&'a RawValue>,
     has_message: bool,
 }
 
@@ -40,7 +41,7 @@ impl<'a> WireEvent<'a> {
 
     /// Whether an event that is not of the response tells a failure: by its name, by its members where it has none.
     pub(super) fn is_failure(&self, kind: &str) -> bool {
-        kind == "error" || self.has_error || (kind.is_empty() && self.has_message)
+        kind == "error" || self.error.is_some() || (kind.is_empty() && self.has_message)
     }
 
     /// The whole text, as far as it is one.
@@ -89,7 +90,7 @@ impl<'de> WireEvent<'de> {
             "part" => self.part = map.next_value()?,
             "annotation" => self.annotation = map.next_value()?,
             "response" => self.response = map.next_value()?,
-            "error" => self.has_error = json::filled(map.next_value()?).is_some(),
+            "error" => self.error = json::filled(map.next_value()?),
             "message" | "detail" => {
                 self.has_message = true;
                 skip(map)?;

@@ -9,7 +9,7 @@ pub(super) fn reason(status: &str, incomplete: &str) -> (FinishReason, Box<str>)
         "completed" => FinishReason::Stop,
         "max_output_tokens" | "max_tokens" | "length" => FinishReason::Length,
         "content_filter" => FinishReason::ContentFilter,
-        // `cancelled`, `in_progress` and `queued` (of a reply made in the background), and what nobody knows.
+        // `cancelled`, and what nobody knows.
         other => FinishReason::Other(other.into()),
     };
     (reason, word.into())

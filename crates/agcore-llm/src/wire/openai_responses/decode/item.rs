@@ -1,8 +1,6 @@
 //! [`Item`]: what was seen of one item of the output so far.
 
-use serde_json::Value;
-
-use super::{call::CallProgress, channel::Channel};
+use super::{call::CallProgress, channel::Channel, parts::Parts};
 
 /// What an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,18 +24,9 @@ pub(super) struct Item {
     /// Whether all of it was told.
     pub(super) is_done: bool,
     pub(super) call: CallProgress,
-    parts: Vec<Part>,
+    pub(super) parts: Parts,
     /// What was told last. Reasoning may come twice, itself and as a summary; what came first counts.
     channel: Option<Channel>,
-}
-
-/// One part of an item's content or summary.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    index: u64,
-    /// Whether its text was told.
-    pub(super) is_told: bool,
-    pub(super) annotations: Vec<Value>,
 }
 
 impl Kind {
@@ -68,45 +57,25 @@ impl Item {
             kind,
             is_done: false,
             call: CallProgress::default(),
-            parts: Vec::new(),
+            parts: Parts::default(),
             channel: None,
         }
     }
 
-    /// The part of this number.
-    pub(super) fn part(&mut self, index: u64) -> &mut Part {
-        let at = self.parts.iter().position(|part| part.index == index);
-        let at = at.unwrap_or_else(|| {
-            self.parts.push(Part {
-                index,
-                ..Part::default()
-            });
-            self.parts.len() - 1
-        });
-        &mut self.parts[at]
-    }
-
-    /// Notes that a part is told in a channel, unless that does not count.
-    pub(super) fn hear(&mut self, part: u64, channel: Channel) -> bool {
+    /// Notes text that is told in a channel, unless that does not count; gives the number of its part.
+    pub(super) fn hear(&mut self, part: u64, channel: Channel, text: &str) -> Option<u64> {
         let other = self.channel.is_some_and(|heard| heard != channel);
         if self.is_done || (self.kind == Kind::Reasoning && other) {
-            return false;
+            return None;
         }
         if channel != Channel::Refusal {
             self.channel = Some(channel);
         }
-        self.part(part).is_told = true;
-        true
+        Some(self.parts.tell(part, channel, text))
     }
 
     /// Whether text or reasoning was told.
     pub(super) fn has_spoken(&self) -> bool {
         self.channel.is_some()
-    }
-
-    /// Takes what was noted on its parts.
-    pub(super) fn take_annotations(&mut self) -> Vec<Value> {
-        let parts = self.parts.iter_mut();
-        parts.flat_map(|part| std::mem::take(&mut part.annotations)).collect()
     }
 }

@@ -44,6 +44,15 @@ impl Items {
             .unwrap_or_else(|| self.open(key, kind))
     }
 
+    /// The item that an event names, of whatever kind.
+    pub(super) fn named(&self, key: Key<'_>) -> Option<usize> {
+        let is_named = |item: &Item| match key.index {
+            Some(_) => item.index == key.index,
+            None => !key.id.is_empty() && *item.id == *key.id,
+        };
+        self.0.iter().rposition(is_named)
+    }
+
     /// The item at a place of the final output.
     pub(super) fn last(&mut self, place: usize, id: &str, kind: Kind) -> usize {
         let index = u64::try_from(place).ok();

@@ -11,6 +11,7 @@ use super::{
     item::Kind,
     items::{Items, Key},
     json::{list, object, type_of},
+    parts::PartText,
     teller::{Teller, member},
     usage,
 };
@@ -25,6 +26,8 @@ pub(super) struct State {
     is_started: bool,
     items: Items,
     teller: Teller,
+    /// Where the last piece of text belongs: its item, its part, its channel.
+    last_heard: Option<(usize, u64, Channel)>,
 }
 
 impl State {
@@ -36,7 +39,13 @@ impl State {
         }
     }
 
-    /// Notes what a response that has begun tells of itself. The service class is but the one asked for yet.
+    /// A response has begun.
+    pub(super) fn begun(&mut self, body: &ResponseBody<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
+        self.begin(body);
+        tell_usage(body, out)
+    }
+
+    /// Notes what a response tells of itself. The service class is but the one asked for yet.
     pub(super) fn begin(&mut self, body: &ResponseBody<'_>) {
         let text = |text: &Option<Text>| text.as_ref().map(Text::to_string);
         self.has_news |= fill(&mut self.start.id, text(&body.id));
@@ -47,10 +56,18 @@ impl State {
     /// A piece of text.
     pub(super) fn text(&mut self, channel: Channel, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.items.of(Key::of(event), Kind::with(channel));
+        self.items.at(at).parts.goes_on(event.part_index);
         self.say(at, event.part_index, channel, event.delta.0.clone(), out);
     }
 
-    /// The whole text of a part: it counts where nothing was told of it, as what was told cannot be taken back.
+    /// A piece of text that goes on where the last one ended, and was told already.
+    pub(super) fn heard(&mut self, text: &str) {
+        if let Some((at, part, channel)) = self.last_heard {
+            self.items.at(at).hear(part, channel, text);
+        }
+    }
+
+    /// The whole text of a part: what it adds to its pieces counts, as what was told cannot be taken back.
     pub(super) fn whole_text(
         &mut self,
         channel: Channel,
@@ -58,9 +75,7 @@ impl State {
         out: &mut Vec<ReplyDelta>,
     ) -> serde_json::Result<()> {
         let at = self.items.of(Key::of(event), Kind::with(channel));
-        if !self.items.at(at).part(event.part_index).is_told {
-            self.say(at, event.part_index, channel, event.whole_text()?, out);
-        }
+        self.say_rest(at, event.part_index, channel, &event.whole_text()?, out);
         Ok(())
     }
 
@@ -88,6 +103,23 @@ impl State {
         Ok(())
     }
 
+    /// A part of a message or of reasoning begins, mostly without text yet. Some servers announce reasoning as a part of
+    /// text.
+    pub(super) fn part_added(&mut self, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
+        let Some(mut part) = object(event.part)? else {
+            return Ok(());
+        };
+        let key = Key::of(event);
+        if let Some(at) = self.items.named(key) {
+            self.items.at(at).parts.announce(event.part_index);
+        }
+        if let Some((channel, text)) = Channel::read(&mut part).filter(|(_, text)| !text.is_empty()) {
+            let at = self.items.of(key, Kind::with(channel));
+            self.say(at, event.part_index, channel, text.into(), out);
+        }
+        Ok(())
+    }
+
     /// A part of a message or of reasoning is whole.
     pub(super) fn part_done(&mut self, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
         let Some(mut part) = object(event.part)? else {
@@ -96,9 +128,7 @@ impl State {
         if let Some((channel, text)) = Channel::read(&mut part) {
             let at = self.items.of(Key::of(event), Kind::with(channel));
             self.note(at, event.part_index, list(part.shift_remove("annotations")));
-            if !self.items.at(at).part(event.part_index).is_told {
-                self.say(at, event.part_index, channel, text.into(), out);
-            }
+            self.say_rest(at, event.part_index, channel, &text, out);
         }
         Ok(())
     }
@@ -107,8 +137,8 @@ impl State {
     pub(super) fn annotation(&mut self, event: &WireEvent<'_>) -> serde_json::Result<()> {
         if let Some(raw) = event.annotation {
             let at = self.items.of(Key::of(event), Kind::Message);
-            let part = self.items.at(at).part(event.part_index);
-            part.annotations.push(serde_json::from_str(raw.get())?);
+            let annotations = self.items.at(at).parts.annotations(event.part_index);
+            annotations.push(serde_json::from_str(raw.get())?);
         }
         Ok(())
     }
@@ -119,7 +149,7 @@ impl State {
             let (at, custom) = self.place(event, &added, Items::begun);
             let item = self.items.at(at);
             if item.kind == Kind::Call {
-                let fragment = item.call.begun(&mut added, &item.id);
+                let fragment = item.call.begun(&mut added);
                 self.teller.call(at, custom, fragment, out);
             }
         }
@@ -142,14 +172,13 @@ impl State {
         self.has_news |= fill(&mut self.start.service_tier, tier);
         for (place, item) in body.output()?.into_iter().enumerate() {
             if let Value::Object(item) = item {
-                let id = vendor::id(&item).unwrap_or_default();
+                let id = own_id(&item).unwrap_or_default();
                 let at = self.items.last(place, id, Kind::of(type_of(&item)));
                 self.whole_item(at, is_custom(&item), item, out);
             }
         }
         self.close_rest(out);
-        let usage = body.usage.map(usage::read).transpose()?.flatten();
-        out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
+        tell_usage(body, out)?;
         for (name, value) in body.rest()?.iter() {
             out.push(member(Place::Response, name, value.clone()));
         }
@@ -164,7 +193,7 @@ impl State {
     /// Tells what was noted on items whose end did not come.
     pub(super) fn close_rest(&mut self, out: &mut Vec<ReplyDelta>) {
         for item in self.items.unfinished() {
-            self.teller.annotations(item.take_annotations(), out);
+            self.teller.annotations(item.parts.take_annotations(), out);
         }
     }
 
@@ -176,7 +205,10 @@ impl State {
         find: fn(&mut Items, Key<'_>, Kind) -> usize,
     ) -> (usize, bool) {
         let key = Key::of(event);
-        let id = vendor::id(item).unwrap_or(key.id);
+        let id = match key.id {
+            "" => own_id(item).unwrap_or_default(),
+            event => vendor::id(item).unwrap_or(event),
+        };
         let at = find(&mut self.items, Key { id, ..key }, Kind::of(type_of(item)));
         (at, is_custom(item))
     }
@@ -200,38 +232,33 @@ impl State {
 
     fn message(&mut self, at: usize, mut item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
         let (mut logprobs, mut is_refused) = (Vec::new(), false);
-        for (index, part) in (0..).zip(list(item.shift_remove("content"))) {
-            let Value::Object(mut part) = part else { continue };
-            let Some((channel, text)) = Channel::read(&mut part) else {
+        let mut parts = numbered(item.shift_remove("content"));
+        let mut texts = self.rests(at, &mut parts).into_iter().peekable();
+        for (number, mut part) in parts {
+            let Some(rest) = texts.next_if(|text| text.number == number) else {
                 // The text before it is of the same item.
                 self.teller
                     .seal_message(at, self.items.at(at), item.clone(), false, out);
                 self.teller.block(Block::Other(Value::Object(part)), out);
                 continue;
             };
-            is_refused |= channel == Channel::Refusal;
+            is_refused |= rest.channel == Channel::Refusal;
             logprobs.extend(list(part.shift_remove("logprobs")));
-            self.note(at, index, list(part.shift_remove("annotations")));
-            if !self.items.at(at).part(index).is_told {
-                self.say(at, index, channel, text.into(), out);
-            }
+            self.note(at, number, list(part.shift_remove("annotations")));
+            self.say(at, number, rest.channel, rest.text.into(), out);
         }
         let seen = self.items.at(at);
         self.teller.seal_message(at, seen, item, is_refused, out);
-        self.teller.annotations(seen.take_annotations(), out);
+        self.teller.annotations(seen.parts.take_annotations(), out);
         self.teller.logprobs(logprobs, out);
     }
 
     fn reasoning(&mut self, at: usize, item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
         // Itself before its summary, as a server that tells both streams it.
         for name in ["content", "summary"] {
-            for (index, part) in (0..).zip(list(item.get(name).cloned())) {
-                let Value::Object(mut part) = part else { continue };
-                if let Some((channel, text)) = Channel::read(&mut part)
-                    && !self.items.at(at).part(index).is_told
-                {
-                    self.say(at, index, channel, text.into(), out);
-                }
+            let mut parts = numbered(item.get(name).cloned());
+            for rest in self.rests(at, &mut parts) {
+                self.say(at, rest.number, rest.channel, rest.text.into(), out);
             }
         }
         self.teller.seal_reasoning(at, item, out);
@@ -240,17 +267,63 @@ impl State {
     /// Notes what is known of a part's text.
     fn note(&mut self, at: usize, part: u64, annotations: Vec<Value>) {
         if !annotations.is_empty() {
-            self.items.at(at).part(part).annotations = annotations;
+            *self.items.at(at).parts.annotations(part) = annotations;
         }
+    }
+
+    /// What the texts of a whole item, taken out of its parts, add to what was told of it.
+    fn rests(&mut self, at: usize, parts: &mut [(u64, Map<String, Value>)]) -> Vec<PartText> {
+        let read = |(number, part): &mut (u64, Map<String, Value>)| {
+            let (channel, text) = Channel::read(part)?;
+            Some(PartText {
+                number: *number,
+                channel,
+                text,
+            })
+        };
+        let wholes = parts.iter_mut().filter_map(read).collect();
+        self.items.at(at).parts.rests(wholes)
+    }
+
+    /// Says what a part's whole text adds to what was told of it.
+    fn say_rest(&mut self, at: usize, part: u64, channel: Channel, whole: &str, out: &mut Vec<ReplyDelta>) {
+        let rest = self.items.at(at).parts.rest(part, whole);
+        self.say(at, part, channel, rest.into(), out);
     }
 
     fn say(&mut self, at: usize, part: u64, channel: Channel, text: Text, out: &mut Vec<ReplyDelta>) {
         let item = self.items.at(at);
         // A reasoning item holds reasoning and a message none of it, whatever the part says.
-        if !text.is_empty() && Kind::with(channel) == item.kind && item.hear(part, channel) {
+        if text.is_empty() || Kind::with(channel) != item.kind {
+            return;
+        }
+        self.last_heard = Some((at, part, channel));
+        if let Some(part) = item.hear(part, channel, &text) {
             self.teller.say(at, item, part, channel, text, out);
         }
     }
+}
+
+/// The parts of a list, with their numbers in it.
+fn numbered(parts: Option<Value>) -> Vec<(u64, Map<String, Value>)> {
+    let objects = (0..).zip(list(parts)).filter_map(|(number, part)| match part {
+        Value::Object(part) => Some((number, part)),
+        _ => None,
+    });
+    objects.collect()
+}
+
+/// Tells the tokens, as far as they are known.
+fn tell_usage(body: &ResponseBody<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
+    let usage = body.usage.map(usage::read).transpose()?.flatten();
+    out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
+    Ok(())
+}
+
+/// The id that events name an item by. Calls without one of their own go by that of the call (llama.cpp of early 2026).
+fn own_id(item: &Map<String, Value>) -> Option<&str> {
+    let call_id = || item.get("call_id")?.as_str().filter(|id| !id.is_empty());
+    vendor::id(item).or_else(call_id)
 }
 
 fn is_custom(item: &Map<String, Value>) -> bool {

@@ -166,7 +166,7 @@ impl Teller {
 
 /// Keeps what was noted on a part.
 fn keep_part(item: &mut Item, part: u64, data: &mut Map<String, Value>) {
-    let annotations = item.part(part).annotations.clone();
+    let annotations = item.parts.annotations(part).clone();
     if !annotations.is_empty() {
         let members = Map::from_iter([("annotations".to_owned(), Value::Array(annotations))]);
         data.insert(PART.to_owned(), members.into());

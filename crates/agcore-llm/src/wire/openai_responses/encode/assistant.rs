@@ -5,13 +5,14 @@
 //! keeps nothing and it came without its encrypted form), what follows goes without ids.
 
 use agcore_chat::{AssistantMessage, Block};
-use serde::{Serialize, Serializer, ser::SerializeSeq};
+use serde::ser::SerializeSeq;
 use serde_json::{Map, Value};
 
 use super::{
     super::vendor,
     call::WrittenCall,
     context::{Context, refuse, refuse_name},
+    own::{Filled, HostedItem},
     said::{OwnMessage, Plain, members},
 };
 
@@ -53,15 +54,6 @@ pub(super) fn write<'a, S: SerializeSeq>(
 fn spoken(message: &AssistantMessage) -> Option<&str> {
     let transcript = message.audio.as_ref()?.get("transcript")?.as_str();
     transcript.filter(|_| message.text().is_empty())
-}
-
-/// An item without members that are `null`, which servers write for nothing and do not always take back.
-struct Filled<'a>(&'a Map<String, Value>);
-
-impl Serialize for Filled<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().filter(|(_, value)| !value.is_null()))
-    }
 }
 
 struct Writer<'a, 'i, S> {
@@ -112,7 +104,7 @@ impl<'a, S: SerializeSeq> Writer<'a, '_, S> {
             Block::Hosted(item) => {
                 if let Some(item) = vendor::own(Some(item)).filter(|_| !self.is_orphaned) {
                     self.begin_item(true)?;
-                    self.items.serialize_element(item)?;
+                    self.items.serialize_element(&HostedItem(item))?;
                 }
             }
             // A part that nobody here knows, of no message of this API: somebody else's.

@@ -34,9 +34,16 @@ impl Serialize for WrittenCall<'_> {
         let name = if call.name.is_empty() { NO_NAME } else { &call.name };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;
-        let own = self.own.into_iter().flatten();
-        for (name, value) in own.filter(|(name, _)| self.with_id || *name != "id") {
-            map.serialize_entry(name, value)?;
+        for (name, value) in self.own.into_iter().flatten() {
+            let is_taken = match name.as_str() {
+                "id" => self.with_id,
+                // Sent with calls of free text, but no member of theirs in a request.
+                "status" => kind != "custom_tool_call",
+                _ => true,
+            };
+            if is_taken {
+                map.serialize_entry(name, value)?;
+            }
         }
         map.serialize_entry("call_id", &self.context.call_ids.get(self.at, &call.id))?;
         map.serialize_entry("name", name)?;

@@ -4,7 +4,10 @@ use agcore_chat::{
     Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message, QuestionKind,
     Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
 };
-use agcore_llm::cycle::machine::{Begin, Cause, Limits, Reply, RoundLimit};
+use agcore_llm::{
+    OutputMode,
+    cycle::machine::{Begin, Cause, Expectation, Limits, Reply, RoundLimit},
+};
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
@@ -82,6 +85,34 @@ pub(super) fn reply(rng: &mut Rng) -> Reply {
         .with_finish(one(rng, &finish).map(FinishReason::from))
         .with_usage(usage(rng))
         .with_lost(lost(rng))
+}
+
+/// What a typed turn asks; none for others.
+pub(super) fn expectation(rng: &mut Rng) -> Option<Expectation> {
+    percent(rng, 40).then(|| Expectation::new(mode(rng), "final_answer", one(rng, &[0, 1, 2])))
+}
+
+pub(super) fn mode(rng: &mut Rng) -> OutputMode {
+    one(
+        rng,
+        &[
+            OutputMode::Native,
+            OutputMode::Tool,
+            OutputMode::Tool,
+            OutputMode::Prompt,
+        ],
+    )
+}
+
+/// Makes some of a reply's calls answers.
+pub(super) fn answer_by(rng: &mut Rng, tool: &str, reply: &mut Reply) {
+    for block in &mut reply.message.blocks {
+        if let Block::Call(call) = block
+            && percent(rng, 40)
+        {
+            tool.clone_into(&mut call.name);
+        }
+    }
 }
 
 /// A call, often with an id that was used before or stands in the same reply, sometimes with arguments that do not parse.

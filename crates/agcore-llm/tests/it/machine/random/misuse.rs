@@ -2,8 +2,9 @@
 
 use agcore_chat::{Answer, AssistantMessage, Message, Question, QuestionKind, ToolOutcome};
 use agcore_llm::{
+    OutputMode,
     budget::{BudgetLimit, Resource, Scope},
-    cycle::machine::{Begin, Cause, Compact, CompactReason, Failure, Misuse, Outcome, Reply, Summary},
+    cycle::machine::{Begin, Cause, Compact, CompactReason, Failure, Misuse, Outcome, Reply, Summary, Verdict},
 };
 use fastrand::Rng;
 
@@ -43,6 +44,18 @@ fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
         }));
         let begin = Begin::replacing([Message::user("one"), Message::assistant("two")]);
         wrong.push((Outcome::Begun(begin), |misuse| *misuse == Misuse::NothingToAnswer));
+    }
+    if !model.is_checking() || model.summing.is_some() {
+        for verdict in [Verdict::Accepted, Verdict::Rejected(Vec::new())] {
+            wrong.push((Outcome::Verdict(verdict), waits_not));
+        }
+    } else {
+        let ready = model.ready().into_iter().map(Into::into).collect();
+        wrong.push((Outcome::Started(ready), waits_not));
+        wrong.push((Outcome::limit(BudgetLimit::new(Scope::Turn, Resource::Time)), waits_not));
+    }
+    if !model.waits_for_reply() || model.typed.is_none() {
+        wrong.push((Outcome::Recast(OutputMode::Prompt), waits_not));
     }
     let reply = Reply::new(AssistantMessage::new("Hi"));
     if !model.waits_for_reply() {

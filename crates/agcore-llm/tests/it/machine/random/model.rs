@@ -5,7 +5,10 @@ use std::collections::HashSet;
 use agcore_chat::{
     Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult,
 };
-use agcore_llm::cycle::machine::{CompactReason, Limits, Machine, Purpose, RoundLimit, Step};
+use agcore_llm::{
+    OutputMode,
+    cycle::machine::{CompactReason, Expectation, Limits, Machine, Purpose, RoundLimit, Step},
+};
 use serde_json::Value;
 
 /// Where the turn is.
@@ -13,6 +16,8 @@ use serde_json::Value;
 pub(super) enum Phase {
     Idle,
     Calling(Purpose),
+    /// A text is checked.
+    Checking,
     Acting,
     Ended(&'static str),
 }
@@ -24,6 +29,8 @@ pub(super) enum Settled {
     As(ToolResult),
     /// A failure whose text holds this.
     Failed(&'static str),
+    /// The answer of a typed turn.
+    Accepted,
 }
 
 #[derive(Debug, Clone)]
@@ -31,6 +38,8 @@ pub(super) enum State {
     Ready,
     Running,
     Asking(Question),
+    /// Its arguments are checked.
+    Checking,
     Settled(Settled),
 }
 
@@ -79,6 +88,10 @@ pub(super) struct Model {
     pub(super) wraps_up: bool,
     /// A budget for tools is spent: how the turn ends after this round.
     closing: Option<&'static str>,
+    /// What a typed turn asks, and how often its answer was sent back.
+    pub(super) typed: Option<(Expectation, u32)>,
+    /// Whether the answer that is checked was cut.
+    is_cut: bool,
 }
 
 impl Model {
@@ -95,14 +108,17 @@ impl Model {
             overflow: Overflow::None,
             wraps_up: false,
             closing: None,
+            typed: None,
+            is_cut: false,
         }
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.phase, Phase::Calling(_) | Phase::Acting)
+        matches!(self.phase, Phase::Calling(_) | Phase::Checking | Phase::Acting)
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, expectation: Option<Expectation>) {
+        self.typed = expectation.map(|expectation| (expectation, 0));
         (self.wraps_up, self.closing) = (false, None);
         self.phase = Phase::Calling(self.next_purpose(0));
         (self.rounds, self.diverted) = (0, false);
@@ -128,8 +144,19 @@ impl Model {
         let limit = purpose == Purpose::WrapUp
             || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
         let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
-        let state = |call: &ToolCall| {
-            if limit || cut {
+        let answering = self.answering_tool();
+        let answers = message.tool_calls().any(|call| Some(&call.name) == answering.as_ref());
+        let filtered = matches!(finish, Some(FinishReason::ContentFilter));
+        self.is_cut = matches!(finish, Some(FinishReason::Length));
+        let mut is_first = true;
+        let mut state = |call: &ToolCall| {
+            if Some(&call.name) == answering.as_ref() && !filtered {
+                if std::mem::take(&mut is_first) {
+                    State::Checking
+                } else {
+                    State::Settled(Settled::Failed("one answer only"))
+                }
+            } else if limit || cut {
                 State::Settled(Settled::Failed("was not run"))
             } else if runs(call) {
                 State::Ready
@@ -146,13 +173,59 @@ impl Model {
                 interrupted: false,
             })
             .collect();
-        self.phase = if self.calls.is_empty() {
-            Phase::Ended("answered")
-        } else {
-            Phase::Acting
+        self.phase = match (self.calls.is_empty(), &self.typed) {
+            (true, None) => Phase::Ended("answered"),
+            (true, Some(_)) if filtered => Phase::Ended("failed"),
+            (true, Some(_)) => Phase::Checking,
+            (false, _) => Phase::Acting,
         };
-        if limit && self.phase == Phase::Acting {
+        if filtered && answers {
+            self.end("failed");
+        } else if limit && self.phase == Phase::Acting && !self.is_checking() {
             self.end("limit");
+        }
+    }
+
+    /// The tool whose arguments are the answer.
+    pub(super) fn answering_tool(&self) -> Option<String> {
+        let (expectation, _) = self.typed.as_ref()?;
+        (expectation.mode == OutputMode::Tool).then(|| expectation.tool.clone())
+    }
+
+    fn checked_call(&self) -> Option<&Call> {
+        self.calls.iter().find(|call| matches!(call.state, State::Checking))
+    }
+
+    /// Whether an answer is to be checked.
+    pub(super) fn is_checking(&self) -> bool {
+        self.phase == Phase::Checking || self.checked_call().is_some()
+    }
+
+    /// The answer fits, or does not.
+    pub(super) fn verdict(&mut self, accepted: bool) {
+        let (expectation, repairs) = self.typed.as_mut().expect("a typed turn");
+        let end = match accepted {
+            true => Some("answered"),
+            false if *repairs == expectation.max_repairs => Some("failed"),
+            false => {
+                *repairs += 1;
+                None
+            }
+        };
+        let settled = if accepted {
+            Settled::Accepted
+        } else {
+            Settled::Failed("does not fit the schema")
+        };
+        let call = self.calls.iter_mut().find(|call| matches!(call.state, State::Checking));
+        let is_text = call.is_none();
+        if let Some(call) = call {
+            call.state = State::Settled(settled);
+        }
+        match end {
+            Some(how) => self.end(how),
+            None if is_text => self.phase = Phase::Calling(self.next_purpose(self.rounds)),
+            None => {}
         }
     }
 
@@ -320,6 +393,14 @@ impl Model {
             Step::Shorten(_) => {
                 assert!(self.overflow == Overflow::Due && matches!(self.phase, Phase::Calling(_)));
             }
+            Step::Check(draft) => {
+                assert!(self.is_checking());
+                assert_eq!(
+                    draft.call.map(|call| &call.id),
+                    self.checked_call().map(|call| &call.id)
+                );
+                assert_eq!(draft.is_cut, self.is_cut);
+            }
             Step::Idle => assert_eq!(self.phase, Phase::Idle),
             Step::Call(plan) => {
                 assert_eq!(Phase::Calling(plan.purpose), self.phase);
@@ -332,7 +413,7 @@ impl Model {
                 );
             }
             Step::Run(work) => {
-                assert_eq!(self.phase, Phase::Acting);
+                assert!(self.phase == Phase::Acting && !self.is_checking());
                 assert_eq!(ids(work.iter().map(|work| &work.call).collect()), self.ready());
                 assert!(
                     !work.is_empty() || !self.running().is_empty(),
@@ -387,6 +468,7 @@ pub(super) fn says(message: &Message, settled: &Settled, limit: usize) -> bool {
     match settled {
         // What a person said of an uncertain call is cut like any result.
         Settled::Failed(why) => result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit)),
+        Settled::Accepted => !result.marks.is_error && text == "The answer was accepted.",
         Settled::As(expected) => {
             let whole = expected.content.text();
             let fits = if whole.len() <= limit {

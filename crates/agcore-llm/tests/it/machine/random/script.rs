@@ -1,7 +1,9 @@
 //! [`Script`]: one random conversation, with every check after every step.
 
-use agcore_chat::{Answer, FaultKind, FinishReason, Question, QuestionKind, ToolOutcome, ToolResult, UsageTracker};
-use agcore_llm::cycle::machine::{Cause, CompactReason, Failure, Outcome, Purpose, Reply};
+use agcore_chat::{
+    Answer, FaultKind, FinishReason, Question, QuestionKind, SchemaViolation, ToolOutcome, ToolResult, UsageTracker,
+};
+use agcore_llm::cycle::machine::{Cause, CompactReason, Failure, Outcome, Purpose, Reply, Verdict};
 use fastrand::Rng;
 use serde_json::json;
 
@@ -67,7 +69,11 @@ impl Script {
     fn begin(&mut self) {
         let begin = chance::begin(&mut self.rng, self.judge.machine.history().is_empty());
         let replaces = begin.replaces;
-        self.judge.model.begin();
+        let begin = match chance::expectation(&mut self.rng) {
+            Some(expectation) => begin.with_expectation(expectation),
+            None => begin,
+        };
+        self.judge.model.begin(begin.expectation.clone());
         self.judge.spent = UsageTracker::default();
         self.absorb(Outcome::Begun(begin));
         if replaces {
@@ -85,6 +91,7 @@ impl Script {
             _ if self.judge.model.overflow == Overflow::Due => self.rescue(),
             15..18 => self.tell_numbers(),
             18..21 => self.by_hand(),
+            _ if self.judge.model.is_checking() => self.check(),
             21..24 => self.run_out(),
             _ if !self.orphans.is_empty() => self.see_to_an_orphan(),
             _ => match self.judge.model.phase {
@@ -129,6 +136,7 @@ impl Script {
         for (kind, holds) in [
             ("abandoned", cause == Cause::abandoned()),
             ("stopped calling", matches!(self.judge.model.phase, Phase::Calling(_))),
+            ("stopped checking", self.judge.model.is_checking()),
             ("stopped ready", !self.judge.model.ready().is_empty()),
             ("stopped running", !self.judge.model.running().is_empty()),
             ("stopped asking", !self.judge.model.asking().is_empty()),
@@ -154,7 +162,14 @@ impl Script {
             self.fail();
             return;
         }
-        let reply = chance::reply(&mut self.rng);
+        if self.judge.model.typed.is_some() && percent(&mut self.rng, 5) {
+            self.recast();
+            return;
+        }
+        let mut reply = chance::reply(&mut self.rng);
+        if let Some(tool) = self.judge.model.answering_tool() {
+            chance::answer_by(&mut self.rng, &tool, &mut reply);
+        }
         self.judge.spent.merge(&reply.lost);
         self.judge.spent.record(reply.usage.as_ref());
         if reply.lost.calls > 0 {
@@ -168,6 +183,36 @@ impl Script {
             (_, Phase::Ended("limit")) => self.counts.add("reached limit"),
             _ => {}
         }
+    }
+
+    /// The provider refuses the way of asking.
+    fn recast(&mut self) {
+        self.counts.add("recast");
+        let mode = chance::mode(&mut self.rng);
+        if let Some((expectation, _)) = &mut self.judge.model.typed {
+            expectation.mode = mode;
+        }
+        self.absorb(Outcome::Recast(mode));
+    }
+
+    fn check(&mut self) {
+        let is_text = self.judge.model.phase == Phase::Checking;
+        let accepted = percent(&mut self.rng, 40);
+        self.judge.model.verdict(accepted);
+        self.counts.add(match (is_text, accepted, self.judge.model.phase) {
+            (true, true, _) => "accepted text",
+            (false, true, _) => "accepted call",
+            (true, false, Phase::Ended(_)) => "text never fits",
+            (false, false, Phase::Ended(_)) => "call never fits",
+            (true, false, _) => "repaired text",
+            (false, false, _) => "repaired call",
+        });
+        let verdict = if accepted {
+            Verdict::Accepted
+        } else {
+            Verdict::Rejected(vec![SchemaViolation::new("$.days[1]", "expected a day, found `晴`")])
+        };
+        self.absorb(Outcome::Verdict(verdict));
     }
 
     fn fail(&mut self) {

@@ -1,0 +1,73 @@
+//! Typed output in a session: with the agent's tools, streamed, failing, usable afterwards.
+
+use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec};
+use agcore_chat::{EventKind, Message, TextEvent, ToolCall};
+use agcore_llm::{LlmErrorKind, Output, TurnInput, TypedOptions, cycle::machine::Begin};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_tools::{ToolRegistry, typed};
+use futures_util::StreamExt;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct City {
+    name: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+const OSLO: &str = r#"{"name": "Oslo"}"#;
+
+fn session(model: &ScriptedProvider) -> AgentSession {
+    let tools = ToolRegistry::new();
+    tools
+        .register(typed("capital", "The capital.", |_: Nothing| async {
+            Ok("Oslo".to_owned())
+        }))
+        .unwrap();
+    let bundle = AgentBuilder::new()
+        .with_provider(model.clone())
+        .with_tools(tools)
+        .build()
+        .unwrap();
+    bundle.session("s", AgentSpec::new("guide", "You know capitals."))
+}
+
+#[tokio::test]
+async fn a_session_gives_values() {
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([ToolCall::function("1", "capital", "{}")]),
+        ScriptStep::text(OSLO),
+    ]);
+    let session = session(&model);
+    let outcome = session.submit_typed::<City>("The capital of Norway?").await.unwrap();
+    assert_eq!(outcome.value(), Some(&City { name: "Oslo".into() }));
+    assert_eq!(session.messages().await[2].text(), "Oslo", "the tool ran");
+    assert_eq!(session.usage().await.calls, 2);
+}
+
+#[tokio::test]
+async fn a_session_streams_values() {
+    let model = ScriptedProvider::new([ScriptStep::text(OSLO)]);
+    let begin: TurnInput = Begin::new([Message::user("And?")]).into();
+    let output = Output::<City>::new(TypedOptions::new());
+    let mut turn = session(&model).run_typed_stream(begin, output, CancellationToken::new());
+    let mut parts = 0;
+    while let Some(event) = turn.next().await {
+        parts += u32::from(matches!(event.kind, EventKind::Text(TextEvent::PartialObject(_))));
+    }
+    assert!(parts > 0);
+    assert!(turn.finish().await.unwrap().value().is_some());
+}
+
+#[tokio::test]
+async fn a_session_survives_values_that_never_fit() {
+    let model = ScriptedProvider::new((0..3).map(|_| ScriptStep::text("{}")));
+    let session = session(&model);
+    let error = session.submit_typed::<City>("And?").await.unwrap_err();
+    assert!(matches!(&error, AgentError::Llm(error) if *error.kind() == LlmErrorKind::Malformed));
+    model.push(ScriptStep::text("Oslo."));
+    assert_eq!(session.submit_turn("In words?").await.unwrap().text(), "Oslo.");
+}

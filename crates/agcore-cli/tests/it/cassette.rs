@@ -1,0 +1,117 @@
+//! `agcore inspect cassette`: recorded exchanges.
+
+use serde_json::Value;
+
+use crate::support::Agcore;
+
+const CASSETTE: &str = concat!(
+    r#"{"agcore_cassette":1}"#,
+    "\n",
+    r#"{"call":1,"provider":"openai","model":"gpt-5","stream":true,"request":{"messages":[{"role":"user","content":"Add"}],"tools":[{}]},"#,
+    r#""chunks":[{"ms":5,"items":[{"call":{"index":0,"id":"c","name":"add","input":"{}"}},{"finish":"tool_calls"},"#,
+    r#"{"usage":{"prompt_tokens":12,"completion_tokens":5}}]}],"end":"ok","ms":1250}"#,
+    "\n",
+    r#"{"call":2,"provider":"openai","model":"gpt-5","stream":false,"request":{"model":"gpt-5-mini","messages":[{},{},{}]},"#,
+    r#""chunks":[{"ms":5,"items":[{"text":"It is "}]},{"ms":7,"items":[{"text":"three\u001b[2J"},{"finish":"stop"}]}],"end":"ok","ms":7}"#,
+    "\n",
+    r#"{"call":3,"stream":false,"request":{"messages":[{}]},"chunks":[],"#,
+    r#""end":{"error":{"kind":"rate_limit","message":"slow down","retryable":true,"status":429}},"ms":0}"#,
+    "\n",
+);
+
+#[test]
+fn exchanges_are_listed() {
+    let agcore = Agcore::new().with_file("a.jsonl", CASSETTE);
+    let ran = agcore.run(["inspect", "cassette", "a.jsonl"]);
+    let shown = ran.assert_done();
+    let lines: Vec<_> = shown
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|cell| !cell.is_empty())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(lines.len(), 4, "{shown}");
+    assert_eq!(
+        lines[1],
+        [
+            "1",
+            "openai gpt-5",
+            "1 message, 1 tool, streamed",
+            "12 in, 5 out",
+            "1.250 s",
+            "tool_calls",
+            "[add]"
+        ]
+    );
+    assert_eq!(
+        lines[2],
+        [
+            "2",
+            "openai gpt-5-mini",
+            "3 messages",
+            "0.007 s",
+            "stop",
+            "It is three\u{fffd}[2J"
+        ]
+    );
+    assert_eq!(
+        lines[3],
+        ["3", "1 message", "0.000 s", "error", "rate_limit: slow down (HTTP 429)"]
+    );
+}
+
+#[test]
+fn exchanges_as_json() {
+    let agcore = Agcore::new().with_file("a.jsonl", CASSETTE);
+    let ran = agcore.run(["inspect", "cassette", "a.jsonl", "--json"]);
+    let seen: Value = serde_json::from_str(ran.assert_done()).unwrap();
+    let exchanges = seen["exchanges"].as_array().unwrap();
+    assert_eq!(exchanges.len(), 3);
+    assert_eq!(exchanges[0]["calls"][0], "add");
+    assert_eq!(
+        (&exchanges[1]["model"], &exchanges[1]["chunks"]),
+        (&"gpt-5-mini".into(), &2.into())
+    );
+    assert_eq!(exchanges[2]["error"]["kind"], "rate_limit");
+    assert_eq!(seen["damage"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_damaged_cassette_is_listed_as_far_as_it_goes_and_fails() {
+    let cut = &CASSETTE[..CASSETTE.len() - 30];
+    let agcore = Agcore::new().with_file("cut", cut);
+    let ran = agcore.run(["inspect", "cassette", "cut"]);
+    ran.assert_failed(
+        1,
+        &["the cassette is damaged: line 4: the exchange ends in the middle; record it again"],
+    );
+    assert!(
+        ran.stdout.contains("It is three") && !ran.stdout.contains("slow down"),
+        "{}",
+        ran.stdout
+    );
+    let ran = agcore.run(["inspect", "cassette", "cut", "--json"]);
+    ran.assert_failed(1, &["damaged"]);
+    let seen: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(seen["damage"][0]["line"], 4);
+}
+
+#[test]
+fn what_is_no_cassette_is_wrong_input() {
+    let agcore = Agcore::new()
+        .with_file("empty", "")
+        .with_file("other", "{\"id\": 1}\n")
+        .with_file("newer", "{\"agcore_cassette\":9}\n");
+    let check = |file: &str, words: &str| {
+        agcore
+            .run(["inspect", "cassette", file])
+            .assert_failed(2, &[file, words]);
+    };
+    check("gone", "cannot be read");
+    check("empty", "the cassette is empty");
+    check("other", "this is no cassette: line 1");
+    check("newer", "version 9");
+}

@@ -1,0 +1,161 @@
+//! `/compact`, and a conversation that becomes too long by itself.
+
+use agcore_testkit::mock_server::{ApiError, Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
+use serde_json::json;
+
+use crate::{
+    person::Person,
+    support::{Agcore, Server},
+};
+
+/// What the summary says.
+const SUMMARY: &str = "The user talks about cats.";
+
+/// Whether a model is asked to sum up.
+fn sums_up(request: &RecordedRequest) -> bool {
+    request.prompt().last_user().starts_with("<transcript>")
+}
+
+/// A long answer to everything, and this reply to whoever wants a summary.
+fn server(summary: impl Fn() -> Reply + Send + Sync + 'static) -> Server {
+    let reply = move |request: &RecordedRequest| match sums_up(request) {
+        true => summary(),
+        false => Reply::text(format!("{}Done.", "purr ".repeat(200))),
+    };
+    Server::start(MockOptions::new(), reply)
+}
+
+/// Says so much that there is something to sum up.
+fn talk(person: &mut Person) {
+    for message in ["cats", "one", "two", "three", "four", "five"] {
+        person.types(message);
+        person.sees("Done.");
+        person.next();
+    }
+}
+
+fn last_request(server: &Server) -> String {
+    server.requests().pop().unwrap().json().to_string()
+}
+
+#[test]
+fn a_model_sums_up_the_older_part() {
+    let server = server(|| Reply::text(SUMMARY));
+    let mut person = Person::at(&server, &[]);
+    person.types("/compact");
+    person.sees("There was nothing to make shorter; a request has about ");
+    person.next();
+    assert!(server.requests().is_empty(), "nothing to do costs nothing");
+    talk(&mut person);
+    person.types("/compact");
+    person.sees("The older part was summed up: about ");
+    person.sees(" tokens before, ");
+    person.sees("1 model call");
+    person.next();
+    person.types("six");
+    person.sees("Done.");
+    person.next();
+    let sent = last_request(&server);
+    assert!(sent.contains(SUMMARY) && sent.contains("five"), "{sent}");
+    assert!(!sent.contains("\"one\""), "{sent}");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn a_summary_that_fails_leaves_the_conversation_as_it_was() {
+    let server = server(|| Reply::error(ApiError::new(400).with_message("no summaries today")));
+    let mut person = Person::at(&server, &[]);
+    talk(&mut person);
+    person.types("/compact");
+    person.sees("There is no summary: ");
+    person.sees("no summaries today");
+    person.sees("The conversation is as it was.");
+    person.next();
+    person.types("six");
+    person.sees("Done.");
+    person.next();
+    assert!(last_request(&server).contains("\"one\""));
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn ctrl_c_cancels_it() {
+    let server = server(|| Reply::text(SUMMARY).with_fault(Fault::stall(Point::BeforeHeaders, Hold::Forever)));
+    let mut person = Person::at(&server, &[]);
+    talk(&mut person);
+    let before = server.requests().len();
+    person.types("/compact");
+    server.wait_for_requests(before + 1);
+    person.presses('c');
+    person.sees("cancelled");
+    person.sees("The conversation is as it was.");
+    person.next();
+    person.types("six");
+    person.sees("Done.");
+    person.next();
+    assert!(last_request(&server).contains("\"one\""));
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn old_results_go_where_there_is_no_summary() {
+    let reply = |request: &RecordedRequest| {
+        if sums_up(request) {
+            return Reply::error(ApiError::new(400));
+        }
+        match request.prompt().last_user() {
+            "read" if request.prompt().results().is_empty() => {
+                Reply::tool_calls([ToolCall::new("read_notes", &json!({}))])
+            }
+            _ => Reply::text("Done."),
+        }
+    };
+    let server = Server::start(MockOptions::new(), reply);
+    let notes = "- a long note\n".repeat(100);
+    let agcore = Agcore::talking_to(&server).with_file("agcore-notes.md", &notes);
+    let mut person = Person::chatting(agcore, &[]);
+    for message in ["read", "one", "two", "three", "four", "five"] {
+        person.types(message);
+        person.sees("Done.");
+        person.next();
+    }
+    person.types("/compact");
+    person.sees("Old tool results were taken out: about ");
+    person.next();
+    person.types("six");
+    person.sees("Done.");
+    person.next();
+    let sent = last_request(&server);
+    assert!(
+        !sent.contains("a long note") && sent.contains("taken out to save space"),
+        "{sent}"
+    );
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn what_happens_by_itself_is_told() {
+    let reply = |request: &RecordedRequest| {
+        let sent = request.json().to_string();
+        if sums_up(request) {
+            Reply::text(SUMMARY)
+        } else if sent.contains("overflow") && !sent.contains(SUMMARY) {
+            Reply::error(ApiError::context_length(8_192, 10_000))
+        } else {
+            Reply::text(format!("{}Done.", "purr ".repeat(200)))
+        }
+    };
+    let server = Server::start(MockOptions::new(), reply);
+    let mut person = Person::at(&server, &[]);
+    talk(&mut person);
+    person.types("overflow");
+    person.sees("⇣ The older part was summed up: about ");
+    person.sees("Done.");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}

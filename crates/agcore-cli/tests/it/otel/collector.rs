@@ -1,0 +1,179 @@
+//! A collector on this machine: it takes what is posted, and answers with one status.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use super::protobuf::{Field, fields};
+
+/// What arrived so far: head and body of each request.
+type Arrived = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
+/// A collector.
+pub(super) struct Collector {
+    address: SocketAddr,
+    arrived: Arrived,
+}
+
+/// What a collector was told.
+#[derive(Debug, Default)]
+pub(super) struct Export {
+    pub(super) paths: Vec<String>,
+    pub(super) heads: Vec<String>,
+    pub(super) spans: Vec<Span>,
+    resource: Vec<(String, String)>,
+    bytes: Vec<u8>,
+}
+
+/// A span.
+#[derive(Debug, Default)]
+pub(super) struct Span {
+    pub(super) name: String,
+    pub(super) trace: Vec<u8>,
+    pub(super) id: Vec<u8>,
+    pub(super) parent: Vec<u8>,
+    attributes: Vec<(String, String)>,
+}
+
+impl Collector {
+    /// Listens until the tests end.
+    pub(super) fn start(status: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let arrived = Arrived::default();
+        let taken = Arc::clone(&arrived);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let taken = Arc::clone(&taken);
+                thread::spawn(move || serve(&stream.unwrap(), status, &taken));
+            }
+        });
+        Self { address, arrived }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What it was told; the program, which waits for the answers, has ended.
+    pub(super) fn received(self) -> Export {
+        let mut export = Export::default();
+        for (head, body) in self.arrived.lock().unwrap().iter() {
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            export.paths.push(path.to_owned());
+            export.heads.push(head.clone());
+            export.read(body);
+            export.bytes.extend_from_slice(body);
+        }
+        export
+    }
+}
+
+/// Takes the requests of a connection.
+fn serve(stream: &TcpStream, status: u16, arrived: &Arrived) {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+            head.push_str(&line);
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        arrived.lock().unwrap().push((head, body));
+        let answer =
+            format!("HTTP/1.1 {status} So\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n");
+        let mut writer = stream;
+        if writer.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Numbers of fields: `opentelemetry/proto/{collector/trace,trace,resource,common}/v1/*.proto` of
+/// <https://github.com/open-telemetry/opentelemetry-proto>.
+impl Export {
+    /// An `ExportTraceServiceRequest`.
+    fn read(&mut self, body: &[u8]) {
+        for resource_spans in messages(body, 1) {
+            for resource in messages(resource_spans, 1) {
+                self.resource.extend(messages(resource, 1).map(attribute));
+            }
+            let scopes = messages(resource_spans, 2);
+            self.spans.extend(scopes.flat_map(|scope| messages(scope, 2)).map(span));
+        }
+    }
+
+    pub(super) fn resource(&self, name: &str) -> Option<&str> {
+        value(&self.resource, name)
+    }
+
+    /// A span of this name.
+    #[track_caller]
+    pub(super) fn span(&self, name: &str) -> &Span {
+        let found = self.spans.iter().find(|span| span.name == name);
+        found.unwrap_or_else(|| panic!("no span {name:?} in {:?}", self.spans))
+    }
+
+    pub(super) fn says(&self, text: &str) -> bool {
+        self.bytes.windows(text.len()).any(|part| part == text.as_bytes())
+    }
+
+    #[track_caller]
+    pub(super) fn assert_silent_about(&self, texts: &[&str]) {
+        for text in texts {
+            assert!(!self.says(text), "{text:?} was exported");
+        }
+    }
+}
+
+impl Span {
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        value(&self.attributes, name)
+    }
+}
+
+fn span(bytes: &[u8]) -> Span {
+    let first = |number| messages(bytes, number).next().unwrap_or_default();
+    Span {
+        name: text(first(5)),
+        trace: first(1).to_vec(),
+        id: first(2).to_vec(),
+        parent: first(4).to_vec(),
+        attributes: messages(bytes, 9).map(attribute).collect(),
+    }
+}
+
+/// A `KeyValue` whose value is a text; others are empty.
+fn attribute(bytes: &[u8]) -> (String, String) {
+    let first = |bytes, number| messages(bytes, number).next().unwrap_or_default();
+    (text(first(bytes, 1)), text(first(first(bytes, 2), 1)))
+}
+
+fn value<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let found = attributes.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+fn messages(bytes: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
+    fields(bytes).filter_map(move |(found, field)| match field {
+        Field::Bytes(bytes) if found == number => Some(bytes),
+        _ => None,
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}

@@ -1,0 +1,58 @@
+//! The encoding of Protocol Buffers, as far as tests need it: <https://protobuf.dev/programming-guides/encoding/>.
+
+/// A field's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Field<'a> {
+    /// A text, bytes or a message.
+    Bytes(&'a [u8]),
+    /// A number.
+    Number,
+}
+
+/// The fields of a message with their numbers, in order.
+pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Field<'_>)> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let tag = varint(&mut bytes);
+        let field = match tag & 7 {
+            0 => {
+                varint(&mut bytes);
+                Field::Number
+            }
+            1 => {
+                take(&mut bytes, 8);
+                Field::Number
+            }
+            2 => {
+                let length = usize::try_from(varint(&mut bytes)).unwrap();
+                Field::Bytes(take(&mut bytes, length))
+            }
+            5 => {
+                take(&mut bytes, 4);
+                Field::Number
+            }
+            other => panic!("there is no wire type {other}"),
+        };
+        Some((tag >> 3, field))
+    })
+}
+
+fn varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = take(bytes, 1)[0];
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
+
+fn take<'a>(bytes: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, rest) = bytes.split_at(count);
+    *bytes = rest;
+    taken
+}

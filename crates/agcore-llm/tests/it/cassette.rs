@@ -1,0 +1,129 @@
+//! Recording and replaying exchanges.
+
+mod form;
+mod reader;
+mod recording;
+mod replaying;
+mod scrubbing;
+mod session;
+
+use std::{future::poll_fn, sync::Arc, task::Poll};
+
+use agcore_chat::{ChatRequest, Message};
+use agcore_llm::{
+    Call, LlmError, LlmProvider, RecordingProvider, ReplyItem, ReplyStream,
+    cassette::{Cassette, CassetteBuffer, Exchange, Scrub},
+    delta::ReplyDelta,
+    reply::Notice,
+};
+use agcore_testkit::clock::ManualClock;
+use futures_util::StreamExt;
+
+fn hello() -> ChatRequest {
+    ChatRequest::new([Message::user("Hello")])
+}
+
+fn text(text: &str) -> ReplyItem {
+    ReplyItem::Delta(ReplyDelta::Text {
+        choice: 0,
+        text: text.into(),
+    })
+}
+
+fn ok() -> ReplyItem {
+    ReplyItem::End(Ok(()))
+}
+
+/// A provider whose every reply is made anew by a function: chunks of items.
+struct Chunks<F>(F);
+
+impl<F> std::fmt::Debug for Chunks<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Chunks")
+    }
+}
+
+impl<F: Fn() -> Vec<Vec<ReplyItem>> + Send + Sync> LlmProvider for Chunks<F> {
+    fn open(&self, _: Call) -> ReplyStream {
+        let chunks = (self.0)().into_iter().enumerate();
+        let chunk = |(at, items): (usize, Vec<ReplyItem>)| async move {
+            if at > 0 {
+                tokio::task::yield_now().await;
+            }
+            futures_util::stream::iter(items)
+        };
+        ReplyStream::new(futures_util::stream::iter(chunks).then(chunk).flatten())
+    }
+}
+
+/// What an item says, for comparisons: items with errors are not comparable.
+fn told(item: &ReplyItem) -> String {
+    match item {
+        ReplyItem::Delta(delta) => format!("{delta:?}"),
+        ReplyItem::Notice(Notice::AnsweredBy(who)) => format!("by {}", who.provider),
+        ReplyItem::Notice(notice) => format!("{notice:?}"),
+        ReplyItem::End(Ok(())) => "ok".to_owned(),
+        ReplyItem::End(Err(error)) => told_error(error),
+        other => format!("{other:?}"),
+    }
+}
+
+fn told_error(error: &LlmError) -> String {
+    format!(
+        "{error:?} {} {} {:?} {:?} {:?} {:?} {}",
+        error,
+        error.is_retryable(),
+        error.retry_after(),
+        error.headers(),
+        error.body_excerpt(),
+        error.partial(),
+        error.chain(),
+    )
+}
+
+/// Everything a reply gives, in the chunks in which it gives it.
+async fn chunks(provider: &dyn LlmProvider, call: Call) -> Vec<Vec<String>> {
+    let mut reply = provider.open(call);
+    let mut chunks = vec![Vec::new()];
+    loop {
+        let item = match poll_fn(|cx| Poll::Ready(reply.poll_next_unpin(cx))).await {
+            Poll::Ready(item) => item,
+            Poll::Pending => {
+                if chunks.last().is_some_and(|chunk| !chunk.is_empty()) {
+                    chunks.push(Vec::new());
+                }
+                tokio::task::yield_now().await;
+                continue;
+            }
+        };
+        let Some(item) = item else {
+            return chunks;
+        };
+        chunks.last_mut().unwrap().push(told(&item));
+    }
+}
+
+/// Records one streamed call to its end.
+async fn recorded(
+    items: impl Fn() -> Vec<Vec<ReplyItem>> + Send + Sync,
+    request: ChatRequest,
+    scrub: Scrub,
+) -> Exchange {
+    let buffer = CassetteBuffer::new();
+    let clock = Arc::new(ManualClock::jumping());
+    let recorder = RecordingProvider::new(Chunks(items), buffer.clone(), clock).with_scrub(scrub);
+    let _ = chunks(&recorder, Call::new(request).with_stream(true)).await;
+    assert_eq!(recorder.problems(), []);
+    buffer.cassette().exchanges()[0].clone()
+}
+
+/// The file of a cassette.
+fn file(cassette: &Cassette) -> Vec<u8> {
+    use agcore_llm::cassette::{CassetteSink, CassetteWriter};
+    let writer = CassetteWriter::new(Vec::new());
+    cassette
+        .exchanges()
+        .iter()
+        .for_each(|exchange| writer.keep(exchange).unwrap());
+    writer.into_inner()
+}

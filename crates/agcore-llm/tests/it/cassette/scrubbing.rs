@@ -1,0 +1,270 @@
+//! Secrets: wherever they stand, and wherever a reply is cut.
+
+use agcore_chat::{AnsweredBy, Fault, FaultKind, ToolCall, Usage, VendorData};
+use agcore_llm::{
+    LlmErrorKind, LlmProviderExt, ReplayProvider,
+    cassette::RecordedItem,
+    credential::SecretGuard,
+    delta::{CallFragment, Place, ReplyStart, SealedBlock},
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// Of no known shape.
+const KEY: &str = "hunter2/\"hunter3\"";
+const MARK: &str = "[redacted]";
+
+fn delta(delta: ReplyDelta) -> ReplyItem {
+    ReplyItem::Delta(delta)
+}
+
+fn call(id: Option<&str>, input: &str) -> ReplyItem {
+    delta(ReplyDelta::Call {
+        choice: 0,
+        fragment: Box::new(CallFragment {
+            index: Some(0),
+            id: id.map(Into::into),
+            name: id.map(|_| "send".into()),
+            input: Some(input.into()),
+            ..CallFragment::default()
+        }),
+    })
+}
+
+fn leaky_request() -> ChatRequest {
+    let mut tool = ToolCall::function("c1", "send", json!({"key": KEY}).to_string());
+    tool.extra.insert("note", KEY);
+    let mut request = ChatRequest::new([
+        Message::system(format!("The key is {KEY}.")),
+        Message::user(KEY),
+        Message::Assistant(agcore_chat::AssistantMessage::new("").with_call(tool)),
+        Message::tool("c1", format!(r#"{{"echo":"{}"}}"#, KEY.replace('"', "\\u0022"))),
+    ])
+    .with_extra_body(KEY, KEY)
+    .with_extra_header("x-team", KEY)
+    .with_extra_header("authorization", "Bearer short");
+    request.user = Some(KEY.into());
+    request.metadata = Some([("user_id".to_owned(), "ada".to_owned())].into());
+    request
+}
+
+fn leaky_items() -> Vec<Vec<ReplyItem>> {
+    let mut error = LlmError::new(LlmErrorKind::Authentication, format!("wrong key {KEY}"))
+        .with_body(KEY)
+        .with_headers(vec![
+            ("x-echo".into(), KEY.into()),
+            ("set-cookie".into(), "id=1".into()),
+        ])
+        .with_source(KEY)
+        .with_partial(Some(agcore_chat::ChatResponse::from_text(KEY)));
+    error = error
+        .with_provider(KEY)
+        .with_model(KEY)
+        .with_request_id(Some(KEY.into()));
+    let (head, tail) = KEY.split_at(5);
+    let arguments = json!({"a": KEY}).to_string();
+    let (early, late) = arguments.split_at(12);
+    let escaped = json!({"a": KEY}).to_string().replace('/', "\\/");
+    let (begin, rest) = escaped.split_at(9);
+    let mut usage = Usage::new(1, 2);
+    usage.extra.insert("billed_to", KEY);
+    vec![
+        vec![ReplyItem::Notice(Notice::AnsweredBy(AnsweredBy::new(KEY, "m")))],
+        vec![delta(ReplyDelta::Start(Box::new(ReplyStart {
+            id: Some(KEY.into()),
+            ..ReplyStart::default()
+        })))],
+        vec![text("It is "), text(head)],
+        vec![text(tail), text(", yes")],
+        vec![
+            delta(ReplyDelta::Reasoning {
+                choice: 0,
+                text: head.into(),
+            }),
+            delta(ReplyDelta::Reasoning {
+                choice: 0,
+                text: tail.into(),
+            }),
+            delta(ReplyDelta::Seal {
+                choice: 0,
+                block: SealedBlock::Reasoning,
+                vendor: Box::new(VendorData::new("v", json!([KEY]))),
+            }),
+        ],
+        vec![call(Some("c1"), early)],
+        vec![call(None, late)],
+        vec![call(Some("c2"), begin), call(None, rest)],
+        vec![delta(ReplyDelta::Member {
+            place: Place::Response,
+            name: "x".into(),
+            value: json!({KEY: KEY}),
+        })],
+        vec![delta(ReplyDelta::Usage(Box::new(usage)))],
+        vec![ReplyItem::Notice(Notice::RetryScheduled {
+            attempt: 1,
+            delay: std::time::Duration::ZERO,
+            fault: Fault::new(FaultKind::Server, KEY),
+        })],
+        vec![ReplyItem::End(Err(error))],
+    ]
+}
+
+#[tokio::test]
+async fn no_part_of_a_cassette_keeps_a_known_secret() {
+    let guard = SecretGuard::new();
+    guard.learn(&KEY.into());
+    for scrub in [
+        Scrub::new().with_secret(KEY),
+        Scrub::new().without_shapes().with_guard(guard),
+    ] {
+        let exchange = recorded(leaky_items, leaky_request(), scrub).await;
+        let written = String::from_utf8(file(&Cassette::new([exchange.clone()]))).unwrap();
+        for part in ["hunter", "unter2", "hunter3", "id=1", "Bearer short"] {
+            assert!(!written.contains(part), "{part}: {written}");
+        }
+        let counts: Vec<_> = exchange.chunks.iter().map(|chunk| chunk.items.len()).collect();
+        assert_eq!(counts, [1, 1, 2, 2, 3, 1, 1, 2, 1, 1, 1], "boundaries stay");
+        assert_eq!(exchange.request["metadata"]["user_id"], "ada", "the rest stays");
+        let said = |at: usize| serde_json::to_value(&exchange.chunks[at].items).unwrap();
+        assert_eq!(said(2), json!([{"text": "It is "}, {"text": MARK}]));
+        assert_eq!(said(3), json!([{"text": ""}, {"text": ", yes"}]));
+        assert_eq!(said(5)[0]["call"]["input"], "{\"a\":\"[redacted]");
+        assert_eq!(said(6)[0]["call"]["input"], "\"}");
+        assert_eq!(said(7)[0]["call"]["input"], "{\"a\":\"[redacted]\"}");
+    }
+}
+
+#[tokio::test]
+async fn keys_of_known_shapes_go_unasked_also_when_cut() {
+    let key = "sk-proj-0123456789abcdef";
+    let items = move || {
+        let letters = key.chars().map(|letter| vec![text(&letter.to_string())]);
+        std::iter::once(vec![text("It is ")])
+            .chain(letters)
+            .chain([vec![text("."), ok()]])
+            .collect()
+    };
+    let request = ChatRequest::new([Message::user(format!("My key: {key}"))]);
+    let exchange = recorded(items, request.clone(), Scrub::new()).await;
+    assert_eq!(exchange.response().unwrap().text(), "It is [redacted].");
+    assert_eq!(exchange.chunks.len(), key.len() + 2);
+    assert_eq!(exchange.request["messages"][0]["content"], "My key: [redacted]");
+    let exchange = recorded(items, request, Scrub::new().without_shapes()).await;
+    assert_eq!(exchange.response().unwrap().text(), format!("It is {key}."));
+}
+
+#[tokio::test]
+async fn fields_go_by_their_path() {
+    let mut request = leaky_request();
+    request.user = None;
+    request.seed = Some(7);
+    let scrub = Scrub::new()
+        .with_secret(KEY)
+        .with_field("metadata.user_id")
+        .with_field("messages.*.tool_call_id")
+        .with_field("seed")
+        .with_reply_field("start.id")
+        .with_reply_field("start.created")
+        .with_reply_field("message")
+        .with_header("X-Team");
+    let items = || {
+        let start = ReplyStart {
+            id: Some("r1".into()),
+            created: Some(5),
+            ..ReplyStart::default()
+        };
+        let error = LlmError::new(LlmErrorKind::Server, "a private thing");
+        vec![vec![
+            delta(ReplyDelta::Start(Box::new(start))),
+            ReplyItem::End(Err(error)),
+        ]]
+    };
+    let exchange = recorded(items, request, scrub).await;
+    assert_eq!(exchange.request["metadata"]["user_id"], MARK);
+    assert_eq!(exchange.request["messages"][3]["tool_call_id"], MARK);
+    assert_eq!(exchange.request["seed"], MARK);
+    assert_eq!(exchange.headers[0], ("x-team".to_owned(), MARK.to_owned()));
+    let RecordedItem::Delta(ReplyDelta::Start(start)) = &exchange.chunks[0].items[0] else {
+        panic!("the start stays");
+    };
+    assert_eq!((start.id.as_deref(), start.created), (Some(MARK), None));
+    assert_eq!(exchange.response().unwrap_err().message(), MARK);
+}
+
+#[tokio::test]
+async fn what_is_no_exchange_any_more_is_a_problem() {
+    let scrub = Scrub::new().with_reply_field("finish");
+    let items = || {
+        vec![vec![
+            delta(ReplyDelta::Usage(Box::new(Usage::new(1, 1)))),
+            text("x"),
+            ok(),
+        ]]
+    };
+    let exchange = recorded(items, hello(), scrub).await;
+    assert_eq!(exchange.chunks[0].items.len(), 2, "there is no such field");
+
+    let buffer = CassetteBuffer::new();
+    let recorder = RecordingProvider::new(
+        Chunks(|| vec![vec![delta(ReplyDelta::BlockEnd { choice: 0 }), ok()]]),
+        buffer.clone(),
+        Arc::new(ManualClock::new()),
+    )
+    .with_scrub(Scrub::new().with_reply_field("block_end"));
+    recorder.chat(hello()).await.unwrap();
+    assert!(
+        recorder.problems()[0].why.contains("no exchange"),
+        "{:?}",
+        recorder.problems()
+    );
+    assert_eq!(buffer.cassette().exchanges(), []);
+}
+
+#[tokio::test]
+async fn a_conversation_that_holds_a_secret_is_replayed() {
+    let (head, tail) = KEY.split_at(4);
+    let items = move || vec![vec![text(head)], vec![text(tail), ok()]];
+    let first = ChatRequest::new([Message::user(format!("Say {KEY}"))]);
+    let second = |answer: &str| {
+        ChatRequest::new([
+            Message::user(format!("Say {KEY}")),
+            Message::assistant(answer),
+            Message::user("Again"),
+        ])
+    };
+    let scrub = Scrub::new().with_secret(KEY);
+    let cassette = Cassette::new([
+        recorded(items, first.clone(), scrub.clone()).await,
+        recorded(items, second(KEY), scrub.clone()).await,
+    ]);
+    let replay = ReplayProvider::new(cassette).with_scrub(scrub);
+    let ask = |request| replay.chat_call(Call::new(request).with_stream(true));
+    let answer = ask(first).await.unwrap();
+    assert_eq!(answer.text(), MARK);
+    ask(second(&answer.text())).await.unwrap();
+    replay.check_done().unwrap();
+}
+
+proptest! {
+    /// However a text is cut, the cassette says the same, and no piece tells the secret.
+    #[test]
+    fn no_cut_lets_a_secret_through(
+        before in "[a-z \\n]{0,6}", after in "[a-z \\\\]{0,6}", twice in any::<bool>(), cuts in prop::collection::vec(0_usize..60, 0..6),
+    ) {
+        let secret = "a secret\nwith \"lines\"";
+        let whole = format!("{before}{secret}{after}{}", if twice { secret } else { "" });
+        let mut cuts: Vec<_> = cuts.into_iter().filter(|cut| *cut < whole.len()).chain([0, whole.len()]).collect();
+        cuts.sort_unstable();
+        let items = || {
+            let pieces = cuts.windows(2).map(|pair| vec![text(&whole[pair[0]..pair[1]])]);
+            pieces.chain([vec![ok()]]).collect::<Vec<_>>()
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let exchange = runtime.block_on(recorded(items, hello(), Scrub::new().with_secret(secret)));
+        let said = exchange.response().unwrap().text().into_owned();
+        prop_assert_eq!(&said, &whole.replace(secret, MARK));
+        prop_assert_eq!(exchange.items().count(), cuts.len() - 1);
+    }
+}

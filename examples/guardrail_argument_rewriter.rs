@@ -1,0 +1,157 @@
+//! A guardrail as a hook: whatever path the model asks for, a tool stays inside its folder.
+//!
+//! [`Hook::pre_tool`] may replace the arguments of a call, or block it. Replaced arguments are checked against the tool's
+//! schema like any others, so a hook cannot hand a tool what it does not take. Hooks run in the order in which they were
+//! added: the second one here sees what the first one made. Run it: `cargo run --example guardrail_argument_rewriter`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::error::Error;
+
+use agcore::{
+    AgentBuilder, AgentSpec, ToolRegistry,
+    chat::{Role, ToolCall, ToolResult},
+    llm::{Hook, HookContext, ResultVerdict, ToolVerdict},
+    tools::{
+        ToolError,
+        schemars::{self, JsonSchema},
+        typed,
+    },
+};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Keeps `path` arguments of all tools inside a folder.
+struct InFolder(&'static str);
+
+impl InFolder {
+    /// The path inside the folder; nothing when it leads out of it.
+    fn place(&self, path: &str) -> Option<String> {
+        let path = path.strip_prefix(self.0).unwrap_or(path);
+        let mut parts = vec![self.0];
+        for part in path.split(['/', '\\']) {
+            match part {
+                "" | "." => {}
+                ".." if parts.len() == 1 => return None,
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        Some(parts.join("/"))
+    }
+}
+
+#[async_trait]
+impl Hook for InFolder {
+    /// If it fails, the tool does not run.
+    fn fails_closed(&self) -> bool {
+        true
+    }
+
+    async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
+        // Arguments that cannot be read reach no tool anyway: the model is told what is wrong with them.
+        let Ok(mut arguments) = call.arguments() else {
+            return ToolVerdict::Continue;
+        };
+        let Some(asked) = arguments.get("path").and_then(Value::as_str) else {
+            return ToolVerdict::Continue;
+        };
+        match self.place(asked) {
+            Some(path) if path == asked => ToolVerdict::Continue,
+            Some(path) => {
+                println!("  folder  {asked} becomes {path}");
+                arguments.insert("path".to_owned(), path.into());
+                ToolVerdict::Replace(arguments)
+            }
+            None => {
+                println!("  folder  {asked} is refused");
+                ToolVerdict::Block(format!("{asked} is outside of the folder you may read."))
+            }
+        }
+    }
+
+    /// The call is the one that ran, with the arguments that it was given.
+    async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, _: &ToolResult) -> ResultVerdict {
+        println!("  ran     {} {}", call.name, call.raw_input());
+        ResultVerdict::Continue
+    }
+}
+
+/// Lets nobody read more than this many lines at once.
+struct AtMost(i64);
+
+#[async_trait]
+impl Hook for AtMost {
+    async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
+        let Ok(mut arguments) = call.arguments() else {
+            return ToolVerdict::Continue;
+        };
+        match arguments.get("lines").and_then(Value::as_i64) {
+            Some(lines) if lines > self.0 => {
+                arguments.insert("lines".to_owned(), self.0.into());
+                ToolVerdict::Replace(arguments)
+            }
+            _ => ToolVerdict::Continue,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Read {
+    /// Which file.
+    path: String,
+    /// How many of its lines.
+    lines: u32,
+}
+
+/// One turn in which the model makes these calls; gives back what it was told of each.
+async fn results(hooks: [Option<AtMost>; 2], calls: &[(&str, i64)]) -> Result<Vec<String>, Box<dyn Error>> {
+    let tools = ToolRegistry::new();
+    let read = |read: Read| async move { Ok::<_, ToolError>(format!("{} lines of {}", read.lines, read.path)) };
+    tools.register(typed("read", "Reads a file.", read))?;
+    let calls = calls.iter().enumerate().map(|(at, (path, lines))| {
+        let arguments = serde_json::json!({ "path": path, "lines": lines });
+        ToolCall::function(format!("call_{at}"), "read", arguments.to_string())
+    });
+    let model = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Read.")]);
+
+    let mut builder = AgentBuilder::new().with_provider(model).with_tools(tools);
+    builder = builder.with_hook(InFolder("/srv/files"));
+    for hook in hooks.into_iter().flatten() {
+        builder = builder.with_hook(hook);
+    }
+    let session = builder
+        .build()?
+        .session("s-1", AgentSpec::new("reader", "You read files."));
+    session.submit_turn("Read them all.").await?;
+    let messages = session.messages().await;
+    let results = messages.iter().filter(|message| message.role() == Role::Tool);
+    Ok(results.map(|message| message.text().into_owned()).collect())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    println!("calls that are good, outside, far outside, too long:");
+    let calls = [
+        ("/srv/files/a.txt", 5),
+        ("notes/../b.txt", 5),
+        ("../../etc/passwd", 5),
+        ("/etc/passwd", 5_000),
+    ];
+    let told = results([Some(AtMost(100)), None], &calls).await?;
+    for result in &told {
+        println!("  told    {result}");
+    }
+    assert_eq!(told[0], "5 lines of /srv/files/a.txt");
+    assert_eq!(told[1], "5 lines of /srv/files/b.txt");
+    assert_eq!(told[2], "../../etc/passwd is outside of the folder you may read.");
+    assert_eq!(told[3], "100 lines of /srv/files/etc/passwd");
+
+    println!("a hook that is wrong itself:");
+    let told = results([Some(AtMost(100)), Some(AtMost(-1))], &[("a.txt", 5)]).await?;
+    println!("  told    {}", told[0]);
+    assert!(told[0].contains("$.lines"), "the tool did not run: {}", told[0]);
+    Ok(())
+}

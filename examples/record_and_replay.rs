@@ -1,0 +1,138 @@
+//! A session recorded once and replayed without a network: the test of an agent that needs no key and costs nothing.
+//!
+//! The recorder wraps the provider and writes a cassette, without the secrets that it is told of. The replay answers from
+//! the cassette as the model did, piece by piece; everything above it cannot tell the difference. While it runs, the
+//! network is denied, loopback too.
+//!
+//! Run it: `cargo run --example record_and_replay`.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::{error::Error, sync::Arc};
+
+use agcore::{
+    AgentBuilder, AgentSpec, ChatRequest, LlmProvider, LlmProviderExt, Message, ToolRegistry,
+    llm::{
+        ProviderConfig, RecordingProvider, ReplayProvider, SystemClock,
+        cassette::{Cassette, CassetteWriter, Scrub},
+    },
+    tools::{
+        schemars::{self, JsonSchema},
+        typed,
+    },
+};
+use agcore_testkit::{
+    clock::ManualClock,
+    mock_server::{MockServer, RecordedRequest, Reply, ToolCall},
+    network::deny_network,
+};
+use futures_util::StreamExt;
+use serde::Deserialize;
+use serde_json::json;
+
+/// What the application keeps to itself; the model is told it all the same.
+const DOOR_CODE: &str = "4711-0815";
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome<()> {
+    for streamed in [false, true] {
+        // Once, with a model over HTTP. A file is as good as this vector.
+        let server = MockServer::start(model).await?;
+        let config = ProviderConfig::of("openai:mock")?.with_base_url(server.base_url());
+        let writer = Arc::new(CassetteWriter::new(Vec::new()));
+        let recorder = RecordingProvider::new(config.build()?, Arc::clone(&writer), Arc::new(SystemClock::new()))
+            .with_scrub(secrets());
+        let recorder = Arc::new(recorder);
+        let original = session(recorder.clone(), streamed).await?;
+        assert!(
+            recorder.problems().is_empty(),
+            "a recording that is not whole is of no use"
+        );
+        drop(server);
+
+        let bytes = writer.with_inner(|bytes| bytes.clone());
+        let cassette = Cassette::parse(&bytes)?.into_whole()?;
+        println!(
+            "recorded {} exchanges in {} bytes",
+            cassette.exchanges().len(),
+            bytes.len()
+        );
+        let text = String::from_utf8(bytes)?;
+        assert!(
+            !text.contains(DOOR_CODE) && text.contains("[redacted]"),
+            "no secret is in the cassette"
+        );
+
+        // Ever after, without it.
+        let denied = deny_network().with_loopback_denied();
+        let replay = ReplayProvider::new(cassette).with_scrub(secrets());
+        let replayed = session(Arc::new(replay.clone()), streamed).await?;
+        assert_eq!(replayed, original, "byte by byte");
+        replay.check_done()?;
+        println!("replayed all of it, with the network denied:");
+        println!("  {}", replayed.last().map(String::as_str).unwrap_or_default());
+
+        // A request that was not recorded is told apart from those that were.
+        let other = ChatRequest::new([Message::user("Something else")]);
+        let error = replay.chat(other).await.err().ok_or("it was not recorded")?;
+        println!("{error}");
+        assert!(error.message().contains("messages[0]"), "the error says what differs");
+        drop(denied);
+    }
+    Ok(())
+}
+
+fn secrets() -> Scrub {
+    Scrub::new().with_secret(DOOR_CODE)
+}
+
+/// Two turns of an agent with a tool: everything that is told of them, and the conversation as JSON.
+async fn session(provider: Arc<dyn LlmProvider>, streamed: bool) -> Outcome<[String; 2]> {
+    // How long a tool took is told, too: on a clock that stands still it is always the same.
+    let builder = AgentBuilder::new().with_clock(ManualClock::new());
+    let bundle = builder.with_provider(provider).with_tools(tools()?).build()?;
+    let session = bundle.session(
+        "s-1",
+        AgentSpec::new("porter", format!("The door code is {DOOR_CODE}.")),
+    );
+    let mut told = String::new();
+    for input in ["How many guests are 2 and 3?", "And what is the code?"] {
+        if streamed {
+            let mut turn = session.submit_turn_stream(input);
+            while let Some(event) = turn.next().await {
+                told.push_str(&serde_json::to_string(&event)?);
+            }
+        } else {
+            told.push_str(&session.submit_turn(input).await?.text());
+        }
+    }
+    Ok([told, serde_json::to_string(&session.messages().await)?])
+}
+
+/// What the tool is called with.
+#[derive(Deserialize, JsonSchema)]
+struct Guests {
+    first: u32,
+    second: u32,
+}
+
+fn tools() -> Outcome<ToolRegistry> {
+    let tools = ToolRegistry::new();
+    let add = |guests: Guests| async move { Ok(guests.first + guests.second) };
+    tools.register(typed("count_guests", "Adds two numbers of guests.", add))?;
+    Ok(tools)
+}
+
+/// A model that needs the tool for the first question and has the second answer from its instructions.
+fn model(request: &RecordedRequest) -> Reply {
+    let prompt = request.prompt();
+    match prompt.last_user() {
+        "How many guests are 2 and 3?" if !request.json().to_string().contains("\"role\":\"tool\"") => {
+            Reply::tool_calls([ToolCall::new("count_guests", &json!({"first": 2, "second": 3}))])
+        }
+        "How many guests are 2 and 3?" => Reply::text("Five."),
+        _ => Reply::text("That stays between us."),
+    }
+}
