@@ -1,5 +1,7 @@
 //! The bytes on the wire: requests that the floors send, replies that the server gives.
 
+pub(crate) mod streamed;
+
 /// How many chunks the fast stream has.
 pub(crate) const FAST_CHUNKS: u32 = 2000;
 
@@ -81,29 +83,6 @@ fn completion(message: &str, finish: &str) -> Vec<u8> {
 /// The head of a stream.
 pub(crate) const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req_0\r\ntransfer-encoding: chunked\r\n\r\n";
-
-/// A chunk of text, as OpenAI sends it: the text differs from chunk to chunk, and so do the letters of no meaning.
-pub(crate) fn chunk(number: u32) -> String {
-    let text = format!(" piece {number:07} of 20");
-    let obfuscation: String = (0..4)
-        .map(|at| char::from(b'a' + (number.wrapping_mul(7 + at) % 26) as u8))
-        .collect();
-    framed(&format!(
-        r#"{{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44","choices":[{{"index":0,"delta":{{"content":"{text}"}},"logprobs":null,"finish_reason":null}}],"obfuscation":"{obfuscation}"}}"#
-    ))
-}
-
-/// The end of a stream.
-pub(crate) fn stream_end() -> String {
-    let end = r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}"#;
-    [&framed(end), &framed("[DONE]"), "0\r\n\r\n"].concat()
-}
-
-/// An event of a stream as a chunk of HTTP.
-fn framed(data: &str) -> String {
-    let event = format!("data: {data}\n\n");
-    format!("{:x}\r\n{event}\r\n", event.len())
-}
 
 /// How much text a stream of so many chunks has, in bytes.
 pub(crate) fn text_of(chunks: u32) -> u64 {

@@ -28,7 +28,15 @@ pub(crate) struct Job {
 }
 
 /// All jobs, in the order of the report.
-pub(crate) const JOBS: &[Job] = &[turn::JOB, tool_loop::JOB, stream::JOB, many::JOB, history::JOB];
+pub(crate) const JOBS: &[Job] = &[
+    turn::JOB,
+    tool_loop::JOB,
+    stream::JOB,
+    stream::ANTHROPIC,
+    stream::RESPONSES,
+    many::JOB,
+    history::JOB,
+];
 
 /// A runtime as clients use it: of one thread, so that counting allocations of the thread counts all.
 fn runtime() -> Fallible<Runtime> {

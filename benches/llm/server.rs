@@ -17,7 +17,11 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::{Fallible, canned, core};
+use crate::{
+    Fallible,
+    canned::{self, streamed::Api},
+    core,
+};
 
 /// Of so many requests to `/busy` one is answered.
 const BUSY: u32 = 3;
@@ -26,7 +30,7 @@ struct Replies {
     whole: Vec<u8>,
     calls: Vec<u8>,
     busy: Vec<u8>,
-    stream: Vec<u8>,
+    streams: [(&'static [u8], Vec<u8>); 3],
     head: &'static str,
     chunks: Vec<String>,
     end: String,
@@ -92,24 +96,31 @@ fn request_size(request: &[u8]) -> Option<usize> {
 
 impl Replies {
     fn new() -> Self {
-        let (head, end) = (canned::STREAM_HEAD, canned::stream_end());
-        let chunks: Vec<String> = (0..canned::FAST_CHUNKS).map(canned::chunk).collect();
+        let head = canned::STREAM_HEAD;
+        let chunks_of = |api: Api, count| (0..count).map(|number| api.chunk(number)).collect::<Vec<_>>();
+        let stream = |api: Api| {
+            let chunks = chunks_of(api, canned::FAST_CHUNKS).concat();
+            [head, &api.begin(), &chunks, &api.end()].concat().into_bytes()
+        };
         Self {
             whole: canned::whole_reply(),
             calls: canned::calls_reply(),
             busy: canned::busy_reply(),
-            stream: [head, &chunks.concat(), &end].concat().into_bytes(),
+            streams: Api::ALL.map(|api| (api.path().as_bytes(), stream(api))),
             head,
-            chunks,
-            end,
+            chunks: chunks_of(Api::Chat, canned::PACED_CHUNKS),
+            end: Api::Chat.end(),
             asked_while_busy: AtomicU32::new(0),
         }
     }
 
     async fn answer(&self, request: &[u8], connection: &mut TcpStream) -> io::Result<()> {
         let path = request.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-        match path.split(|byte| *byte == b'/').nth(1).unwrap_or_default() {
-            b"stream" => connection.write_all(&self.stream).await,
+        let first = path.split(|byte| *byte == b'/').nth(1).unwrap_or_default();
+        if let Some((_, stream)) = self.streams.iter().find(|(path, _)| *path == first) {
+            return connection.write_all(stream).await;
+        }
+        match first {
             b"paced" => self.paced(connection).await,
             b"loop" if memchr::memmem::find(request, b"tool_call_id").is_none() => {
                 connection.write_all(&self.calls).await
@@ -125,7 +136,7 @@ impl Replies {
         let mut pace = interval(Duration::from_millis(canned::PACE_MS));
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         connection.write_all(self.head.as_bytes()).await?;
-        for chunk in &self.chunks[..canned::PACED_CHUNKS as usize] {
+        for chunk in &self.chunks {
             pace.tick().await;
             connection.write_all(chunk.as_bytes()).await?;
         }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Deserialize;
 
-use crate::Fallible;
+use crate::{Fallible, canned::streamed::Api};
 
 #[derive(Deserialize)]
 struct Completion {
@@ -57,9 +57,22 @@ struct Delta {
     content: Option<String>,
 }
 
+/// An event of either other API that has text; which one it is, its name tells.
+#[derive(Deserialize)]
+struct TextEvent<T> {
+    delta: T,
+}
+
+/// Anthropic's delta; the delta of a response is the text itself.
+#[derive(Deserialize)]
+struct TextDelta {
+    text: String,
+}
+
 /// Reads a stream of the one form that our server sends.
-#[derive(Default)]
 pub(crate) struct Events {
+    /// The text in an event, in bytes.
+    read: fn(&[u8]) -> Fallible<u64>,
     /// The beginning of an event whose end has not come yet.
     begun: Vec<u8>,
     /// How much text came, in bytes.
@@ -67,16 +80,29 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    /// A reader at the beginning of a stream.
+    pub(crate) fn of(api: Api) -> Self {
+        Self {
+            read: match api {
+                Api::Chat => chat_text,
+                Api::Anthropic => anthropic_text,
+                Api::Responses => responses_text,
+            },
+            begun: Vec::new(),
+            text: 0,
+        }
+    }
+
     pub(crate) fn feed(&mut self, piece: &[u8]) -> Fallible {
         let mut rest = piece;
         while let Some(end) = memchr::memmem::find(rest, b"\n\n") {
             let (event, after) = (&rest[..end], &rest[end + 2..]);
             rest = after;
             if self.begun.is_empty() {
-                self.text += text(event)?;
+                self.text += (self.read)(event)?;
             } else {
                 self.begun.extend_from_slice(event);
-                self.text += text(&self.begun)?;
+                self.text += (self.read)(&self.begun)?;
                 self.begun.clear();
             }
         }
@@ -85,7 +111,7 @@ impl Events {
     }
 }
 
-fn text(event: &[u8]) -> Fallible<u64> {
+fn chat_text(event: &[u8]) -> Fallible<u64> {
     let data = event.strip_prefix(b"data: ").ok_or("no data")?;
     if data == b"[DONE]" {
         return Ok(0);
@@ -93,6 +119,22 @@ fn text(event: &[u8]) -> Fallible<u64> {
     let chunk: Chunk = serde_json::from_slice(data)?;
     let content = chunk.choices.into_iter().next().and_then(|choice| choice.delta.content);
     Ok(content.map_or(0, |content| content.len() as u64))
+}
+
+fn anthropic_text(event: &[u8]) -> Fallible<u64> {
+    let Some(data) = event.strip_prefix(b"event: content_block_delta\ndata: ") else {
+        return Ok(0);
+    };
+    let event: TextEvent<TextDelta> = serde_json::from_slice(data)?;
+    Ok(event.delta.text.len() as u64)
+}
+
+fn responses_text(event: &[u8]) -> Fallible<u64> {
+    let Some(data) = event.strip_prefix(b"event: response.output_text.delta\ndata: ") else {
+        return Ok(0);
+    };
+    let event: TextEvent<String> = serde_json::from_slice(data)?;
+    Ok(event.delta.len() as u64)
 }
 
 /// Pieces in one; a single one stays what it is.

@@ -15,11 +15,20 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use super::tools;
-use crate::Fallible;
+use crate::{Fallible, canned::streamed::Api};
 
 /// A provider that asks the server of a URL.
 pub(crate) fn provider(url: &str) -> Fallible<Arc<dyn LlmProvider>> {
-    let config = ProviderConfig::of("openai:gpt-4.1")?
+    provider_of(Api::Chat, url)
+}
+
+/// The same for either API.
+pub(crate) fn provider_of(api: Api, url: &str) -> Fallible<Arc<dyn LlmProvider>> {
+    let config = ProviderConfig::of(match api {
+        Api::Chat => "openai:gpt-4.1",
+        Api::Anthropic => "anthropic:claude-sonnet-4-5",
+        Api::Responses => "openai-responses:gpt-4.1",
+    })?
         .with_base_url(url)
         .with_api_key("sk-test")
         // So large that no history here is made shorter.

@@ -8,7 +8,8 @@ use tokio::runtime::Runtime;
 
 use super::{Job, expect, runtime};
 use crate::{
-    Fallible, alloc, canned,
+    Fallible, alloc,
+    canned::{self, streamed::Api},
     client::{floor::Floor, minimal::Events, ours, reqwest::Reqwest},
     clock,
     figures::Figures,
@@ -64,7 +65,7 @@ fn run(who: &str, url: &str) -> Fallible<Figures> {
 }
 
 async fn read(floor: &mut Floor) -> Fallible<u64> {
-    let mut events = Events::default();
+    let mut events = Events::of(Api::Chat);
     let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
     floor.each(request, |piece| events.feed(piece)).await?;
     Ok(events.text)

@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::{Job, Rounds, expect, measured, runtime};
 use crate::{
-    Fallible, canned,
+    Fallible,
+    canned::{self, streamed::Api},
     client::{floor::Floor, minimal::Events, ours},
     figures::Figures,
 };
@@ -16,7 +17,23 @@ pub(crate) const JOB: Job = Job {
     clients: &["H", "R", "delta", "events"],
     pinned: false,
     repetitions: 9,
-    run,
+    run: |who, url| run(Api::Chat, who, url),
+};
+
+pub(crate) const ANTHROPIC: Job = Job {
+    name: "anthropic",
+    title: "A streamed event of Anthropic's API",
+    clients: &["H", "R", "delta"],
+    run: |who, url| run(Api::Anthropic, who, url),
+    ..JOB
+};
+
+pub(crate) const RESPONSES: Job = Job {
+    name: "responses",
+    title: "A streamed event of the Responses API",
+    clients: &["H", "R", "delta"],
+    run: |who, url| run(Api::Responses, who, url),
+    ..JOB
 };
 
 const ROUNDS: Rounds = Rounds {
@@ -26,12 +43,12 @@ const ROUNDS: Rounds = Rounds {
     units: canned::FAST_CHUNKS,
 };
 
-fn run(who: &str, url: &str) -> Fallible<Figures> {
-    let (runtime, url) = (runtime()?, format!("{url}/stream"));
+fn run(api: Api, who: &str, url: &str) -> Fallible<Figures> {
+    let (runtime, url) = (runtime()?, format!("{url}/{}", api.path()));
     let text_size = canned::text_of(canned::FAST_CHUNKS);
     match who {
         "delta" => {
-            let (provider, request) = (ours::provider(&url)?, ours::request());
+            let (provider, request) = (ours::provider_of(api, &url)?, ours::request());
             measured(&runtime, &ROUNDS, async || {
                 expect(ours::read_deltas(&provider, request.clone()).await?, text_size)
             })
@@ -48,7 +65,7 @@ fn run(who: &str, url: &str) -> Fallible<Figures> {
         floor => {
             let mut floor = runtime.block_on(Floor::of(floor, &url))?;
             measured(&runtime, &ROUNDS, async || {
-                let mut events = Events::default();
+                let mut events = Events::of(api);
                 let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
                 floor.each(request, |piece| events.feed(piece)).await?;
                 expect(events.text, text_size)

@@ -47,7 +47,7 @@ impl StreamEvent {
     }
 }
 
-/// What happened, by topic.
+/// What happened, by topic. What is large in an event is boxed: most are small, and each moves several times on its way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -137,7 +137,7 @@ pub enum ToolEvent {
         /// The call's id.
         call_id: Text,
         /// What it tells.
-        progress: Progress,
+        progress: Box<Progress>,
     },
     /// A call has its result.
     Completed {
@@ -156,7 +156,7 @@ pub enum ToolEvent {
         duration: Duration,
         /// For observers only: display hints, metadata.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        display: Option<Value>,
+        display: Option<Box<Value>>,
     },
 }
 
@@ -166,7 +166,7 @@ pub enum ToolEvent {
 #[non_exhaustive]
 pub enum ModelEvent {
     /// Tokens of one reply.
-    Usage(Usage),
+    Usage(Box<Usage>),
     /// The call failed and will be made again.
     RetryScheduled {
         /// Which attempt comes next, from 1.
@@ -232,7 +232,7 @@ pub enum CompactionMethod {
 #[non_exhaustive]
 pub enum PersonEvent {
     /// A call asks.
-    Asked(Question),
+    Asked(Box<Question>),
     /// A question was answered.
     Answered {
         /// Which.
@@ -286,7 +286,7 @@ pub enum TurnEvent {
     /// The turn is over, for better or worse. Always the last event.
     Complete {
         /// Tokens and calls of the whole turn.
-        usage: UsageTracker,
+        usage: Box<UsageTracker>,
     },
 }
 

@@ -32,7 +32,7 @@ pub struct ToolWork {
     pub call: ToolCall,
     /// When the call asked a question before: that question and its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resumed: Option<(Question, Answer)>,
+    pub resumed: Option<Box<(Question, Answer)>>,
 }
 
 impl ToolWork {
@@ -45,7 +45,7 @@ impl ToolWork {
     pub fn resumed(call: ToolCall, question: Question, answer: Answer) -> Self {
         Self {
             call,
-            resumed: Some((question, answer)),
+            resumed: Some(Box::new((question, answer))),
         }
     }
 }
@@ -160,7 +160,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// For observers only, never sent to a model: display hints, metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub display: Option<Value>,
+    pub display: Option<Box<Value>>,
 }
 
 impl ToolResult {
@@ -184,7 +184,7 @@ impl ToolResult {
 
     /// Adds something for observers only.
     pub fn with_display(mut self, display: Value) -> Self {
-        self.display = Some(display);
+        self.display = Some(Box::new(display));
         self
     }
 }

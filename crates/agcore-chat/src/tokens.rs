@@ -27,10 +27,22 @@ const AUDIO_BYTES_PER_TOKEN: u64 = 4_267;
 /// A file whose text is not known: about four bytes of base64 a token.
 const FILE_BYTES_PER_TOKEN: u64 = 5;
 
+/// A text's estimate is never larger for each of its bytes, whatever it is made of.
+const MOST_PER_BYTE: u64 = 2;
+
 /// Estimates tokens. One method to implement; messages, tools and requests are sums.
 pub trait TokenEstimator: Send + Sync {
     /// Tokens of a text.
     fn text(&self, text: &str) -> u64;
+
+    /// As many tokens as any text of so many bytes has at most, where that is known without reading it; otherwise `None`.
+    ///
+    /// Whoever knows it is asked less often: what is small by this is not counted. It is of use only where messages are
+    /// sums, as below.
+    fn text_at_most(&self, bytes: usize) -> Option<u64> {
+        let _ = bytes;
+        None
+    }
 
     /// Tokens of a message with all that is in it: text, reasoning, calls, pictures.
     fn message(&self, message: &Message) -> u64 {
@@ -131,5 +143,9 @@ impl HeuristicEstimator {
 impl TokenEstimator for HeuristicEstimator {
     fn text(&self, text: &str) -> u64 {
         estimate_text(text, self.family)
+    }
+
+    fn text_at_most(&self, bytes: usize) -> Option<u64> {
+        u64::try_from(bytes).ok()?.checked_mul(MOST_PER_BYTE)
     }
 }

@@ -18,6 +18,8 @@ mod lenient;
 #[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
 mod form;
 #[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
+mod text_template;
+#[cfg(any(feature = "openai-chat", feature = "anthropic", feature = "openai-responses"))]
 mod event_reply;
 #[cfg(any(
     feature = "openai-chat",

@@ -59,7 +59,7 @@ impl RegistryExecutor {
         let batch = self.session.next_batch();
         let settlement = self.engine.settle(work).await;
         let duration = settlement.duration;
-        (outcome(&self.session, batch, settlement), duration)
+        (outcome(&self.session, batch, *settlement), duration)
     }
 }
 

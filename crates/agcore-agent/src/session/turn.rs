@@ -1,6 +1,6 @@
 //! One turn of a session: checks, the agent's view of prompt and tools, the cycle.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use agcore_llm::{CompactionReport, Observer, TurnInput, TurnOptions};
 use tokio_util::sync::CancellationToken;
@@ -34,8 +34,9 @@ pub(super) async fn run<G: Goal>(
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
     let span = span::of(&shared, &**agent);
-    let outcome = goal.run(cycle, input, options, observer).instrument(span.clone()).await;
-    let outcome = outcome.map_err(AgentError::from);
+    // Pinned here and lent: a turn's future is large, and would be moved into the span.
+    let outcome = pin!(goal.run(cycle, input, options, observer));
+    let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
     span::record(&span, outcome.as_ref().map(G::report));
     outcome
 }

@@ -53,15 +53,15 @@ fn tool() {
         },
         ToolEvent::Progress {
             call_id: "a".into(),
-            progress: Progress::message("half way"),
+            progress: Box::new(Progress::message("half way")),
         },
         ToolEvent::Progress {
             call_id: "a".into(),
-            progress: Progress::of(1.0, Some(2.0)),
+            progress: Box::new(Progress::of(1.0, Some(2.0))),
         },
         ToolEvent::Progress {
             call_id: "a".into(),
-            progress: Progress::part(json!(["row"])),
+            progress: Box::new(Progress::part(json!(["row"]))),
         },
         ToolEvent::Completed {
             call_id: "a".into(),
@@ -70,7 +70,7 @@ fn tool() {
             output: "sun".into(),
             is_error: false,
             duration: Duration::from_micros(1500),
-            display: Some(json!({"chart": 1})),
+            display: Some(Box::new(json!({"chart": 1}))),
         },
     ];
     insta::assert_json_snapshot!(written(events.map(EventKind::from)));
@@ -79,7 +79,7 @@ fn tool() {
 #[test]
 fn model() {
     let events = [
-        ModelEvent::Usage(Usage::new(3, 4)),
+        ModelEvent::Usage(Box::new(Usage::new(3, 4))),
         ModelEvent::RetryScheduled {
             attempt: 2,
             delay: Duration::from_millis(1),
@@ -114,7 +114,7 @@ fn context() {
 fn person() {
     let question = Question::new("a", 1, QuestionKind::Approval, "May I?");
     let events = [
-        PersonEvent::Asked(question.clone()),
+        PersonEvent::Asked(Box::new(question.clone())),
         PersonEvent::Answered {
             question: question.id.clone(),
             answer: Answer::approve(),
@@ -151,7 +151,7 @@ fn turn() {
             limit: "max_tool_turns".into(),
         },
         TurnEvent::Error(fault()),
-        TurnEvent::Complete { usage },
+        TurnEvent::Complete { usage: Box::new(usage) },
     ];
     insta::assert_json_snapshot!(written(events.map(EventKind::from)));
 }
@@ -161,4 +161,10 @@ fn extension() {
     insta::assert_json_snapshot!(written([
         Extension::new("flow.node_started", json!({"node": "a"})).into()
     ]));
+}
+
+/// Events move several times on their way, and most are a few words.
+#[test]
+fn are_small_values() {
+    assert!(size_of::<EventKind>() <= 136, "{}", size_of::<EventKind>());
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use agcore_chat::tokens::{TokenizerFamily, estimate_text};
+use agcore_chat::tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -192,5 +192,20 @@ proptest! {
     fn appending_never_lowers_the_estimate(head in text(), tail in text(), family in family()) {
         let whole = estimate_text(&format!("{head}{tail}"), family);
         prop_assert!(estimate_text(&head, family) <= whole);
+    }
+}
+
+#[test]
+fn no_text_has_more_tokens_than_its_bytes_allow() {
+    let (common, others) = ('\0'..'\u{3100}', ('\u{3100}'..=char::MAX).step_by(61));
+    for c in common.chain(others) {
+        for before in ["", " ", "  ", "a", "Zz", "9", "é", "\n", "("] {
+            let text = format!("{before}{c}{before}{c}{c}");
+            for family in TokenizerFamily::ALL {
+                let estimator = HeuristicEstimator::new(*family);
+                let most = estimator.text_at_most(text.len()).unwrap();
+                assert!(estimator.text(&text) <= most, "{text:?} in {family:?}");
+            }
+        }
     }
 }

@@ -35,6 +35,12 @@ impl Gauge {
         sum
     }
 
+    /// Tokens that the messages have at most, told by their sizes alone; all there can be where nobody knows.
+    pub(crate) fn messages_at_most(parts: &[&[Arc<Message>]], estimator: &dyn TokenEstimator) -> u64 {
+        let sums = parts.iter().map(|messages| AtMost(estimator).messages(messages));
+        sums.fold(0, u64::saturating_add)
+    }
+
     /// Tokens of the tools.
     pub(crate) fn tools(&mut self, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
         match &self.tools {
@@ -48,6 +54,15 @@ impl Gauge {
                 tokens
             }
         }
+    }
+}
+
+/// The most of every text in place of its tokens.
+struct AtMost<'a>(&'a dyn TokenEstimator);
+
+impl TokenEstimator for AtMost<'_> {
+    fn text(&self, text: &str) -> u64 {
+        self.0.text_at_most(text.len()).unwrap_or(u64::MAX)
     }
 }
 
@@ -66,6 +81,15 @@ mod tests {
             self.0.fetch_add(1, Ordering::Relaxed);
             text.len() as u64
         }
+    }
+
+    #[test]
+    fn the_most_is_told_without_reading_or_is_all_there_can_be() {
+        let messages = ["a", "four"].map(|text| Arc::new(Message::user(text)));
+        let most = |estimator: &dyn TokenEstimator| Gauge::messages_at_most(&[&messages, &messages[..1]], estimator);
+        assert_eq!(most(&Counting::default()), u64::MAX);
+        let heuristic = agcore_chat::HeuristicEstimator::default();
+        assert!((heuristic.messages(&messages)..1000).contains(&most(&heuristic)));
     }
 
     #[test]

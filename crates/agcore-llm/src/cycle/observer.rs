@@ -12,6 +12,9 @@ use agcore_chat::StreamEvent;
 /// The driver rests when so many events wait: a slow reader slows the reading of the model's reply.
 const FULL: usize = 64;
 
+/// So many events wait mostly at once.
+const SOME: usize = 8;
+
 /// Takes the events of a turn. Made by [`TurnStream::of`](super::TurnStream::of), which drains it.
 ///
 /// Mostly whoever takes events out polls the driver next; wakers are for drivers that run in another task, or among
@@ -31,7 +34,11 @@ struct Queue {
 impl Observer {
     /// Not public: who makes one has to drain it.
     pub(super) fn new() -> Self {
-        Self(Arc::default())
+        let events = VecDeque::with_capacity(SOME);
+        Self(Arc::new(Mutex::new(Queue {
+            events,
+            ..Queue::default()
+        })))
     }
 
     pub(super) fn push(&self, event: StreamEvent) {

@@ -7,6 +7,7 @@ use super::{
     Chat, Close, Decoder, ReplyHead,
     failure::FailureReader,
     form::{self, Form},
+    text_template::{TextPlace, TextTemplate},
 };
 use crate::{
     delta::ReplyDelta,
@@ -26,7 +27,18 @@ pub(crate) trait EventReader: std::fmt::Debug + Send + 'static {
     const REPLY: &'static str;
 
     /// Reads an event that has data; none comes after the reply [is done](Self::is_done).
-    fn event(&mut self, event: &Event<'_>, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError>;
+    ///
+    /// Gives the place of the text when that is all the event told, and when the same event with another text would, next,
+    /// tell just that: then it need not be read in full.
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        failure: &FailureReader,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<Option<TextPlace>, LlmError>;
+
+    /// Hears of what was read in its place: the last event once more, with another text. For readers that remember texts.
+    fn heard(&mut self, _told: &ReplyDelta) {}
 
     /// Reads a whole reply.
     fn whole(&mut self, body: &[u8], failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), WholeFault>;
@@ -72,6 +84,7 @@ impl From<LlmError> for WholeFault {
 pub(crate) struct EventReply<R> {
     failure: FailureReader,
     reader: R,
+    template: TextTemplate,
     /// Whether the content type says that it is an event stream.
     is_events: bool,
     mode: Mode,
@@ -108,6 +121,7 @@ impl<R: EventReader> EventReply<R> {
         };
         Self {
             failure: FailureReader::new(head),
+            template: TextTemplate::default(),
             reader,
             is_events,
             mode,
@@ -142,12 +156,16 @@ impl<R: EventReader> EventReply<R> {
 
     fn read(&mut self, bytes: &[u8], out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         let Self {
-            failure, reader, mode, ..
+            failure,
+            template,
+            reader,
+            mode,
+            ..
         } = self;
         match mode {
             Mode::Events(_) if reader.is_done() => {}
             Mode::Events(sse) => {
-                let read = sse.feed(bytes, |event| hand_on(reader, failure, event, out));
+                let read = sse.feed(bytes, |event| hand_on(reader, template, failure, event, out));
                 return read.map_err(|stop| ended(reader, failure, stop, out));
             }
             Mode::Whole(body) if body.len().saturating_add(bytes.len()) > LONGEST_REPLY => {
@@ -165,9 +183,14 @@ impl<R: EventReader> EventReply<R> {
     }
 
     fn finish_events(&mut self, mut sse: SseDecoder, close: Close, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
-        let Self { failure, reader, .. } = self;
+        let Self {
+            failure,
+            template,
+            reader,
+            ..
+        } = self;
         if !reader.is_done() {
-            sse.finish(|event| hand_on(reader, failure, event, out))
+            sse.finish(|event| hand_on(reader, template, failure, event, out))
                 .map_err(|stop| ended(reader, failure, stop, out))?;
         }
         if reader.is_done() || reader.is_finished() {
@@ -255,9 +278,10 @@ impl From<SseTooLong> for Stop {
     }
 }
 
-/// Hands an event to the reader. Pings have no data; some gateways send comments on as data.
+/// Hands an event to the reader, unless it is but the last one with another text. Pings have no data; some gateways send comments on as data.
 fn hand_on<R: EventReader>(
     reader: &mut R,
+    template: &mut TextTemplate,
     failure: &FailureReader,
     event: SseEvent<'_>,
     out: &mut Vec<ReplyDelta>,
@@ -266,12 +290,21 @@ fn hand_on<R: EventReader>(
     if reader.is_done() || data.is_empty() || data.starts_with(b":") {
         return Ok(());
     }
+    if let Some(delta) = template.read(event.name, data) {
+        reader.heard(&delta);
+        out.push(delta);
+        return Ok(());
+    }
+    template.clear();
     let event = Event {
         name: event.name,
         data,
         unterminated: event.unterminated,
     };
-    reader.event(&event, failure, out).map_err(Stop::Failed)
+    if let Some(text) = reader.event(&event, failure, out).map_err(Stop::Failed)? {
+        template.learn(event.name, data, text);
+    }
+    Ok(())
 }
 
 /// Tells what was held back before the error.

@@ -59,6 +59,11 @@ pub(crate) fn says_nothing(value: &Value) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct LooseText(pub(super) Text);
 
+/// The same, and the address at which it stands in the input, when it stands there as it is.
+#[cfg(any(feature = "anthropic", feature = "openai-responses"))]
+#[derive(Debug, Default)]
+pub(super) struct PlacedText(pub(super) Text, pub(super) Option<usize>);
+
 /// The same as text of its own, for what is kept; nothing when it is empty.
 #[cfg(feature = "openai-chat")]
 #[derive(Debug, Default)]
@@ -107,6 +112,36 @@ impl<'de> Deserialize<'de> for LooseText {
             }
             fn visit_bool<E: de::Error>(self, _: bool) -> Result<LooseText, E> {
                 Ok(LooseText::default())
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+#[cfg(any(feature = "anthropic", feature = "openai-responses"))]
+impl<'de> Deserialize<'de> for PlacedText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> de::Visitor<'de> for TextVisitor {
+            type Value = PlacedText;
+            nothing!(PlacedText);
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<PlacedText, E> {
+                Ok(PlacedText(text.into(), Some(text.as_ptr().addr())))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PlacedText, E> {
+                Ok(PlacedText(text.into(), None))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<PlacedText, E> {
+                Ok(PlacedText(number.to_string().into(), None))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PlacedText, E> {
+                Ok(PlacedText(number.to_string().into(), None))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<PlacedText, E> {
+                Ok(PlacedText(number.to_string().into(), None))
+            }
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<PlacedText, E> {
+                Ok(PlacedText::default())
             }
         }
         deserializer.deserialize_any(TextVisitor)

@@ -24,10 +24,10 @@ pub(crate) struct Batch {
     /// Calls on their way to the gate and through it; nothing waits for their neighbours here.
     preparing: FuturesUnordered<Future<Prepared>>,
     /// Calls that wait for their turn.
-    ready: BTreeMap<usize, ReadyCall>,
+    ready: BTreeMap<usize, Box<ReadyCall>>,
     lanes: Lanes,
-    running: FuturesUnordered<Future<Settlement>>,
-    settled: VecDeque<(usize, Settlement)>,
+    running: FuturesUnordered<Future<Box<Settlement>>>,
+    settled: VecDeque<(usize, Box<Settlement>)>,
 }
 
 type Future<T> = Pin<Box<dyn std::future::Future<Output = (usize, T)> + Send>>;
@@ -73,10 +73,7 @@ impl Batch {
             return Some(BatchItem::Progress { call_id, progress });
         }
         let (place, settlement) = self.settled.pop_front()?;
-        Some(BatchItem::Settled {
-            place,
-            settlement: Box::new(settlement),
-        })
+        Some(BatchItem::Settled { place, settlement })
     }
 
     /// Moves every call as far as it gets now. False when none moved.
@@ -85,7 +82,7 @@ impl Batch {
         while let Poll::Ready(Some((place, prepared))) = self.preparing.poll_next_unpin(cx) {
             moved = true;
             match prepared {
-                Prepared::Settled(settlement) => self.settled.push_back((place, *settlement)),
+                Prepared::Settled(settlement) => self.settled.push_back((place, settlement)),
                 Prepared::Ready(ready) => {
                     self.lanes.wait(place, Need::of(ready.call.tool.annotations()));
                     self.ready.insert(place, ready);
@@ -104,7 +101,7 @@ impl Batch {
         moved
     }
 
-    fn start(&self, (place, ready): (usize, ReadyCall)) {
+    fn start(&self, (place, ready): (usize, Box<ReadyCall>)) {
         let engine = Arc::clone(&self.engine);
         self.running
             .push(Box::pin(async move { (place, engine.run(ready).await) }));

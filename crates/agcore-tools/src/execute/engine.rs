@@ -34,7 +34,7 @@ pub(crate) struct Engine {
 /// A call on its way.
 pub(super) enum Prepared {
     /// It can run.
-    Ready(ReadyCall),
+    Ready(Box<ReadyCall>),
     /// It has ended before it ran.
     Settled(Box<Settlement>),
 }
@@ -87,7 +87,7 @@ impl Engine {
                 number,
             }) => {
                 let call = PreparedCall::new(tool, arguments, context);
-                return Prepared::Ready(ReadyCall { call, approved, number });
+                return Prepared::Ready(Box::new(ReadyCall { call, approved, number }));
             }
             Ok(Begun::Asked(question)) => End::Asked(*question),
             Err(error) => End::Failed(error),
@@ -163,8 +163,8 @@ impl Engine {
     }
 
     /// Runs a call.
-    pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
-        let ReadyCall { call, approved, number } = ready;
+    pub(super) async fn run(&self, ready: Box<ReadyCall>) -> Box<Settlement> {
+        let ReadyCall { call, approved, number } = *ready;
         let _over = call.context.guard();
         let span = tracing::info_span!(
             "execute_tool",
@@ -196,13 +196,13 @@ impl Engine {
             arguments,
             context,
         } = call;
-        Settlement {
+        Box::new(Settlement {
             call_id: context.call_id().clone(),
             name: tool.name().clone(),
             arguments,
             end,
             duration,
-        }
+        })
     }
 
     /// Runs a call when no other call of the registry has its concurrency key.
@@ -221,10 +221,10 @@ impl Engine {
     }
 
     /// Takes one call all the way.
-    pub(crate) async fn settle(&self, work: ToolWork) -> Settlement {
+    pub(crate) async fn settle(&self, work: ToolWork) -> Box<Settlement> {
         match self.prepare(work, None).await {
             Prepared::Ready(ready) => self.run(ready).await,
-            Prepared::Settled(settlement) => *settlement,
+            Prepared::Settled(settlement) => settlement,
         }
     }
 }

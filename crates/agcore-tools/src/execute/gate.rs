@@ -81,6 +81,17 @@ impl Gate {
             Verdict::Deny => return Err(self.refuse(&case, arguments, Decider::Rules)),
             Verdict::Ask | Verdict::NotAllowed => {}
         }
+        // Asking is rare and waits for people: the future of a call that may run has no room for it.
+        Box::pin(self.by_person(case, yes, arguments)).await
+    }
+
+    /// What the rules leave to a person.
+    async fn by_person(
+        &self,
+        case: Case<'_>,
+        yes: Option<ApprovalScope>,
+        arguments: &mut Arguments,
+    ) -> Result<Passed, ToolError> {
         if let Some(scope) = yes {
             return Ok(self.approve(&case, arguments, scope, None).await);
         }

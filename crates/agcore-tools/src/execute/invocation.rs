@@ -109,7 +109,7 @@ impl ToolRegistry {
             match item {
                 BatchItem::Progress { call_id, progress } => context.tell(&call_id, progress),
                 BatchItem::Settled { place, settlement } => {
-                    done.push((place, ToolInvocation::from(*settlement)));
+                    done.push((place, ToolInvocation::from(settlement)));
                 }
             }
         }
@@ -128,15 +128,15 @@ impl ToolRegistry {
     }
 }
 
-impl From<Settlement> for ToolInvocation {
-    fn from(settlement: Settlement) -> Self {
+impl From<Box<Settlement>> for ToolInvocation {
+    fn from(settlement: Box<Settlement>) -> Self {
         let Settlement {
             call_id,
             name,
             arguments,
             end,
             duration,
-        } = settlement;
+        } = *settlement;
         let result = match end {
             End::Output { output, .. } => Ok(output),
             End::Failed(error) => Err(error),

@@ -86,10 +86,11 @@ impl Beginning {
     ///
     /// # Errors
     /// The arguments cannot be used; the person said no; question and answer do not belong to each other.
-    pub(super) fn read(call: &ToolCall, resumed: Option<(Question, Answer)>) -> Result<Self, ToolError> {
-        let Some((question, answer)) = resumed else {
+    pub(super) fn read(call: &ToolCall, resumed: Option<Box<(Question, Answer)>>) -> Result<Self, ToolError> {
+        let Some(resumed) = resumed else {
             return Self::fresh(call);
         };
+        let (question, answer) = *resumed;
         if *question.call_id != *call.id {
             let message = format!(
                 "the answered question is of call {}, not of call {}",

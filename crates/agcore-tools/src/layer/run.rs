@@ -1,5 +1,7 @@
 //! [`Run`]: the innermost part, which runs the tool itself.
 
+use std::pin::pin;
+
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
     error::ToolError,
@@ -14,7 +16,8 @@ pub struct Run;
 
 impl Invoke for Run {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let work = caught(call.tool.name(), execute(call));
+        // Lent, not given: there would be room for it twice.
+        let work = pin!(caught(call.tool.name(), execute(call)));
         match call.context.cancellation().run_until_cancelled(work).await {
             Some(result) => result?,
             None => Err(ToolError::cancelled()),

@@ -47,7 +47,7 @@ async fn rich_content_reaches_the_model_and_its_json_form_the_observers() {
         panic!("{outcome:?}")
     };
     assert!(matches!(&result.content, Content::Parts(parts) if parts.len() == 2));
-    assert_eq!(result.display, Some(json!({"structured": {"width": 1}})));
+    assert_eq!(result.display.as_deref(), Some(&json!({"structured": {"width": 1}})));
 }
 
 #[tokio::test]
@@ -66,7 +66,10 @@ async fn hints_and_metadata_never_reach_the_model() {
         let ToolOutcome::Done(result) = outcome else {
             panic!("{outcome:?}")
         };
-        assert_eq!((result.content, result.display), (Content::from("x"), Some(display)));
+        assert_eq!(
+            (result.content, result.display),
+            (Content::from("x"), Some(Box::new(display)))
+        );
     }
 }
 

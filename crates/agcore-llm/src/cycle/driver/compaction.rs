@@ -10,7 +10,7 @@ use super::{
     state::Driver,
 };
 use crate::{
-    compact::{CompactionReport, Plan, Pressure, SummaryRequest, Task},
+    compact::{CompactionReport, Gauge, Plan, Pressure, SummaryRequest, Task},
     cycle::machine::{Cause, Compact, CompactReason, Failure, Outcome, Purpose, Step, Summary},
     error::{LlmError, LlmErrorKind},
 };
@@ -23,6 +23,10 @@ impl Driver<'_> {
             return Ok(false);
         }
         let window = self.window();
+        // Mostly a look at the sizes is enough.
+        if !window.is_reached(self.request_tokens_at_most()) {
+            return Ok(false);
+        }
         let tokens = self.request_tokens();
         if !window.is_reached(tokens) {
             return Ok(false);
@@ -175,6 +179,14 @@ impl Driver<'_> {
         let parts = [&*self.settings.prelude, view.older, view.added];
         let messages = self.gauge.messages(&parts, &*self.settings.estimator);
         messages.saturating_add(tools).saturating_add(self.output_tokens())
+    }
+
+    /// Tokens that the request has at most, as far as that is known without counting.
+    fn request_tokens_at_most(&mut self) -> u64 {
+        let tools = self.tool_tokens();
+        let view = self.machine.view();
+        let parts = [&*self.settings.prelude, view.older, view.added];
+        Gauge::messages_at_most(&parts, &*self.settings.estimator).saturating_add(tools)
     }
 
     /// Tokens of what stands around the conversation.

@@ -50,13 +50,28 @@ pub(in crate::cycle) struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Tells the machine, and observers what it changed.
-    pub(super) async fn absorb(&mut self, outcome: Outcome) -> Result<(), LlmError> {
-        self.try_absorb(outcome).await.map_err(misuse)
+    /// Tells the machine, and observers what it changed. The machine is told at once, and not when the future is polled: it
+    /// would have room for the outcome, which is large.
+    pub(super) fn absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), LlmError>> {
+        let told = self.take_in(outcome);
+        async {
+            told.map_err(misuse)?;
+            self.room().await;
+            Ok(())
+        }
     }
 
     /// As [`absorb`](Self::absorb), for outcomes that the machine may refuse.
-    pub(super) async fn try_absorb(&mut self, outcome: Outcome) -> Result<(), Misuse> {
+    pub(super) fn try_absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), Misuse>> {
+        let told = self.take_in(outcome);
+        async {
+            told?;
+            self.room().await;
+            Ok(())
+        }
+    }
+
+    fn take_in(&mut self, outcome: Outcome) -> Result<(), Misuse> {
         // Events of a round belong to the round in which they happened, not to the next.
         let (turn, round) = (self.machine.turn_index(), self.machine.round());
         let begins = matches!(outcome, Outcome::Begun(_));
@@ -72,7 +87,6 @@ impl<'a> Driver<'a> {
             }
             self.push(turn, round, event);
         }
-        self.room().await;
         Ok(())
     }
 

@@ -100,6 +100,7 @@ impl Driver<'_> {
         };
         match report {
             Some(ToolReport::Progress { call_id, progress }) => {
+                let progress = Box::new(progress);
                 self.tell(ToolEvent::Progress { call_id, progress }).await;
                 Ok(())
             }

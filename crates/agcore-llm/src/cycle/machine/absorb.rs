@@ -110,7 +110,7 @@ impl Machine {
         changes.tell(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
-            .extend(usage.map(|usage| ModelEvent::Usage(usage).into()));
+            .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
         if !message.has_tool_calls() {
             self.answered(message, finish.as_ref(), changes);
             return Ok(());
@@ -279,7 +279,7 @@ impl Machine {
             self.breaker.close();
         }
         changes.tell(TurnEvent::Complete {
-            usage: turn.spent.clone(),
+            usage: Box::new(turn.spent.clone()),
         });
     }
 

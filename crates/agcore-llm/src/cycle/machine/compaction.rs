@@ -67,9 +67,12 @@ impl Machine {
         spent.record(reply.usage.as_ref());
         spent.merge(&reply.lost);
         self.count(&spent);
-        changes
-            .events
-            .extend(reply.usage.clone().map(|usage| ModelEvent::Usage(usage).into()));
+        changes.events.extend(
+            reply
+                .usage
+                .clone()
+                .map(|usage| ModelEvent::Usage(Box::new(usage)).into()),
+        );
         if let Some(why) = unfit(&reply, tokens, compact.tokens_pruned) {
             self.fall_back(Fault::new(FaultKind::Malformed, why), changes);
             return Ok(());

@@ -58,7 +58,7 @@ impl Machine {
                 if closing {
                     slot.give_up(changes);
                 } else {
-                    changes.tell(PersonEvent::Asked(question));
+                    changes.tell(PersonEvent::Asked(Box::new(question)));
                 }
             }
             ToolOutcome::Done(done) => slot.settle(result::cut(done, limit), us, changes),

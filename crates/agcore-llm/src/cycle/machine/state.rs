@@ -217,7 +217,7 @@ impl Machine {
     /// The questions that wait for an answer.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.slots().iter().filter_map(|slot| match &slot.state {
-            SlotState::Asking(question) => Some(question),
+            SlotState::Asking(question) => Some(&**question),
             _ => None,
         })
     }
@@ -279,7 +279,7 @@ fn acting(slots: &[Slot]) -> Step<'_> {
         &Slot {
             state: SlotState::Asking(ref question),
             ..
-        } => Some(question),
+        } => Some(&**question),
         _ => None,
     };
     Step::Wait(slots.iter().filter_map(asked).collect())

@@ -108,7 +108,7 @@ pub(super) struct Slot {
     pub(super) state: SlotState,
     /// The newest question that was answered: the call goes on with it whenever it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    resumed: Option<(Question, Answer)>,
+    resumed: Option<Box<(Question, Answer)>>,
     /// Whether observers heard of the call; they hear once.
     #[serde(default, skip_serializing_if = "Not::not")]
     told: bool,
@@ -122,7 +122,7 @@ pub(super) struct Slot {
 pub(super) enum SlotState {
     Ready,
     Running,
-    Asking(Question),
+    Asking(Box<Question>),
     /// Its arguments are the answer of a typed turn.
     Checking {
         is_cut: bool,
@@ -197,9 +197,10 @@ impl Slot {
 
     /// The call as work, when it may start.
     pub(super) fn work(&self) -> Option<ToolWork> {
-        self.is_ready().then(|| match self.resumed.clone() {
-            None => ToolWork::new(self.call.clone()),
-            Some((question, answer)) => ToolWork::resumed(self.call.clone(), question, answer),
+        self.is_ready().then(|| {
+            let mut work = ToolWork::new(self.call.clone());
+            work.resumed.clone_from(&self.resumed);
+            work
         })
     }
 
@@ -210,7 +211,7 @@ impl Slot {
 
     pub(super) fn ask(&mut self, question: Question) {
         self.interrupted |= question.kind == QuestionKind::Uncertain;
-        self.state = SlotState::Asking(question);
+        self.state = SlotState::Asking(Box::new(question));
     }
 
     /// An answer makes the slot ready, or is the result.
@@ -219,7 +220,7 @@ impl Slot {
             return None;
         };
         if question.kind != QuestionKind::Uncertain {
-            self.resumed = Some((question.clone(), answer));
+            self.resumed = Some(Box::new(((**question).clone(), answer)));
         } else if !matches!(answer, Answer::Approve { .. }) {
             return Some(result::told_unknown(&answer));
         }

@@ -23,6 +23,7 @@ use crate::{
     wire::{
         event_reply::{Event, EventReader, WholeFault},
         failure::FailureReader,
+        text_template::TextPlace,
     },
 };
 
@@ -42,18 +43,23 @@ impl MessageReader {
         }
     }
 
-    fn tell(&mut self, event: MessageEvent<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
-        let state = &mut self.state;
+    /// Tells an event; gives the place of its text, when that is all it told.
+    fn tell(&mut self, event: MessageEvent<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<Option<TextPlace>> {
+        let (state, begin) = (&mut self.state, out.len());
         match event.kind {
             Kind::MessageStart => self.begin(event.message()?, out),
             Kind::BlockStart => state.open(event.index, event.block()?, out),
-            Kind::BlockDelta => state.extend(event.index, event.delta, out),
+            Kind::BlockDelta => {
+                let only_text = event.delta.only_text();
+                state.extend(event.index, event.delta, out);
+                return Ok(only_text.and_then(|address| TextPlace::of(address, &out[begin..])));
+            }
             Kind::BlockStop => state.close(event.index, out),
             Kind::MessageDelta => state.message_delta(event.delta, event.usage, event.members, out),
             Kind::MessageStop => self.end(out),
             Kind::Other => {}
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A message begins, perhaps not the first one: some gateways send the start twice, and some begin anew behind our
@@ -80,11 +86,16 @@ impl MessageReader {
 impl EventReader for MessageReader {
     const REPLY: &'static str = "message";
 
-    fn event(&mut self, event: &Event<'_>, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        failure: &FailureReader,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<Option<TextPlace>, LlmError> {
         // The end is an event of this API; gateways add the marker of another one, or send it instead.
         if event.data == b"[DONE]" {
             self.end(out);
-            return Ok(());
+            return Ok(None);
         }
         if event.name == b"error" {
             return Err(failure.read(event.data));
@@ -98,9 +109,9 @@ impl EventReader for MessageReader {
             Err(error) => Err(error),
         };
         match read {
-            Ok(()) => Ok(()),
+            Ok(text) => Ok(text),
             // The stream ended within this event: the cut is the fault, not the JSON.
-            Err(_) if event.unterminated => Ok(()),
+            Err(_) if event.unterminated => Ok(None),
             Err(error) => {
                 let message = format!("an event of the stream is none of a message: {error}");
                 Err(failure.malformed(message, event.data))

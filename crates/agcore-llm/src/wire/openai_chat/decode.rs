@@ -8,18 +8,18 @@ mod finish;
 mod message;
 mod said;
 mod state;
-mod template;
 mod usage;
 
 use std::borrow::Cow;
 
-use self::{chunk::Summary, state::State, template::Template};
+use self::{chunk::Summary, state::State};
 use crate::{
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
     wire::{
         event_reply::{Event, EventReader, WholeFault},
         failure::FailureReader,
+        text_template::TextPlace,
     },
 };
 
@@ -27,7 +27,6 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct ChatReader {
     state: State,
-    template: Template,
     is_done: bool,
 }
 
@@ -36,7 +35,6 @@ impl ChatReader {
     pub(super) fn new(vendor: Cow<'static, str>) -> Self {
         Self {
             state: State::new(vendor),
-            template: Template::default(),
             is_done: false,
         }
     }
@@ -45,20 +43,17 @@ impl ChatReader {
 impl EventReader for ChatReader {
     const REPLY: &'static str = "chat completion";
 
-    fn event(&mut self, event: &Event<'_>, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        failure: &FailureReader,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<Option<TextPlace>, LlmError> {
         let data = event.data;
-        if event.name.is_empty()
-            && let Some((choice, text)) = self.template.text(data)
-        {
-            let text = text.into();
-            out.push(ReplyDelta::Text { choice, text });
-            return Ok(());
-        }
-        self.template.clear();
         if data == b"[DONE]" {
             self.is_done = true;
             self.state.finish_all(out);
-            return Ok(());
+            return Ok(None);
         }
         if event.name == b"error" {
             return Err(failure.read(data));
@@ -68,17 +63,17 @@ impl EventReader for ChatReader {
         }
         let begin = out.len();
         match chunk::read(data, &mut self.state, out) {
-            Ok(summary) => {
-                if let Some(text) = summary.only_text {
-                    self.template.learn(data, text);
-                }
-                failed(failure, data, &summary).map_or(Ok(()), Err)
-            }
+            Ok(summary) => match failed(failure, data, &summary) {
+                Some(error) => Err(error),
+                None => Ok(summary
+                    .only_text
+                    .and_then(|address| TextPlace::of(address, &out[begin..]))),
+            },
             Err(error) => {
                 out.truncate(begin);
                 // The stream ended within this event: the cut is the fault, not the JSON.
                 if event.unterminated {
-                    return Ok(());
+                    return Ok(None);
                 }
                 let message = format!("an event of the stream is no chunk of a chat completion: {error}");
                 Err(failure.malformed(message, data))

@@ -20,6 +20,7 @@ use crate::{
     wire::{
         event_reply::{Event, EventReader, WholeFault},
         failure::FailureReader,
+        text_template::TextPlace,
     },
 };
 
@@ -37,6 +38,8 @@ pub(super) struct ResponseReader {
 enum Verdict {
     /// More events.
     GoOn,
+    /// More events; this one told a piece of text, which may stand at an address of the input.
+    Text(Option<usize>),
     /// The end of the reply.
     Done,
     /// A failure.
@@ -46,10 +49,15 @@ enum Verdict {
 impl EventReader for ResponseReader {
     const REPLY: &'static str = "response";
 
-    fn event(&mut self, event: &Event<'_>, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        failure: &FailureReader,
+        out: &mut Vec<ReplyDelta>,
+    ) -> Result<Option<TextPlace>, LlmError> {
         // The end is an event of this API; gateways add the marker of another one.
         if event.data == b"[DONE]" {
-            return Ok(());
+            return Ok(None);
         }
         if event.name == b"error" {
             return Err(failure.read(event.data));
@@ -59,10 +67,11 @@ impl EventReader for ResponseReader {
             Ok(verdict) => {
                 self.state.tell_start(begin, out);
                 match verdict {
-                    Verdict::GoOn => Ok(()),
+                    Verdict::GoOn => Ok(None),
+                    Verdict::Text(address) => Ok(address.and_then(|address| TextPlace::of(address, &out[begin..]))),
                     Verdict::Done => {
                         self.is_done = true;
-                        Ok(())
+                        Ok(None)
                     }
                     Verdict::Failed(error) => Err(*error),
                 }
@@ -71,7 +80,7 @@ impl EventReader for ResponseReader {
                 out.truncate(begin);
                 // The stream ended within this event: the cut is the fault, not the JSON.
                 if event.unterminated {
-                    return Ok(());
+                    return Ok(None);
                 }
                 let message = format!("an event of the stream is none of the Responses API: {error}");
                 Err(failure.malformed(message, event.data))
@@ -103,6 +112,12 @@ impl EventReader for ResponseReader {
             .map_err(WholeFault::Unreadable)?;
         self.state.tell_start(begin, out);
         error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn heard(&mut self, told: &ReplyDelta) {
+        if let ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } = told {
+            self.state.heard(text);
+        }
     }
 
     fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
@@ -150,11 +165,11 @@ impl ResponseReader {
         out: &mut Vec<ReplyDelta>,
     ) -> serde_json::Result<Verdict> {
         let state = &mut self.state;
+        if let Some(channel) = Channel::of_delta(topic) {
+            state.text(channel, event, out);
+            return Ok(Verdict::Text(event.delta.1));
+        }
         match topic {
-            "output_text.delta" => state.text(Channel::Text, event, out),
-            "refusal.delta" => state.text(Channel::Refusal, event, out),
-            "reasoning_summary_text.delta" => state.text(Channel::Summary, event, out),
-            "reasoning_text.delta" => state.text(Channel::Reasoning, event, out),
             "function_call_arguments.delta" => state.input(false, event, out),
             "custom_tool_call_input.delta" => state.input(true, event, out),
             "output_text.done" => state.whole_text(Channel::Text, event, out)?,

@@ -179,7 +179,7 @@ async fn every_form_of_result_is_replaced_whole() {
     };
     let (_, told, state) = check(|| {
         let mut result = ToolResult::new("key");
-        result.display = Some(json!("the key in colour"));
+        result.display = Some(Box::new(json!("the key in colour")));
         ToolOutcome::Done(result)
     })
     .await;

@@ -25,7 +25,7 @@ fn an_answered_call_goes_on_with_question_and_answer() {
             let Step::Run(work) = play.machine.next() else {
                 panic!("{}", play.step())
             };
-            assert_eq!(work[0].resumed, Some((question.clone(), answer.clone())));
+            assert_eq!(work[0].resumed.as_deref(), Some(&(question.clone(), answer.clone())));
             assert_eq!(play.machine.answer_of(&"a?1".into()), Some(&answer));
             play.absorb(started(&["a"]));
             play.absorb(done("a", "went on"));

@@ -98,7 +98,7 @@ impl Play {
             Step::Idle => "idle".into(),
             Step::Call(plan) => format!("call {:?}", plan.purpose),
             Step::Run(work) => {
-                let ids = work.iter().map(|work| match &work.resumed {
+                let ids = work.iter().map(|work| match work.resumed.as_deref() {
                     None => work.call.id.clone(),
                     Some((question, answer)) => {
                         format!("{} after {} {answer:?}", work.call.id, question.id)

@@ -10,7 +10,7 @@ use serde::{
 use serde_json::Value;
 
 use super::nothing::nothing;
-use crate::wire::lenient::{LooseText, Name, skip};
+use crate::wire::lenient::{LooseText, Name, PlacedText, skip};
 
 /// What a delta adds. Its `type` only repeats which members it has.
 #[derive(Debug, Default)]
@@ -22,8 +22,21 @@ pub(super) struct Delta {
     pub(super) citation: Option<Value>,
     /// Of the message.
     pub(super) stop_reason: Text,
+    /// Where text or thinking stands in the input, when it stands there as it is.
+    pub(super) address: Option<usize>,
     /// Whatever else it has.
     pub(super) members: Vec<(Box<str>, Value)>,
+}
+
+impl Delta {
+    /// The address of text or thinking, when there is nothing else than either or both.
+    pub(super) fn only_text(&self) -> Option<usize> {
+        let has_more = !self.partial_json.is_empty()
+            || !self.signature.is_empty()
+            || self.citation.is_some()
+            || !self.members.is_empty();
+        self.address.filter(|_| !has_more)
+    }
 }
 
 impl<'de> Deserialize<'de> for Delta {
@@ -46,8 +59,15 @@ impl<'de> Deserialize<'de> for Delta {
                             skip(&mut map)?;
                             continue;
                         }
-                        "text" => &mut delta.text,
-                        "thinking" => &mut delta.thinking,
+                        name @ ("text" | "thinking") => {
+                            let is_text = name == "text";
+                            let PlacedText(text, address) = map.next_value()?;
+                            if !text.is_empty() {
+                                delta.address = address;
+                            }
+                            *(if is_text { &mut delta.text } else { &mut delta.thinking }) = text;
+                            continue;
+                        }
                         "partial_json" => &mut delta.partial_json,
                         "signature" => &mut delta.signature,
                         "stop_reason" => &mut delta.stop_reason,

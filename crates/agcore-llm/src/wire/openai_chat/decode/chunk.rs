@@ -12,7 +12,6 @@ use super::{
     message::SaidSeed,
     said::Said,
     state::{Heard, State},
-    template::TextPlace,
     usage::{GroqMember, RawUsage},
 };
 use crate::{
@@ -31,8 +30,8 @@ pub(super) struct Summary {
     pub(super) finished_with_error: bool,
     /// Whether it is itself an error, without an `error` member: flat, as vLLM wrote it until 0.10.1.
     pub(super) is_flat_error: bool,
-    /// Where its text stands, when it says nothing else at all.
-    pub(super) only_text: Option<TextPlace>,
+    /// The address of its text, when it says nothing else at all.
+    pub(super) only_text: Option<usize>,
 }
 
 /// Reads a chunk and tells its deltas. After an error in it the deltas told for it are void.

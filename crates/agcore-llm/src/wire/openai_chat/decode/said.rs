@@ -25,10 +25,10 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Where the text stands in the input, and its length, when there is nothing else.
-    pub(super) fn only_text(&self) -> Option<(usize, usize)> {
+    /// The address of the text, when it stands in the input as it is and there is nothing else.
+    pub(super) fn only_text(&self) -> Option<usize> {
         let Self {
-            content: Content::Text(text, Some(address)),
+            content: Content::Text(_, Some(address)),
             refusal: None,
             reasoning_content: None,
             reasoning: None,
@@ -42,6 +42,6 @@ impl Said {
             return None;
         };
         let is_only = details.is_empty() && calls.is_empty() && members.is_empty();
-        is_only.then_some((*address, text.len()))
+        is_only.then_some(*address)
     }
 }

@@ -11,7 +11,6 @@ use super::{
     details::{self, REASONING_DETAILS},
     finish,
     said::Said,
-    template::TextPlace,
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
@@ -44,17 +43,17 @@ pub(super) struct State {
 pub(super) enum Heard {
     /// There was no choice yet.
     Nothing,
-    /// One, and it said only this text.
-    OnlyText(TextPlace),
+    /// One, and it said only a text that stands at this address.
+    OnlyText(usize),
     /// Anything else.
     Other,
 }
 
 impl Heard {
-    /// The text, when there was nothing else.
-    pub(super) fn only_text(self) -> Option<TextPlace> {
+    /// The address of the text, when there was nothing else.
+    pub(super) fn only_text(self) -> Option<usize> {
         match self {
-            Self::OnlyText(place) => Some(place),
+            Self::OnlyText(address) => Some(address),
             Self::Nothing | Self::Other => None,
         }
     }
@@ -145,11 +144,7 @@ impl State {
     /// Tells what a delta or message says.
     pub(super) fn say(&mut self, index: u32, said: Said, out: &mut Vec<ReplyDelta>) {
         self.heard = match (self.heard, said.only_text()) {
-            (Heard::Nothing, Some((address, len))) => Heard::OnlyText(TextPlace {
-                choice: index,
-                address,
-                len,
-            }),
+            (Heard::Nothing, Some(address)) => Heard::OnlyText(address),
             _ => Heard::Other,
         };
         let choice = ChoiceState::of(&mut self.choices, index);

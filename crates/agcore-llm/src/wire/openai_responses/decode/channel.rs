@@ -18,6 +18,17 @@ pub(super) enum Channel {
 }
 
 impl Channel {
+    /// The channel of which an event tells a piece.
+    pub(super) fn of_delta(topic: &str) -> Option<Self> {
+        Some(match topic {
+            "output_text.delta" => Self::Text,
+            "refusal.delta" => Self::Refusal,
+            "reasoning_summary_text.delta" => Self::Summary,
+            "reasoning_text.delta" => Self::Reasoning,
+            _ => return None,
+        })
+    }
+
     /// All of them.
     pub(super) const ALL: [Self; 4] = [Self::Text, Self::Refusal, Self::Summary, Self::Reasoning];
 

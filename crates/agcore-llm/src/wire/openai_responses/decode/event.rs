@@ -10,7 +10,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::json;
-use crate::wire::lenient::{LooseCount, LooseStr, LooseText, Name, skip};
+use crate::wire::lenient::{LooseCount, LooseStr, LooseText, Name, PlacedText, skip};
 
 /// One event. The name may come after everything else, so that all members are read alike.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct WireEvent<'a> {
     pub(super) output_index: Option<u64>,
     /// The part within the item: `content_index` or `summary_index`.
     pub(super) part_index: u64,
-    pub(super) delta: Text,
+    pub(super) delta: PlacedText,
     /// The whole text at its end: `text`, `refusal`, `arguments`, `input`.
     pub(super) whole: Option<&'a RawValue>,
     pub(super) item: Option<&'a RawValue>,
@@ -84,7 +84,7 @@ impl<'de> WireEvent<'de> {
             "item_id" => self.item_id = map.next_value()?,
             "output_index" => self.output_index = map.next_value::<LooseCount>()?.0,
             "content_index" | "summary_index" => self.part_index = map.next_value::<LooseCount>()?.0.unwrap_or(0),
-            "delta" => self.delta = map.next_value::<LooseText>()?.0,
+            "delta" => self.delta = map.next_value()?,
             "text" | "refusal" | "arguments" | "input" => self.whole = map.next_value()?,
             "item" => self.item = map.next_value()?,
             "part" => self.part = map.next_value()?,

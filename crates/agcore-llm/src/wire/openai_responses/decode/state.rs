@@ -26,6 +26,8 @@ pub(super) struct State {
     is_started: bool,
     items: Items,
     teller: Teller,
+    /// Where the last piece of text belongs: its item, its part, its channel.
+    last_heard: Option<(usize, u64, Channel)>,
 }
 
 impl State {
@@ -55,7 +57,14 @@ impl State {
     pub(super) fn text(&mut self, channel: Channel, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.items.of(Key::of(event), Kind::with(channel));
         self.items.at(at).parts.goes_on(event.part_index);
-        self.say(at, event.part_index, channel, event.delta.clone(), out);
+        self.say(at, event.part_index, channel, event.delta.0.clone(), out);
+    }
+
+    /// A piece of text that goes on where the last one ended, and was told already.
+    pub(super) fn heard(&mut self, text: &str) {
+        if let Some((at, part, channel)) = self.last_heard {
+            self.items.at(at).hear(part, channel, text);
+        }
     }
 
     /// The whole text of a part: what it adds to its pieces counts, as what was told cannot be taken back.
@@ -74,7 +83,7 @@ impl State {
     pub(super) fn input(&mut self, custom: bool, event: &WireEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.items.of(Key::of(event), Kind::Call);
         let item = self.items.at(at);
-        if let Some(fragment) = item.call.piece(event.delta.clone()).filter(|_| !item.is_done) {
+        if let Some(fragment) = item.call.piece(event.delta.0.clone()).filter(|_| !item.is_done) {
             self.teller.call(at, custom, fragment, out);
         }
     }
@@ -288,6 +297,7 @@ impl State {
         if text.is_empty() || Kind::with(channel) != item.kind {
             return;
         }
+        self.last_heard = Some((at, part, channel));
         if let Some(part) = item.hear(part, channel, &text) {
             self.teller.say(at, item, part, channel, text, out);
         }

@@ -421,7 +421,7 @@ impl Model {
                 );
                 for work in &work {
                     let call = self.calls.iter().find(|call| call.id == work.call.id).unwrap();
-                    assert_eq!(work.resumed, call.resumed);
+                    assert_eq!(work.resumed.as_deref(), call.resumed.as_ref());
                     assert!(!self.settled.contains(&call.id), "{} has its result", call.id);
                 }
             }
