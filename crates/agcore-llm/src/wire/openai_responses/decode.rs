@@ -115,7 +115,9 @@ impl EventReader for ResponseReader {
     }
 
     fn heard(&mut self, told: &ReplyDelta) {
-        if let ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } = told {
+        if let ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } =
+            told
+        {
             self.state.heard(text);
         }
     }
