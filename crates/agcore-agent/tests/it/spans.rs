@@ -3,15 +3,21 @@
 use std::sync::Arc;
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSpec};
-use agcore_chat::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, Usage};
-use agcore_llm::{LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Trace, provider_fn};
+use agcore_chat::{
+    AnsweredBy, AssistantMessage, ChatRequest, ChatResponse, Fault, FaultKind, FinishReason, Message, ResponseFormat,
+    StopSequence, ToolCall, Usage,
+};
+use agcore_llm::{
+    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ProviderInfo, ReplyItem, ReplyStream, Trace,
+    delta::ReplyDelta, provider_fn,
+};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
     spans::{RecordedSpan, SpanLog},
 };
-use agcore_tools::{ToolError, ToolRegistry, typed};
-use futures_util::StreamExt;
+use agcore_tools::{PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, ToolRegistry, typed};
+use futures_util::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,6 +78,7 @@ async fn a_turn_with_a_tool_is_a_tree_of_spans() {
             ("gen_ai.operation.name", "invoke_agent"),
             ("gen_ai.agent.name", "ada"),
             ("gen_ai.conversation.id", "s-1"),
+            ("gen_ai.request.model", "script-1"),
             ("gen_ai.usage.input_tokens", "20"),
             ("gen_ai.usage.output_tokens", "10"),
         ],
@@ -113,6 +120,28 @@ async fn a_turn_with_a_tool_is_a_tree_of_spans() {
     );
     absent(&tool, &["error.type"]);
     assert!(log.spans().iter().all(|span| span.closed));
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_for_a_person_has_not_failed() {
+    let script = [ScriptStep::calls([ToolCall::function("c1", "add", r#"{"a":1,"b":2}"#)])];
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "add"));
+    let bundle = AgentBuilder::new()
+        .with_provider(ScriptedProvider::new(script))
+        .with_tools(tools())
+        .with_permissions(rules)
+        .with_approver(SuspendingApprover)
+        .with_clock(ManualClock::jumping())
+        .build()
+        .unwrap();
+    let session = bundle.session("s-1", AgentSpec::new("ada", "Be Ada."));
+    let log = SpanLog::new();
+    {
+        let _listening = log.listen();
+        assert_eq!(session.submit_turn("1 + 2?").await.unwrap().questions().len(), 1);
+    }
+    absent(&log.only("invoke_agent"), &["error.type", "otel.status_code"]);
+    assert!(log.named("execute_tool").is_empty(), "nothing ran");
 }
 
 #[tokio::test]
@@ -279,4 +308,156 @@ async fn a_dropped_call_is_cancelled() {
 async fn without_a_listener_nothing_changes() {
     let provider = traced(ScriptedProvider::new([ScriptStep::text("Hi")])).with_content(true);
     assert_eq!(provider.chat(request()).await.unwrap().text(), "Hi");
+}
+
+/// A provider whose replies are these items; each opens a span of its own where it is asked, and where it is read.
+#[derive(Debug)]
+struct Items(ProviderInfo, fn() -> Vec<ReplyItem>);
+
+impl LlmProvider for Items {
+    fn open(&self, _: Call) -> ReplyStream {
+        drop(tracing::info_span!("open"));
+        let items = stream::iter((self.1)());
+        ReplyStream::new(items.inspect(|_| drop(tracing::info_span!("poll"))))
+    }
+
+    fn info(&self) -> &ProviderInfo {
+        &self.0
+    }
+}
+
+fn delta(delta: ReplyDelta) -> ReplyItem {
+    ReplyItem::Delta(delta)
+}
+
+fn text(text: &str) -> ReplyItem {
+    let text = text.into();
+    delta(ReplyDelta::Text { choice: 0, text })
+}
+
+fn finish(choice: u32, reason: FinishReason) -> ReplyItem {
+    delta(ReplyDelta::Finish { choice, reason })
+}
+
+fn restarted() -> ReplyItem {
+    let fault = Fault::new(FaultKind::Server, "it broke");
+    ReplyItem::Notice(Notice::Restarted { fault, usage: None })
+}
+
+#[tokio::test]
+async fn all_parameters_and_all_that_came_are_told() {
+    let items = || {
+        let mut who = AnsweredBy::new("gemini", "large-1");
+        who.key = Some("team".into());
+        let mut usage = Usage::new(100, 20);
+        usage.prompt_tokens_details.cache_write_tokens = Some(40);
+        vec![
+            ReplyItem::Notice(Notice::AnsweredBy(who)),
+            finish(1, FinishReason::Stop),
+            finish(0, FinishReason::Length),
+            finish(0, FinishReason::Stop),
+            delta(ReplyDelta::Usage(Box::new(usage))),
+            ReplyItem::End(Ok(())),
+        ]
+    };
+    let mut request = request();
+    request.model = "".into();
+    (request.top_p, request.frequency_penalty, request.presence_penalty) = (Some(0.25), Some(0.5), Some(0.75));
+    request.n = Some(2);
+    request.stop = Some(StopSequence::Many(vec!["END".into(), "STOP".into()]));
+    request.response_format = Some(ResponseFormat::JsonObject);
+    let log = SpanLog::new();
+    let provider = traced(Items(ProviderInfo::new("gemini", "large-1"), items));
+    {
+        let _listening = log.listen();
+        let _ = provider.chat(request.clone()).await;
+        request.n = Some(1);
+        let _ = provider.chat(request).await;
+    }
+    let [two, one] = log.named("chat").try_into().unwrap();
+    check(
+        &two,
+        &[
+            ("otel.name", "chat large-1"),
+            ("gen_ai.provider.name", "gcp.gemini"),
+            ("gen_ai.request.model", "large-1"),
+            ("gen_ai.request.top_p", "0.25"),
+            ("gen_ai.request.frequency_penalty", "0.5"),
+            ("gen_ai.request.presence_penalty", "0.75"),
+            ("gen_ai.request.choice.count", "2"),
+            ("gen_ai.request.stop_sequences", r#"["END", "STOP"]"#),
+            ("gen_ai.output.type", "json"),
+            ("gen_ai.response.finish_reasons", r#"["length", "stop"]"#),
+            ("gen_ai.usage.cache_creation.input_tokens", "40"),
+            ("agcore.answered_by", "gemini:large-1 (team)"),
+        ],
+    );
+    absent(&two, &["error.type", "otel.status_code"]);
+    absent(&one, &["gen_ai.request.choice.count"]);
+    for inner in ["open", "poll"].into_iter().flat_map(|name| log.named(name)) {
+        assert_eq!(inner.parent.as_deref(), Some("chat"), "{}", inner.name);
+    }
+}
+
+#[tokio::test]
+async fn what_a_cut_attempt_told_is_not_told() {
+    let items = || {
+        vec![
+            text("lost"),
+            finish(0, FinishReason::Length),
+            delta(ReplyDelta::Usage(Box::new(Usage::new(1, 2)))),
+            restarted(),
+            text("kept"),
+            ReplyItem::End(Ok(())),
+        ]
+    };
+    let log = SpanLog::new();
+    let provider = traced(Items(ProviderInfo::new("p", "m"), items)).with_content(true);
+    {
+        let _listening = log.listen();
+        let _ = provider.chat(request()).await;
+    }
+    let span = log.only("chat");
+    check(&span, &[("agcore.attempts", "2")]);
+    absent(&span, &["gen_ai.response.finish_reasons", "gen_ai.usage.input_tokens"]);
+    let said = span.field("gen_ai.output.messages").unwrap();
+    assert!(said.contains("kept") && !said.contains("lost"), "{said}");
+}
+
+#[tokio::test]
+async fn reasoning_calls_and_results_are_parts() {
+    let items = || {
+        vec![
+            delta(ReplyDelta::Reasoning {
+                choice: 0,
+                text: "Hm.".into(),
+            }),
+            text("Well."),
+            ReplyItem::End(Ok(())),
+        ]
+    };
+    let history = [
+        Message::user("1 + 2?"),
+        Message::Assistant(AssistantMessage::new("").with_call(ToolCall::function("c1", "add", r#"{"a":1}"#))),
+        Message::tool("c1", "3"),
+    ];
+    let log = SpanLog::new();
+    let provider = traced(Items(ProviderInfo::new("p", "m"), items)).with_content(true);
+    {
+        let _listening = log.listen();
+        let _ = provider.chat(ChatRequest::new(history)).await;
+    }
+    let span = log.only("chat");
+    let json = |name: &str| serde_json::from_str::<serde_json::Value>(span.field(name).unwrap()).unwrap();
+    let asked = json("gen_ai.input.messages");
+    let call = serde_json::json!({"type": "tool_call", "id": "c1", "name": "add", "arguments": {"a": 1}});
+    assert_eq!(asked[1]["parts"].as_array().unwrap().last(), Some(&call));
+    assert_eq!(
+        asked[2],
+        serde_json::json!({"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "3"}]})
+    );
+    assert_eq!(
+        json("gen_ai.output.messages")[0]["parts"],
+        serde_json::json!([{"type": "reasoning", "content": "Hm."}, {"type": "text", "content": "Well."}])
+    );
 }

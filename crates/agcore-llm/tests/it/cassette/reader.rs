@@ -40,7 +40,9 @@ fn a_cassette_cut_anywhere_gives_all_whole_exchanges() {
                 "cut at {cut}: {:?}",
                 cassette.damage()
             );
-            if let Err(error) = cassette.into_whole() {
+            let whole = cassette.into_whole();
+            assert_eq!(whole.is_ok(), is_between, "cut at {cut}");
+            if let Err(error) = whole {
                 assert!(
                     error
                         .to_string()
@@ -137,4 +139,30 @@ fn another_recording_may_follow_even_a_torn_one() {
     let cassette = Cassette::parse(&writer.into_inner()).unwrap();
     assert_eq!(calls(&cassette), [2, 1, 2], "each in the order in which calls began");
     assert_eq!(cassette.damage().len(), 1);
+}
+
+#[test]
+fn exchanges_of_each_recording_are_in_the_order_in_which_they_began() {
+    let mut bytes = Vec::new();
+    for _ in 0..2 {
+        let writer = CassetteWriter::appending(bytes);
+        [2, 1].iter().for_each(|call| writer.keep(&exchange(*call)).unwrap());
+        bytes = writer.into_inner();
+    }
+    assert_eq!(calls(&Cassette::parse(&bytes).unwrap()), [1, 2, 1, 2]);
+}
+
+#[test]
+fn an_exchange_is_out_when_it_is_kept() {
+    let writer = CassetteWriter::new(std::io::BufWriter::new(Vec::new()));
+    writer.keep(&exchange(1)).unwrap();
+    let out = writer.with_inner(|out| out.get_ref().clone());
+    assert_eq!(calls(&Cassette::parse(&out).unwrap()), [1]);
+}
+
+#[test]
+fn timings_can_be_left_out() {
+    let cassette = Cassette::new([exchange(1)]).without_timings();
+    let exchange = &cassette.exchanges()[0];
+    assert_eq!((exchange.ms, exchange.chunks[0].ms), (0, 0));
 }

@@ -218,3 +218,20 @@ fn a_sink_is_an_object() {
     let provider = ScriptedProvider::new([]);
     drop(RecordingProvider::new(provider, sink, Arc::new(ManualClock::new())));
 }
+
+#[tokio::test]
+async fn only_so_many_problems_are_kept() {
+    #[derive(Debug)]
+    struct Full;
+    impl CassetteSink for Full {
+        fn keep(&self, _: &Exchange) -> io::Result<()> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+    let recorder = RecordingProvider::new(Chunks(|| vec![vec![ok()]]), Full, Arc::new(ManualClock::new()));
+    for _ in 0..20 {
+        chunks(&recorder, Call::new(hello())).await;
+    }
+    let problems = recorder.problems();
+    assert_eq!((problems.len(), problems[15].call), (16, 16));
+}

@@ -160,7 +160,10 @@ async fn headers_are_compared_by_value_and_shown_without_keys() {
         "{error}"
     );
     assert!(!error.message().contains("key-"), "{error}");
-    replay.chat_call(call(request("other-key-456", "blue"))).await.unwrap();
+    let other_letters = hello()
+        .with_extra_header("x-api-key", "other-key-456")
+        .with_extra_header("x-team", "blue");
+    replay.chat_call(call(other_letters)).await.unwrap();
 }
 
 #[tokio::test]
@@ -209,6 +212,19 @@ async fn timings_are_replayed_when_asked_for() {
     assert_eq!(
         (error.partial().unwrap().text(), clock.monotonic()),
         ("one".into(), Duration::from_millis(120))
+    );
+
+    // A deadline at the very time of a chunk: that one comes, the next one does not.
+    let clock = Arc::new(ManualClock::jumping());
+    let replay = ReplayProvider::new(cassette.clone()).with_timings(clock.clone());
+    let call = Call::new(asking("one"))
+        .with_stream(true)
+        .with_deadline(Duration::from_millis(100));
+    let error = replay.chat_call(call).await.unwrap_err();
+    assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
+    assert_eq!(
+        (error.partial().unwrap().text(), clock.monotonic()),
+        ("one".into(), Duration::from_millis(100))
     );
 
     let clock = Arc::new(ManualClock::new());

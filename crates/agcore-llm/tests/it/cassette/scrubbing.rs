@@ -28,6 +28,7 @@ fn call(id: Option<&str>, input: &str) -> ReplyItem {
             id: id.map(Into::into),
             name: id.map(|_| "send".into()),
             input: Some(input.into()),
+            vendor: id.map(|_| VendorData::new("v", json!([KEY]))),
             ..CallFragment::default()
         }),
     })
@@ -44,6 +45,7 @@ fn leaky_request() -> ChatRequest {
     ])
     .with_extra_body(KEY, KEY)
     .with_extra_header("x-team", KEY)
+    .with_extra_header(format!("x-{KEY}"), "1")
     .with_extra_header("authorization", "Bearer short");
     request.user = Some(KEY.into());
     request.metadata = Some([("user_id".to_owned(), "ada".to_owned())].into());
@@ -156,6 +158,26 @@ async fn keys_of_known_shapes_go_unasked_also_when_cut() {
 }
 
 #[tokio::test]
+async fn texts_of_two_attempts_are_not_one() {
+    let (head, tail) = KEY.split_at(5);
+    let again = [
+        || {
+            ReplyItem::Notice(Notice::Restarted {
+                fault: Fault::new(FaultKind::Server, "it broke"),
+                usage: None,
+            })
+        },
+        || delta(ReplyDelta::Restart),
+    ];
+    for again in again {
+        let items = || vec![vec![text(head)], vec![again()], vec![text(tail), ok()]];
+        let exchange = recorded(items, hello(), Scrub::new().with_secret(KEY)).await;
+        let said = |at: usize| serde_json::to_value(&exchange.chunks[at].items).unwrap();
+        assert_eq!((said(0), said(2)), (json!([{"text": head}]), json!([{"text": tail}])));
+    }
+}
+
+#[tokio::test]
 async fn fields_go_by_their_path() {
     let mut request = leaky_request();
     request.user = None;
@@ -245,6 +267,15 @@ async fn a_conversation_that_holds_a_secret_is_replayed() {
     assert_eq!(answer.text(), MARK);
     ask(second(&answer.text())).await.unwrap();
     replay.check_done().unwrap();
+}
+
+#[tokio::test]
+async fn rules_of_the_replay_hold_for_what_was_recorded_without_them() {
+    let request = || ChatRequest::new([Message::user(format!("Say {KEY}"))]);
+    let exchange = recorded(|| vec![vec![text("no"), ok()]], request(), Scrub::new()).await;
+    let replay = ReplayProvider::new(Cassette::new([exchange])).with_scrub(Scrub::new().with_secret(KEY));
+    let call = Call::new(request()).with_stream(true);
+    assert_eq!(replay.chat_call(call).await.unwrap().text(), "no");
 }
 
 proptest! {

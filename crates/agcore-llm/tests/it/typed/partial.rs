@@ -270,3 +270,21 @@ async fn a_dropped_stream_leaves_the_history_valid() {
     provider.push(agcore_testkit::scripted::ScriptStep::text("ok"));
     cycle.submit("Never mind.").await.unwrap();
 }
+
+#[tokio::test]
+async fn observers_see_a_value_without_the_object_around_it() {
+    let pieces = ["{\"value\"", ": [\"on", "e\", \"tw", "o\"]}"];
+    let end = ReplyItem::End(Ok(()));
+    let provider = RawProvider::new([pieces.map(text).into_iter().chain([end]).collect()]);
+    let mut cycle = cycle(&provider);
+    let options = TypedOptions::new().with_mode(agcore_llm::OutputMode::Native);
+    let mut turn = cycle.run_typed_stream(ask(), Output::<Vec<String>>::new(options), TurnOptions::new());
+    let mut parts = Vec::new();
+    while let Some(event) = turn.next().await {
+        if let EventKind::Text(TextEvent::PartialObject(part)) = event.kind {
+            parts.push(part);
+        }
+    }
+    assert_eq!(parts, [json!(["on"]), json!(["one", "tw"]), json!(["one", "two"])]);
+    turn.finish().await.unwrap();
+}

@@ -1,10 +1,11 @@
 //! Answers that do not fit: hints, bounds, cuts, refusals.
 
-use agcore_chat::{AssistantMessage, FinishReason, Message, Origin};
-use agcore_llm::{LlmErrorKind, OutputError, OutputMode, TypedOptions};
+use agcore_chat::{AssistantMessage, FinishReason, Message, Origin, SchemaCheck, SchemaViolation};
+use agcore_llm::{LlmErrorKind, Output, OutputError, OutputMode, TurnOptions, TypedOptions};
 use agcore_testkit::scripted::ScriptStep;
+use serde_json::Value;
 
-use super::support::{MODES, NotOslo, OSLO, Weather, answer, model_for, oslo, played, run, shared, stopped};
+use super::support::{MODES, NotOslo, OSLO, Weather, answer, ask, model_for, oslo, played, run, shared, stopped};
 use crate::support::cycle;
 
 const BAD: &str = r#"{"city": "Oslo", "degrees": "warm"}"#;
@@ -40,6 +41,15 @@ async fn the_model_mends_what_does_not_fit() {
             .iter()
             .filter(|message| matches!(&***message, Message::User(user) if user.marks.origin == Some(Origin::Hint)));
         assert_eq!(hints.count(), usize::from(mode != OutputMode::Tool));
+        let errors = cycle
+            .messages()
+            .iter()
+            .filter(|message| matches!(&***message, Message::Tool(result) if result.marks.is_error));
+        assert_eq!(
+            errors.count(),
+            usize::from(mode == OutputMode::Tool),
+            "the refused call has failed"
+        );
     }
 }
 
@@ -152,4 +162,46 @@ async fn several_answers_in_one_reply_are_one() {
     assert_eq!(typed.value, oslo());
     assert_eq!(cycle.messages().len(), 4);
     assert!(cycle.messages()[3].text().contains("give one answer only"));
+}
+
+#[tokio::test]
+async fn of_several_values_the_likeliest_is_mended() {
+    let text = format!("For example {{\"city\": 1}}. So:\n{BAD}");
+    let provider = model_for(
+        OutputMode::Prompt,
+        [ScriptStep::text(text), answer(OutputMode::Prompt, OSLO)],
+    );
+    assert_eq!(played(&provider).await.0.unwrap().repairs, 1);
+    let hint = told(&provider);
+    assert!(hint.contains("- $.degrees: ") && !hint.contains("$.city"), "{hint}");
+}
+
+/// A schema check that wants no items.
+#[derive(Debug)]
+struct NoItems;
+
+impl SchemaCheck for NoItems {
+    fn check(&self, _: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>> {
+        let items = value.as_array().map_or(0, Vec::len);
+        let faults = (0..items).map(|at| SchemaViolation::new(format!("$[{at}]"), "not wanted"));
+        if items == 0 { Ok(()) } else { Err(faults.collect()) }
+    }
+}
+
+#[tokio::test]
+async fn faults_name_their_place_as_the_model_wrote_it_once_and_not_all() {
+    for mode in MODES {
+        let bad = r#"{"value": [1, "x", 3, 4, 5, 6, 7, 8, 9, 10]}"#;
+        let provider = model_for(mode, [answer(mode, bad), answer(mode, r#"{"value": []}"#)]);
+        let output = Output::<Vec<u8>>::new(TypedOptions::new().with_check(shared(NoItems)));
+        let mut cycle = cycle(&provider);
+        let outcome = cycle.run_typed(ask(), output, TurnOptions::new()).await.unwrap();
+        let typed = outcome.finished().unwrap();
+        assert_eq!((typed.value, typed.repairs), (Vec::new(), 1));
+        let hint = told(&provider);
+        assert!(hint.contains("- $.value[1]: invalid type: string \"x\""), "{hint}");
+        assert_eq!(hint.matches("$.value[1]").count(), 1, "told once: {hint}");
+        assert!(hint.contains("- $.value[0]: not wanted"), "{hint}");
+        assert_eq!(hint.matches("- $").count(), 8, "{hint}");
+    }
 }

@@ -45,6 +45,12 @@ async fn other_tools_may_be_called_first() {
             assert_eq!(provider.requests()[0].tool_choice, Some(ToolChoice::Required));
         } else {
             assert_eq!(names(&provider, 1), ["look"]);
+            let has_form = provider.requests()[0].response_format.is_some();
+            assert_eq!(
+                has_form,
+                mode == OutputMode::Native,
+                "next to tools, several vendors take none"
+            );
         }
     }
 }
