@@ -3,6 +3,8 @@
 //! Inputs are as plain as can be, so that a recorded body or a template is a seed as it stands. What a target must choose
 //! beside it (where reads end, which dialect) follows from the input's [`Chance`], and is the same each time.
 
+pub mod decoder;
+
 /// Choices that follow from an input alone.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
