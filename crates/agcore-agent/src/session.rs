@@ -124,12 +124,12 @@ impl AgentSession {
     /// # Errors
     /// What the model, a tool, a hook or a limit says; [`AgentError::Busy`] while another turn runs.
     pub async fn submit_turn(&self, input: impl Into<Message>) -> Result<TurnOutcome, AgentError> {
-        self.run(begin(input), CancellationToken::new()).await
+        self.start(begin(input), CancellationToken::new()).await
     }
 
     /// The same turn, streamed. Nothing happens before the stream is polled.
     pub fn submit_turn_stream(&self, input: impl Into<Message>) -> AgentTurn {
-        self.run_stream(begin(input), CancellationToken::new())
+        self.start_stream(begin(input), CancellationToken::new())
     }
 
     /// Goes on with a suspended turn: answers some or all of its questions. The same answer given again changes nothing.
@@ -140,19 +140,14 @@ impl AgentSession {
         &self,
         answers: impl IntoIterator<Item = (QuestionId, Answer)>,
     ) -> Result<TurnOutcome, AgentError> {
-        self.run(
-            TurnInput::Resume(answers.into_iter().collect()),
-            CancellationToken::new(),
-        )
-        .await
+        let answers = TurnInput::Resume(answers.into_iter().collect());
+        self.start(answers, CancellationToken::new()).await
     }
 
     /// The rest of a suspended turn, streamed.
     pub fn resume_stream(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
-        self.run_stream(
-            TurnInput::Resume(answers.into_iter().collect()),
-            CancellationToken::new(),
-        )
+        let answers = TurnInput::Resume(answers.into_iter().collect());
+        self.start_stream(answers, CancellationToken::new())
     }
 
     /// A turn, or the rest of one, under a token that cancels it.
@@ -160,13 +155,26 @@ impl AgentSession {
     /// # Errors
     /// As [`submit_turn`](Self::submit_turn).
     pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
-        turn::run(Arc::clone(&self.0), input, Words, token, None).await
+        self.start(input, token.child_token()).await
     }
 
     /// The same, streamed.
     pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
+        self.start_stream(input, token.child_token())
+    }
+
+    /// A turn with a token of its own, which the session may cancel.
+    fn start(
+        &self,
+        input: TurnInput,
+        own: CancellationToken,
+    ) -> impl Future<Output = Result<TurnOutcome, AgentError>> + use<> {
+        turn::run(Arc::clone(&self.0), input, Words, own, None)
+    }
+
+    fn start_stream(&self, input: TurnInput, own: CancellationToken) -> AgentTurn {
         let shared = Arc::clone(&self.0);
-        TurnStream::of(|observer| async move { turn::run(shared, input, Words, token, Some(&observer)).await })
+        TurnStream::of(|observer| async move { turn::run(shared, input, Words, own, Some(&observer)).await })
     }
 
     /// A turn whose answer is a value of a type, with the agent's tools.
@@ -193,7 +201,7 @@ impl AgentSession {
         output: Output<T>,
         token: CancellationToken,
     ) -> Result<TypedOutcome<T>, AgentError> {
-        turn::run(Arc::clone(&self.0), input, output, token, None).await
+        turn::run(Arc::clone(&self.0), input, output, token.child_token(), None).await
     }
 
     /// The same, streamed, with the value as far as it is written.
@@ -203,8 +211,8 @@ impl AgentSession {
         output: Output<T>,
         token: CancellationToken,
     ) -> TurnStream<'static, Result<TypedOutcome<T>, AgentError>> {
-        let shared = Arc::clone(&self.0);
-        TurnStream::of(|observer| async move { turn::run(shared, input, output, token, Some(&observer)).await })
+        let (shared, own) = (Arc::clone(&self.0), token.child_token());
+        TurnStream::of(|observer| async move { turn::run(shared, input, output, own, Some(&observer)).await })
     }
 
     /// Makes the conversation as short as it gets, now: a model sums up its older part. Says what that freed, or that there

@@ -20,7 +20,7 @@ use agcore_chat::{Answer, Clock, Message, QuestionId, ToolExecutor, UsageTracker
 
 use self::{
     driver::Driver,
-    machine::{Begin, Cause, Machine, Misuse, Outcome},
+    machine::{Begin, Cause, Changes, Machine, Misuse, Outcome},
 };
 use crate::{
     budget::Spent,
@@ -240,7 +240,8 @@ impl LlmCycle {
     /// # Errors
     /// As [`submit`](Self::submit).
     pub async fn run(&mut self, input: impl Into<TurnInput>, options: TurnOptions) -> Result<TurnOutcome, LlmError> {
-        self.driver(options, None).run(input.into()).await
+        let mut driver = self.driver(options, None);
+        driver.run(input.into()).await
     }
 
     /// The same turn, told of while it runs. Nothing happens before the stream is polled.
@@ -259,9 +260,8 @@ impl LlmCycle {
         options: TurnOptions,
         observer: &Observer,
     ) -> Result<TurnOutcome, LlmError> {
-        self.driver(options.with_stream(true), Some(observer))
-            .run(input.into())
-            .await
+        let mut driver = self.driver(options.with_stream(true), Some(observer));
+        driver.run(input.into()).await
     }
 
     /// Makes the conversation as short as it gets, now: a model sums up its older part; where it cannot, old tool results are
@@ -294,6 +294,7 @@ impl LlmCycle {
             report: CompactionReport::default(),
             response: None,
             error: None,
+            changes: Changes::default(),
             form: None,
             output: None,
         }

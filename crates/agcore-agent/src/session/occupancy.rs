@@ -20,7 +20,7 @@ pub(super) struct Occupancy<T> {
 /// The right of one turn; given back when dropped.
 pub(super) struct Occupied<T> {
     pub(super) value: OwnedMutexGuard<T>,
-    /// Cancelled by the turn's own token, and by a turn that interrupts it.
+    /// The turn's own; cancelled also by a turn that interrupts it.
     pub(super) token: CancellationToken,
     _turn: OwnedMutexGuard<()>,
 }
@@ -36,8 +36,8 @@ impl<T> Occupancy<T> {
     }
 
     /// Takes the right for a turn, after the policy. Cancel safe: a turn that waits in the queue gives its place up.
-    pub(super) async fn occupy(&self, token: &CancellationToken) -> Result<Occupied<T>, AgentError> {
-        let token = token.child_token();
+    /// The token is the turn's own: a turn that interrupts it cancels it.
+    pub(super) async fn occupy(&self, token: CancellationToken) -> Result<Occupied<T>, AgentError> {
         let turn = match self.policy {
             BusyPolicy::Refuse => Arc::clone(&self.turn).try_lock_owned().map_err(|_| AgentError::Busy)?,
             BusyPolicy::Queue => wait(&self.turn, &token).await?,

@@ -17,10 +17,10 @@ pub(super) async fn run<G: Goal>(
     shared: Arc<Shared>,
     input: TurnInput,
     goal: G,
-    token: CancellationToken,
+    own: CancellationToken,
     observer: Option<&Observer>,
 ) -> Result<G::Outcome, AgentError> {
-    let mut occupied = shared.conversation.occupy(&token).await?;
+    let mut occupied = shared.conversation.occupy(own).await?;
     let Conversation { cycle, agent } = &mut *occupied.value;
     shared.check_limits(&input, cycle)?;
     if matches!(input, TurnInput::Begin(_)) {
@@ -29,8 +29,7 @@ pub(super) async fn run<G: Goal>(
     }
     shared.apply(&**agent, cycle);
     let tools = shared.executor(agent, &occupied.token)?;
-    let options = TurnOptions::new()
-        .with_token(occupied.token.clone())
+    let options = TurnOptions::under(occupied.token.clone())
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
     let span = span::of(&shared, &**agent);
@@ -42,13 +41,12 @@ pub(super) async fn run<G: Goal>(
 }
 
 /// Makes the conversation shorter, between turns or while one is suspended.
-pub(super) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
-    let mut occupied = shared.conversation.occupy(&token).await?;
+pub(super) async fn compact(shared: Arc<Shared>, own: CancellationToken) -> Result<CompactionReport, AgentError> {
+    let mut occupied = shared.conversation.occupy(own).await?;
     let Conversation { cycle, agent } = &mut *occupied.value;
     let tools = shared.executor(agent, &occupied.token)?;
     shared.apply(&**agent, cycle);
-    let options = TurnOptions::new()
-        .with_token(occupied.token.clone())
+    let options = TurnOptions::under(occupied.token.clone())
         .with_tools(tools)
         .with_trace(Arc::clone(&shared.id));
     Ok(cycle.compact(options).await?)

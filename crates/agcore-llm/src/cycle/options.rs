@@ -124,6 +124,16 @@ impl TurnOptions {
         Self::default()
     }
 
+    /// The same, under a token that cancels the turn.
+    pub fn under(token: CancellationToken) -> Self {
+        Self {
+            tools: None,
+            token,
+            stream: false,
+            trace: None,
+        }
+    }
+
     /// Sets the tools.
     pub fn with_tools(mut self, tools: Arc<dyn ToolExecutor>) -> Self {
         self.tools = Some(tools);

@@ -168,7 +168,7 @@ impl LlmCycle {
         };
         let mut driver = self.driver(options, observer);
         driver.form = Some(form);
-        let outcome = driver.go(input).await;
+        let outcome = driver.run(input).await;
         let value = driver.output.take();
         let report = match outcome? {
             TurnOutcome::Finished(report) => *report,

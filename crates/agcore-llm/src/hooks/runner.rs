@@ -45,8 +45,8 @@ impl Hooks {
     /// # Errors
     /// What the first hook says that does not let it.
     pub async fn turn_start(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) -> Result<(), HookStop> {
-        for hook in self.hooks.iter() {
-            let verdict = self.ask(&**hook, bounds, async { hook.turn_start(context).await });
+        for hook in self.each() {
+            let verdict = self.ask(hook, bounds, async { hook.turn_start(context).await });
             if let Some(TurnVerdict::Block(reason)) = verdict.await? {
                 return Err(HookStop::Blocked(reason));
             }
@@ -56,8 +56,8 @@ impl Hooks {
 
     /// Tells that a turn has ended.
     pub async fn turn_end(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
-        for hook in self.hooks.iter() {
-            self.tell(&**hook, bounds, async { hook.turn_end(context).await }).await;
+        for hook in self.each() {
+            self.tell(hook, bounds, async { hook.turn_end(context).await }).await;
         }
     }
 
@@ -71,8 +71,8 @@ impl Hooks {
         bounds: &HookBounds<'_>,
         mut request: Arc<ChatRequest>,
     ) -> Result<Arc<ChatRequest>, HookStop> {
-        for hook in self.hooks.iter() {
-            let verdict = self.ask(&**hook, bounds, async { hook.pre_request(context, &request).await });
+        for hook in self.each() {
+            let verdict = self.ask(hook, bounds, async { hook.pre_request(context, &request).await });
             match verdict.await? {
                 Some(RequestVerdict::Replace(other)) => request = other,
                 Some(RequestVerdict::Block(reason)) => return Err(HookStop::Blocked(reason)),
@@ -84,23 +84,23 @@ impl Hooks {
 
     /// Tells that an attempt was answered.
     pub async fn post_request(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
-        for hook in self.hooks.iter() {
-            self.tell(&**hook, bounds, async { hook.post_request(context).await })
+        for hook in self.each() {
+            self.tell(hook, bounds, async { hook.post_request(context).await })
                 .await;
         }
     }
 
     /// Tells that an attempt failed.
     pub async fn on_error(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
-        for hook in self.hooks.iter() {
-            self.tell(&**hook, bounds, async { hook.on_error(context).await }).await;
+        for hook in self.each() {
+            self.tell(hook, bounds, async { hook.on_error(context).await }).await;
         }
     }
 
     /// Tells that another attempt will be made.
     pub async fn on_retry(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
-        for hook in self.hooks.iter() {
-            self.tell(&**hook, bounds, async { hook.on_retry(context).await }).await;
+        for hook in self.each() {
+            self.tell(hook, bounds, async { hook.on_retry(context).await }).await;
         }
     }
 
@@ -114,8 +114,8 @@ impl Hooks {
         bounds: &HookBounds<'_>,
         mut call: ToolCall,
     ) -> Result<ToolCall, HookStop> {
-        for hook in self.hooks.iter() {
-            let verdict = self.ask(&**hook, bounds, async { hook.pre_tool(context, &call).await });
+        for hook in self.each() {
+            let verdict = self.ask(hook, bounds, async { hook.pre_tool(context, &call).await });
             match verdict.await? {
                 Some(ToolVerdict::Replace(arguments)) => match &mut call.input {
                     CallInput::Arguments(json) => *json = serde_json::Value::Object(arguments).to_string(),
@@ -143,8 +143,8 @@ impl Hooks {
         call: &ToolCall,
         mut result: ToolResult,
     ) -> Result<ToolResult, HookStop> {
-        for hook in self.hooks.iter() {
-            let verdict = self.ask(&**hook, bounds, async { hook.post_tool(context, call, &result).await });
+        for hook in self.each() {
+            let verdict = self.ask(hook, bounds, async { hook.post_tool(context, call, &result).await });
             match verdict.await {
                 Ok(Some(ResultVerdict::Replace(text))) => {
                     result.content = text.into();
@@ -160,13 +160,18 @@ impl Hooks {
 
     /// Tells that a step of a plan is over.
     pub async fn plan_step(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
-        for hook in self.hooks.iter() {
-            self.tell(&**hook, bounds, async { hook.plan_step(context).await })
+        for hook in self.each() {
+            self.tell(hook, bounds, async { hook.plan_step(context).await })
                 .await;
         }
     }
 
     /// What a hook says; nothing when it failed and may be passed over.
+    /// Not the shared pointers: asked through one, a hook's future would be boxed twice.
+    fn each(&self) -> impl Iterator<Item = &dyn Hook> {
+        self.hooks.iter().map(|hook| &**hook)
+    }
+
     async fn ask<T>(
         &self,
         hook: &dyn Hook,

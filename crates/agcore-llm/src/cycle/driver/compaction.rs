@@ -79,7 +79,7 @@ impl Driver<'_> {
             return Ok(());
         };
         let (older, cut) = (asked.history.to_vec(), asked.history.len());
-        let request = self.summary_request(&older);
+        let request = Arc::new(self.summary_request(&older));
         let tokens = self.settings.estimator.request(&request);
         let outcome = match self.ask(request, tokens, Purpose::Summary).await? {
             Ok((response, lost)) => {

@@ -87,11 +87,10 @@ impl Driver<'_> {
     /// Makes one call: hooks, budgets, the provider, hooks. `tokens` are those of the request, estimated.
     pub(super) async fn ask(
         &mut self,
-        request: ChatRequest,
+        request: Arc<ChatRequest>,
         tokens: u64,
         purpose: Purpose,
     ) -> Result<Result<(ChatResponse, UsageTracker), Unanswered>, LlmError> {
-        let request = Arc::new(request);
         let sent = match self.let_pass(&request, purpose).await {
             Ok(sent) => sent,
             Err(stop) => return Ok(Err(stop.into())),
@@ -175,17 +174,19 @@ impl Driver<'_> {
         }
     }
 
-    fn request(&self, purpose: Purpose) -> ChatRequest {
+    fn request(&self, purpose: Purpose) -> Arc<ChatRequest> {
         let view = self.machine.view();
-        let mut request = self.settings.request.clone();
         let messages = self.settings.prelude.iter().chain(view.older).chain(view.added);
-        request.messages = messages.cloned().collect();
+        let messages = messages.cloned().collect();
+        let mut shared = Arc::new(self.settings.request.clone());
+        let request = Arc::make_mut(&mut shared);
+        request.messages = messages;
         request.tools = match (&self.options.tools, purpose) {
             (Some(tools), Purpose::Reply) => tools.definitions(),
             _ => Arc::default(),
         };
-        self.ask_for_output(&mut request);
-        request
+        self.ask_for_output(request);
+        shared
     }
 
     /// Tokens of the request that comes next; 0 where nobody needs them.
@@ -199,12 +200,14 @@ impl Driver<'_> {
 
     async fn read_reply(&mut self, asked: &mut Asked) -> Result<ChatResponse, Unread> {
         let left = self.time_left(asked.purpose);
-        let mut call = Call::new(Arc::clone(&asked.request))
-            .with_stream(self.options.stream)
-            .with_token(self.options.token.clone());
-        call.trace.clone_from(&self.options.trace);
-        call.deadline = left.map(|(left, _)| left);
-        let mut items = self.provider_for(asked.purpose).open(call);
+        let mut items = self.provider_for(asked.purpose).open(Call {
+            request: Arc::clone(&asked.request),
+            stream: self.options.stream,
+            token: self.options.token.clone(),
+            deadline: left.map(|(left, _)| left),
+            attempt: 0,
+            trace: self.options.trace.clone(),
+        });
         let mut fold = Fold::new();
         let mut writing = self.writing(asked.purpose);
         let mut timer = pin!(out_of_time(self.clock, left));
@@ -236,7 +239,9 @@ impl Driver<'_> {
                     if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
                         writing = self.writing(asked.purpose);
                     }
-                    self.note(notice, asked).await.map_err(Unread::Limit)?;
+                    // Rare, and its future is large.
+                    let noted = Box::pin(self.note(notice, asked));
+                    noted.await.map_err(Unread::Limit)?;
                 }
                 Some(end @ ReplyItem::End(_)) => {
                     self.tell_part(writing.as_mut().and_then(Writing::rest)).await;
@@ -320,7 +325,7 @@ impl Unread {
 /// The first answer, as the machine takes it.
 pub(super) fn reply_of(response: &ChatResponse, lost: UsageTracker) -> Reply {
     let choice = response.choices.first();
-    Reply::new(choice.map(|choice| choice.message.clone()).unwrap_or_default())
+    Reply::new(Arc::new(choice.map(|choice| choice.message.clone()).unwrap_or_default()))
         .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
         .with_usage(response.usage.clone())
         .with_lost(lost)

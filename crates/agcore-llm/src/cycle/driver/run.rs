@@ -16,12 +16,8 @@ use crate::{
 };
 
 impl Driver<'_> {
-    pub(in crate::cycle) async fn run(mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
-        self.go(input).await
-    }
-
-    /// The same; the value of a typed turn is put into `output`.
-    pub(in crate::cycle) async fn go(&mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
+    /// Runs the turn; the value of a typed one is put into `output`.
+    pub(in crate::cycle) async fn run(&mut self, input: TurnInput) -> Result<TurnOutcome, LlmError> {
         self.check_form(match &input {
             TurnInput::Begin(begin) => begin.expectation.is_some(),
             TurnInput::Resume(_) => self.machine.expectation().is_some(),
@@ -44,7 +40,8 @@ impl Driver<'_> {
                 Step::Call(plan) => {
                     let purpose = plan.purpose;
                     if purpose == Purpose::Summary {
-                        self.sum_up().await?;
+                        // Rare, and its future is as large as all others together.
+                        Box::pin(self.sum_up()).await?;
                     } else if !self.compact_if_due().await? {
                         self.call_model(purpose).await?;
                     }

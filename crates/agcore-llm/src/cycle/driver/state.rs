@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     compact::{CompactionReport, Gauge},
     cycle::{
-        machine::{Machine, Misuse, Outcome, Purpose},
+        machine::{Changes, Machine, Misuse, Outcome, Purpose},
         observer::Observer,
         options::{CycleSettings, TurnOptions},
     },
@@ -43,6 +43,8 @@ pub(in crate::cycle) struct Driver<'a> {
     pub(in crate::cycle) response: Option<ChatResponse>,
     /// What the machine knows as a fault, in full.
     pub(in crate::cycle) error: Option<LlmError>,
+    /// Room for what the machine changed.
+    pub(in crate::cycle) changes: Changes,
     /// The typed output that is asked for.
     pub(in crate::cycle) form: Option<Form>,
     /// The value that was accepted.
@@ -75,18 +77,21 @@ impl<'a> Driver<'a> {
         // Events of a round belong to the round in which they happened, not to the next.
         let (turn, round) = (self.machine.turn_index(), self.machine.round());
         let begins = matches!(outcome, Outcome::Begun(_));
-        let changes = self.machine.absorb(outcome)?;
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.clear();
+        self.machine.absorb_into(outcome, &mut changes)?;
         let (turn, round) = if begins {
             (self.machine.turn_index(), 0)
         } else {
             (turn, round)
         };
-        for event in changes.events {
+        for event in changes.events.drain(..) {
             if let EventKind::Context(event) = &event {
                 self.report.note(event);
             }
             self.push(turn, round, event);
         }
+        self.changes = changes;
         Ok(())
     }
 

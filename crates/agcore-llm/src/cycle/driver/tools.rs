@@ -1,9 +1,9 @@
 //! Running tools: hooks, the executor's reports, results.
 
-use std::time::Duration;
+use std::{future::poll_fn, task::Poll, time::Duration};
 
 use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
-use futures_util::{StreamExt, stream::SelectAll};
+use futures_util::StreamExt;
 
 use super::{hooks::stopped, spending::out_of_time, state::Driver};
 use crate::{
@@ -15,9 +15,30 @@ use crate::{
 /// The batches under way. Dropping it cancels what still runs.
 #[derive(Default)]
 pub(super) struct RunningTools {
-    reports: SelectAll<ToolReports>,
+    batches: Vec<ToolReports>,
     /// Calls that hooks changed, as they run.
     changed: Vec<ToolCall>,
+}
+
+impl RunningTools {
+    /// The next report of any batch, each in its turn; none when all have ended. Cancel safe.
+    async fn next(&mut self) -> Option<ToolReport> {
+        poll_fn(|cx| {
+            let mut at = 0;
+            while let Some(batch) = self.batches.get_mut(at) {
+                match batch.poll_next_unpin(cx) {
+                    Poll::Ready(Some(report)) => {
+                        self.batches.rotate_left(at + 1);
+                        return Poll::Ready(Some(report));
+                    }
+                    Poll::Ready(None) => drop(self.batches.remove(at)),
+                    Poll::Pending => at += 1,
+                }
+            }
+            if self.batches.is_empty() { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await
+    }
 }
 
 impl Driver<'_> {
@@ -58,7 +79,7 @@ impl Driver<'_> {
             }
         }
         if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
-            running.reports.push(tools.execute(admitted));
+            running.batches.push(tools.execute(admitted));
         }
         Ok(())
     }
@@ -93,7 +114,7 @@ impl Driver<'_> {
             () = self.options.token.cancelled() => {
                 return self.stop_tools(&HookStop::Cancelled, running).await;
             }
-            report = running.reports.next() => report,
+            report = running.next() => report,
             limit = out_of_time(self.clock, left) => {
                 return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
             }
@@ -187,5 +208,44 @@ impl Driver<'_> {
             self.settle(call, outcome, Duration::ZERO).await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_chat::Progress;
+    use futures_util::{FutureExt, stream};
+
+    use super::*;
+
+    fn of(call: &str) -> ToolReport {
+        ToolReport::Progress {
+            call_id: call.into(),
+            progress: Progress::default(),
+        }
+    }
+
+    fn next(running: &mut RunningTools) -> Option<Option<String>> {
+        let report = running.next().now_or_never()?;
+        Some(report.map(|report| match report {
+            ToolReport::Progress { call_id, .. } => call_id.to_string(),
+            other => format!("{other:?}"),
+        }))
+    }
+
+    #[test]
+    fn batches_take_turns_and_none_is_left_out() {
+        let mut running = RunningTools::default();
+        assert_eq!(next(&mut running), Some(None));
+        let (first, second) = ([of("a1"), of("a2"), of("a3")], [of("b1")]);
+        running.batches.push(stream::iter(first).boxed());
+        running.batches.push(stream::pending().boxed());
+        running.batches.push(stream::iter(second).boxed());
+        for expected in ["a1", "b1", "a2", "a3"] {
+            assert_eq!(next(&mut running), Some(Some(expected.to_owned())));
+        }
+        // One is still under way.
+        assert_eq!(next(&mut running), None);
+        assert_eq!(running.batches.len(), 1);
     }
 }

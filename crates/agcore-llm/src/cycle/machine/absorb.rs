@@ -27,31 +27,36 @@ impl Machine {
     /// [`Misuse`] for an outcome that nothing waits for; the state stays as it was.
     pub fn absorb(&mut self, outcome: Outcome) -> Result<Changes, Misuse> {
         let mut changes = Changes::default();
+        self.absorb_into(outcome, &mut changes)?;
+        Ok(changes)
+    }
+
+    /// The same, for a driver that uses the room for events again.
+    pub(in crate::cycle) fn absorb_into(&mut self, outcome: Outcome, changes: &mut Changes) -> Result<(), Misuse> {
         match outcome {
-            Outcome::Begun(begin) => self.begin(begin, &mut changes),
-            Outcome::Reply(reply) => self.reply(reply, &mut changes),
-            Outcome::Failed(failure) => self.failed(failure, &mut changes),
-            Outcome::Started(calls) => self.started(&calls, &mut changes),
+            Outcome::Begun(begin) => self.begin(begin, changes),
+            Outcome::Reply(reply) => self.reply(reply, changes),
+            Outcome::Failed(failure) => self.failed(failure, changes),
+            Outcome::Started(calls) => self.started(&calls, changes),
             Outcome::Tool {
                 call,
                 outcome,
                 duration_us,
-            } => self.tool(&call, outcome, duration_us, &mut changes),
-            Outcome::Answer(question, answer) => self.answer(&question, answer, &mut changes),
+            } => self.tool(&call, outcome, duration_us, changes),
+            Outcome::Answer(question, answer) => self.answer(&question, answer, changes),
             Outcome::Redo(call) => self.redo(&call),
-            Outcome::Stop(cause) => self.stop(cause, &mut changes),
-            Outcome::Compact(compact) => self.compact(compact, &mut changes),
-            Outcome::Summary(summary) => self.summary(summary, &mut changes),
-            Outcome::Verdict(verdict) => self.verdict(verdict, &mut changes),
+            Outcome::Stop(cause) => self.stop(cause, changes),
+            Outcome::Compact(compact) => self.compact(compact, changes),
+            Outcome::Summary(summary) => self.summary(summary, changes),
+            Outcome::Verdict(verdict) => self.verdict(verdict, changes),
             Outcome::Recast(mode) => self.recast(mode),
-            Outcome::Limit { limit, lost } => self.limit(limit, &lost, &mut changes),
+            Outcome::Limit { limit, lost } => self.limit(limit, &lost, changes),
             Outcome::Spent(spent) => {
                 self.spend(&spent);
                 Ok(())
             }
             Outcome::Told(events) => self.told_events(events),
-        }?;
-        Ok(changes)
+        }
     }
 
     fn begin(&mut self, begin: Begin, changes: &mut Changes) -> Result<(), Misuse> {
@@ -106,7 +111,6 @@ impl Machine {
             turn.overflow = Overflow::None;
         }
         turn::make_ids_unique(&mut message, &self.history, &self.forgotten);
-        let message = Arc::new(message);
         changes.tell(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events

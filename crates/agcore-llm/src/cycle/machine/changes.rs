@@ -17,6 +17,16 @@ pub struct Changes {
 }
 
 impl Changes {
+    /// Forgets everything but the room for events.
+    pub(in crate::cycle) fn clear(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.clear();
+        *self = Self {
+            events,
+            ..Self::default()
+        };
+    }
+
     pub(super) fn tell(&mut self, event: impl Into<EventKind>) {
         self.events.push(event.into());
     }

@@ -1,5 +1,7 @@
 //! [`Reply`] of a model, and the [`Failure`] of a call without one.
 
+use std::sync::Arc;
+
 use agcore_chat::{AssistantMessage, Fault, FinishReason, Usage, UsageTracker};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct Reply {
     /// What it said.
-    pub message: AssistantMessage,
+    pub message: Arc<AssistantMessage>,
     /// Why it stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
@@ -22,9 +24,9 @@ pub struct Reply {
 
 impl Reply {
     /// A reply of which nothing more is known.
-    pub fn new(message: AssistantMessage) -> Self {
+    pub fn new(message: impl Into<Arc<AssistantMessage>>) -> Self {
         Self {
-            message,
+            message: message.into(),
             finish: None,
             usage: None,
             lost: UsageTracker::default(),

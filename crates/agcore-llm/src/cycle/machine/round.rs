@@ -22,13 +22,13 @@ impl Machine {
             ));
         }
         let slots = self.slots_mut();
-        let ready = |id: &Text| slots.iter().any(|slot| slot.call.id == **id && slot.is_ready());
+        let ready = |id: &Text| slots.iter().any(|slot| *id == *slot.call.id && slot.is_ready());
         if !calls.iter().all(ready) {
             return Err(Misuse::NotWaitingFor("the start of these calls"));
         }
         for slot in slots
             .iter_mut()
-            .filter(|slot| calls.iter().any(|id| slot.call.id == **id))
+            .filter(|slot| calls.iter().any(|id| *id == *slot.call.id))
         {
             slot.start(changes);
         }
@@ -189,15 +189,14 @@ impl Machine {
         turn.phase = Phase::Calling(if over { Purpose::WrapUp } else { Purpose::Reply });
         // Mostly nobody else has the reply any more, and it moves.
         let reply = Message::Assistant(Arc::unwrap_or_clone(reply));
-        let results: Vec<Message> = slots.into_iter().filter_map(Slot::into_message).collect();
         turn.pending = if over {
             vec![Arc::new(turn.wrap_up_note())]
         } else {
             Vec::new()
         };
         self.append(reply, changes);
-        for message in results {
-            self.append(message, changes);
+        for result in slots.into_iter().filter_map(Slot::into_message) {
+            self.append(result, changes);
         }
         if let Some(end) = closing {
             self.end(end, changes);

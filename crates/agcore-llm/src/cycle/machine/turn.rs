@@ -296,19 +296,17 @@ impl Slot {
 /// Gives calls whose id the history has already (servers that count from zero in each reply) an id of their own, so that
 /// questions and journals name one call for good. A call without an id gets one. `forgotten` are ids of calls that a
 /// compaction took out.
-pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Message>], forgotten: &[String]) {
-    if !message.has_tool_calls() {
+pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &[String]) {
+    // Mostly all are new: told without hashing a long history.
+    let mut new: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();
+    new.sort_unstable();
+    let is_new = |id: &str| new.binary_search(&id).is_err();
+    if is_new("") && new.is_sorted_by(|a, b| a < b) && ids(history, forgotten).all(is_new) {
         return;
     }
-    let before: HashSet<&str> = history
-        .iter()
-        .filter_map(|message| message.as_assistant())
-        .flat_map(AssistantMessage::tool_calls)
-        .map(|call| call.id.as_str())
-        .chain(forgotten.iter().map(String::as_str))
-        .collect();
+    let before: HashSet<&str> = ids(history, forgotten).collect();
     let mut own = HashSet::new();
-    for block in &mut message.blocks {
+    for block in &mut Arc::make_mut(message).blocks {
         let Block::Call(call) = block else { continue };
         let base = if call.id.is_empty() {
             "call".to_owned()
@@ -321,4 +319,13 @@ pub(super) fn make_ids_unique(message: &mut AssistantMessage, history: &[Arc<Mes
             number += 1;
         }
     }
+}
+
+/// The ids of all calls before.
+fn ids<'a>(history: &'a [Arc<Message>], forgotten: &'a [String]) -> impl Iterator<Item = &'a str> {
+    let earlier = history.iter().filter_map(|message| message.as_assistant());
+    let calls = earlier.flat_map(AssistantMessage::tool_calls);
+    calls
+        .map(|call| &*call.id)
+        .chain(forgotten.iter().map(String::as_str))
 }

@@ -1,5 +1,7 @@
 //! Random replies, results, questions and answers.
 
+use std::sync::Arc;
+
 use agcore_chat::{
     Answer, AssistantMessage, Block, Content, ContentPart, Fault, FaultKind, FinishReason, Message, QuestionKind,
     Reasoning, ToolCall, ToolResult, Usage, UsageTracker, VendorData,
@@ -106,7 +108,7 @@ pub(super) fn mode(rng: &mut Rng) -> OutputMode {
 
 /// Makes some of a reply's calls answers.
 pub(super) fn answer_by(rng: &mut Rng, tool: &str, reply: &mut Reply) {
-    for block in &mut reply.message.blocks {
+    for block in &mut Arc::make_mut(&mut reply.message).blocks {
         if let Block::Call(call) = block
             && percent(rng, 40)
         {
