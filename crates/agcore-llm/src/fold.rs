@@ -3,7 +3,7 @@
 mod calls;
 
 use agcore_chat::{
-    AnsweredBy, AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, Reasoning, TextBlock, Usage,
+    AnsweredBy, AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, Marks, Reasoning, TextBlock, Usage,
     VendorData,
 };
 use serde_json::Value;
@@ -316,8 +316,8 @@ impl ChoiceFold {
                 .and_then(|call| serde_json::from_value(call).ok()),
             audio: self.message_extra.remove("audio"),
             annotations: self.message_extra.remove("annotations"),
+            marks: Marks::default(),
             extra: self.message_extra,
-            ..AssistantMessage::default()
         };
         let logprobs = self.extra.remove("logprobs");
         Choice {

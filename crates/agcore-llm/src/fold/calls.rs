@@ -26,7 +26,8 @@ struct Partial {
 impl Calls {
     /// Takes a fragment; gives its call's place and whether the call is new.
     pub(super) fn push(&mut self, fragment: &CallFragment) -> (usize, bool) {
-        let (at, is_new) = match self.owner(fragment) {
+        let told = Told::of(fragment);
+        let (at, is_new) = match self.owner(&told) {
             Some(at) => (at, false),
             None => {
                 self.0.push(Partial {
@@ -36,7 +37,7 @@ impl Calls {
                 (self.0.len() - 1, true)
             }
         };
-        self.0[at].extend(fragment);
+        self.0[at].extend(&told, fragment);
         (at, is_new)
     }
 
@@ -49,14 +50,10 @@ impl Calls {
     pub(super) fn finish(self) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::with_capacity(self.0.len());
         for partial in self.0 {
-            let taken = |id: &str| calls.iter().any(|call| call.id == id);
-            let mut id = partial.id;
-            let mut number = calls.len();
-            let base = if id.is_empty() { "call".to_owned() } else { id.clone() };
-            while id.is_empty() || taken(&id) {
-                id = format!("{base}_{number}");
-                number += 1;
-            }
+            let id = match partial.id {
+                id if id.is_empty() || is_taken(&calls, &id) => free_id(&calls, &id),
+                id => id,
+            };
             let input = if partial.custom {
                 CallInput::Text(partial.input)
             } else {
@@ -82,14 +79,13 @@ impl Calls {
     }
 
     /// The call that a fragment goes on with, if it does not begin one.
-    fn owner(&self, fragment: &CallFragment) -> Option<usize> {
-        let id = known(fragment.id.as_ref());
-        if let Some(index) = fragment.index {
-            let at = self.0.iter().rposition(|call| call.index == Some(index))?;
-            return (!self.0[at].is_other(id, fragment)).then_some(at);
+    fn owner(&self, told: &Told<'_>) -> Option<usize> {
+        if told.index.is_some() {
+            let at = self.0.iter().rposition(|call| call.index == told.index)?;
+            return (!self.0[at].is_other(told)).then_some(at);
         }
         let last = self.0.len().checked_sub(1)?;
-        match (id, known(fragment.name.as_ref())) {
+        match (told.id, told.name) {
             (Some(id), _) => {
                 let same = self.0.iter().rposition(|call| call.id == id);
                 // Input may come before id and name.
@@ -98,41 +94,71 @@ impl Calls {
             // Neither index nor id, but a name: a new call, unless the name itself comes in pieces.
             (None, Some(name)) => {
                 let call = &self.0[last];
-                let goes_on =
-                    call.name.is_empty() || (call.input.is_empty() && known(fragment.input.as_ref()).is_none());
-                (goes_on || call.name == name && known(fragment.input.as_ref()).is_none()).then_some(last)
+                let goes_on = call.name.is_empty() || (call.input.is_empty() && told.input.is_none());
+                (goes_on || call.name == name && told.input.is_none()).then_some(last)
             }
             (None, None) => Some(last),
         }
     }
 }
 
+/// What a fragment says that is new.
+struct Told<'a> {
+    index: Option<u32>,
+    id: Option<&'a str>,
+    name: Option<&'a str>,
+    input: Option<&'a str>,
+}
+
+impl<'a> Told<'a> {
+    fn of(fragment: &'a CallFragment) -> Self {
+        Self {
+            index: fragment.index,
+            id: known(fragment.id.as_ref()),
+            name: known(fragment.name.as_ref()),
+            input: known(fragment.input.as_ref()),
+        }
+    }
+}
+
+fn is_taken(calls: &[ToolCall], id: &str) -> bool {
+    calls.iter().any(|call| call.id == id)
+}
+
+/// An id made of this one that no call has.
+fn free_id(calls: &[ToolCall], id: &str) -> String {
+    let base = if id.is_empty() { "call" } else { id };
+    let mut numbered = (calls.len()..).map(|number| format!("{base}_{number}"));
+    numbered.find(|id| !is_taken(calls, id)).unwrap_or_default()
+}
+
 impl Partial {
     /// Whether a fragment under this call's index is of another call: its id differs, or, where ids are missing, it names
     /// another tool although this call's input has begun.
-    fn is_other(&self, id: Option<&str>, fragment: &CallFragment) -> bool {
-        match id {
+    fn is_other(&self, told: &Told<'_>) -> bool {
+        match told.id {
             Some(id) => !self.id.is_empty() && self.id != id,
-            None => known(fragment.name.as_ref()).is_some_and(|name| !self.input.is_empty() && self.name != name),
+            None => told
+                .name
+                .is_some_and(|name| !self.input.is_empty() && self.name != name),
         }
     }
 
-    fn extend(&mut self, fragment: &CallFragment) {
+    fn extend(&mut self, told: &Told<'_>, fragment: &CallFragment) {
         self.custom |= fragment.custom;
-        let id = known(fragment.id.as_ref());
-        if let Some(id) = id.filter(|_| self.id.is_empty()) {
-            id.clone_into(&mut self.id);
+        if let Some(id) = told.id.filter(|_| self.id.is_empty()) {
+            self.id = id.to_owned();
         }
-        if let Some(name) = known(fragment.name.as_ref()) {
-            if self.name.is_empty() || id.is_some() {
-                name.clone_into(&mut self.name);
-            } else if self.name != name {
+        if let Some(name) = told.name.filter(|name| self.name != *name) {
+            if self.name.is_empty() || told.id.is_some() {
+                self.name = name.to_owned();
+            } else {
                 self.name.push_str(name);
             }
         }
-        if let Some(input) = known(fragment.input.as_ref()) {
-            if fragment.whole_input {
-                input.clone_into(&mut self.input);
+        if let Some(input) = told.input {
+            if self.input.is_empty() || fragment.whole_input {
+                self.input = input.to_owned();
             } else if !self.is_repeat(input) {
                 self.input.push_str(input);
             }

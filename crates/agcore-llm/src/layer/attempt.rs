@@ -28,7 +28,7 @@ impl Attempt {
         match delta {
             ReplyDelta::Usage(usage) => self.usage = Some((**usage).clone()),
             ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } => {
-                self.handed_out |= !text.is_empty();
+                self.handed_out = self.handed_out || !text.is_empty();
             }
             ReplyDelta::Member { place, .. } => self.handed_out |= *place != Place::Response,
             ReplyDelta::Call { .. } | ReplyDelta::Seal { .. } | ReplyDelta::Block { .. } => self.handed_out = true,

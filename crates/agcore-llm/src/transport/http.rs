@@ -31,7 +31,7 @@ use std::{fmt, pin::pin, time::Duration};
 
 use async_trait::async_trait;
 use http::{HeaderMap, StatusCode, header};
-use reqwest::{Response, Url};
+use reqwest::{Request, Response, Url};
 
 use crate::{
     credential::{Secret, SecretGuard},
@@ -85,21 +85,24 @@ impl HttpTransport {
         &self.guard
     }
 
-    /// Sends the request; with a token that the server refuses, once more with a new one.
-    async fn answer(&self, request: WireRequest, url: Url, alarm: &mut Alarm) -> Result<Response, LlmError> {
-        if !self.authorizer.needs_token() {
-            return self.attempt(request, url, None, alarm).await;
+    async fn answer(&self, request: WireRequest, alarm: &mut Alarm) -> Result<Response, LlmError> {
+        if self.authorizer.needs_token() {
+            // Boxed, so that requests with a key need no room for it.
+            return Box::pin(self.answer_with_token(request, alarm)).await;
         }
+        self.attempt(request, None, alarm).await
+    }
+
+    /// Sends the request with a token; if the server refuses that, once more with a new one.
+    async fn answer_with_token(&self, request: WireRequest, alarm: &mut Alarm) -> Result<Response, LlmError> {
         let token = self.token(None, alarm).await?;
-        let response = self
-            .attempt(request.clone(), url.clone(), token.as_ref(), alarm)
-            .await?;
+        let response = self.attempt(request.clone(), token.as_ref(), alarm).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(response);
         }
         drop(response);
         let token = self.token(token.as_ref(), alarm).await?;
-        self.attempt(request, url, token.as_ref(), alarm).await
+        self.attempt(request, token.as_ref(), alarm).await
     }
 
     async fn token(&self, refused: Option<&Secret>, alarm: &mut Alarm) -> Result<Option<Secret>, LlmError> {
@@ -111,21 +114,29 @@ impl HttpTransport {
     async fn attempt(
         &self,
         request: WireRequest,
-        url: Url,
         token: Option<&Secret>,
         alarm: &mut Alarm,
     ) -> Result<Response, LlmError> {
-        let request = pin!(self.authorizer.finish(request, url, token));
-        let request = alarm.within(None, TimeoutStage::Total, request).await;
-        let request = request.unwrap_or_else(|stage| Err(self.expired(stage)))?;
-        denial::check(request.url(), &self.proxy)?;
-        let answer = pin!(self.client.execute(request));
+        let request = match self.authorizer.signer() {
+            None => self.authorizer.finish(request, &self.base, token)?,
+            Some(signer) => {
+                let mut signed = Box::pin(authorizer::signed(signer, request, &self.base));
+                let signed = alarm.within(None, TimeoutStage::Total, signed.as_mut()).await;
+                signed.unwrap_or_else(|stage| Err(self.expired(stage)))?
+            }
+        };
+        let answer = pin!(self.execute(request)?);
         let answer = alarm
             .within(self.timeouts.first_byte, TimeoutStage::FirstByte, answer)
             .await;
         answer
             .map_err(|stage| self.expired(stage))?
             .map_err(|error| error::unanswered(error, self.base.origin(), &self.timeouts))
+    }
+
+    fn execute(&self, request: Request) -> Result<impl Future<Output = reqwest::Result<Response>> + use<>, LlmError> {
+        denial::check(request.url(), &self.proxy)?;
+        Ok(self.client.execute(request))
     }
 
     fn expired(&self, stage: TimeoutStage) -> LlmError {
@@ -137,8 +148,7 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
         let mut alarm = Alarm::new(self.timeouts.total.filter(|_| !stream));
-        let url = self.base.join(&request.path)?;
-        let mut response = self.answer(request, url, &mut alarm).await?;
+        let mut response = self.answer(request, &mut alarm).await?;
         let head = ReplyHead {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
@@ -177,6 +187,10 @@ fn client(
         .pool_idle_timeout(KEEP_UNUSED);
     if let Some(limit) = timeouts.connect {
         client = client.connect_timeout(limit);
+    }
+    if cfg!(not(feature = "http2")) {
+        // Only HTTP/2 hands requests back unread. Where it may, a copy of each is kept to send it again.
+        client = client.retry(reqwest::retry::never().max_retries_per_request(0));
     }
     proxy.apply(client)?.build().map_err(|error| {
         LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up").with_source(error.without_url())

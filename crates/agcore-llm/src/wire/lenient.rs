@@ -1,6 +1,6 @@
 //! Scalars of which servers have several ideas: numbers as text, text as numbers, `null` for nothing.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use agcore_chat::Text;
 use serde::{
@@ -55,19 +55,30 @@ pub(crate) fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// Text; a number or a boolean is its text, anything else is nothing.
+/// Text; a number is its text, anything else is nothing.
+#[cfg(any(feature = "anthropic", feature = "openai-responses", feature = "ollama"))]
 #[derive(Debug, Default)]
 pub(crate) struct LooseText(pub(super) Text);
 
-/// The same, and the address at which it stands in the input, when it stands there as it is.
+/// Text that is not empty; a number is its text, anything else is nothing.
+#[cfg(any(feature = "openai-chat", feature = "openai-responses", feature = "ollama"))]
+#[derive(Debug, Default)]
+pub(super) struct FilledText(pub(super) Option<Text>);
+
+/// Text, and the address at which it stands in the input, when it stands there as it is.
 #[cfg(any(feature = "anthropic", feature = "openai-responses"))]
 #[derive(Debug, Default)]
 pub(super) struct PlacedText(pub(super) Text, pub(super) Option<usize>);
 
-/// The same as text of its own, for what is kept; nothing when it is empty.
+/// The same as [`FilledText`], as text of its own for what is kept.
 #[cfg(feature = "openai-chat")]
 #[derive(Debug, Default)]
 pub(super) struct LooseString(pub(super) Option<String>);
+
+/// Text that is only looked at, borrowed from the input where it can be; anything else than text is nothing.
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+#[derive(Debug, Default)]
+pub(crate) struct LooseStr<'de>(pub(crate) Cow<'de, str>);
 
 /// A count; text that is a number is that number, negative numbers and anything else are nothing.
 #[derive(Debug, Default)]
@@ -92,88 +103,112 @@ macro_rules! nothing {
     };
 }
 
-impl<'de> Deserialize<'de> for LooseText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> de::Visitor<'de> for TextVisitor {
-            type Value = LooseText;
-            nothing!(LooseText);
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<LooseText, E> {
-                Ok(LooseText(text.into()))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<LooseText, E> {
-                Ok(LooseText(number.to_string().into()))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<LooseText, E> {
-                Ok(LooseText(number.to_string().into()))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<LooseText, E> {
-                Ok(LooseText(number.to_string().into()))
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LooseText, E> {
-                Ok(LooseText::default())
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
+/// What is made of text; its default is made of what is none.
+trait OfText<'de>: Default {
+    fn of_text(text: &str) -> Self;
+
+    /// Of text that stands in the input as it is.
+    fn of_input(text: &'de str) -> Self {
+        Self::of_text(text)
+    }
+
+    fn of_number(number: impl ToString) -> Self {
+        Self::of_text(&number.to_string())
     }
 }
+
+/// Reads what is made of text.
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<'de, T: OfText<'de>> de::Visitor<'de> for TextVisitor<T> {
+    type Value = T;
+    nothing!(T);
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::of_input(text))
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        Ok(T::of_text(text))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        Ok(T::of_number(number))
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Ok(T::of_number(number))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        Ok(T::of_number(number))
+    }
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<T, E> {
+        Ok(T::default())
+    }
+}
+
+macro_rules! read_as_text {
+    ($kind:ty) => {
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(TextVisitor(PhantomData))
+            }
+        }
+    };
+}
+
+#[cfg(any(feature = "anthropic", feature = "openai-responses", feature = "ollama"))]
+impl OfText<'_> for LooseText {
+    fn of_text(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+#[cfg(any(feature = "anthropic", feature = "openai-responses", feature = "ollama"))]
+read_as_text!(LooseText);
+
+#[cfg(any(feature = "openai-chat", feature = "openai-responses", feature = "ollama"))]
+impl OfText<'_> for FilledText {
+    fn of_text(text: &str) -> Self {
+        Self((!text.is_empty()).then(|| text.into()))
+    }
+}
+#[cfg(any(feature = "openai-chat", feature = "openai-responses", feature = "ollama"))]
+read_as_text!(FilledText);
 
 #[cfg(any(feature = "anthropic", feature = "openai-responses"))]
-impl<'de> Deserialize<'de> for PlacedText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> de::Visitor<'de> for TextVisitor {
-            type Value = PlacedText;
-            nothing!(PlacedText);
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<PlacedText, E> {
-                Ok(PlacedText(text.into(), Some(text.as_ptr().addr())))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PlacedText, E> {
-                Ok(PlacedText(text.into(), None))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<PlacedText, E> {
-                Ok(PlacedText(number.to_string().into(), None))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PlacedText, E> {
-                Ok(PlacedText(number.to_string().into(), None))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<PlacedText, E> {
-                Ok(PlacedText(number.to_string().into(), None))
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<PlacedText, E> {
-                Ok(PlacedText::default())
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
+impl<'de> OfText<'de> for PlacedText {
+    fn of_text(text: &str) -> Self {
+        Self(text.into(), None)
+    }
+
+    fn of_input(text: &'de str) -> Self {
+        Self(text.into(), Some(text.as_ptr().addr()))
     }
 }
+#[cfg(any(feature = "anthropic", feature = "openai-responses"))]
+read_as_text!(PlacedText);
 
 #[cfg(feature = "openai-chat")]
-impl<'de> Deserialize<'de> for LooseString {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StringVisitor;
-        impl<'de> de::Visitor<'de> for StringVisitor {
-            type Value = LooseString;
-            nothing!(LooseString);
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<LooseString, E> {
-                Ok(LooseString((!text.is_empty()).then(|| text.to_owned())))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<LooseString, E> {
-                Ok(LooseString(Some(number.to_string())))
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<LooseString, E> {
-                Ok(LooseString(Some(number.to_string())))
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<LooseString, E> {
-                Ok(LooseString(Some(number.to_string())))
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LooseString, E> {
-                Ok(LooseString::default())
-            }
-        }
-        deserializer.deserialize_any(StringVisitor)
+impl OfText<'_> for LooseString {
+    fn of_text(text: &str) -> Self {
+        Self((!text.is_empty()).then(|| text.to_owned()))
     }
 }
+#[cfg(feature = "openai-chat")]
+read_as_text!(LooseString);
+
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+impl<'de> OfText<'de> for LooseStr<'de> {
+    fn of_text(text: &str) -> Self {
+        Self(Cow::Owned(text.to_owned()))
+    }
+
+    fn of_input(text: &'de str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    fn of_number(_: impl ToString) -> Self {
+        Self::default()
+    }
+}
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+read_as_text!(LooseStr<'de>);
 
 impl<'de> Deserialize<'de> for LooseCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -204,41 +239,7 @@ impl<'de> Deserialize<'de> for LooseCount {
 }
 
 /// The text, unless it is empty.
+#[cfg(feature = "anthropic")]
 pub(crate) fn filled(text: Text) -> Option<Text> {
     (!text.is_empty()).then_some(text)
-}
-
-/// Text that is only looked at, borrowed from the input where it can be; anything else than text is nothing.
-#[cfg(feature = "openai-responses")]
-#[derive(Debug, Default)]
-pub(crate) struct LooseStr<'de>(pub(crate) Cow<'de, str>);
-
-#[cfg(feature = "openai-responses")]
-impl<'de> Deserialize<'de> for LooseStr<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StrVisitor;
-        impl<'de> de::Visitor<'de> for StrVisitor {
-            type Value = LooseStr<'de>;
-            nothing!(LooseStr<'de>);
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr(Cow::Owned(text.to_owned())))
-            }
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr::default())
-            }
-            fn visit_u64<E: de::Error>(self, _: u64) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr::default())
-            }
-            fn visit_i64<E: de::Error>(self, _: i64) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr::default())
-            }
-            fn visit_f64<E: de::Error>(self, _: f64) -> Result<LooseStr<'de>, E> {
-                Ok(LooseStr::default())
-            }
-        }
-        deserializer.deserialize_any(StrVisitor)
-    }
 }

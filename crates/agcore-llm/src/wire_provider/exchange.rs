@@ -62,7 +62,9 @@ impl<O: Operation> Exchange<O> {
         interrupt: Interrupt,
     ) -> Self {
         let opening = async move {
-            let reply = transport.send(encode()?, stream).await?;
+            // By a name of its own, so that the future has no room for it once it is sent.
+            let request = encode()?;
+            let reply = transport.send(request, stream).await?;
             let decoder = decoder(&reply.head);
             Ok(Reading::new(reply, decoder))
         };

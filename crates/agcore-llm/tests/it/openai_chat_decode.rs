@@ -67,6 +67,27 @@ fn delta(delta: Value) -> Value {
 }
 
 #[test]
+fn a_usage_without_counts_beside_text_tells_nothing() {
+    for nothing in [json!(null), json!({}), json!({"cost": 1})] {
+        let chunk =
+            |text: &str, usage: &Value| json!({"choices": [{"index": 0, "delta": {"content": text}}], "usage": usage});
+        let counts = json!({"total_tokens": 3});
+        let response = response(&[
+            chunk("Hel", &nothing),
+            chunk("lo", &nothing),
+            chunk("!", &counts),
+            chunk("?", &nothing),
+        ]);
+        assert_eq!(response.text(), "Hello!?", "{nothing}");
+        assert_eq!(
+            response.usage.and_then(|usage| usage.total_tokens),
+            Some(3),
+            "{nothing}"
+        );
+    }
+}
+
+#[test]
 fn keeps_what_the_reply_says_of_itself() {
     let response = response(&[
         json!({"id": "", "model": "", "choices": [], "prompt_filter_results": [1]}),

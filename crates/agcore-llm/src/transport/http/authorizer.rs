@@ -1,13 +1,15 @@
 //! [`Authorizer`]: puts the credential into requests.
 
 use http::{HeaderName, HeaderValue, header::Entry};
-use reqwest::{Request, Url};
+use reqwest::Request;
 
 use crate::{
     credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard},
     error::{LlmError, LlmErrorKind},
     wire::WireRequest,
 };
+
+use super::base::BaseUrl;
 
 /// Puts the credential into requests, and tells the guard what it put there.
 #[derive(Debug)]
@@ -59,11 +61,19 @@ impl Authorizer {
         Ok(Some(token))
     }
 
-    /// The request as it goes out. A header that the caller set stands.
-    pub(super) async fn finish(
+    /// Who signs requests, where they are signed.
+    pub(super) fn signer(&self) -> Option<&dyn RequestSigner> {
+        match &self.credential {
+            Credential::Signer(signer) => Some(signer.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The request with its key or token, as it goes out. A header that the caller set stands.
+    pub(super) fn finish(
         &self,
         mut request: WireRequest,
-        url: Url,
+        base: &BaseUrl,
         token: Option<&Secret>,
     ) -> Result<Request, LlmError> {
         let value = match token {
@@ -75,10 +85,7 @@ impl Authorizer {
         {
             entry.insert(value);
         }
-        if let Credential::Signer(signer) = &self.credential {
-            return signed(signer.as_ref(), request, &url).await;
-        }
-        let mut finished = Request::new(request.method, url);
+        let mut finished = Request::new(request.method, base.join(&request.path)?);
         *finished.headers_mut() = request.headers;
         *finished.body_mut() = Some(request.body.into());
         Ok(finished)
@@ -92,7 +99,13 @@ fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmErro
     })
 }
 
-async fn signed(signer: &dyn RequestSigner, request: WireRequest, url: &Url) -> Result<Request, LlmError> {
+/// The request with its signature, as it goes out.
+pub(super) async fn signed(
+    signer: &dyn RequestSigner,
+    request: WireRequest,
+    base: &BaseUrl,
+) -> Result<Request, LlmError> {
+    let url = base.join(&request.path)?;
     let mut plain = http::Request::new(request.body);
     *plain.method_mut() = request.method;
     *plain.headers_mut() = request.headers;

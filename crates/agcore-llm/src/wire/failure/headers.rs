@@ -65,24 +65,24 @@ pub(super) const COUNTERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Lines of `name: value`, in the order of [`USEFUL`]: one copy, so that what the head itself was read into can go.
+/// Room for what most replies have of [`USEFUL`].
+const ROOM: usize = 192;
+
+/// Lines of `name: value`, as they came: one copy, so that what the head itself was read into can go.
 #[derive(Debug, Clone)]
 pub(super) struct UsefulHeaders(String);
 
 impl UsefulHeaders {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        // Values with other characters than those of text are of no use.
-        let mut found: Vec<(usize, &str)> = headers
-            .iter()
-            .filter_map(|(name, value)| Some((place(name.as_str())?, value.to_str().ok()?)))
-            .collect();
-        found.sort_by_key(|(place, _)| *place);
-        found.dedup_by_key(|(place, _)| *place);
-        let size = |(place, value): &(usize, &str)| USEFUL[*place].len() + value.len() + 3;
-        let mut lines = String::with_capacity(found.iter().map(size).sum());
-        for (place, value) in found {
-            for part in [USEFUL[place], ": ", value, "\n"] {
-                lines.push_str(part);
+        let mut lines = String::with_capacity(ROOM);
+        for (name, value) in headers {
+            // Values with other characters than those of text are of no use.
+            if place(name.as_str()).is_some()
+                && let Ok(value) = value.to_str()
+            {
+                for part in [name.as_str(), ": ", value, "\n"] {
+                    lines.push_str(part);
+                }
             }
         }
         Self(lines)
@@ -98,10 +98,13 @@ impl UsefulHeaders {
         Some(value.trim())
     }
 
-    /// Names and values as text.
+    /// Names and values as text, in the order of [`USEFUL`], the first of each name.
     pub(super) fn to_vec(&self) -> Vec<(String, String)> {
+        let mut found: Vec<(&str, &str)> = self.iter().collect();
+        found.sort_by_key(|(name, _)| place(name));
+        found.dedup_by_key(|(name, _)| *name);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        self.iter().map(owned).collect()
+        found.into_iter().map(owned).collect()
     }
 
     /// The server's id of the request.
@@ -125,20 +128,25 @@ impl UsefulHeaders {
 
 /// Which of [`USEFUL`] a header is. Replies have many others; most are told apart by their length alone.
 fn place(name: &str) -> Option<usize> {
-    if name.len() >= 64 || LENGTHS & (1 << name.len()) == 0 {
-        return None;
+    let mut places = *BY_LENGTH.get(name.len())?;
+    while places != 0 {
+        let place = places.trailing_zeros() as usize;
+        if USEFUL[place] == name {
+            return Some(place);
+        }
+        places &= places - 1;
     }
-    USEFUL.iter().position(|useful| *useful == name)
+    None
 }
 
-/// A bit for each length of a name in [`USEFUL`].
-const LENGTHS: u64 = {
-    let (mut lengths, mut at) = (0, 0);
+/// For each length of a name, a bit for each place in [`USEFUL`] of a name that long.
+const BY_LENGTH: [u64; 64] = {
+    let (mut places, mut at) = ([0; 64], 0);
     while at < USEFUL.len() {
-        lengths |= 1 << USEFUL[at].len();
+        places[USEFUL[at].len()] |= 1 << at;
         at += 1;
     }
-    lengths
+    places
 };
 
 #[cfg(test)]
@@ -161,7 +169,8 @@ mod tests {
             headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         let kept = UsefulHeaders::of(&headers);
-        let all: Vec<(&str, &str)> = kept.iter().collect();
+        let all = kept.to_vec();
+        let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (&**name, &**value)).collect();
         assert_eq!(all, [("x-request-id", "a: b"), ("date", ""), ("retry-after", "20 ")]);
         assert_eq!(kept.get("retry-after"), Some("20"));
         assert_eq!(kept.get("server"), None);

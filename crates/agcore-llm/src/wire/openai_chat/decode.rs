@@ -23,6 +23,9 @@ use crate::{
     },
 };
 
+/// So many deltas most whole replies tell.
+const WHOLE: usize = 8;
+
 /// Reads one reply of the Chat Completions API.
 #[derive(Debug)]
 pub(super) struct ChatReader {
@@ -87,6 +90,7 @@ impl EventReader for ChatReader {
             return Err(error.into());
         }
         self.state.read_whole();
+        out.reserve(WHOLE);
         let summary = chunk::read(body, &mut self.state, out).map_err(WholeFault::Unreadable)?;
         if let Some(error) = failed(failure, body, &summary) {
             self.state.flush(out);

@@ -56,7 +56,7 @@ pub(super) fn encode(
         model,
         stream: options.stream || dialect.streaming.always,
     };
-    let mut bytes = Vec::with_capacity(size::guess(request));
+    let mut bytes = Vec::with_capacity(size::guess(request, written_tools.size_of(&request.tools)));
     serde_json::to_writer(&mut bytes, &body).map_err(|error| refused(error.to_string()))?;
     let mut wire = WireRequest::post(path, bytes);
     extra_headers::add(&mut wire.headers, &request.extra_headers).map_err(refused)?;

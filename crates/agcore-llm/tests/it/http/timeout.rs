@@ -2,7 +2,12 @@
 
 use std::net::TcpStream;
 
-use agcore_llm::error::{LlmErrorKind, TimeoutStage};
+use agcore_llm::{
+    credential::{Credential, RequestSigner, token_fn},
+    error::{LlmErrorKind, TimeoutStage},
+};
+use async_trait::async_trait;
+use bytes::Bytes;
 use tokio::net::TcpSocket;
 
 use super::{
@@ -80,6 +85,33 @@ async fn total_ends_whole_replies_at_each_point() {
     ] {
         let provider = limited(&server.url(), timeouts);
         check(&fails(&provider, hello()).await, TimeoutStage::Total, "`total`");
+    }
+}
+
+/// Signs nothing, for ever.
+#[derive(Debug)]
+struct NeverSigns;
+
+#[async_trait]
+impl RequestSigner for NeverSigns {
+    async fn sign(&self, _: &mut http::Request<Bytes>) -> Result<(), LlmError> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn total_ends_the_wait_for_a_credential() {
+    let server = RawServer::start(silent).await;
+    let token = Credential::token(token_fn(std::future::pending));
+    for credential in [token, Credential::signer(NeverSigns)] {
+        let options = HttpOptions::new(server.url())
+            .with_credential(credential)
+            .with_timeouts(Timeouts::unlimited().with_total(SHORT));
+        check(
+            &fails(&provider(options), hello()).await,
+            TimeoutStage::Total,
+            "`total`",
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     delta::CallFragment,
-    wire::lenient::{LooseText, Name, filled, skip},
+    wire::lenient::{FilledText, Name, skip},
 };
 
 /// The calls of one message; `null` is none. Their places are for the reader to give: `index` is missing or 0 in every call
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Call {
                 };
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     match name.as_str() {
-                        "id" => call.id = filled(map.next_value::<LooseText>()?.0),
+                        "id" => call.id = map.next_value::<FilledText>()?.0,
                         "function" => {
                             let function = map.next_value::<Option<Function>>()?.unwrap_or_default();
                             (call.name, call.input) = (function.name, function.arguments);
@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for Function {
                 let mut function = Function::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     match name.as_str() {
-                        "name" => function.name = filled(map.next_value::<LooseText>()?.0),
+                        "name" => function.name = map.next_value::<FilledText>()?.0,
                         "arguments" => {
                             let raw = map.next_value::<&'de RawValue>()?.get();
                             function.arguments = arguments(raw).map_err(de::Error::custom)?;
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Function {
 /// The arguments' text: of an object the text that it is, of a string (servers that copy the API) what it holds.
 fn arguments(raw: &str) -> serde_json::Result<Option<Text>> {
     match raw.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(raw).map(filled),
+        Some(b'"') => serde_json::from_str(raw).map(|FilledText(text)| text),
         Some(b'n') => Ok(None),
         _ => Ok(Some(raw.into())),
     }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{LooseCount, LooseText, Name, filled, says_nothing, skip},
+    wire::lenient::{FilledText, LooseCount, LooseText, Name, says_nothing, skip},
 };
 
 /// What a line says beside its deltas.
@@ -116,9 +116,9 @@ impl<'de> de::Visitor<'de> for LineSeed<'_> {
             match name.as_str() {
                 "message" => line.said = map.next_value_seed(SaidSeed(state))?,
                 "done" => line.is_done = map.next_value::<Value>()? == true,
-                "done_reason" => line.reason = filled(map.next_value::<LooseText>()?.0),
+                "done_reason" => line.reason = map.next_value::<FilledText>()?.0,
                 "model" if state.start.model.is_none() => {
-                    state.start.model = filled(map.next_value::<LooseText>()?.0).map(|model| model.to_string());
+                    state.start.model = map.next_value::<FilledText>()?.0.map(|model| model.to_string());
                     line.has_news |= state.start.model.is_some();
                 }
                 "created_at" if state.start.created.is_none() => {

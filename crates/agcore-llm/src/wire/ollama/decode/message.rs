@@ -10,7 +10,7 @@ use serde::{
 use super::{call::Calls, said::Said, state::State};
 use crate::{
     delta::Place,
-    wire::lenient::{LooseText, Name, filled, skip},
+    wire::lenient::{FilledText, Name, skip},
 };
 
 /// Reads a message.
@@ -49,8 +49,8 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 "role" => skip(&mut map)?,
-                "content" => said.content = filled(map.next_value::<LooseText>()?.0),
-                "thinking" => said.thinking = filled(map.next_value::<LooseText>()?.0),
+                "content" => said.content = map.next_value::<FilledText>()?.0,
+                "thinking" => said.thinking = map.next_value::<FilledText>()?.0,
                 "tool_calls" => said.calls = map.next_value::<Calls>()?.0,
                 other => said.members.extend(self.0.member(Place::Message(0), other, &mut map)?),
             }

@@ -11,11 +11,14 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     delta::CallFragment,
-    wire::lenient::{LooseCount, LooseText, Name, filled, skip},
+    wire::lenient::{FilledText, LooseCount, LooseStr, Name, skip},
 };
 
 /// The member in which Gemini sends a call's thought signature, and wants it back.
 const EXTRA_CONTENT: &str = "extra_content";
+
+/// Fragments, each as its delta holds it.
+pub(super) type Fragments = Vec<Box<CallFragment>>;
 
 /// Reads `tool_calls`; `null` is none.
 pub(super) struct CallsSeed<'a> {
@@ -26,14 +29,14 @@ pub(super) struct CallsSeed<'a> {
 }
 
 impl<'de> DeserializeSeed<'de> for CallsSeed<'_> {
-    type Value = Vec<CallFragment>;
+    type Value = Fragments;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> de::Visitor<'de> for CallsSeed<'_> {
-    type Value = Vec<CallFragment>;
+    type Value = Fragments;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("tool calls")
@@ -55,9 +58,9 @@ impl<'de> de::Visitor<'de> for CallsSeed<'_> {
 
 /// Sets places where they alone tell calls apart: always in a whole message (some servers number those wrongly), in a
 /// delta when it holds several calls with neither index nor id.
-fn place(calls: &mut [CallFragment], whole: bool) {
+fn place(calls: &mut [Box<CallFragment>], whole: bool) {
     let is_bare = |call: &CallFragment| call.index.is_none() && call.id.is_none();
-    if whole || (calls.len() > 1 && calls.iter().all(is_bare)) {
+    if whole || (calls.len() > 1 && calls.iter().all(|call| is_bare(call))) {
         for (at, call) in (0..).zip(calls) {
             call.index = Some(at);
         }
@@ -70,21 +73,21 @@ struct CallSeed<'a> {
 }
 
 impl<'de> DeserializeSeed<'de> for CallSeed<'_> {
-    type Value = CallFragment;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<CallFragment, D::Error> {
+    type Value = Box<CallFragment>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> de::Visitor<'de> for CallSeed<'_> {
-    type Value = CallFragment;
+    type Value = Box<CallFragment>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a tool call")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CallFragment, A::Error> {
-        let mut call = CallFragment::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut call = Box::<CallFragment>::default();
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 // A huge index is a name, not a length: what counts is that it stays the same.
@@ -94,8 +97,8 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
                         .0
                         .map(|index| (index ^ (index >> 32)) as u32);
                 }
-                "id" => call.id = filled(map.next_value::<LooseText>()?.0),
-                "type" => call.custom |= map.next_value::<LooseText>()?.0 == "custom",
+                "id" => call.id = map.next_value::<FilledText>()?.0,
+                "type" => call.custom |= map.next_value::<LooseStr<'de>>()?.0 == "custom",
                 "function" => map
                     .next_value::<Option<FunctionPart>>()?
                     .unwrap_or_default()
@@ -158,7 +161,7 @@ impl<'de> Deserialize<'de> for FunctionPart {
                 let mut part = FunctionPart::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     match name.as_str() {
-                        "name" => part.name = filled(map.next_value::<LooseText>()?.0),
+                        "name" => part.name = map.next_value::<FilledText>()?.0,
                         "arguments" | "input" => {
                             let raw = map.next_value::<&'de RawValue>()?.get();
                             (part.input, part.whole_input) = input(raw).map_err(de::Error::custom)?;
@@ -176,7 +179,7 @@ impl<'de> Deserialize<'de> for FunctionPart {
 /// Input is a piece of text; some servers send the whole arguments as an object instead, which is kept as its text.
 fn input(raw: &str) -> serde_json::Result<(Option<Text>, bool)> {
     match raw.as_bytes().first() {
-        Some(b'"') => Ok((filled(serde_json::from_str(raw)?), false)),
+        Some(b'"') => Ok((serde_json::from_str::<FilledText>(raw)?.0, false)),
         Some(b'{' | b'[') => Ok((Some(raw.into()), true)),
         _ => Ok((None, false)),
     }

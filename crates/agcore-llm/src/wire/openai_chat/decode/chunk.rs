@@ -12,11 +12,11 @@ use super::{
     message::SaidSeed,
     said::Said,
     state::{Heard, State},
-    usage::{GroqMember, RawUsage},
+    usage::{Counted, GroqMember},
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{LooseCount, LooseString, LooseText, Name, filled, says_nothing, skip},
+    wire::lenient::{FilledText, LooseCount, LooseStr, LooseString, Name, says_nothing, skip},
 };
 
 /// What a chunk says beside its deltas.
@@ -76,7 +76,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
         let Self { state, out } = self;
         let (mut summary, mut has_message, mut has_choices) = (Summary::default(), false, false);
         let (begin, mut has_news) = (out.len(), false);
-        let (mut usage, mut groq) = (None, None);
+        let (mut usage, mut groq) = (Counted::default(), Counted::default());
         state.heard = Heard::Nothing;
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
@@ -99,7 +99,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                     has_news |= state.start.created.is_some();
                 }
                 "created" | "obfuscation" => skip(&mut map)?,
-                "object" => summary.is_flat_error |= map.next_value::<LooseText>()?.0 == "error",
+                "object" => summary.is_flat_error |= map.next_value::<LooseStr<'de>>()?.0 == "error",
                 "usage" => usage = map.next_value()?,
                 "x_groq" => groq = map.next_value::<GroqMember>()?.usage,
                 "error" => note_error(&mut summary, map.next_value()?),
@@ -118,7 +118,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
         if summary.has_choices || has_news {
             state.tell_start(has_news, begin, out);
         }
-        if usage.is_some() || groq.is_some() {
+        if usage.0.is_some() || groq.0.is_some() {
             tell_usage(state, usage, groq, out);
         } else if out.len() == begin + 1 && !has_news {
             // The one delta is the text; members that were told of, or remembered, would be others.
@@ -145,12 +145,10 @@ fn known<'de, A: MapAccess<'de>>(map: &mut A, place: &mut Option<String>) -> Res
 }
 
 /// The last usage with anything in it counts; Groq's copy only where there is no other.
-fn tell_usage(state: &mut State, usage: Option<RawUsage>, groq: Option<RawUsage>, out: &mut Vec<ReplyDelta>) {
-    let normalised = |usage: Option<RawUsage>| usage.and_then(RawUsage::normalised);
-    let top = normalised(usage);
+fn tell_usage(state: &mut State, Counted(top): Counted, Counted(groq): Counted, out: &mut Vec<ReplyDelta>) {
     state.has_usage |= top.is_some();
-    let usage = top.or_else(|| normalised(groq).filter(|_| !state.has_usage));
-    out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
+    let usage = top.or_else(|| groq.filter(|_| !state.has_usage));
+    out.extend(usage.map(ReplyDelta::Usage));
 }
 
 fn note_error(summary: &mut Summary, error: Value) {
@@ -224,7 +222,7 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
                 "delta" | "message" => {
                     said = map.next_value_seed(SaidSeed { state, choice: index })?;
                 }
-                "finish_reason" => finish = filled(map.next_value::<LooseText>()?.0),
+                "finish_reason" => finish = map.next_value::<FilledText>()?.0,
                 "error" => note_error(summary, map.next_value()?),
                 other => members.extend(state.member(Place::Choice(index), other, &mut map)?),
             }

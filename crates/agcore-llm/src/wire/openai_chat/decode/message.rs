@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     delta::Place,
-    wire::lenient::{LooseText, Name, filled, skip},
+    wire::lenient::{FilledText, Name, skip},
 };
 
 /// Reads a delta or message; `null` is an empty one.
@@ -80,5 +80,5 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
 }
 
 fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Text>, A::Error> {
-    Ok(filled(map.next_value::<LooseText>()?.0))
+    Ok(map.next_value::<FilledText>()?.0)
 }

@@ -3,7 +3,7 @@
 use agcore_chat::Text;
 use serde_json::Value;
 
-use super::content::Content;
+use super::{call::Fragments, content::Content};
 use crate::delta::CallFragment;
 
 /// What a delta or message says.
@@ -16,7 +16,7 @@ pub(super) struct Said {
     /// `reasoning`.
     pub(super) reasoning: Option<Text>,
     pub(super) details: Vec<Value>,
-    pub(super) calls: Vec<CallFragment>,
+    pub(super) calls: Fragments,
     /// The legacy form of a call.
     pub(super) function_call: Option<Box<CallFragment>>,
     pub(super) audio: Option<Value>,

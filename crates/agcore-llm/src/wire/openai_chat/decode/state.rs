@@ -7,6 +7,7 @@ use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
 use super::{
+    call::Fragments,
     content::{Content, Part},
     details::{self, REASONING_DETAILS},
     finish,
@@ -290,16 +291,10 @@ impl ChoiceState {
     }
 
     /// Calls; the legacy form counts only where no calls came.
-    fn calls(
-        &mut self,
-        vendor: &str,
-        calls: Vec<CallFragment>,
-        legacy: Option<Box<CallFragment>>,
-        out: &mut Vec<ReplyDelta>,
-    ) {
+    fn calls(&mut self, vendor: &str, calls: Fragments, legacy: Option<Box<CallFragment>>, out: &mut Vec<ReplyDelta>) {
         self.has_calls |= !calls.is_empty();
         let legacy = legacy.filter(|_| !self.has_calls);
-        for fragment in calls.into_iter().map(Box::new).chain(legacy) {
+        for fragment in calls.into_iter().chain(legacy) {
             self.seal(vendor, out);
             out.push(ReplyDelta::Call {
                 choice: self.index,

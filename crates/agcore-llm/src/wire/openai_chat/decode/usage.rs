@@ -11,9 +11,13 @@ use serde_json::Value;
 
 use crate::wire::lenient::{LooseCount, Name, skip};
 
-/// Usage as a server wrote it; `null` and `{}` are none.
+/// A usage in the places of [`Usage`], if there is any count in it; `null` and `{}` are none.
 #[derive(Debug, Default)]
-pub(super) struct RawUsage {
+pub(super) struct Counted(pub(super) Option<Box<Usage>>);
+
+/// Usage as a server wrote it.
+#[derive(Debug, Default)]
+struct RawUsage {
     prompt: Option<u64>,
     completion: Option<u64>,
     total: Option<u64>,
@@ -44,8 +48,7 @@ struct RawDetails {
 }
 
 impl RawUsage {
-    /// The normalised usage, if there is any count in it.
-    pub(super) fn normalised(self) -> Option<Usage> {
+    fn counted(self) -> Counted {
         let (prompt, completion) = (self.prompt_details, self.completion_details);
         let reasoning_tokens = completion.reasoning.or(self.reasoning);
         let usage = Usage {
@@ -72,7 +75,7 @@ impl RawUsage {
             .or(usage.completion_tokens)
             .or(usage.total_tokens)
             .is_some();
-        is_known.then_some(usage)
+        Counted(is_known.then(|| Box::new(usage)))
     }
 }
 
@@ -86,18 +89,18 @@ fn output(prompt: Option<u64>, completion: Option<u64>, reasoning: Option<u64>, 
     outside().or(completion)
 }
 
-impl<'de> Deserialize<'de> for RawUsage {
+impl<'de> Deserialize<'de> for Counted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct UsageVisitor;
         impl<'de> de::Visitor<'de> for UsageVisitor {
-            type Value = RawUsage;
+            type Value = Counted;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("usage")
             }
-            fn visit_unit<E: de::Error>(self) -> Result<RawUsage, E> {
-                Ok(RawUsage::default())
+            fn visit_unit<E: de::Error>(self) -> Result<Counted, E> {
+                Ok(Counted::default())
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawUsage, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counted, A::Error> {
                 let mut usage = RawUsage::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     let place = match name.as_str() {
@@ -124,7 +127,7 @@ impl<'de> Deserialize<'de> for RawUsage {
                     };
                     *place = map.next_value::<LooseCount>()?.0;
                 }
-                Ok(usage)
+                Ok(usage.counted())
             }
         }
         deserializer.deserialize_any(UsageVisitor)
@@ -176,7 +179,7 @@ fn keep(extra: &mut Extra, name: &str, value: Value) {
 /// Groq's own member; only the usage in it is read.
 #[derive(Debug, Default)]
 pub(super) struct GroqMember {
-    pub(super) usage: Option<RawUsage>,
+    pub(super) usage: Counted,
 }
 
 impl<'de> Deserialize<'de> for GroqMember {

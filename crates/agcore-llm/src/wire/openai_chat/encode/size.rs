@@ -2,16 +2,17 @@
 
 use agcore_chat::{AssistantMessage, Block, ChatRequest, Content, Message};
 
-/// What everything beside the messages takes, in most requests.
-const BESIDE: usize = 2048;
+/// What everything beside messages and tools takes, in most requests.
+const BESIDE: usize = 160;
 
 /// What a message, or a call in it, takes beside its text.
 const FRAME: usize = 36;
 
-/// A guess at the size of a request's body, in bytes. Texts count, and a little for what has to be escaped in them.
-pub(super) fn guess(request: &ChatRequest) -> usize {
+/// A guess at the size of a request's body with tools of this size, in bytes. Texts count, and a little for what has to be
+/// escaped in them.
+pub(super) fn guess(request: &ChatRequest, tools: usize) -> usize {
     let texts: usize = request.messages.iter().map(|message| FRAME + text_size(message)).sum();
-    BESIDE + texts + texts / 32
+    BESIDE + tools + texts + texts / 32
 }
 
 fn text_size(message: &Message) -> usize {
@@ -67,7 +68,7 @@ mod tests {
         let wire = OpenAiChat::new(dialect::openai());
         let written = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("m")).unwrap();
 
-        let (guess, size) = (guess(&request), written.body.len());
+        let (guess, size) = (guess(&request, 0), written.body.len());
         assert!((size..2 * size).contains(&guess), "{guess} for {size}");
     }
 }

@@ -19,7 +19,20 @@ struct Written {
     json: Arc<RawValue>,
 }
 
+/// What the tools of a request take that are still to be written.
+const UNWRITTEN: usize = 2048;
+
 impl WrittenTools {
+    /// How much room a list takes: what it took when it was written last, or a guess.
+    pub(super) fn size_of(&self, tools: &Arc<[Tool]>) -> usize {
+        if tools.is_empty() {
+            return 0;
+        }
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = last.as_ref().filter(|last| Arc::ptr_eq(&last.tools, tools));
+        same.map_or(UNWRITTEN, |last| last.json.get().len())
+    }
+
     /// The JSON of a list, made by `write` if it is not the one that was written last.
     pub(super) fn json_of<E>(
         &self,

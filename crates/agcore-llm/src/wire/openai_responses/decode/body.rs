@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{finish, json};
-use crate::wire::lenient::{LooseCount, LooseText, Name, filled, skip};
+use crate::wire::lenient::{FilledText, LooseCount, Name, skip};
 
 /// Members that only repeat the request, or that say nothing of the answer.
 const ECHOES: &[&str] = &[
@@ -173,5 +173,5 @@ impl<'de> ResponseBody<'de> {
 }
 
 fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Text>, A::Error> {
-    Ok(filled(map.next_value::<LooseText>()?.0))
+    Ok(map.next_value::<FilledText>()?.0)
 }
