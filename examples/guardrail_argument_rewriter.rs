@@ -52,7 +52,7 @@ impl Hook for InFolder {
 
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         // Arguments that cannot be read reach no tool anyway: the model is told what is wrong with them.
-        let Ok(mut arguments) = call.arguments() else {
+        let Ok(mut arguments) = call.arguments().cloned() else {
             return ToolVerdict::Continue;
         };
         let Some(asked) = arguments.get("path").and_then(Value::as_str) else {
@@ -85,7 +85,7 @@ struct AtMost(i64);
 #[async_trait]
 impl Hook for AtMost {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
-        let Ok(mut arguments) = call.arguments() else {
+        let Ok(mut arguments) = call.arguments().cloned() else {
             return ToolVerdict::Continue;
         };
         match arguments.get("lines").and_then(Value::as_i64) {

@@ -74,7 +74,7 @@ pub use {
     text::{Text, floor_boundary},
     tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
     tool::{CustomTool, Tool, ToolDefinition},
-    tool_call::{ArgumentsError, CallInput, ToolCall, VendorData},
+    tool_call::{ArgumentsError, CallInput, RawArguments, ToolCall, VendorData},
     tool_choice::{AllowedMode, AllowedTool, ToolChoice},
     usage::{CompletionTokensDetails, PromptTokensDetails, Usage, UsageTracker},
     window::{

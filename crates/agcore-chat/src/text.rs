@@ -47,8 +47,8 @@ impl Text {
         }
     }
 
-    /// Its bytes: whoever needs no more than these is spared the check.
-    fn as_bytes(&self) -> &[u8] {
+    /// Its bytes: whoever needs no more than these is spared the check of [`as_str`](Self::as_str).
+    pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             Repr::Inline { len, bytes } => &bytes[..usize::from(*len)],
             Repr::Shared(text) => text.as_bytes(),

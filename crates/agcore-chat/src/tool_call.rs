@@ -2,6 +2,8 @@
 //!
 //! Shapes after the Chat Completions API reference.
 
+mod raw_arguments;
+
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, MapAccess},
@@ -9,7 +11,9 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::object::{Extra, Member, Object, object};
+pub use self::raw_arguments::RawArguments;
+use self::raw_arguments::Unfit;
+use crate::object::{Extra, Object, object};
 
 /// Data that only the vendor who made it understands and wants back unchanged: signatures, encrypted reasoning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,14 +56,14 @@ pub struct ToolCall {
 #[non_exhaustive]
 pub enum CallInput {
     /// JSON text, not yet checked; see [`ToolCall::arguments`].
-    Arguments(String),
+    Arguments(RawArguments),
     /// Free text of a custom tool.
     Text(String),
 }
 
 impl Default for CallInput {
     fn default() -> Self {
-        Self::Arguments(String::new())
+        Self::Arguments(RawArguments::default())
     }
 }
 
@@ -93,7 +97,7 @@ pub enum ArgumentsError {
 
 impl ToolCall {
     /// A function call with its arguments as JSON text.
-    pub fn function(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+    pub fn function(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<RawArguments>) -> Self {
         Self {
             id: id.into(),
             name: name.into(),
@@ -121,41 +125,45 @@ impl ToolCall {
     /// The input as the model wrote it.
     pub fn raw_input(&self) -> &str {
         match &self.input {
-            CallInput::Arguments(raw) | CallInput::Text(raw) => raw,
+            CallInput::Arguments(raw) => raw,
+            CallInput::Text(raw) => raw,
         }
     }
 
-    /// The arguments as an object. None at all (empty text, `null`) is the empty object.
+    /// The arguments as an object. None at all (empty text, `null`) is the empty object. Parsed at most once, however
+    /// often and of whichever clone of the call it is asked.
     ///
     /// # Errors
     /// When they are not JSON, not an object, or the call is of a custom tool. Nothing is ever repaired or guessed.
-    pub fn arguments(&self) -> Result<Map<String, Value>, ArgumentsError> {
-        let CallInput::Arguments(raw) = &self.input else {
-            return Err(ArgumentsError::FreeText {
+    pub fn arguments(&self) -> Result<&Map<String, Value>, ArgumentsError> {
+        self.raw_arguments()?.object().map_err(|why| self.unfit(why))
+    }
+
+    /// The arguments, checked to be an [object](Self::arguments) without making it: perhaps nobody looks at it.
+    ///
+    /// # Errors
+    /// As [`arguments`](Self::arguments).
+    pub fn check_arguments(&self) -> Result<&RawArguments, ArgumentsError> {
+        let raw = self.raw_arguments()?;
+        raw.check().map_err(|why| self.unfit(why))?;
+        Ok(raw)
+    }
+
+    fn raw_arguments(&self) -> Result<&RawArguments, ArgumentsError> {
+        match &self.input {
+            CallInput::Arguments(raw) => Ok(raw),
+            CallInput::Text(_) => Err(ArgumentsError::FreeText {
                 name: self.name.clone(),
-            });
-        };
-        if raw.trim().is_empty() {
-            return Ok(Map::new());
+            }),
         }
-        let found = match serde_json::from_str(raw) {
-            Ok(Value::Object(arguments)) => return Ok(arguments),
-            Ok(Value::Null) => return Ok(Map::new()),
-            Ok(Value::Array(_)) => "an array",
-            Ok(Value::String(_)) => "a string",
-            Ok(Value::Number(_)) => "a number",
-            Ok(Value::Bool(_)) => "a boolean",
-            Err(error) => {
-                return Err(ArgumentsError::NotJson {
-                    name: self.name.clone(),
-                    why: error.to_string(),
-                });
-            }
-        };
-        Err(ArgumentsError::NotAnObject {
-            name: self.name.clone(),
-            found,
-        })
+    }
+
+    fn unfit(&self, why: Unfit) -> ArgumentsError {
+        let name = self.name.clone();
+        match why {
+            Unfit::NotJson(why) => ArgumentsError::NotJson { name, why },
+            Unfit::NotAnObject(found) => ArgumentsError::NotAnObject { name, found },
+        }
     }
 }
 
@@ -168,28 +176,6 @@ struct CallBody {
     extra: Extra,
 }
 object!(CallBody: "a call's name and input" { "name" => name, "arguments" => arguments, "input" => input });
-
-/// Argument text. Some servers send an object instead of a string; it is kept as its compact JSON text.
-#[derive(Default)]
-struct RawArguments(String);
-
-impl Member for RawArguments {}
-
-impl Serialize for RawArguments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawArguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Value::deserialize(deserializer)? {
-            Value::String(text) => text,
-            Value::Null => String::new(),
-            other => other.to_string(),
-        }))
-    }
-}
 
 #[derive(Default)]
 struct CallEnvelope {
@@ -213,15 +199,15 @@ impl CallEnvelope {
         };
         // The other kind's member means nothing here, but nothing that came may be lost.
         let input = if is_custom {
-            if !body.arguments.0.is_empty() {
-                body.extra.insert("arguments", body.arguments.0);
+            if !body.arguments.is_empty() {
+                body.extra.insert("arguments", body.arguments.as_str());
             }
             CallInput::Text(body.input.unwrap_or_default())
         } else {
             if let Some(input) = body.input {
                 body.extra.insert("input", input);
             }
-            CallInput::Arguments(body.arguments.0)
+            CallInput::Arguments(body.arguments)
         };
         Ok(ToolCall {
             id: self.id,

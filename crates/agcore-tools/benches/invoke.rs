@@ -85,8 +85,7 @@ fn invoke(executor: &RegistryExecutor) {
 fn bare() {
     for _ in 0..CALLS {
         let call = ToolCall::function("call_1", "add", black_box(ARGUMENTS));
-        let arguments = serde_json::Value::Object(call.arguments().unwrap());
-        let Add { a, b } = Add::deserialize(&arguments).unwrap();
+        let Add { a, b } = Add::deserialize(call.arguments().unwrap()).unwrap();
         black_box((a + b).to_string());
     }
 }

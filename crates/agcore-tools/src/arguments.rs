@@ -1,9 +1,9 @@
 //! [`Arguments`]: what a call hands to its tool; always a JSON object.
 
-use std::{ops::Deref, sync::LazyLock};
+use std::{fmt, ops::Deref, sync::LazyLock};
 
-use agcore_chat::{SchemaViolation, ToolCall};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use agcore_chat::{RawArguments, SchemaViolation, ToolCall};
+use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{clip::clip, error::ToolError};
@@ -11,12 +11,12 @@ use crate::{clip::clip, error::ToolError};
 /// How much of a message about a value is shown, in bytes: it may quote the value.
 pub(crate) const MESSAGE_BYTES: usize = 300;
 
-/// The arguments of a call: one JSON object.
+/// The arguments of a call: one JSON object. Cheap to clone.
 ///
 /// It derefs to the object, so `arguments.get("city")` and `arguments["city"]` work.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Map<String, Value>", into = "Map<String, Value>")]
-pub struct Arguments(Value);
+#[derive(Clone, Default, Deserialize)]
+#[serde(from = "Map<String, Value>")]
+pub struct Arguments(RawArguments);
 
 /// No object at all is shown as one.
 static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
@@ -32,25 +32,23 @@ impl Arguments {
     /// # Errors
     /// [`InvalidArguments`](crate::ToolErrorKind::InvalidArguments) when they are not one JSON object.
     pub fn of(call: &ToolCall) -> Result<Self, ToolError> {
-        call.arguments().map(Self::from).map_err(|error| {
-            ToolError::invalid_arguments(
+        match call.check_arguments() {
+            Ok(raw) => Ok(Self(raw.clone())),
+            Err(error) => Err(ToolError::invalid_arguments(
                 &clip(&call.name, 128),
                 vec![SchemaViolation::new("$", error.to_string())],
-            )
-        })
+            )),
+        }
     }
 
     /// The object as a JSON value.
     pub fn as_value(&self) -> &Value {
-        &self.0
+        self.0.as_value().unwrap_or(&Value::Null)
     }
 
     /// The object.
     pub fn into_map(self) -> Map<String, Value> {
-        match self.0 {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        }
+        self.deref().clone()
     }
 
     /// Reads the arguments into a type of one's own.
@@ -58,9 +56,9 @@ impl Arguments {
     /// # Errors
     /// The first place that does not fit, with its JSON path and what was expected there.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, SchemaViolation> {
-        T::deserialize(&self.0).or_else(|_| {
+        self.0.read().or_else(|_| {
             // The second, slower pass only serves to find the place.
-            serde_path_to_error::deserialize(&self.0).map_err(|error| {
+            serde_path_to_error::deserialize(self.as_value()).map_err(|error| {
                 let path = json_path(error.path());
                 SchemaViolation::new(path, clip(&error.into_inner().to_string(), MESSAGE_BYTES))
             })
@@ -68,23 +66,35 @@ impl Arguments {
     }
 }
 
-impl Default for Arguments {
-    fn default() -> Self {
-        Self(Value::Object(Map::new()))
-    }
-}
-
 impl Deref for Arguments {
     type Target = Map<String, Value>;
 
     fn deref(&self) -> &Map<String, Value> {
-        self.0.as_object().unwrap_or(&EMPTY)
+        self.as_value().as_object().unwrap_or(&EMPTY)
+    }
+}
+
+impl PartialEq for Arguments {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_value() == other.as_value()
+    }
+}
+
+impl fmt::Debug for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Arguments").field(self.as_value()).finish()
+    }
+}
+
+impl Serialize for Arguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_value().serialize(serializer)
     }
 }
 
 impl From<Map<String, Value>> for Arguments {
     fn from(map: Map<String, Value>) -> Self {
-        Self(Value::Object(map))
+        Self(map.into())
     }
 }
 

@@ -41,7 +41,7 @@ struct CallScope {
     id: Text,
     cancellation: CancellationToken,
     progress: Option<ProgressSender>,
-    answer: Option<InputAnswer>,
+    answer: Option<Box<InputAnswer>>,
     pause: Pause,
 }
 
@@ -144,7 +144,7 @@ impl ToolContext {
 
     /// The answer, when the call goes on after it asked for input.
     pub fn answer(&self) -> Option<&InputAnswer> {
-        self.call.as_ref()?.answer.as_ref()
+        self.call.as_ref()?.answer.as_deref()
     }
 
     /// Waits for a person (a form, an elicitation): the time counts in neither the call's timeout nor its duration.
@@ -181,7 +181,7 @@ impl ToolContext {
             id,
             cancellation: self.run.cancellation.child_token(),
             progress,
-            answer,
+            answer: answer.map(Box::new),
             pause: Pause::default(),
         };
         Self {

@@ -2,6 +2,7 @@
 
 mod lanes;
 mod told;
+mod turns;
 mod resume;
 mod gate;
 mod engine;
@@ -10,7 +11,7 @@ mod invocation;
 
 pub use self::invocation::{InvokeOptions, ToolInvocation};
 pub(crate) use self::{
-    batch::{Batch, BatchItem},
+    batch::{BatchItem, batch},
     engine::{End, Engine, Settlement, input_question},
     gate::Gate,
     invocation::{AT_A_TIME, TIMEOUT},

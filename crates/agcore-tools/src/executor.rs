@@ -4,13 +4,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
 use futures_util::StreamExt;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     audit::AuditSink,
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
-    execute::{AT_A_TIME, Batch, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, input_question},
+    execute::{AT_A_TIME, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, batch, input_question},
     layer::{
         AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run, StatisticsLayer,
         TimeoutLayer,
@@ -70,14 +70,14 @@ impl ToolExecutor for RegistryExecutor {
 
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
         let session = self.session.clone();
-        let batch = session.next_batch();
-        Box::pin(Batch::new(Arc::clone(&self.engine), work).map(move |item| match item {
+        let number = session.next_batch();
+        Box::pin(batch(Arc::clone(&self.engine), work).map(move |item| match item {
             BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
             BatchItem::Settled { settlement, .. } => {
                 let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
                 ToolReport::Settled {
                     call_id,
-                    outcome: outcome(&session, batch, *settlement),
+                    outcome: outcome(&session, number, *settlement),
                     duration,
                 }
             }
@@ -104,7 +104,7 @@ fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOut
         ..
     } = settlement;
     match end {
-        End::Asked(question) => ToolOutcome::Ask(question),
+        End::Asked(question) => ToolOutcome::Ask(*question),
         End::Failed(error) => {
             let refusal = match error.kind() {
                 ToolErrorKind::NotFound => Some(Refusal::NotFound(&name)),
@@ -127,9 +127,9 @@ fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOut
             number,
         } => match output.body {
             OutputBody::AwaitingInput(request) => {
-                ToolOutcome::Ask(input_question(&call_id, arguments, request, approved, number))
+                ToolOutcome::Ask(input_question(&call_id, arguments, *request, approved, number))
             }
-            OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data },
+            OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data: *data },
             _ => ToolOutcome::Done(result(output)),
         },
     }
@@ -149,28 +149,24 @@ fn told_twice(error: &ToolError) -> Fault {
 
 /// The result for the model, and beside it what is for observers only.
 fn result(output: ToolOutput) -> ToolResult {
-    let mut display = Map::new();
-    let ToolOutput {
-        body,
-        ui_hints,
-        metadata,
-    } = output;
-    let content = match body {
-        OutputBody::Rich { content, structured } => {
-            display.extend(structured.map(|value| ("structured".to_owned(), value)));
-            content
-        }
-        OutputBody::Value(value) => Content::Text(text_of(value)),
-        _ => Content::default(),
+    let (content, structured) = match output.body {
+        OutputBody::Rich { content, structured } => (content, structured),
+        OutputBody::Value(value) => (Content::Text(text_of(value)), None),
+        _ => (Content::default(), None),
     };
-    display.extend(ui_hints.map(|value| ("ui_hints".to_owned(), value)));
-    display.extend(metadata.map(|value| ("metadata".to_owned(), value)));
+    let members = [
+        ("structured", structured),
+        ("ui_hints", output.ui_hints),
+        ("metadata", output.metadata),
+    ];
     let result = ToolResult::new(content);
-    if display.is_empty() {
-        result
-    } else {
-        result.with_display(Value::Object(display))
+    if members.iter().all(|(_, value)| value.is_none()) {
+        return result;
     }
+    let display = members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), *value?)));
+    result.with_display(Value::Object(display.collect()))
 }
 
 impl ToolRegistry {
@@ -203,7 +199,7 @@ pub struct ExecutorBuilder {
     layers: Vec<Wrap>,
 }
 
-/// An application's own layer, its type forgotten.
+/// A layer, its type forgotten.
 type Wrap = Box<dyn FnOnce(BoxInvoke) -> BoxInvoke + Send>;
 
 impl ExecutorBuilder {
@@ -279,8 +275,7 @@ impl ExecutorBuilder {
         L: Layer<BoxInvoke> + Send + 'static,
         L::Invoke: 'static,
     {
-        self.layers
-            .push(Box::new(move |inner| BoxInvoke::new(layer.layer(inner))));
+        self.layers.push(wrap(layer));
         self
     }
 
@@ -295,23 +290,28 @@ impl ExecutorBuilder {
             session: self.session.clone(),
             audit: self.audit.clone(),
         };
-        let mut inner = BoxInvoke::new(TimeoutLayer::new(self.timeout).layer(Run));
-        if let Some(redactor) = self.redactor {
-            inner = wrap(&RedactLayer::new(redactor), inner);
-        }
-        if let Some(offload) = self.offload {
-            inner = wrap(&offload, inner);
-        }
-        inner = self.layers.into_iter().fold(inner, |inner, wrap| wrap(inner));
-        inner = wrap(&CutLayer::new(self.max_result_bytes), inner);
-        if let Some(sink) = self.audit {
-            inner = wrap(&AuditLayer::new(sink), inner);
-        }
+        let run = TimeoutLayer::new(self.timeout).layer(Run);
+        let redact = self.redactor.map(|redactor| wrap(RedactLayer::new(redactor)));
+        let between: Vec<Wrap> = redact
+            .into_iter()
+            .chain(self.offload.map(wrap))
+            .chain(self.layers)
+            .collect();
+        let around = Around {
+            max_result_bytes: self.max_result_bytes,
+            audit: self.audit,
+        };
+        // Each type that is forgotten costs every call an allocation.
+        let invoke = if between.is_empty() {
+            around.layer(run)
+        } else {
+            around.layer(between.into_iter().fold(BoxInvoke::new(run), |inner, wrap| wrap(inner)))
+        };
         let engine = Engine {
             snapshot: self.snapshot,
             context: self.context,
             gate: Some(gate),
-            invoke: wrap(&StatisticsLayer, inner),
+            invoke,
             most_at_a_time: self.most_at_a_time,
         };
         Ok(RegistryExecutor {
@@ -333,11 +333,30 @@ impl ExecutorBuilder {
     }
 }
 
-fn wrap<L: Layer<BoxInvoke>>(layer: &L, inner: BoxInvoke) -> BoxInvoke
+fn wrap<L>(layer: L) -> Wrap
 where
-    L::Invoke: Invoke + 'static,
+    L: Layer<BoxInvoke> + Send + 'static,
+    L::Invoke: 'static,
 {
-    BoxInvoke::new(layer.layer(inner))
+    Box::new(move |inner| BoxInvoke::new(layer.layer(inner)))
+}
+
+/// What goes around all other layers.
+struct Around {
+    max_result_bytes: usize,
+    audit: Option<Arc<dyn AuditSink>>,
+}
+
+impl<S: Invoke + 'static> Layer<S> for Around {
+    type Invoke = BoxInvoke;
+
+    fn layer(&self, inner: S) -> BoxInvoke {
+        let inner = CutLayer::new(self.max_result_bytes).layer(inner);
+        match &self.audit {
+            None => BoxInvoke::new(StatisticsLayer.layer(inner)),
+            Some(sink) => BoxInvoke::new(StatisticsLayer.layer(AuditLayer::new(Arc::clone(sink)).layer(inner))),
+        }
+    }
 }
 
 impl fmt::Debug for ExecutorBuilder {

@@ -17,9 +17,9 @@ pub struct ToolOutput {
     pub body: OutputBody,
     /// How to show it, for a front end; never sent to the model. Kept only of tools that say, by
     /// [`ToolAnnotations::stable_display`](crate::ToolAnnotations::stable_display), that these hints keep their form.
-    pub ui_hints: Option<Value>,
+    pub ui_hints: Option<Box<Value>>,
     /// Whatever the application wants to know; never sent to the model.
-    pub metadata: Option<Value>,
+    pub metadata: Option<Box<Value>>,
 }
 
 /// The shapes of a tool's output.
@@ -33,18 +33,18 @@ pub enum OutputBody {
         /// What the model gets.
         content: Content,
         /// The same for programs, where there is one; goes to observers.
-        structured: Option<Value>,
+        structured: Option<Box<Value>>,
     },
     /// Parts that come one by one, and a last output.
     Stream(OutputStream),
     /// The call cannot go on before a person or another agent has answered.
-    AwaitingInput(InputRequest),
+    AwaitingInput(Box<InputRequest>),
     /// The call ends the turn: another agent takes over.
     Divert {
         /// What the model would have been told, for the history.
         content: Content,
         /// What the layer above needs to know.
-        data: Value,
+        data: Box<Value>,
     },
 }
 
@@ -180,7 +180,7 @@ impl ToolOutput {
     pub fn content_and_value(content: impl Into<Content>, structured: Value) -> Self {
         Self::new(OutputBody::Rich {
             content: content.into(),
-            structured: Some(structured),
+            structured: Some(Box::new(structured)),
         })
     }
 
@@ -192,26 +192,26 @@ impl ToolOutput {
     /// The call cannot go on before this is answered. The answer comes with the next call of the tool, in
     /// [`ToolContext::answer`](crate::ToolContext::answer).
     pub fn awaiting_input(request: InputRequest) -> Self {
-        Self::new(OutputBody::AwaitingInput(request))
+        Self::new(OutputBody::AwaitingInput(Box::new(request)))
     }
 
     /// The call ends the turn: another agent takes over.
     pub fn divert(content: impl Into<Content>, data: Value) -> Self {
         Self::new(OutputBody::Divert {
             content: content.into(),
-            data,
+            data: Box::new(data),
         })
     }
 
     /// Adds hints of how to show it.
     pub fn with_ui_hints(mut self, hints: Value) -> Self {
-        self.ui_hints = Some(hints);
+        self.ui_hints = Some(Box::new(hints));
         self
     }
 
     /// Adds what the application wants to know.
     pub fn with_metadata(mut self, metadata: Value) -> Self {
-        self.metadata = Some(metadata);
+        self.metadata = Some(Box::new(metadata));
         self
     }
 
@@ -219,7 +219,7 @@ impl ToolOutput {
     pub fn as_value(&self) -> Option<&Value> {
         match &self.body {
             OutputBody::Value(value) => Some(value),
-            OutputBody::Rich { structured, .. } => structured.as_ref(),
+            OutputBody::Rich { structured, .. } => structured.as_deref(),
             _ => None,
         }
     }

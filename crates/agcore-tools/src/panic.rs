@@ -7,14 +7,15 @@ use futures_util::FutureExt;
 use crate::error::{ToolError, ToolErrorKind};
 
 /// Awaits a future; its panic is an error of the tool.
-pub(crate) fn caught<'a, F: Future + 'a>(
-    tool: &'a str,
+pub(crate) fn caught<'a, F: Future + 'a, N: AsRef<str> + ?Sized>(
+    tool: &'a N,
     future: F,
-) -> impl Future<Output = Result<F::Output, ToolError>> + use<'a, F> {
+) -> impl Future<Output = Result<F::Output, ToolError>> + use<'a, F, N> {
     // No `async fn`: it would have room for the future twice, as an argument and where it is awaited.
     let caught = AssertUnwindSafe(future).catch_unwind();
     caught.map(move |outcome| {
         outcome.map_err(|panic| {
+            let tool = tool.as_ref();
             let said = panic.downcast_ref::<&str>().copied();
             let said = said
                 .or_else(|| panic.downcast_ref::<String>().map(String::as_str))

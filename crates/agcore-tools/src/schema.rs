@@ -12,7 +12,10 @@ pub use self::full::SchemaValidator;
 use agcore_chat::SchemaViolation;
 use serde_json::Value;
 
-use crate::error::{ToolError, ToolErrorKind};
+use crate::{
+    arguments::Arguments,
+    error::{ToolError, ToolErrorKind},
+};
 
 /// A schema made ready once, for many values.
 #[derive(Debug)]
@@ -40,6 +43,12 @@ impl Check {
             .map_err(|why| unfit(&why))
     }
 
+    /// All violations of a call's arguments.
+    #[cfg(feature = "schema")]
+    pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), Vec<SchemaViolation>> {
+        self.check(arguments.as_value())
+    }
+
     /// All violations of a value.
     #[cfg(feature = "schema")]
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
@@ -50,6 +59,17 @@ impl Check {
     #[cfg(not(feature = "schema"))]
     pub(crate) fn new(_: &Value) -> Result<Self, ToolError> {
         Ok(Self {})
+    }
+
+    /// Takes any arguments, and does not even look at them: there is no validator in this build.
+    #[cfg(not(feature = "schema"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "the same face as with the feature `schema`"
+    )]
+    pub(crate) fn check_arguments(&self, _: &Arguments) -> Result<(), Vec<SchemaViolation>> {
+        Ok(())
     }
 
     /// Takes any value: there is no validator in this build.

@@ -50,8 +50,11 @@ fn executor() -> RegistryExecutor {
     builder.build().unwrap()
 }
 
+/// With the feature `schema` the arguments are made a value, for the validator to look at.
+const MOST: u64 = if cfg!(feature = "schema") { 12 } else { 8 };
+
 #[test]
-fn a_call_costs_at_most_15_allocations() {
+fn a_call_costs_few_allocations() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -68,6 +71,6 @@ fn a_call_costs_at_most_15_allocations() {
         });
         let (outcome, _) = outcome.expect("the tool is ready at once");
         assert_eq!(outcome, ToolOutcome::done("5"));
-        assert!(counted.count_total <= 15, "{counted:?}");
+        assert!(counted.count_total <= MOST, "{counted:?}");
     });
 }

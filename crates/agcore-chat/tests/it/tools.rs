@@ -1,8 +1,8 @@
 //! Tools, choices and calls: each in its real wire shape.
 
 use agcore_chat::{
-    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, Tool, ToolCall, ToolChoice,
-    ToolDefinition, VendorData,
+    AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, RawArguments, Tool, ToolCall,
+    ToolChoice, ToolDefinition, VendorData,
 };
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ fn calls_keep_vendor_data_and_unknown_members() {
 
 #[test]
 fn arguments_are_checked_and_never_guessed() {
-    let arguments = |raw: &str| ToolCall::function("a", "look", raw).arguments();
+    let arguments = |raw: &str| ToolCall::function("a", "look", raw).arguments().cloned();
     for empty in ["", " \n", "null", "{}"] {
         assert!(arguments(empty).unwrap().is_empty(), "{empty:?}");
     }
@@ -196,4 +196,82 @@ fn arguments_are_checked_and_never_guessed() {
         (custom.raw_input(), &custom.input),
         ("{}", &CallInput::Text("{}".into()))
     );
+}
+
+#[test]
+fn checking_arguments_is_as_strict_as_making_them() {
+    let deep = |depth: usize| format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
+    let (shallow, deep) = (deep(100), deep(200));
+    for raw in [
+        "",
+        " \n",
+        "null",
+        "{}",
+        " {} \n",
+        r#"{"a": [1, -2, 1.5e3, true, null, "\u00e9\n", {"b": {}}], "a": 2}"#,
+        r#"{"a": 18446744073709551616, "b": -9223372036854775809}"#,
+        &shallow,
+        &deep,
+        r#"{"a": "\ud800"}"#,
+        r#"{"a": "\x"}"#,
+        "{\"a\": \"\n\"}",
+        r#"{"a": 1e999}"#,
+        r#"{"a": 01}"#,
+        r#"{"a": nul}"#,
+        r#"{"a": 1,}"#,
+        r#"{"a": 1} {}"#,
+        r#"{"a": 1"#,
+        "{'a': 1}",
+        "[{}]",
+        "[{}",
+        "\"{}\"",
+        "0",
+        "false",
+        "\u{feff}{}",
+    ] {
+        let call = || ToolCall::function("a", "look", raw);
+        assert_eq!(call().check_arguments().err(), call().arguments().err(), "{raw}");
+    }
+    let custom = ToolCall::custom("a", "shell", "{}");
+    assert_eq!(custom.check_arguments().err(), custom.arguments().err());
+}
+
+#[test]
+fn clones_share_what_is_found_out_and_nothing_else_shows_it() {
+    let raw = r#"{"a": [1]}"#;
+    let (asked, fresh) = (ToolCall::function("a", "f", raw), ToolCall::function("a", "f", raw));
+    let mut clone = asked.clone();
+    assert!(std::ptr::eq(asked.arguments().unwrap(), clone.arguments().unwrap()));
+    assert_eq!((&asked, format!("{asked:?}")), (&fresh, format!("{fresh:?}")));
+    assert_eq!(
+        serde_json::to_value(&asked).unwrap(),
+        serde_json::to_value(&fresh).unwrap()
+    );
+
+    clone.input = CallInput::Arguments(r#"{"b": 2}"#.into());
+    assert_eq!(clone.arguments().unwrap()["b"], 2);
+    assert_eq!(asked.arguments().unwrap()["a"], json!([1]));
+    assert_ne!(asked, clone);
+}
+
+#[test]
+fn what_was_looked_at_is_what_is_read() {
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    struct Sum {
+        a: i64,
+    }
+    // serde's own types refuse a member that comes twice, a JSON value keeps the last of them.
+    let twice = RawArguments::from(r#"{"a": 1, "a": 2}"#);
+    assert!(twice.read::<Sum>().is_err());
+    assert_eq!(twice.as_value(), Some(&json!({"a": 2})));
+    assert_eq!(twice.read::<Sum>().unwrap(), Sum { a: 2 });
+
+    let made = RawArguments::from(json!({"a": 3}).as_object().cloned().unwrap());
+    assert_eq!(
+        (made.as_str(), made.read::<Sum>().unwrap()),
+        (r#"{"a":3}"#, Sum { a: 3 })
+    );
+    // An array is no object, though serde would read the type from it.
+    let array = RawArguments::from("[1]");
+    assert_eq!((array.as_value(), array.read::<Sum>().is_err()), (None, true));
 }

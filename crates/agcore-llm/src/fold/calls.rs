@@ -57,7 +57,7 @@ impl Calls {
             let input = if partial.custom {
                 CallInput::Text(partial.input)
             } else {
-                CallInput::Arguments(partial.input)
+                CallInput::Arguments(partial.input.into())
             };
             let Partial {
                 name,

@@ -118,7 +118,7 @@ impl Hooks {
             let verdict = self.ask(hook, bounds, async { hook.pre_tool(context, &call).await });
             match verdict.await? {
                 Some(ToolVerdict::Replace(arguments)) => match &mut call.input {
-                    CallInput::Arguments(json) => *json = serde_json::Value::Object(arguments).to_string(),
+                    CallInput::Arguments(raw) => *raw = arguments.into(),
                     _ => tracing::warn!(
                         hook = hook.name(),
                         tool = call.name,

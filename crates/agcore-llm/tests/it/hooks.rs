@@ -164,7 +164,7 @@ impl Hook for Tester {
         match self.point("pre_tool", call.raw_input()).await {
             Does::Block => ToolVerdict::Block(self.blocked()),
             Does::Replace => {
-                let mut arguments = call.arguments().unwrap_or_default();
+                let mut arguments = call.arguments().cloned().unwrap_or_default();
                 arguments.insert("by".to_owned(), self.name.into());
                 ToolVerdict::Replace(arguments)
             }

@@ -1,7 +1,7 @@
-//! [`Batch`]: calls that run side by side, as a stream of what they tell and how they end.
+//! [`batch`]: calls that run side by side, as a stream of what they tell and how they end.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -12,25 +12,11 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 
 use super::{
-    engine::{Engine, Prepared, ReadyCall, Settlement},
-    lanes::{Lanes, Need},
+    engine::{Engine, Prepared, Settlement},
+    lanes::Need,
     told::Told,
+    turns::Turns,
 };
-
-/// Calls that run side by side. Dropping it gives up all that still run.
-pub(crate) struct Batch {
-    engine: Arc<Engine>,
-    told: Arc<Told>,
-    /// Calls on their way to the gate and through it; nothing waits for their neighbours here.
-    preparing: FuturesUnordered<Future<Prepared>>,
-    /// Calls that wait for their turn.
-    ready: BTreeMap<usize, Box<ReadyCall>>,
-    lanes: Lanes,
-    running: FuturesUnordered<Future<Box<Settlement>>>,
-    settled: VecDeque<(usize, Box<Settlement>)>,
-}
-
-type Future<T> = Pin<Box<dyn std::future::Future<Output = (usize, T)> + Send>>;
 
 /// What a batch tells.
 #[derive(Debug)]
@@ -46,27 +32,46 @@ pub(crate) enum BatchItem {
     },
 }
 
-impl Batch {
-    pub(crate) fn new(engine: Arc<Engine>, work: impl IntoIterator<Item = ToolWork>) -> Self {
-        let told = Arc::new(Told::default());
-        let progress = told.sender();
-        let preparing = FuturesUnordered::new();
-        for (place, work) in work.into_iter().enumerate() {
-            let (engine, progress) = (Arc::clone(&engine), Arc::clone(&progress));
-            let prepare = async move { (place, engine.prepare(work, Some(progress)).await) };
-            preparing.push(Box::pin(prepare) as Future<Prepared>);
+/// Calls that run side by side. Dropping the stream gives up all that still run.
+pub(crate) fn batch(
+    engine: Arc<Engine>,
+    work: impl IntoIterator<Item = ToolWork>,
+) -> impl Stream<Item = BatchItem> + Send + Unpin {
+    let told = Arc::new(Told::default());
+    let turns = Arc::new(Turns::new(engine.most_at_a_time));
+    let progress = told.sender();
+    let begin = |(place, mut work)| {
+        let (engine, turns, progress) = (Arc::clone(&engine), Arc::clone(&turns), Arc::clone(&progress));
+        async move {
+            // Nothing waits for its neighbours on the way to the gate and through it.
+            let ready = match engine.prepare(&mut work, Some(progress)).await {
+                Prepared::Settled(settlement) => return (place, settlement),
+                Prepared::Ready(ready) => ready,
+            };
+            turns.wait(place, Need::of(ready.call.tool.annotations())).await;
+            let settlement = engine.run(ready).await;
+            turns.end(place);
+            (place, settlement)
         }
-        Self {
-            lanes: Lanes::new(engine.most_at_a_time),
-            engine,
-            told,
-            preparing,
-            ready: BTreeMap::new(),
-            running: FuturesUnordered::new(),
-            settled: VecDeque::new(),
-        }
+    };
+    let calls = work.into_iter().enumerate().map(begin).collect();
+    Batch {
+        told,
+        turns,
+        calls,
+        settled: VecDeque::new(),
     }
+}
 
+/// The calls of a batch, `F` being one of them on its way.
+struct Batch<F> {
+    told: Arc<Told>,
+    turns: Arc<Turns>,
+    calls: FuturesUnordered<F>,
+    settled: VecDeque<(usize, Box<Settlement>)>,
+}
+
+impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
     /// What can be told at once: progress first, so that it never comes after its call's end.
     fn next_item(&mut self) -> Option<BatchItem> {
         if let Some((call_id, progress)) = self.told.next() {
@@ -76,58 +81,31 @@ impl Batch {
         Some(BatchItem::Settled { place, settlement })
     }
 
-    /// Moves every call as far as it gets now. False when none moved.
-    fn advance(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
-        while let Poll::Ready(Some((place, prepared))) = self.preparing.poll_next_unpin(cx) {
-            moved = true;
-            match prepared {
-                Prepared::Settled(settlement) => self.settled.push_back((place, settlement)),
-                Prepared::Ready(ready) => {
-                    self.lanes.wait(place, Need::of(ready.call.tool.annotations()));
-                    self.ready.insert(place, ready);
-                }
+    /// Moves every call as far as it gets now.
+    fn advance(&mut self, cx: &mut Context<'_>) {
+        loop {
+            while let Poll::Ready(Some(settled)) = self.calls.poll_next_unpin(cx) {
+                self.settled.push_back(settled);
+            }
+            if !self.turns.begin() {
+                return;
             }
         }
-        while let Some(ready) = self.lanes.begin().and_then(|place| self.ready.remove_entry(&place)) {
-            moved = true;
-            self.start(ready);
-        }
-        while let Poll::Ready(Some((place, settlement))) = self.running.poll_next_unpin(cx) {
-            moved = true;
-            self.lanes.end(place);
-            self.settled.push_back((place, settlement));
-        }
-        moved
-    }
-
-    fn start(&self, (place, ready): (usize, Box<ReadyCall>)) {
-        let engine = Arc::clone(&self.engine);
-        self.running
-            .push(Box::pin(async move { (place, engine.run(ready).await) }));
-    }
-
-    fn is_over(&self) -> bool {
-        self.preparing.is_empty() && self.ready.is_empty() && self.running.is_empty()
     }
 }
 
-impl Stream for Batch {
+impl<F: Future<Output = (usize, Box<Settlement>)>> Stream for Batch<F> {
     type Item = BatchItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {
-        loop {
-            self.told.register(cx.waker());
-            if let Some(item) = self.next_item() {
-                return Poll::Ready(Some(item));
-            }
-            if self.is_over() {
-                return Poll::Ready(None);
-            }
-            if !self.advance(cx) {
-                // A call may have told something without moving on.
-                return self.next_item().map_or(Poll::Pending, |item| Poll::Ready(Some(item)));
-            }
+        self.told.register(cx.waker());
+        if let Some(item) = self.next_item() {
+            return Poll::Ready(Some(item));
+        }
+        self.advance(cx);
+        match self.next_item() {
+            None if !self.calls.is_empty() => Poll::Pending,
+            item => Poll::Ready(item),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! [`Engine`]: takes one call from what the model wrote to its end.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use agcore_chat::{Question, QuestionKind, Text, ToolWork};
+use agcore_chat::{ApprovalScope, Question, QuestionKind, Text, ToolWork};
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     arguments::Arguments,
-    context::{InputAnswer, ProgressSender, ToolContext},
+    context::{ProgressSender, ToolContext},
     error::ToolError,
     layer::{BoxInvoke, Invoke, PreparedCall},
     output::{InputRequest, ToolOutput},
@@ -34,7 +34,7 @@ pub(crate) struct Engine {
 /// A call on its way.
 pub(super) enum Prepared {
     /// It can run.
-    Ready(Box<ReadyCall>),
+    Ready(ReadyCall),
     /// It has ended before it ran.
     Settled(Box<Settlement>),
 }
@@ -68,13 +68,13 @@ pub(crate) enum End {
         /// The number of its next question.
         number: u32,
     },
-    Asked(Question),
+    Asked(Box<Question>),
     Failed(ToolError),
 }
 
 impl Engine {
     /// Takes a call through all that comes before it runs.
-    pub(super) async fn prepare(&self, work: ToolWork, progress: Option<ProgressSender>) -> Prepared {
+    pub(super) async fn prepare(&self, work: &mut ToolWork, progress: Option<ProgressSender>) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
@@ -87,9 +87,9 @@ impl Engine {
                 number,
             }) => {
                 let call = PreparedCall::new(tool, arguments, context);
-                return Prepared::Ready(Box::new(ReadyCall { call, approved, number }));
+                return Prepared::Ready(ReadyCall { call, approved, number });
             }
-            Ok(Begun::Asked(question)) => End::Asked(*question),
+            Ok(Begun::Asked(question)) => End::Asked(question),
             Err(error) => End::Failed(error),
         };
         Prepared::Settled(Box::new(Settlement {
@@ -104,34 +104,21 @@ impl Engine {
     /// As [`prepare`](Self::prepare); leaves the arguments, as far as they could be read, in `arguments`.
     async fn begin(
         &self,
-        work: ToolWork,
+        work: &mut ToolWork,
         call_id: &Text,
         progress: Option<ProgressSender>,
         arguments: &mut Arguments,
     ) -> Result<Begun, ToolError> {
-        let tool = self.snapshot.find(&work.call.name)?;
-        let beginning = Beginning::read(&work.call, work.resumed)?;
-        let Beginning {
+        let Fit {
+            tool,
+            context,
             edited,
             yes,
-            answer,
             number,
-            ..
-        } = beginning;
-        *arguments = beginning.arguments;
-        if let Some((InputAnswer { value, .. }, question)) = &answer
-            && let Some(again) = ask_again(question, value, number)
-        {
-            return Ok(Begun::Asked(Box::new(again)));
-        }
-        if edited {
-            check_edited(tool, arguments)?;
-        } else {
-            tool.check_arguments(arguments)?;
-        }
-        let context = self
-            .context
-            .for_call(call_id.clone(), progress, answer.map(|(answer, _)| answer));
+        } = match self.check(work, call_id, progress, arguments)? {
+            Checked::Fit(fit) => fit,
+            Checked::Asked(question) => return Ok(Begun::Asked(question)),
+        };
         let passed = match &self.gate {
             None => Passed::Run { approved: false },
             Some(gate) => {
@@ -162,27 +149,46 @@ impl Engine {
         })
     }
 
-    /// Runs a call.
-    pub(super) async fn run(&self, ready: Box<ReadyCall>) -> Box<Settlement> {
-        let ReadyCall { call, approved, number } = *ready;
-        let _over = call.context.guard();
-        let span = tracing::info_span!(
-            "execute_tool",
-            // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
-            otel.name = format!("execute_tool {}", call.tool.name()),
-            otel.kind = "internal",
-            otel.status_code = tracing::field::Empty,
-            error.type = tracing::field::Empty,
-            gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.type = "function",
-            gen_ai.tool.name = %call.tool.name(),
-            gen_ai.tool.call.id = %call.context.call_id(),
-        );
-        let (result, duration) = self.in_turn(&call).instrument(span.clone()).await;
-        if let Err(error) = &result {
-            span.record("error.type", error.fault().kind.to_string());
-            span.record("otel.status_code", "ERROR");
+    /// The part of it that waits for nobody.
+    fn check(
+        &self,
+        work: &mut ToolWork,
+        call_id: &Text,
+        progress: Option<ProgressSender>,
+        arguments: &mut Arguments,
+    ) -> Result<Checked<'_>, ToolError> {
+        let tool = self.snapshot.find(&work.call.name)?;
+        let beginning = Beginning::read(&work.call, work.resumed.take())?;
+        let Beginning {
+            edited, yes, number, ..
+        } = beginning;
+        *arguments = beginning.arguments;
+        let answer = match beginning.answer.map(|answer| *answer) {
+            None => None,
+            Some((answer, question)) => match ask_again(&question, &answer.value, number) {
+                Some(again) => return Ok(Checked::Asked(Box::new(again))),
+                None => Some(answer),
+            },
+        };
+        if edited {
+            check_edited(tool, arguments)?;
+        } else {
+            tool.check_arguments(arguments)?;
         }
+        Ok(Checked::Fit(Fit {
+            tool,
+            context: self.context.for_call(call_id.clone(), progress, answer),
+            edited,
+            yes,
+            number,
+        }))
+    }
+
+    /// Runs a call.
+    pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
+        let ReadyCall { call, approved, number } = ready;
+        let _over = call.context.guard();
+        let (result, duration) = self.in_span(&call).await;
         let end = match result {
             Ok(output) => End::Output {
                 output,
@@ -205,6 +211,30 @@ impl Engine {
         })
     }
 
+    /// Runs a call inside its span.
+    async fn in_span(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+        let span = tracing::info_span!(
+            "execute_tool",
+            // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
+            otel.name = format!("execute_tool {}", call.tool.name()),
+            otel.kind = "internal",
+            otel.status_code = tracing::field::Empty,
+            error.type = tracing::field::Empty,
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.type = "function",
+            gen_ai.tool.name = %call.tool.name(),
+            gen_ai.tool.call.id = %call.context.call_id(),
+        );
+        // Lent, not given: there would be room for it twice.
+        let work = pin!(self.in_turn(call));
+        let (result, duration) = work.instrument(span.clone()).await;
+        if let Err(error) = &result {
+            span.record("error.type", error.fault().kind.to_string());
+            span.record("otel.status_code", "ERROR");
+        }
+        (result, duration)
+    }
+
     /// Runs a call when no other call of the registry has its concurrency key.
     async fn in_turn(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let _turn = match call.tool.turnstile() {
@@ -221,12 +251,27 @@ impl Engine {
     }
 
     /// Takes one call all the way.
-    pub(crate) async fn settle(&self, work: ToolWork) -> Box<Settlement> {
-        match self.prepare(work, None).await {
+    pub(crate) async fn settle(&self, mut work: ToolWork) -> Box<Settlement> {
+        match self.prepare(&mut work, None).await {
             Prepared::Ready(ready) => self.run(ready).await,
             Prepared::Settled(settlement) => settlement,
         }
     }
+}
+
+/// How far a call got before anybody is asked about it.
+enum Checked<'a> {
+    Fit(Fit<'a>),
+    Asked(Box<Question>),
+}
+
+/// A call whose arguments match its tool.
+struct Fit<'a> {
+    tool: &'a RegisteredTool,
+    context: ToolContext,
+    edited: bool,
+    yes: Option<ApprovalScope>,
+    number: u32,
 }
 
 /// How far a call got before it runs.

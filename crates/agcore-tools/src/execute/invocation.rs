@@ -6,7 +6,7 @@ use agcore_chat::{Text, ToolCall, ToolWork};
 use futures_util::StreamExt;
 
 use super::{
-    batch::{Batch, BatchItem},
+    batch::{BatchItem, batch},
     engine::{End, Engine, Settlement},
 };
 use crate::{
@@ -103,9 +103,9 @@ impl ToolRegistry {
         options: InvokeOptions,
     ) -> Vec<ToolInvocation> {
         let engine = Arc::new(self.engine(context, options));
-        let mut batch = Batch::new(engine, calls.into_iter().map(ToolWork::new));
+        let mut items = batch(engine, calls.into_iter().map(ToolWork::new));
         let mut done = Vec::new();
-        while let Some(item) = batch.next().await {
+        while let Some(item) = items.next().await {
             match item {
                 BatchItem::Progress { call_id, progress } => context.tell(&call_id, progress),
                 BatchItem::Settled { place, settlement } => {

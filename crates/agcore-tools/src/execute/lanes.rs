@@ -1,6 +1,6 @@
 //! [`Lanes`]: what runs side by side. Plain data, no clock, no future.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use agcore_chat::Text;
 
@@ -32,7 +32,7 @@ impl Need {
 pub(super) struct Lanes {
     most: usize,
     waiting: VecDeque<(usize, Need)>,
-    running: HashMap<usize, Need>,
+    running: Vec<(usize, Need)>,
 }
 
 impl Lanes {
@@ -41,7 +41,7 @@ impl Lanes {
         Self {
             most: most.max(1),
             waiting: VecDeque::new(),
-            running: HashMap::new(),
+            running: Vec::new(),
         }
     }
 
@@ -54,30 +54,32 @@ impl Lanes {
     pub(super) fn begin(&mut self) -> Option<usize> {
         let place = self.next_place()?;
         let (call, need) = self.waiting.remove(place)?;
-        self.running.insert(call, need);
+        self.running.push((call, need));
         Some(call)
     }
 
     /// A call has ended.
     pub(super) fn end(&mut self, call: usize) {
-        self.running.remove(&call);
+        self.running.retain(|(running, _)| *running != call);
     }
 
     fn next_place(&self) -> Option<usize> {
-        if self.running.len() >= self.most || self.running.values().any(|need| need.alone) {
+        if self.running.len() >= self.most || self.running.iter().any(|(_, need)| need.alone) {
             return None;
         }
-        let mut taken: HashSet<&Text> = self.running.values().filter_map(|need| need.key.as_ref()).collect();
         for (place, (_, need)) in self.waiting.iter().enumerate() {
             if need.alone {
                 return (place == 0 && self.running.is_empty()).then_some(0);
             }
-            match &need.key {
-                Some(key) if !taken.insert(key) => {}
-                _ => return Some(place),
+            if !need.key.as_ref().is_some_and(|key| self.is_taken(key)) {
+                return Some(place);
             }
         }
         None
+    }
+
+    fn is_taken(&self, key: &Text) -> bool {
+        self.running.iter().any(|(_, need)| need.key.as_ref() == Some(key))
     }
 }
 

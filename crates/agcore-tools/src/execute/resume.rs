@@ -76,7 +76,7 @@ pub(super) struct Beginning {
     /// A person's yes that it brings along.
     pub(super) yes: Option<ApprovalScope>,
     /// The answer to the tool's own question, and the question.
-    pub(super) answer: Option<(InputAnswer, Question)>,
+    pub(super) answer: Option<Box<(InputAnswer, Question)>>,
     /// The number of its next question.
     pub(super) number: u32,
 }
@@ -121,7 +121,7 @@ impl Beginning {
                     edited: false,
                     yes: saved.approved.then_some(ApprovalScope::Once),
                     number: saved.number + 1,
-                    answer: Some((InputAnswer::new(value, saved.context), question)),
+                    answer: Some(Box::new((InputAnswer::new(value, saved.context), question))),
                 })
             }
             // It is not known whether the call ran, and a person says that it shall run again: it begins anew.

@@ -43,48 +43,37 @@ pub struct Cut<S> {
 impl<S: Invoke> Invoke for Cut<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
         let mut output = self.inner.invoke(call).await?;
-        output.body = cut(output.body, self.bytes);
+        cut(&mut output.body, self.bytes);
         Ok(output)
     }
 }
 
-fn cut(body: OutputBody, bytes: usize) -> OutputBody {
+fn cut(body: &mut OutputBody, bytes: usize) {
     match body {
-        OutputBody::Value(value) if text_len(&value) <= bytes => OutputBody::Value(value),
+        OutputBody::Value(value) if text_len(value) <= bytes => {}
         OutputBody::Value(value) => {
-            let mut text = text_of(value);
+            let mut text = text_of(value.take());
             cut_text(&mut text, bytes);
-            OutputBody::Value(text.into())
+            *value = text.into();
         }
-        OutputBody::Rich { content, structured } => OutputBody::Rich {
-            content: cut_content(content, bytes),
-            structured,
-        },
-        OutputBody::Divert { content, data } => OutputBody::Divert {
-            content: cut_content(content, bytes),
-            data,
-        },
-        other @ (OutputBody::Stream(_) | OutputBody::AwaitingInput(_)) => other,
+        OutputBody::Rich { content, .. } | OutputBody::Divert { content, .. } => cut_content(content, bytes),
+        OutputBody::Stream(_) | OutputBody::AwaitingInput(_) => {}
     }
 }
 
-fn cut_content(content: Content, bytes: usize) -> Content {
+fn cut_content(content: &mut Content, bytes: usize) {
     match content {
-        Content::Text(mut text) => {
-            if text.len() > bytes {
-                cut_text(&mut text, bytes);
-            }
-            Content::Text(text)
-        }
-        Content::Parts(parts) => Content::Parts(cut_parts(parts, bytes)),
+        Content::Text(text) if text.len() <= bytes => {}
+        Content::Text(text) => cut_text(text, bytes),
+        Content::Parts(parts) => cut_parts(parts, bytes),
     }
 }
 
 /// All text parts together may have so many bytes; those that begin behind the cut fall away.
-fn cut_parts(mut parts: Vec<ContentPart>, bytes: usize) -> Vec<ContentPart> {
+fn cut_parts(parts: &mut Vec<ContentPart>, bytes: usize) {
     let all: usize = parts.iter().filter_map(ContentPart::as_text).map(str::len).sum();
     if all <= bytes {
-        return parts;
+        return;
     }
     let mut left = Some(bytes);
     parts.retain_mut(|part| {
@@ -102,7 +91,6 @@ fn cut_parts(mut parts: Vec<ContentPart>, bytes: usize) -> Vec<ContentPart> {
         }
         true
     });
-    parts
 }
 
 fn cut_text(text: &mut String, bytes: usize) {
@@ -123,8 +111,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(body: OutputBody, expected: &str) {
-        let text = ToolOutput::new(cut(body, 5)).into_content().unwrap();
+    fn check(mut body: OutputBody, expected: &str) {
+        cut(&mut body, 5);
+        let text = ToolOutput::new(body).into_content().unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), expected);
     }
 

@@ -236,7 +236,7 @@ impl RegisteredTool {
     pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), ToolError> {
         self.0
             .arguments
-            .check(arguments.as_value())
+            .check_arguments(arguments)
             .map_err(|violations| ToolError::invalid_arguments(self.name(), violations))
     }
 

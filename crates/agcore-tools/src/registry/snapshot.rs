@@ -118,7 +118,7 @@ impl ToolSnapshot {
 
 /// Where a name is among tools sorted by name, or would be.
 pub(super) fn place(tools: &[RegisteredTool], name: &str) -> Result<usize, usize> {
-    tools.binary_search_by(|tool| tool.name().as_str().cmp(name))
+    tools.binary_search_by(|tool| tool.name().as_bytes().cmp(name.as_bytes()))
 }
 
 /// A name without what people and models mix up: case and dividers. A hostile name is cut.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use agcore_tools::{Approval, AuditRecord, AuditSink, Permission, PermissionRules, Rule, RuleState, ToolPolicy};
 use serde_json::{Value, json};
 
-use crate::support::{Echo, Scripted, context_builder, registry, settle};
+use crate::support::{Echo, Scripted, context_builder, registry, reports, settle, work};
 
 #[derive(Default)]
 struct Kept(Mutex<Vec<Value>>);
@@ -97,4 +97,22 @@ async fn a_grant_is_named_as_the_decider() {
         sink.short(),
         ["allowed person ask", "finished -", "allowed grant ask", "finished -"]
     );
+}
+
+#[tokio::test]
+async fn a_whole_reply_is_decided_before_any_of_it_runs() {
+    let sink = Arc::new(Kept::default());
+    let tools = registry([Echo::new("t").needs([Permission::Write])]);
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, "t"));
+    let executor = tools.executor(context_builder().build()).policy(ToolPolicy::new(rules));
+    let executor = executor.audit(sink.clone()).most_at_a_time(2).build().unwrap();
+    let ids = ["a", "b", "c"];
+    reports(&executor, ids.map(|id| work(id, "t", &json!({}))).into()).await;
+    let records = sink.0.lock().unwrap();
+    let order: Vec<_> = records
+        .iter()
+        .map(|record| (record["event"].as_str().unwrap(), record["call_id"].as_str().unwrap()))
+        .collect();
+    let expected = ["decided", "finished"].map(|event| ids.map(|id| (event, id)));
+    assert_eq!(order, expected.concat());
 }

@@ -1,5 +1,6 @@
 //! Tools made from async functions: schema, reading and error texts come from the type.
 
+use agcore_chat::{ToolCall, ToolWork};
 use agcore_tools::{
     BaseTool, NoArguments, State, ToolContext, ToolError,
     schemars::{self, JsonSchema},
@@ -155,4 +156,13 @@ async fn a_named_function_with_several_parts_of_the_context() {
         .build()
         .unwrap();
     assert_eq!(text(&settle(&executor, "sum", json!({})).await), "3 call");
+}
+
+#[tokio::test]
+async fn of_a_member_that_comes_twice_the_last_one_counts() {
+    let executor = executor_of([search()]).build().unwrap();
+    let raw = r#"{"words": ["a"], "order": "best", "words": ["b"]}"#;
+    let work = ToolWork::new(ToolCall::function("call", "search", raw));
+    let (outcome, _) = executor.settle(work).await;
+    assert_eq!(text(&outcome), "b None best");
 }

@@ -75,7 +75,9 @@ pub(super) fn unreadable(call: &ToolCall) -> Option<ToolResult> {
     if matches!(call.input, agcore_chat::CallInput::Text(_)) {
         return None;
     }
-    call.arguments().err().map(|error| ToolResult::error(error.to_string()))
+    call.check_arguments()
+        .err()
+        .map(|error| ToolResult::error(error.to_string()))
 }
 
 /// The result of a call whose fate is not known, together with what the person who was asked about it says.

@@ -50,7 +50,7 @@ fn assistant(message: &AssistantMessage) -> Vec<Value> {
         Block::Reasoning(block) => Some(json!({"type": "reasoning", "content": block.text})),
         Block::Call(call) => Some(json!({
             "type": "tool_call", "id": call.id, "name": call.name,
-            "arguments": call.arguments().map_or_else(|_| call.raw_input().into(), Value::from),
+            "arguments": call.arguments().cloned().map_or_else(|_| call.raw_input().into(), Value::from),
         })),
         _ => None,
     };

@@ -345,6 +345,6 @@ impl Serialize for WrittenInput<'_> {
 impl WrittenInput<'_> {
     /// Servers that parse arguments would refuse the whole request for one bad call; the model sees what it wrote.
     fn must_wrap(&self) -> bool {
-        self.context.dialect.tools.parsed_arguments && self.call.arguments().is_err()
+        self.context.dialect.tools.parsed_arguments && self.call.check_arguments().is_err()
     }
 }
