@@ -2,7 +2,7 @@
 
 mod wire;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ pub enum Block {
     /// Reasoning, visible or sealed.
     Reasoning(Reasoning),
     /// A call of a tool.
-    Call(ToolCall),
+    Call(Arc<ToolCall>),
     /// An item of a tool that the vendor ran itself; it goes back to that vendor verbatim.
     Hosted(VendorData),
     /// A content part this crate does not know, as raw JSON.
@@ -122,7 +122,7 @@ impl Block {
 
 impl From<ToolCall> for Block {
     fn from(call: ToolCall) -> Self {
-        Self::Call(call)
+        Self::Call(Arc::new(call))
     }
 }
 
@@ -150,8 +150,8 @@ impl AssistantMessage {
     }
 
     /// Adds a call.
-    pub fn with_call(mut self, call: ToolCall) -> Self {
-        self.blocks.push(Block::Call(call));
+    pub fn with_call(mut self, call: impl Into<Arc<ToolCall>>) -> Self {
+        self.blocks.push(Block::Call(call.into()));
         self
     }
 
@@ -179,6 +179,11 @@ impl AssistantMessage {
 
     /// The calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.shared_calls().map(|call| &**call)
+    }
+
+    /// The calls, in order, for whoever keeps them.
+    pub fn shared_calls(&self) -> impl Iterator<Item = &Arc<ToolCall>> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
             _ => None,

@@ -29,7 +29,7 @@ pub type ToolReports = Pin<Box<dyn Stream<Item = ToolReport> + Send>>;
 #[non_exhaustive]
 pub struct ToolWork {
     /// The call, as the model wrote it.
-    pub call: ToolCall,
+    pub call: Arc<ToolCall>,
     /// When the call asked a question before: that question and its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Box<(Question, Answer)>>,
@@ -37,14 +37,17 @@ pub struct ToolWork {
 
 impl ToolWork {
     /// A call that runs for the first time.
-    pub fn new(call: ToolCall) -> Self {
-        Self { call, resumed: None }
+    pub fn new(call: impl Into<Arc<ToolCall>>) -> Self {
+        Self {
+            call: call.into(),
+            resumed: None,
+        }
     }
 
     /// A call that goes on after its question was answered.
-    pub fn resumed(call: ToolCall, question: Question, answer: Answer) -> Self {
+    pub fn resumed(call: impl Into<Arc<ToolCall>>, question: Question, answer: Answer) -> Self {
         Self {
-            call,
+            call: call.into(),
             resumed: Some(Box::new((question, answer))),
         }
     }

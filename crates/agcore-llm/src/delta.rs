@@ -1,5 +1,7 @@
 //! [`ReplyDelta`]: what a decoder reads out of a reply, piece by piece, the same for every wire, whole or streamed.
 
+use std::sync::Arc;
+
 use agcore_chat::{Block, ChatResponse, Choice, Extra, FinishReason, Text, Usage, VendorData};
 use serde_json::Value;
 
@@ -247,6 +249,7 @@ fn block_deltas(choice: u32, at: usize, block: Block) -> Vec<ReplyDelta> {
             ]
         }
         Block::Call(call) => {
+            let call = Arc::unwrap_or_clone(call);
             let fragment = CallFragment {
                 index: u32::try_from(at).ok(),
                 id: Some(call.id.as_str().into()),

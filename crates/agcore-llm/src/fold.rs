@@ -299,7 +299,7 @@ impl ChoiceFold {
         let mut calls = self.calls.finish();
         let block = |piece| match piece {
             Piece::Block(block) => Some(block),
-            Piece::Call(at) => Some(Block::Call(std::mem::take(calls.get_mut(at)?))),
+            Piece::Call(at) => Some(std::mem::take(calls.get_mut(at)?).into()),
         };
         let blocks: Vec<Block> = self.pieces.into_iter().filter_map(block).collect();
         let finish_reason = self.finish.map(|reason| settled(reason, !calls.is_empty()));

@@ -123,7 +123,7 @@ fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: V
     let (mut parts, mut calls, mut rest) = (parts.into_iter(), calls.into_iter(), reasoning);
     let block = |slot| match slot {
         Slot::Content { vendor } => parts.next().map(|part| with_vendor(part_block(part), vendor)),
-        Slot::Call => calls.next().map(Block::Call),
+        Slot::Call => calls.next().map(Block::from),
         Slot::Hosted(item) => Some(Block::Hosted(item)),
         Slot::Reasoning { bytes, vendor } => {
             let (text, after) = rest.split_at_checked(bytes)?;
@@ -143,7 +143,7 @@ fn plain(parts: Vec<ContentPart>, reasoning: String, calls: Vec<ToolCall>) -> Ve
     reasoning
         .into_iter()
         .chain(parts.into_iter().map(part_block))
-        .chain(calls.into_iter().map(Block::Call))
+        .chain(calls.into_iter().map(Block::from))
         .collect()
 }
 

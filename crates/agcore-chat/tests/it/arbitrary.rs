@@ -94,7 +94,7 @@ fn block() -> impl Strategy<Value = Block> {
         }),
         (text(), extra()).prop_map(|(refusal, extra)| Block::Refusal(RefusalPart { refusal, extra })),
         (text(), option::of(vendor())).prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
-        call().prop_map(Block::Call),
+        call().prop_map(Block::from),
         vendor().prop_map(Block::Hosted),
         other,
     ]

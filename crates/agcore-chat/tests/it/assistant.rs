@@ -128,7 +128,7 @@ fn order_and_vendor_data_stand_in_one_extension_member() {
             vendor: Some(vendor(json!(1))),
             ..TextBlock::default()
         }),
-        Block::Call(call("a").with_vendor(vendor(json!({"sig": "s2"})))),
+        Block::from(call("a").with_vendor(vendor(json!({"sig": "s2"})))),
         Block::Reasoning(Reasoning {
             text: String::new(),
             vendor: Some(vendor(json!({"redacted": "xyz"}))),

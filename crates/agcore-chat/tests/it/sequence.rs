@@ -10,7 +10,7 @@ fn history(short: &str) -> Vec<Message> {
     let calls = |ids: &str| {
         AssistantMessage::from_blocks(
             ids.split(',')
-                .map(|id| Block::Call(ToolCall::function(id, "look", "{}"))),
+                .map(|id| Block::from(ToolCall::function(id, "look", "{}"))),
         )
     };
     let message = |word: &str| match word.split_once(':').unwrap_or((word, "")) {

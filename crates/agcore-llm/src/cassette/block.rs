@@ -1,5 +1,7 @@
 //! [`BlockJson`]: the form of a whole block. The form of messages could not tell every block from every other.
 
+use std::sync::Arc;
+
 use agcore_chat::{Block, Extra, Marks, Reasoning, RefusalPart, TextBlock, ToolCall, VendorData};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,7 +46,7 @@ impl BlockJson {
             },
             Block::Refusal(part) => Self::Refusal(part),
             Block::Reasoning(Reasoning { text, vendor }) => Self::Reasoning { text, vendor },
-            Block::Call(call) => Self::Call(call),
+            Block::Call(call) => Self::Call(Arc::unwrap_or_clone(call)),
             Block::Hosted(item) => Self::Hosted(item),
             Block::Other(raw) => Self::Other(raw),
             _ => return None,
@@ -68,7 +70,7 @@ impl From<BlockJson> for Block {
             }),
             BlockJson::Refusal(part) => Self::Refusal(part),
             BlockJson::Reasoning { text, vendor } => Self::Reasoning(Reasoning { text, vendor }),
-            BlockJson::Call(call) => Self::Call(call),
+            BlockJson::Call(call) => call.into(),
             BlockJson::Hosted(item) => Self::Hosted(item),
             BlockJson::Other(raw) => Self::Other(raw),
         }

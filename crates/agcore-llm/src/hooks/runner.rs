@@ -112,12 +112,12 @@ impl Hooks {
         &self,
         context: &HookContext<'_>,
         bounds: &HookBounds<'_>,
-        mut call: ToolCall,
-    ) -> Result<ToolCall, HookStop> {
+        mut call: Arc<ToolCall>,
+    ) -> Result<Arc<ToolCall>, HookStop> {
         for hook in self.each() {
             let verdict = self.ask(hook, bounds, async { hook.pre_tool(context, &call).await });
             match verdict.await? {
-                Some(ToolVerdict::Replace(arguments)) => match &mut call.input {
+                Some(ToolVerdict::Replace(arguments)) => match &mut Arc::make_mut(&mut call).input {
                     CallInput::Arguments(raw) => *raw = arguments.into(),
                     _ => tracing::warn!(
                         hook = hook.name(),
@@ -161,8 +161,7 @@ impl Hooks {
     /// Tells that a step of a plan is over.
     pub async fn plan_step(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.plan_step(context).await })
-                .await;
+            self.tell(hook, bounds, async { hook.plan_step(context).await }).await;
         }
     }
 

@@ -1,5 +1,7 @@
 //! Whole responses as deltas, and back.
 
+use std::sync::Arc;
+
 use agcore_chat::{
     AnsweredBy, AssistantMessage, Block, ChatRequest, ChatResponse, Choice, Extra, FinishReason, FunctionCall, Message,
     Reasoning, RefusalPart, TextBlock, ToolCall, Usage, VendorData,
@@ -57,7 +59,7 @@ fn block() -> impl Strategy<Value = Block> {
             ..TextBlock::default()
         })),
         (".{0,6}", vendor()).prop_map(|(text, vendor)| Block::Reasoning(Reasoning { text, vendor })),
-        call().prop_map(Block::Call),
+        call().prop_map(Block::from),
         ".{0,6}".prop_map(|refusal| Block::Refusal(RefusalPart {
             refusal,
             ..RefusalPart::default()
@@ -88,7 +90,9 @@ fn message() -> impl Strategy<Value = AssistantMessage> {
                     _ => None,
                 });
                 // Ids of one reply are its own; a fold would make doubles different.
-                calls.enumerate().for_each(|(at, call)| call.id = format!("id{at}"));
+                calls
+                    .enumerate()
+                    .for_each(|(at, call)| Arc::make_mut(call).id = format!("id{at}"));
                 AssistantMessage {
                     blocks,
                     refusal,

@@ -197,7 +197,7 @@ fn blocks_of_other_vendors_stay_here() {
         Block::text("two."),
         Block::Hosted(data.clone()),
         Block::Other(json!({"type": "odd"})),
-        Block::Call(ToolCall::function("c", "f", "{}").with_vendor(data)),
+        Block::from(ToolCall::function("c", "f", "{}").with_vendor(data)),
     ]);
     let expected = json!([
         {"role": "assistant", "content": "One two."},

@@ -85,7 +85,7 @@ impl ToolRegistry {
     /// Makes one call.
     ///
     /// Cancel safe: dropping the future gives the call up.
-    pub async fn invoke(&self, call: ToolCall, context: &ToolContext) -> ToolInvocation {
+    pub async fn invoke(&self, call: impl Into<Arc<ToolCall>>, context: &ToolContext) -> ToolInvocation {
         self.engine(context, InvokeOptions::new())
             .settle(ToolWork::new(call))
             .await
@@ -98,7 +98,7 @@ impl ToolRegistry {
     /// Cancel safe: dropping the future gives up all calls that still run.
     pub async fn invoke_all(
         &self,
-        calls: impl IntoIterator<Item = ToolCall>,
+        calls: impl IntoIterator<Item = impl Into<Arc<ToolCall>>>,
         context: &ToolContext,
         options: InvokeOptions,
     ) -> Vec<ToolInvocation> {

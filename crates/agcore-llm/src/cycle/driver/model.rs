@@ -325,10 +325,12 @@ impl Unread {
 /// The first answer, as the machine takes it.
 pub(super) fn reply_of(response: &ChatResponse, lost: UsageTracker) -> Reply {
     let choice = response.choices.first();
-    Reply::new(Arc::new(choice.map(|choice| choice.message.clone()).unwrap_or_default()))
-        .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
-        .with_usage(response.usage.clone())
-        .with_lost(lost)
+    Reply::new(Arc::new(
+        choice.map(|choice| choice.message.clone()).unwrap_or_default(),
+    ))
+    .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
+    .with_usage(response.usage.clone())
+    .with_lost(lost)
 }
 
 /// What observers are told of a delta; `call` is the place of the tool call that it belongs to.

@@ -1,6 +1,6 @@
 //! Running tools: hooks, the executor's reports, results.
 
-use std::{future::poll_fn, task::Poll, time::Duration};
+use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
 use futures_util::StreamExt;
@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct RunningTools {
     batches: Vec<ToolReports>,
     /// Calls that hooks changed, as they run.
-    changed: Vec<ToolCall>,
+    changed: Vec<Arc<ToolCall>>,
 }
 
 impl RunningTools {
@@ -35,7 +35,11 @@ impl RunningTools {
                     Poll::Pending => at += 1,
                 }
             }
-            if self.batches.is_empty() { Poll::Ready(None) } else { Poll::Pending }
+            if self.batches.is_empty() {
+                Poll::Ready(None)
+            } else {
+                Poll::Pending
+            }
         })
         .await
     }
@@ -62,11 +66,10 @@ impl Driver<'_> {
         let mut admitted = Vec::with_capacity(work.len());
         for mut work in work {
             let id = Text::from(work.call.id.as_str());
-            let asked = (!self.hooks.is_empty()).then(|| work.call.clone());
-            match self.admit(work.call).await {
+            match self.admit(Arc::clone(&work.call)).await {
                 Ok(call) => {
-                    if asked.is_some_and(|asked| asked != call) {
-                        running.changed.push(call.clone());
+                    if !Arc::ptr_eq(&call, &work.call) {
+                        running.changed.push(Arc::clone(&call));
                     }
                     work.call = call;
                     admitted.push(work);
@@ -91,7 +94,7 @@ impl Driver<'_> {
     }
 
     /// The call as the hooks let it pass.
-    async fn admit(&self, call: ToolCall) -> Result<ToolCall, HookStop> {
+    async fn admit(&self, call: Arc<ToolCall>) -> Result<Arc<ToolCall>, HookStop> {
         if self.options.tools.is_none() {
             let message = format!(
                 "There is no tool named `{}`: no tools are available in this turn.",
@@ -144,9 +147,9 @@ impl Driver<'_> {
         &self,
         call: &Text,
         outcome: ToolOutcome,
-        changed: &[ToolCall],
+        changed: &[Arc<ToolCall>],
     ) -> Result<Option<ToolOutcome>, HookStop> {
-        let Some(known) = self.machine.uncertain().find(|known| known.id == **call) else {
+        let Some(known) = self.machine.uncertain().find(|known| *call == *known.id) else {
             tracing::warn!(
                 call = &**call,
                 "an executor reported on a call that does not run; it was passed over"
@@ -157,8 +160,8 @@ impl Driver<'_> {
             return Ok(Some(outcome));
         }
         // A call that was resumed may have been changed twice.
-        let changed = changed.iter().rfind(|changed| changed.id == **call);
-        let call = changed.unwrap_or(known);
+        let changed = changed.iter().rfind(|changed| *call == *changed.id);
+        let call = changed.map_or(known, |changed| changed);
         Ok(Some(match outcome {
             ToolOutcome::Done(result) => ToolOutcome::Done(self.look_at_result(call, result).await?),
             ToolOutcome::Divert { content, data } => ToolOutcome::Divert {

@@ -67,16 +67,16 @@ impl Machine {
         let tool = self.expectation().and_then(Expectation::answering_tool);
         let filtered = finish == Some(&FinishReason::ContentFilter);
         let mut is_answered = false;
-        let slot = |call: &ToolCall| {
+        let slot = |call: &Arc<ToolCall>| {
             if Some(call.name.as_str()) != tool || filtered {
-                Slot::new(call.clone(), refused, changes)
+                Slot::new(Arc::clone(call), refused, changes)
             } else if std::mem::replace(&mut is_answered, true) {
-                Slot::refused(call.clone(), result::ONE_ANSWER, changes)
+                Slot::refused(Arc::clone(call), result::ONE_ANSWER, changes)
             } else {
-                Slot::checking(call.clone(), finish == Some(&FinishReason::Length))
+                Slot::checking(Arc::clone(call), finish == Some(&FinishReason::Length))
             }
         };
-        message.tool_calls().map(slot).collect()
+        message.shared_calls().map(slot).collect()
     }
 
     /// Why a reply whose calls give the answer will never be one.

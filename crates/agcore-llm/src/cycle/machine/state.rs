@@ -211,7 +211,7 @@ impl Machine {
         self.slots()
             .iter()
             .filter(|slot| matches!(slot.state, SlotState::Running))
-            .map(|slot| &slot.call)
+            .map(|slot| &*slot.call)
     }
 
     /// The questions that wait for an answer.

@@ -104,7 +104,7 @@ pub(super) enum Phase {
 /// One call of the newest reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Slot {
-    pub(super) call: ToolCall,
+    pub(super) call: Arc<ToolCall>,
     pub(super) state: SlotState,
     /// The newest question that was answered: the call goes on with it whenever it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +157,7 @@ impl Turn {
 
 impl Slot {
     /// A slot that may start, or is settled because the call cannot run.
-    pub(super) fn new(call: ToolCall, refused: Option<&Refusal>, changes: &mut Changes) -> Self {
+    pub(super) fn new(call: Arc<ToolCall>, refused: Option<&Refusal>, changes: &mut Changes) -> Self {
         let refusal = match refused {
             Some(refusal) => Some(ToolResult::error(refusal.message())),
             None => result::unreadable(&call),
@@ -170,18 +170,18 @@ impl Slot {
     }
 
     /// A slot whose arguments are the answer of a typed turn.
-    pub(super) fn checking(call: ToolCall, is_cut: bool) -> Self {
+    pub(super) fn checking(call: Arc<ToolCall>, is_cut: bool) -> Self {
         Self::in_state(call, SlotState::Checking { is_cut })
     }
 
     /// A slot of a call that will not run, for this reason.
-    pub(super) fn refused(call: ToolCall, why: &'static str, changes: &mut Changes) -> Self {
+    pub(super) fn refused(call: Arc<ToolCall>, why: &'static str, changes: &mut Changes) -> Self {
         let mut slot = Self::in_state(call, SlotState::Ready);
         slot.settle(ToolResult::error(why), 0, changes);
         slot
     }
 
-    fn in_state(call: ToolCall, state: SlotState) -> Self {
+    fn in_state(call: Arc<ToolCall>, state: SlotState) -> Self {
         Self {
             call,
             state,
@@ -198,7 +198,7 @@ impl Slot {
     /// The call as work, when it may start.
     pub(super) fn work(&self) -> Option<ToolWork> {
         self.is_ready().then(|| {
-            let mut work = ToolWork::new(self.call.clone());
+            let mut work = ToolWork::new(Arc::clone(&self.call));
             work.resumed.clone_from(&self.resumed);
             work
         })
@@ -284,9 +284,9 @@ impl Slot {
             return None;
         };
         Some(Message::Tool(ToolMessage {
-            tool_call_id: self.call.id,
+            tool_call_id: self.call.id.clone(),
             content: result.content,
-            name: Some(self.call.name),
+            name: Some(self.call.name.clone()),
             marks: Marks::new().with_error(result.is_error),
             ..ToolMessage::default()
         }))
@@ -308,6 +308,7 @@ pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Ar
     let mut own = HashSet::new();
     for block in &mut Arc::make_mut(message).blocks {
         let Block::Call(call) = block else { continue };
+        let call = Arc::make_mut(call);
         let base = if call.id.is_empty() {
             "call".to_owned()
         } else {
@@ -325,7 +326,5 @@ pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Ar
 fn ids<'a>(history: &'a [Arc<Message>], forgotten: &'a [String]) -> impl Iterator<Item = &'a str> {
     let earlier = history.iter().filter_map(|message| message.as_assistant());
     let calls = earlier.flat_map(AssistantMessage::tool_calls);
-    calls
-        .map(|call| &*call.id)
-        .chain(forgotten.iter().map(String::as_str))
+    calls.map(|call| &*call.id).chain(forgotten.iter().map(String::as_str))
 }

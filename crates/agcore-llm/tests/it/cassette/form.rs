@@ -59,7 +59,7 @@ fn block() -> impl Strategy<Value = Block> {
             } else {
                 ToolCall::function(id, name, input)
             };
-            Block::Call(ToolCall { vendor, extra, ..call })
+            Block::from(ToolCall { vendor, extra, ..call })
         },
     );
     prop_oneof![

@@ -205,7 +205,7 @@ async fn a_custom_tool_keeps_its_text() {
     let clock = ManualClock::jumping();
     let token = CancellationToken::new();
     let bounds = HookBounds::new(&clock, &token);
-    let call = ToolCall::custom("a", "sql", "select 1");
+    let call = Arc::new(ToolCall::custom("a", "sql", "select 1"));
     let passed = hooks([tester])
         .pre_tool(&HookContext::new("me"), &bounds, call.clone())
         .await;

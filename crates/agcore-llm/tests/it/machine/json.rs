@@ -13,12 +13,12 @@ fn a_round_trip_in_every_phase_changes_nothing() {
     let reply = AssistantMessage::from_blocks([
         Block::Reasoning(Reasoning::new("Hm.").with_vendor(sealed)),
         Block::text("Let me see."),
-        Block::Call(ToolCall::function(
+        Block::from(ToolCall::function(
             "a",
             "look",
             "{\"zebra\": 1, \"ant\": 0.30000000000000004}",
         )),
-        Block::Call(ToolCall::custom("b", "shell", "ls")),
+        Block::from(ToolCall::custom("b", "shell", "ls")),
     ]);
     let steps = [
         begin("Hello"),

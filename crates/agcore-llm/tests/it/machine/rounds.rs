@@ -63,7 +63,7 @@ fn the_calls_decide_whatever_the_finish_reason_says() {
         Some("eos"),
     ];
     for finish in reasons.map(|reason| reason.map(FinishReason::from)) {
-        let call = || Block::Call(ToolCall::function("a", "look", "{}"));
+        let call = || Block::from(ToolCall::function("a", "look", "{}"));
         let with_calls = AssistantMessage::from_blocks([Block::text("Let me see."), call()]);
         let mut play = Play::begun();
         play.absorb(Outcome::Reply(Reply::new(with_calls).with_finish(finish.clone())));
@@ -85,9 +85,9 @@ fn calls_of_a_cut_reply_never_run() {
     ] {
         let mut play = Play::begun();
         let cut = AssistantMessage::from_blocks([
-            Block::Call(ToolCall::function("a", "look", "{}")),
-            Block::Call(ToolCall::custom("b", "shell", "rm -r")),
-            Block::Call(ToolCall::function("c", "look", "{\"path\": \"/ho")),
+            Block::from(ToolCall::function("a", "look", "{}")),
+            Block::from(ToolCall::custom("b", "shell", "rm -r")),
+            Block::from(ToolCall::function("c", "look", "{\"path\": \"/ho")),
         ]);
         play.absorb(Outcome::Reply(Reply::new(cut).with_finish(Some(finish))));
         assert_eq!(play.step(), "call Reply");
@@ -139,9 +139,9 @@ fn arguments_that_do_not_parse_never_reach_a_tool() {
 fn a_bad_call_does_not_hold_up_its_neighbours() {
     let mut play = Play::begun();
     let message = AssistantMessage::from_blocks([
-        Block::Call(ToolCall::function("bad", "look", "{")),
-        Block::Call(ToolCall::function("good", "look", "{}")),
-        Block::Call(ToolCall::custom("text", "shell", "not { json")),
+        Block::from(ToolCall::function("bad", "look", "{")),
+        Block::from(ToolCall::function("good", "look", "{}")),
+        Block::from(ToolCall::custom("text", "shell", "not { json")),
     ]);
     play.absorb(Outcome::Reply(Reply::new(message)));
     assert_eq!(play.step(), "run [good, text]");

@@ -173,7 +173,7 @@ pub(super) fn says(text: &str) -> Outcome {
 
 /// A message of calls without arguments.
 pub(super) fn call_message(ids: &[&str]) -> AssistantMessage {
-    AssistantMessage::from_blocks(ids.iter().map(|id| Block::Call(ToolCall::function(*id, "look", "{}"))))
+    AssistantMessage::from_blocks(ids.iter().map(|id| Block::from(ToolCall::function(*id, "look", "{}"))))
 }
 
 /// A reply of calls.

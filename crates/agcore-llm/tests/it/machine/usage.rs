@@ -78,7 +78,7 @@ fn the_message_comes_before_usage_and_usage_before_the_tools() {
     let mut message = call_message(&["a", "b"]);
     message
         .blocks
-        .push(agcore_chat::Block::Call(agcore_chat::ToolCall::function(
+        .push(agcore_chat::Block::from(agcore_chat::ToolCall::function(
             "bad", "look", "{",
         )));
     play.absorb(Outcome::Reply(Reply::new(message).with_usage(Some(usage(1, 1, 0)))));

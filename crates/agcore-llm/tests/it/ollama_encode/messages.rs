@@ -73,8 +73,8 @@ fn what_the_model_said_goes_back() {
         Block::reasoning("I need "),
         Block::reasoning("the weather."),
         Block::text("Let me look."),
-        Block::Call(ToolCall::function("call_1", "weather", r#"{"z": 1.50, "a": [1e2]}"#)),
-        Block::Call(ToolCall::function("", "now", "")),
+        Block::from(ToolCall::function("call_1", "weather", r#"{"z": 1.50, "a": [1e2]}"#)),
+        Block::from(ToolCall::function("", "now", "")),
     ]);
     let expected = r#"{"role":"assistant","content":"Let me look.","thinking":"I need the weather.","tool_calls":[{"id":"call_1","function":{"index":0,"name":"weather","arguments":{"z": 1.50, "a": [1e2]}}},{"function":{"index":1,"name":"now","arguments":{}}}]}"#;
     let bytes = encode(&ChatRequest::new([Message::from(said)])).unwrap().body;

@@ -130,7 +130,7 @@ pub(super) fn other_ids(faulty: &Faulty, call: Call) -> ReplyStream {
         Message::Assistant(AssistantMessage { blocks, .. }) => {
             for block in blocks {
                 if let Block::Call(call) = block {
-                    call.id.insert(0, 'x');
+                    Arc::make_mut(call).id.insert(0, 'x');
                 }
             }
         }

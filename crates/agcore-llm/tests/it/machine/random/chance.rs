@@ -69,7 +69,7 @@ pub(super) fn reply(rng: &mut Rng) -> Reply {
     }
     let calls = one(rng, &[0, 0, 1, 1, 2, 2, 3, 4]);
     for index in 0..calls {
-        blocks.push(Block::Call(call(rng, index)));
+        blocks.push(Block::from(call(rng, index)));
     }
     if percent(rng, 10) {
         blocks.push(Block::text("One moment."));
@@ -112,7 +112,7 @@ pub(super) fn answer_by(rng: &mut Rng, tool: &str, reply: &mut Reply) {
         if let Block::Call(call) = block
             && percent(rng, 40)
         {
-            tool.clone_into(&mut call.name);
+            tool.clone_into(&mut Arc::make_mut(call).name);
         }
     }
 }

@@ -414,7 +414,7 @@ impl Model {
             }
             Step::Run(work) => {
                 assert!(self.phase == Phase::Acting && !self.is_checking());
-                assert_eq!(ids(work.iter().map(|work| &work.call).collect()), self.ready());
+                assert_eq!(ids(work.iter().map(|work| &*work.call).collect()), self.ready());
                 assert!(
                     !work.is_empty() || !self.running().is_empty(),
                     "nothing runs and nothing may start"
