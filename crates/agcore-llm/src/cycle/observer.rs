@@ -12,8 +12,8 @@ use agcore_chat::StreamEvent;
 /// The driver rests when so many events wait: a slow reader slows the reading of the model's reply.
 const FULL: usize = 64;
 
-/// So many events wait mostly at once; their room is below the 1 KiB up to which common allocators are fastest.
-const SOME: usize = 6;
+/// So many events wait mostly at once: those of a reply with three calls.
+const SOME: usize = 8;
 
 /// Takes the events of a turn. Made by [`TurnStream::of`](super::TurnStream::of), which drains it.
 ///
