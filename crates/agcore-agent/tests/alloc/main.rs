@@ -120,7 +120,7 @@ fn allocated(runtime: &Runtime, round: impl AsyncFn()) -> (f64, f64) {
 }
 
 #[test]
-fn a_loop_of_two_requests_and_three_tools_costs_at_most_600_allocations() {
+fn a_loop_of_two_requests_and_three_tools_costs_at_most_320_allocations() {
     let (runtime, session) = (runtime(), session("loop"));
     let (each, _) = allocated(&runtime, async || {
         session.set_messages(Vec::new()).await.unwrap();
@@ -129,7 +129,7 @@ fn a_loop_of_two_requests_and_three_tools_costs_at_most_600_allocations() {
         assert_eq!(outcome.text(), ANSWER);
     });
 
-    assert!(each <= 600.0, "{each} allocations for a loop");
+    assert!(each <= 320.0, "{each} allocations for a loop");
 }
 
 #[test]
