@@ -327,7 +327,9 @@ impl Course for PoolCourse {
             return Some(error);
         };
         let (used, now) = (*used, self.shared.clock.monotonic());
-        let other_may = self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
+        // A proxy that wants a password says nothing of the key.
+        let of_proxy = error.status() == Some(http::StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16());
+        let other_may = !of_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
         self.lease = None;
         self.tried.push(used.key);
         let who = self.shared.targets[used.key].key.clone().unwrap_or_default();

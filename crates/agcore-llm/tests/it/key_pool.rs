@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use agcore_chat::{ChatResponse, Clock};
 use agcore_llm::{
-    Call, LlmErrorKind, LlmProvider, MidStream,
+    Call, LlmError, LlmErrorKind, LlmProvider, MidStream,
     layer::key_pool::{KeyPool, KeyPoolPolicy, KeyPoolState, PoolKey, Reason},
     provider_fn,
 };
@@ -25,6 +25,20 @@ fn pool(scripts: &[&str], policy: KeyPoolPolicy, clock: Arc<dyn Clock>) -> (KeyP
         .zip(&providers)
         .map(|(label, provider)| PoolKey::new(label, provider.clone()));
     (KeyPool::new(keys, policy, clock).unwrap(), providers)
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_takes_no_key_out() {
+    for (status, out) in [(407, None), (401, Some(Reason::Refused))] {
+        let refused = move |_| async move {
+            let error = LlmError::new(LlmErrorKind::Authentication, "who is it?");
+            Err(error.with_status(status))
+        };
+        let keys = [PoolKey::new("a", provider_fn(refused))];
+        let pool = KeyPool::new(keys, KeyPoolPolicy::new(), clocks().1).unwrap();
+        assert_eq!(ask(&pool).await.error().kind(), &LlmErrorKind::Authentication);
+        assert_eq!(pool.status()[0].out, out, "{status}");
+    }
 }
 
 #[tokio::test]

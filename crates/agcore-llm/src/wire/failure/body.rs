@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{duration, page};
+use super::{
+    binary, codes, duration,
+    members::{FAINT_WORDS, WORDS, refusal, said, text},
+    page,
+};
 use crate::sse::{SseDecoder, SseTooLong};
 
 /// How deep errors are unwrapped: gateways put the body of the server behind them into their own.
@@ -17,6 +21,8 @@ pub(super) struct ErrorBody {
     pub(super) message: Option<String>,
     /// More words, of a server further behind; they help to classify only.
     more_words: Vec<String>,
+    /// What it says where there is no message.
+    faint_words: Option<String>,
     /// Codes, types and reasons, in the order found.
     pub(super) codes: Vec<String>,
     /// A status that the body names.
@@ -35,6 +41,8 @@ pub(super) struct ErrorBody {
     pub(super) request_id: Option<String>,
     /// Whether there is no body at all.
     pub(super) is_blank: bool,
+    /// How it is packed, where it is no text.
+    pub(super) packing: Option<&'static str>,
 }
 
 impl ErrorBody {
@@ -42,10 +50,15 @@ impl ErrorBody {
     pub(super) fn read(bytes: &[u8]) -> Self {
         let mut body = Self {
             is_blank: bytes.trim_ascii().is_empty(),
+            packing: binary::packing(bytes),
             ..Self::default()
         };
+        if body.packing.is_some() {
+            return body;
+        }
         if let Some(value) = json(bytes).or_else(|| framed(bytes)) {
             body.value(&value, DEEPEST);
+            body.message = body.message.take().or(body.faint_words.take());
         } else {
             body.message = page::words(&String::from_utf8_lossy(bytes));
         }
@@ -100,32 +113,39 @@ impl ErrorBody {
             "status",
             "error_code",
             "reason",
-            "statusCode",
             "status_code",
             "http_code",
         ] {
-            self.code(members.get(name));
+            self.code(said(members, name));
         }
         self.numbers(members);
-        if let Some(inner @ (Value::Object(_) | Value::Array(_))) = members.get("error").filter(|_| depth > 0) {
+        let error = said(members, "error");
+        if let Some(inner @ (Value::Object(_) | Value::Array(_))) = error.filter(|_| depth > 0) {
             self.value(inner, depth - 1);
         }
-        if let Some(message) = members
-            .get("message")
-            .or_else(|| members.get("msg"))
-            .or_else(|| members.get("detail"))
-            // As AWS writes it.
-            .or_else(|| members.get("Message"))
-        {
-            self.words(message, depth);
+        if let Some(verdict) = refusal(members) {
+            self.refusal(verdict);
+        }
+        for words in WORDS.iter().filter_map(|name| said(members, name)) {
+            self.words(words, depth);
         }
         // Beside a message it is only the status in words (NestJS); alone it is what there is.
-        if let Some(Value::String(text)) = members.get("error") {
+        if let Some(Value::String(text)) = error {
             self.text(text, depth);
         }
         for name in ["errors", "innererror", "details", "metadata"] {
-            self.aside(members.get(name), depth);
+            self.aside(said(members, name), depth);
         }
+        let faint = FAINT_WORDS.iter().find_map(|name| text(members, name));
+        self.faint_words = self.faint_words.take().or(faint.map(str::to_owned));
+    }
+
+    /// MiniMax's verdict.
+    fn refusal(&mut self, verdict: &Map<String, Value>) {
+        let code = said(verdict, "status_code").map(ToString::to_string);
+        let meaning = code.and_then(|code| codes::of_minimax(code.trim_matches('"')));
+        self.codes.extend(meaning.map(str::to_owned));
+        self.say(text(verdict, "status_msg").unwrap_or_default());
     }
 
     /// A message: mostly a string, but also a list or an object.
@@ -148,37 +168,38 @@ impl ErrorBody {
             Some(Value::Number(number)) => number.to_string(),
             _ => return,
         };
-        match code.parse() {
-            Ok(status @ 100..=599) => self.status = self.status.or(Some(status)),
-            _ => self.codes.push(code),
+        match status(&code) {
+            Some(status) => self.status = self.status.or(Some(status)),
+            None => self.codes.push(code),
         }
     }
 
     fn numbers(&mut self, members: &Map<String, Value>) {
-        let number = |name| members.get(name).and_then(Value::as_u64);
+        let number = |name| said(members, name).and_then(Value::as_u64);
         self.window = self.window.or(number("n_ctx"));
         self.prompt_tokens = self.prompt_tokens.or(number("n_prompt_tokens"));
-        if let Some(Value::String(id)) = members.get("request_id") {
-            self.request_id.get_or_insert_with(|| id.clone());
+        if let Some(id) = text(members, "request_id") {
+            self.request_id.get_or_insert_with(|| id.to_owned());
         }
+        self.retry_delay = self.retry_delay.or_else(|| wait(members));
     }
 
     /// What stands beside the message: lists of details, inner errors, metadata of a router.
     fn aside(&mut self, value: Option<&Value>, depth: usize) {
         match value {
+            Some(Value::String(text)) => self.text(text, depth),
             Some(Value::Array(items)) => {
                 items.iter().for_each(|item| self.aside(Some(item), depth));
             }
             Some(Value::Object(members)) => {
                 for name in ["code", "error_code", "reason", "quotaId"] {
-                    self.detail(name, members.get(name));
+                    self.detail(name, said(members, name));
                 }
-                self.is_flagged |= members.contains_key("flagged_input");
-                let delay = members.get("retryDelay").and_then(Value::as_str);
-                self.retry_delay = self.retry_delay.or_else(|| duration::whole(delay?));
-                self.aside(members.get("violations"), depth);
+                self.is_flagged |= said(members, "flagged_input").is_some();
+                self.retry_delay = self.retry_delay.or_else(|| wait(members));
+                self.aside(said(members, "violations"), depth);
                 for name in ["raw", "message"] {
-                    if let Some(Value::String(text)) = members.get(name).filter(|_| depth > 0) {
+                    if let Some(text) = text(members, name).filter(|_| depth > 0) {
                         self.text(text, depth - 1);
                     }
                 }
@@ -191,9 +212,33 @@ impl ErrorBody {
         match value {
             Some(Value::String(id)) if name == "quotaId" => self.quota_ids.push(id.clone()),
             Some(Value::String(code)) => self.codes.push(code.clone()),
+            // Other numbers are the vendor's own (Cloudflare).
+            Some(Value::Number(code)) if name == "code" => self.status = self.status.or(status(&code.to_string())),
             _ => {}
         }
     }
+}
+
+/// The status that a code is; one of success is none of a failure.
+fn status(code: &str) -> Option<u16> {
+    code.parse().ok().filter(|status| matches!(status, 300..=599))
+}
+
+/// The wait that an object asks for: in milliseconds, in seconds, or as `retryDelay` (google.rpc.RetryInfo).
+fn wait(members: &Map<String, Value>) -> Option<Duration> {
+    let millis = || match said(members, "retry_after_ms")? {
+        Value::Number(number) => duration::seconds(number.as_f64()? / 1000.0),
+        Value::String(text) => duration::millis(text.trim()),
+        _ => None,
+    };
+    let seconds = || match said(members, "retry_after")? {
+        Value::Number(number) => duration::seconds(number.as_f64()?),
+        Value::String(text) => duration::whole(text.trim()),
+        _ => None,
+    };
+    millis()
+        .or_else(seconds)
+        .or_else(|| duration::whole(text(members, "retry_delay")?))
 }
 
 /// One item of a list of messages: a string, or `{loc, msg}` as FastAPI writes it.
@@ -201,7 +246,7 @@ fn line(item: &Value) -> Option<String> {
     let Value::Object(members) = item else {
         return item.as_str().map(str::to_owned);
     };
-    let text = members.get("msg").or_else(|| members.get("message"))?.as_str()?;
+    let text = text(members, "msg").or_else(|| text(members, "message"))?;
     let place: Vec<String> = members
         .get("loc")
         .and_then(Value::as_array)

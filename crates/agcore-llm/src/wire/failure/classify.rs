@@ -10,6 +10,15 @@ pub(super) struct Verdict {
     pub(super) retryable: Option<bool>,
 }
 
+/// Whether a failure of this kind stays one whatever the server thinks of retries: the same request costs, is as long, or
+/// is as objectionable the next time. What a server says of other kinds may know of a state that passes.
+pub(super) fn is_final(kind: &LlmErrorKind) -> bool {
+    matches!(
+        kind,
+        LlmErrorKind::QuotaExhausted | LlmErrorKind::ContextLength { .. } | LlmErrorKind::ContentFilter
+    )
+}
+
 /// Concludes from a status (the HTTP one, or the one that a body under 200 names) and what the body tells.
 pub(super) fn classify(status: Option<u16>, body: &ErrorBody) -> Verdict {
     let mut kind = precise(body)
@@ -47,7 +56,7 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
 /// Statuses that mean one thing.
 fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
     Some(match status? {
-        401 => LlmErrorKind::Authentication,
+        401 | 407 => LlmErrorKind::Authentication,
         402 => LlmErrorKind::QuotaExhausted,
         403 | 429 if wording::is_quota(&body.all_words()) => LlmErrorKind::QuotaExhausted,
         403 => LlmErrorKind::Permission,

@@ -95,6 +95,24 @@ pub(super) fn precise(code: &str) -> Option<LlmErrorKind> {
     })
 }
 
+/// The well-known code of the same meaning as one of MiniMax's numbers, which other vendors use for other things.
+///
+/// From MiniMax's list of error codes (platform.minimax.io, api-reference/errorcode).
+pub(super) fn of_minimax(number: &str) -> Option<&'static str> {
+    Some(match number {
+        "1001" => "request_timeout",
+        // Requests, tokens, connections, and how fast they grow.
+        "1002" | "1039" | "1041" | "2045" => "rate_limit_exceeded",
+        "1004" | "2049" => "invalid_api_key",
+        "1008" => "insufficient_balance",
+        "2056" => "usage_limit_reached",
+        "1026" | "1027" => "content_filter",
+        "1000" | "1013" | "1024" | "1033" => "server_error",
+        "2013" => "invalid_request_error",
+        _ => return None,
+    })
+}
+
 /// What a type says when neither a precise code, nor a status, nor the wording says more.
 pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
     Some(match code.to_ascii_lowercase().as_str() {
@@ -138,5 +156,21 @@ pub(super) fn rank(kind: &LlmErrorKind) -> u8 {
         LlmErrorKind::ContextLength { .. } => 3,
         LlmErrorKind::Authentication => 4,
         _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_minimax_become_codes_that_are_known() {
+        for number in 1000..2100 {
+            if let Some(code) = of_minimax(&number.to_string()) {
+                assert!(precise(code).or_else(|| vague(code)).is_some(), "{number}: {code}");
+            }
+        }
+        assert_eq!(of_minimax("1008").and_then(precise), Some(LlmErrorKind::QuotaExhausted));
+        assert_eq!(of_minimax("0"), None);
     }
 }

@@ -13,8 +13,17 @@ pub(super) fn seconds(number: f64) -> Option<Duration> {
 
 /// `20`, `2.5`: a bare number of seconds.
 pub(super) fn bare(text: &str) -> Option<Duration> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    seconds(text.parse().ok().filter(|_| plain)?)
+    seconds(plain(text)?)
+}
+
+/// `1250`: a bare number of milliseconds.
+pub(super) fn millis(text: &str) -> Option<Duration> {
+    seconds(plain(text)? / 1000.0)
+}
+
+fn plain(text: &str) -> Option<f64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| is_plain)
 }
 
 /// `6m0s`, `7.66s`, `250ms`, `1h30m`, and a bare number of seconds, as a whole.
@@ -26,18 +35,31 @@ pub(super) fn whole(text: &str) -> Option<Duration> {
     rest.is_empty().then_some(wait)
 }
 
-/// The duration at the beginning of a text, and what follows: `1m30s. Upgrade`, `20 seconds`.
+/// The duration at the beginning of a text, and what follows: `1m30s. Upgrade`, `20 seconds`, `1 min and 30 sec`.
 pub(super) fn leading(text: &str) -> Option<(Duration, &str)> {
-    let (mut rest, mut total, mut parts) = (text, 0.0, 0);
-    while let Some((number, after)) = leading_number(rest) {
-        let Some((unit, after)) = leading_unit(after.trim_start()) else {
+    let (mut rest, mut next, mut total, mut smallest) = (text, text, 0.0, f64::INFINITY);
+    while let Some((number, unit, after)) = leading_part(next) {
+        // The parts of one duration get smaller; a greater one is another duration.
+        if unit >= smallest {
             break;
-        };
+        }
         total += number * unit;
-        parts += 1;
-        rest = after;
+        (smallest, rest, next) = (unit, after, joined(after));
     }
-    (parts > 0).then_some((seconds(total)?, rest))
+    smallest.is_finite().then_some((seconds(total)?, rest))
+}
+
+/// Number, unit in seconds, and what follows.
+fn leading_part(text: &str) -> Option<(f64, f64, &str)> {
+    let (number, after) = leading_number(text)?;
+    let (unit, after) = leading_unit(after.trim_start())?;
+    Some((number, unit, after))
+}
+
+/// Without what joins two parts: blanks, a comma, `and`.
+fn joined(text: &str) -> &str {
+    let text = text.trim_start().trim_start_matches(',').trim_start();
+    text.strip_prefix("and ").unwrap_or(text).trim_start()
 }
 
 fn leading_number(text: &str) -> Option<(f64, &str)> {
@@ -79,6 +101,9 @@ mod tests {
         check("1h30m", Some(5_400_000));
         check("24", Some(24_000));
         check("34.4s", Some(34_400));
+        check("1 min 30 sec", Some(90_000));
+        check("1 minute, 30 seconds", Some(90_000));
+        check("1 hour, 2 minutes and 3 seconds", Some(3_723_000));
     }
 
     #[test]
@@ -95,6 +120,8 @@ mod tests {
             "99999999999999999999s",
             ".",
             "5 apples",
+            "5s 3s",
+            "1 min and",
         ] {
             check(text, None);
         }
@@ -104,6 +131,20 @@ mod tests {
     fn finds_the_leading_one() {
         assert_eq!(leading("1m30s. Upgrade"), Some((Duration::from_secs(90), ". Upgrade")));
         assert_eq!(leading("20 seconds"), Some((Duration::from_secs(20), "")));
+        let check = |text, seconds, rest| {
+            assert_eq!(leading(text), Some((Duration::from_secs(seconds), rest)), "{text}");
+        };
+        check("1 min 30 sec, 5 apples", 90, ", 5 apples");
+        check("20s 3 times", 20, " 3 times");
+        check("20s, 5 minutes at most", 20, ", 5 minutes at most");
+        check("20s and more", 20, " and more");
         assert_eq!(leading("a while"), None);
+    }
+
+    #[test]
+    fn milliseconds_may_be_many() {
+        assert_eq!(millis("1250"), Some(Duration::from_millis(1250)));
+        assert_eq!(millis("3600000"), Some(Duration::from_secs(3600)));
+        assert_eq!(millis("-1"), None);
     }
 }

@@ -13,6 +13,7 @@ const USEFUL: &[&str] = &[
     "cf-ray",
     "date",
     "location",
+    "content-encoding",
     "retry-after",
     "retry-after-ms",
     "x-should-retry",

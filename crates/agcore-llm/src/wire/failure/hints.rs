@@ -29,7 +29,7 @@ const BEFORE_DELAY: &[&str] = &[
 /// The wait that headers and body ask for: `retry-after-ms`, `retry-after`, the latest reset of the counters that are
 /// used up, then the body.
 pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<Duration> {
-    let millis = || duration::bare(headers.get("retry-after-ms")?).map(|seconds| seconds / 1000);
+    let millis = || duration::millis(headers.get("retry-after-ms")?);
     let after = || {
         let value = headers.get("retry-after")?;
         duration::bare(value).or_else(|| until(headers, http_date(value)?))
@@ -79,8 +79,53 @@ fn http_date(text: &str) -> Option<OffsetDateTime> {
 
 fn in_words(message: &str) -> Option<Duration> {
     let message = message.to_ascii_lowercase();
-    BEFORE_DELAY.iter().find_map(|words| {
-        let at = message.find(words)? + words.len();
-        duration::leading(&message[at..]).map(|(wait, _)| wait)
-    })
+    let delay = |(at, words): (usize, &str)| Some(duration::leading(&message[at + words.len()..])?.0);
+    BEFORE_DELAY
+        .iter()
+        .find_map(|words| message.match_indices(words).find_map(delay))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_the_words_is_tried() {
+        let check = |message, seconds: Option<f64>| {
+            assert_eq!(in_words(message), seconds.map(Duration::from_secs_f64), "{message}");
+        };
+        check("Please try again in 7.66s.", Some(7.66));
+        check(
+            "Please try again in a moment. If it persists try again in 20s.",
+            Some(20.0),
+        );
+        check("We could not retry in time. Please retry in 5s.", Some(5.0));
+        check("Please wait 1 min 30 sec", Some(90.0));
+        check("Please wait for a while, then wait 3 seconds", Some(3.0));
+        check("Please try again in a moment.", None);
+        check("retry in 0s", None);
+    }
+
+    #[test]
+    fn members_of_the_body_are_hints() {
+        let check = |body: &str, millis: Option<u64>| {
+            let headers = UsefulHeaders::of(&http::HeaderMap::new());
+            let told = retry_after(&headers, &ErrorBody::read(body.as_bytes()));
+            assert_eq!(told, millis.map(Duration::from_millis), "{body}");
+        };
+        check(
+            r#"{"error": {"message": "slow down"}, "retry_after": 12}"#,
+            Some(12_000),
+        );
+        check(
+            r#"{"error": {"message": "slow down", "retry_after": "2.5"}}"#,
+            Some(2500),
+        );
+        check(r#"{"error": {"retry_after_ms": 1250, "retry_after": 2}}"#, Some(1250));
+        check(r#"{"retryAfterMs": "3600000"}"#, Some(3_600_000));
+        check(r#"{"error": {"metadata": {"retry_after": "20s"}}}"#, Some(20_000));
+        for nothing in ["null", "0", "-1", "\"soon\"", "true", "[]", "1e300"] {
+            check(&format!(r#"{{"retry_after": {nothing}}}"#), None);
+        }
+    }
 }

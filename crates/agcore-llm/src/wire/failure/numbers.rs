@@ -14,6 +14,8 @@ const BEFORE_LIMIT: &[&str] = &[
     "too large for model with ",
     "exceeds the limit of ",
     "length should be [1, ",
+    "`max_new_tokens` must be <= ",
+    "must have less than ",
     "tokens > ",
 ];
 
@@ -32,6 +34,7 @@ const BEFORE_REQUESTED: &[&str] = &[
     "request (",
     "the input (",
     "you requested ",
+    "given: ",
 ];
 
 /// Window and request, where the words tell them.
@@ -87,6 +90,16 @@ mod tests {
             "The engine prompt length 9120 exceeds the max_model_len 8192. Please reduce prompt.",
             Some(8192),
             Some(9120),
+        );
+        check(
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`",
+            Some(4096),
+            Some(5000),
+        );
+        check(
+            "`inputs` must have less than 1024 tokens. Given: 1100",
+            Some(1024),
+            Some(1100),
         );
         check("Please reduce the length of the messages or completion.", None, None);
     }

@@ -28,6 +28,15 @@ const QUOTA: &[Words] = &[
     &["key limit exceeded"],
     &["free-models-per-day"],
     &["free tier", "exhausted"],
+    &["have any credits"],         // xAI
+    &["out of call volume quota"], // Azure API Management
+];
+
+/// A complaint about a schema repeats names that somebody chose: they say nothing.
+const SCHEMA: &[Words] = &[
+    &["invalid schema"],
+    &["schema", "propert"],
+    &["propert", "not allowed"], // JSON Schema's validators: "additional properties are not allowed ('x' was unexpected)"
 ];
 
 /// Too fast. Looked at before the overlong prompts: "too many tokens, please wait" is throttling.
@@ -74,6 +83,7 @@ const CONTEXT: &[Words] = &[
     &["input is too long for requested model"],      // Bedrock
     &["exceed context limit"],                       // Anthropic, with the output's limit
     &["must have less than", "tokens"],              // Text Generation Inference
+    &["`inputs` tokens + `max_new_tokens` must be"], // Text Generation Inference, Together
     &["context_length_exceeded"],
     &["context length exceeded"],
     &["exceeds the model's context"],
@@ -82,8 +92,17 @@ const CONTEXT: &[Words] = &[
     &["maximum context window"],
     &["model_context_window_exceeded"], // z.ai
     &["token limit exceeded"],
-    &["too many tokens"],
+    // Of other members it says nothing of the conversation: "stop: too many tokens".
+    &["too many tokens", "prompt"],
+    &["too many tokens", "input"],
+    &["too many tokens", "message"],
+    &["too many tokens", "conversation"],
+    &["too many tokens", "context"],
+    &["too many tokens", "request"],
 ];
+
+/// The whole of a complaint about an overlong prompt.
+const BARE_CONTEXT: &str = "too many tokens";
 
 /// A filter.
 const FILTER: &[Words] = &[
@@ -123,7 +142,19 @@ pub(super) fn is_quota(message: &str) -> bool {
 /// Whether the words speak of an overlong prompt, and not of throttling.
 pub(super) fn is_context(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    !says(&message, THROTTLING) && says(&message, CONTEXT)
+    !says(&message, THROTTLING) && tells_context(&message)
+}
+
+fn tells_context(message: &str) -> bool {
+    let is_bare = |line: &str| line.trim().trim_end_matches(['.', '!']) == BARE_CONTEXT;
+    says(message, CONTEXT) || message.lines().any(is_bare)
+}
+
+/// Without the lines about schemas, in lower case.
+fn without_schemas(message: &str) -> String {
+    let message = message.to_ascii_lowercase();
+    let lines = message.lines().filter(|line| !says(line, SCHEMA));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether the words speak of a call that could not be read.
@@ -133,24 +164,79 @@ pub(super) fn is_bad_call(message: &str) -> bool {
 
 /// What the words say when nothing else decides.
 pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
-    let message = message.to_ascii_lowercase();
-    let table = [
-        (QUOTA, LlmErrorKind::QuotaExhausted),
-        (THROTTLING, LlmErrorKind::RateLimit),
-        (KEY, LlmErrorKind::Authentication),
-        (
-            CONTEXT,
-            LlmErrorKind::ContextLength {
-                limit: None,
-                requested: None,
-            },
-        ),
-        (FILTER, LlmErrorKind::ContentFilter),
-        (BAD_CALL, LlmErrorKind::InvalidToolCall),
-        (BUSY, LlmErrorKind::Overloaded),
-    ];
-    table
-        .into_iter()
-        .find(|(words, _)| says(&message, words))
-        .map(|(_, kind)| kind)
+    let message = without_schemas(message);
+    Some(match &*message {
+        message if says(message, QUOTA) => LlmErrorKind::QuotaExhausted,
+        message if says(message, THROTTLING) => LlmErrorKind::RateLimit,
+        message if says(message, KEY) => LlmErrorKind::Authentication,
+        message if tells_context(message) => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        message if says(message, FILTER) => LlmErrorKind::ContentFilter,
+        message if says(message, BAD_CALL) => LlmErrorKind::InvalidToolCall,
+        message if says(message, BUSY) => LlmErrorKind::Overloaded,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOO_LONG: Option<LlmErrorKind> = Some(LlmErrorKind::ContextLength {
+        limit: None,
+        requested: None,
+    });
+
+    #[track_caller]
+    fn check(message: &str, expected: Option<LlmErrorKind>) {
+        assert_eq!(kind(message), expected, "{message}");
+    }
+
+    #[test]
+    fn too_many_tokens_are_an_overlong_prompt_only_there() {
+        check("Too many tokens in the prompt.", TOO_LONG);
+        check("Too many tokens.", TOO_LONG);
+        check("Bad Request\ntoo many tokens", TOO_LONG);
+        check("too many tokens: size limit exceeded by the input", TOO_LONG);
+        check(
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+            TOO_LONG,
+        );
+        check("Invalid parameter: stop: too many tokens in stop sequence", None);
+        check("logit_bias has too many tokens", None);
+        check("Too many tokens, please wait.", Some(LlmErrorKind::RateLimit));
+    }
+
+    #[test]
+    fn names_in_schemas_say_nothing() {
+        check("Invalid API key", Some(LlmErrorKind::Authentication));
+        check("upstream said: 'Invalid API key'", Some(LlmErrorKind::Authentication));
+        for quoted in ["invalid api key", "rate limit", "prompt is too long"] {
+            check(
+                &format!("Invalid schema for function 'check': property '{quoted}' is not allowed"),
+                None,
+            );
+            check(
+                &format!("Additional properties are not allowed ('{quoted}' was unexpected)"),
+                None,
+            );
+        }
+        check(
+            "Invalid schema for function 'f'\nInsufficient Balance",
+            Some(LlmErrorKind::QuotaExhausted),
+        );
+    }
+
+    #[test]
+    fn money_is_known_in_each_vendors_words() {
+        for message in [
+            "Your newly created team doesn't have any credits yet.",
+            "Out of call volume quota. Quota will be replenished in 12:05:10.",
+        ] {
+            assert!(is_quota(message), "{message}");
+        }
+        assert!(!is_quota("Quota exceeded for requests per minute"));
+    }
 }
