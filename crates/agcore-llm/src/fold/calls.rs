@@ -1,7 +1,7 @@
 //! [`Calls`]: tool calls out of fragments, for all the ways in which servers cut them.
 //!
-//! A fragment belongs to the call of its index; without one, to the call of its id; without both, to the call opened last.
-//! A new id under a used index is another call. Ids and names are set and never overwritten by nothing, input appends.
+//! A fragment belongs to the call of its index, else to that of its id, else to the call opened last, as far as neither says
+//! otherwise. A new id under a used index is another call. Ids and names are set and never overwritten by nothing, input appends.
 
 use agcore_chat::{CallInput, Extra, Text, ToolCall, VendorData};
 
@@ -80,16 +80,24 @@ impl Calls {
 
     /// The call that a fragment goes on with, if it does not begin one.
     fn owner(&self, told: &Told<'_>) -> Option<usize> {
+        let of_id = || self.0.iter().rposition(|call| told.id == Some(&*call.id));
         if told.index.is_some() {
-            let at = self.0.iter().rposition(|call| call.index == told.index)?;
-            return (!self.0[at].is_other(told)).then_some(at);
+            let of_index = self.0.iter().rposition(|call| call.index == told.index);
+            let same = of_index.filter(|at| !self.0[*at].is_other(told));
+            // Some servers count all calls as the first, and some begin to count in the middle of a call.
+            return match of_index {
+                Some(_) => same.or_else(of_id),
+                None => of_id()
+                    .filter(|at| self.0[*at].index.is_none())
+                    .or_else(|| self.uncounted(told)),
+            };
         }
         let last = self.0.len().checked_sub(1)?;
         match (told.id, told.name) {
-            (Some(id), _) => {
-                let same = self.0.iter().rposition(|call| call.id == id);
-                // Input may come before id and name.
-                same.or_else(|| (self.0[last].id.is_empty() && self.0[last].name.is_empty()).then_some(last))
+            (Some(_), name) => {
+                // Input may come before id and name, and the name before the id.
+                let is_open = |call: &Partial| call.id.is_empty() && (call.name.is_empty() || name.is_none());
+                of_id().or_else(|| is_open(&self.0[last]).then_some(last))
             }
             // Neither index nor id, but a name: a new call, unless the name itself comes in pieces.
             (None, Some(name)) => {
@@ -99,6 +107,15 @@ impl Calls {
             }
             (None, None) => Some(last),
         }
+    }
+}
+
+impl Calls {
+    /// The call without an index that a fragment with one goes on with: the last, when the fragment names none.
+    fn uncounted(&self, told: &Told<'_>) -> Option<usize> {
+        let last = self.0.last()?;
+        let goes_on = last.index.is_none() && told.name.is_none() && !last.is_other(told);
+        goes_on.then(|| self.0.len() - 1)
     }
 }
 
@@ -136,16 +153,20 @@ impl Partial {
     /// Whether a fragment under this call's index is of another call: its id differs, or, where ids are missing, it names
     /// another tool although this call's input has begun.
     fn is_other(&self, told: &Told<'_>) -> bool {
-        match told.id {
-            Some(id) => !self.id.is_empty() && self.id != id,
-            None => told
-                .name
-                .is_some_and(|name| !self.input.is_empty() && self.name != name),
+        match told.id.filter(|_| !self.id.is_empty()) {
+            Some(id) => self.id != id,
+            None => told.name.is_some_and(|name| self.is_begun() && self.name != name),
         }
+    }
+
+    /// Whether its name is known and its input has begun.
+    fn is_begun(&self) -> bool {
+        !self.name.is_empty() && !self.input.is_empty()
     }
 
     fn extend(&mut self, told: &Told<'_>, fragment: &CallFragment) {
         self.custom |= fragment.custom;
+        self.index = self.index.or(told.index);
         if let Some(id) = told.id.filter(|_| self.id.is_empty()) {
             self.id = id.to_owned();
         }
@@ -174,7 +195,7 @@ impl Partial {
 
     /// Some gateways send the whole arguments once more at the end.
     fn is_repeat(&self, input: &str) -> bool {
-        self.input == input && input.starts_with('{') && input.len() > 2 && input.ends_with('}')
+        !self.custom && self.input == input && input.starts_with('{') && input.len() > 2 && input.ends_with('}')
     }
 }
 
@@ -223,6 +244,21 @@ mod tests {
         check(&["0|a|f|{}", "0|b|f|{}"], &["a f {}", "b f {}"]);
         check(&["|a|f|{}", "|b|g|{}"], &["a f {}", "b g {}"]);
         check(&["0||f|{\"a\":1}", "0||g|{}"], &["call_0 f {\"a\":1}", "call_1 g {}"]);
+    }
+
+    #[test]
+    fn knows_a_call_by_its_id_where_indexes_say_nothing() {
+        // All are counted as the first.
+        check(&["0|a|f|{", "0|b|g|{", "0|a||}", "0|b||}"], &["a f {}", "b g {}"]);
+        // Counted from the second fragment on, with an id and without.
+        check(&["|a|f|", "0|a||{}"], &["a f {}"]);
+        check(&["|a|f|", "0|||{", "0|||}"], &["a f {}"]);
+        check(&["|a|f|{}", "1|b|g|{}"], &["a f {}", "b g {}"]);
+        check(&["||f|{}", "0||g|{}"], &["call_0 f {}", "call_1 g {}"]);
+        // The id comes after the name.
+        check(&["||f|", "|a||{}"], &["a f {}"]);
+        // The first has no id.
+        check(&["0||f|{}", "0|b|g|{}"], &["call_0 f {}", "b g {}"]);
     }
 
     #[test]

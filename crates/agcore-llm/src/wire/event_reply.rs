@@ -113,7 +113,10 @@ impl<R: EventReader> EventReply<R> {
             .headers
             .get(http::header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok());
-        let is_events = content_type.is_some_and(|text| text.trim_start().starts_with("text/event-stream"));
+        let is_events = content_type.is_some_and(|text| {
+            let kind = text.split(';').next().unwrap_or_default();
+            kind.trim().eq_ignore_ascii_case("text/event-stream")
+        });
         let mode = if head.status.is_success() {
             Mode::Sniff(Vec::new())
         } else {
@@ -206,6 +209,7 @@ impl<R: EventReader> EventReply<R> {
     /// What a whole reply says; nothing when it cannot be read.
     fn finish_whole(&mut self, body: &[u8], close: Close, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
         let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+        let body = form::after_comments(body).unwrap_or(body);
         let begin = out.len();
         match self.reader.whole(body, &self.failure, out) {
             Ok(()) => Ok(()),
@@ -247,7 +251,7 @@ impl<R: EventReader> Decoder<Chat> for EventReply<R> {
             Mode::Events(sse) => self.finish_events(*sse, close, items),
             Mode::Whole(body) => self.finish_whole(&body, close, items),
             Mode::Sniff(_) | Mode::Page(_) if close == Close::Reset => Err(self.failure.broken()),
-            Mode::Sniff(begun) if self.is_events && begins_a_field(&begun) => Err(truncated(&self.failure)),
+            Mode::Sniff(begun) if begins_a_stream(&begun, self.is_events) => Err(truncated(&self.failure)),
             Mode::Sniff(body) | Mode::Page(body) => Err(self.page(&body)),
             Mode::Over => Ok(()),
         }
@@ -258,12 +262,11 @@ impl<R: EventReader> Decoder<Chat> for EventReply<R> {
     }
 }
 
-/// Whether these bytes, too few to tell what they are, are the begin of an event stream.
-fn begins_a_field(begun: &[u8]) -> bool {
+/// Whether these bytes, too few to tell what they are, are the begin of an event stream. Comments are of nothing else.
+fn begins_a_stream(begun: &[u8], is_events: bool) -> bool {
     let begun = begun.trim_ascii_start();
-    [&b"data: [DONE]"[..], b"event:", b"id:", b"retry:"]
-        .iter()
-        .any(|field| field.starts_with(begun))
+    let fields: [&[u8]; 4] = [b"data: [DONE]", b"event:", b"id:", b"retry:"];
+    begun.starts_with(b":") || (is_events && fields.iter().any(|field| field.starts_with(begun)))
 }
 
 /// Why the reading of events stopped.
@@ -290,6 +293,10 @@ fn hand_on<R: EventReader>(
     if reader.is_done() || data.is_empty() || data.starts_with(b":") {
         return Ok(());
     }
+    // The stream ended within this event: nothing in it counts, not even what stands before the cut.
+    if event.unterminated && is_cut(data) {
+        return Ok(());
+    }
     if let Some(delta) = template.read(event.name, data) {
         reader.heard(&delta);
         out.push(delta);
@@ -305,6 +312,11 @@ fn hand_on<R: EventReader>(
         template.learn(event.name, data, text);
     }
     Ok(())
+}
+
+/// Whether these bytes begin JSON that has no end.
+fn is_cut(data: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(data).is_err_and(|error| error.is_eof())
 }
 
 /// Tells what was held back before the error.

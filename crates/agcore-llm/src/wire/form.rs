@@ -23,11 +23,13 @@ pub(crate) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
         None if b"\xEF\xBB\xBF".starts_with(bytes) => return None,
         None => bytes,
     };
-    let bytes = bytes.trim_ascii_start();
+    // Some gateways keep a connection alive with comments before they know what they will answer.
+    let Some(bytes) = after_comments(bytes).filter(|rest| !rest.is_empty()) else {
+        return (bytes.len() > MOST_COMMENTS).then_some(Form::Events);
+    };
     match bytes.first()? {
         b'{' | b'[' => return Some(Form::Json),
         b'<' => return Some(Form::Page),
-        b':' => return Some(Form::Events),
         _ => {}
     }
     let end = bytes.iter().position(|byte| matches!(byte, b':' | b'\n' | b'\r'));
@@ -40,6 +42,19 @@ pub(crate) fn of(bytes: &[u8], is_events: bool) -> Option<Form> {
         Some(_) if is_events && field.len() < LONGEST_FIELD && is_field(field) => Some(Form::Events),
         _ => Some(Form::Page),
     }
+}
+
+/// So many bytes of comments are waited for the end of.
+const MOST_COMMENTS: usize = 8 << 10;
+
+/// What follows comments and blanks; none while the last comment has no end.
+pub(crate) fn after_comments(bytes: &[u8]) -> Option<&[u8]> {
+    let mut rest = bytes.trim_ascii_start();
+    while rest.starts_with(b":") {
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        rest = rest[end..].trim_ascii_start();
+    }
+    Some(rest)
 }
 
 /// All names of fields are shorter, also where the line's end is already there: slicing must not matter.
@@ -61,7 +76,8 @@ mod tests {
     #[test]
     fn is_told_by_the_first_bytes() {
         check("data: x", false, Some(Form::Events));
-        check(": ping", false, Some(Form::Events));
+        check(": ping\n\ndata: x", false, Some(Form::Events));
+        check(": ping\r\n\r\n: ping\r\n\r\n{\"a\"", true, Some(Form::Json));
         check("\n\n{\"a\"", true, Some(Form::Json));
         check("\u{FEFF}[", true, Some(Form::Json));
         check("<!DOCTYPE", true, Some(Form::Page));
@@ -86,6 +102,10 @@ mod tests {
         check(" \r\n", true, None);
         check("dat", false, None);
         check("upstre", true, None);
+        check(": ping", true, None);
+        check(": ping\n\n: ping\n", true, None);
+        let many = ": ping\n".repeat(MOST_COMMENTS);
+        assert!(of(many.as_bytes(), true) == Some(Form::Events), "comments without end");
         assert_eq!(of(b"\xEF\xBB", true), None);
     }
 }

@@ -55,6 +55,66 @@ pub(crate) fn says_nothing(value: &Value) -> bool {
     }
 }
 
+/// Whether this is no error, where a server writes one: nothing, `false`, 0, and an object of nothing but these.
+#[cfg(feature = "openai-chat")]
+pub(crate) fn is_no_error(value: &Value) -> bool {
+    match value {
+        Value::Bool(is_error) => !is_error,
+        Value::Number(code) => code.as_i64() == Some(0),
+        Value::Object(members) => members.values().all(is_no_error),
+        other => says_nothing(other),
+    }
+}
+
+/// For visitors of objects: what a server writes where there is none, in another shape, is none.
+#[cfg(feature = "openai-chat")]
+macro_rules! or_no_object {
+    () => {
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok(Default::default())
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+            $crate::wire::lenient::nothing_in(text.is_empty(), serde::de::Unexpected::Str(text), &self)
+        }
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let is_empty = seq.next_element::<serde::de::IgnoredAny>()?.is_none();
+            $crate::wire::lenient::nothing_in(is_empty, serde::de::Unexpected::Seq, &self)
+        }
+    };
+}
+/// For visitors of lists: the same.
+#[cfg(feature = "openai-chat")]
+macro_rules! or_no_list {
+    () => {
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok(Default::default())
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+            $crate::wire::lenient::nothing_in(text.is_empty(), serde::de::Unexpected::Str(text), &self)
+        }
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let is_empty = map.next_key::<serde::de::IgnoredAny>()?.is_none();
+            $crate::wire::lenient::nothing_in(is_empty, serde::de::Unexpected::Map, &self)
+        }
+    };
+}
+#[cfg(feature = "openai-chat")]
+pub(super) use {or_no_list, or_no_object};
+
+/// The default for what is empty; anything else has no business here.
+#[cfg(feature = "openai-chat")]
+pub(super) fn nothing_in<T: Default, E: de::Error>(
+    is_empty: bool,
+    found: de::Unexpected<'_>,
+    expected: &dyn de::Expected,
+) -> Result<T, E> {
+    if is_empty {
+        Ok(T::default())
+    } else {
+        Err(E::invalid_type(found, expected))
+    }
+}
+
 /// Text; a number is its text, anything else is nothing.
 #[cfg(any(feature = "anthropic", feature = "openai-responses", feature = "ollama"))]
 #[derive(Debug, Default)]

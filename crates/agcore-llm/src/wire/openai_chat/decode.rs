@@ -7,7 +7,9 @@ pub(super) mod details;
 mod finish;
 mod message;
 mod said;
+mod spoken;
 mod state;
+mod surrogates;
 mod usage;
 
 use std::borrow::Cow;
@@ -41,6 +43,20 @@ impl ChatReader {
             is_done: false,
         }
     }
+
+    fn read(&mut self, data: &[u8], out: &mut Vec<ReplyDelta>) -> serde_json::Result<Summary> {
+        let begin = out.len();
+        chunk::read(data, &mut self.state, out).or_else(|error| {
+            let Some(mended) = surrogates::mended(data) else {
+                return Err(error);
+            };
+            out.truncate(begin);
+            let mut summary = chunk::read(&mended, &mut self.state, out)?;
+            // It stands in what was mended.
+            summary.only_text = None;
+            Ok(summary)
+        })
+    }
 }
 
 impl EventReader for ChatReader {
@@ -52,12 +68,19 @@ impl EventReader for ChatReader {
         failure: &FailureReader,
         out: &mut Vec<ReplyDelta>,
     ) -> Result<Option<TextPlace>, LlmError> {
-        let data = event.data;
-        if data == b"[DONE]" {
-            self.is_done = true;
-            self.state.finish_all(out);
-            return Ok(None);
-        }
+        let data = match split_done(event.data) {
+            (rest, false) => rest,
+            (rest, true) => {
+                // The blank line before the marker was lost.
+                if !rest.is_empty() {
+                    let event = Event { data: rest, ..*event };
+                    self.event(&event, failure, out)?;
+                }
+                self.is_done = true;
+                self.state.finish_all(out);
+                return Ok(None);
+            }
+        };
         if event.name == b"error" {
             return Err(failure.read(data));
         }
@@ -65,7 +88,7 @@ impl EventReader for ChatReader {
             return Err(error);
         }
         let begin = out.len();
-        match chunk::read(data, &mut self.state, out) {
+        match self.read(data, out) {
             Ok(summary) => match failed(failure, data, &summary) {
                 Some(error) => Err(error),
                 None => Ok(summary
@@ -84,6 +107,10 @@ impl EventReader for ChatReader {
         }
     }
 
+    fn heard(&mut self, told: &ReplyDelta) {
+        self.state.remember(std::slice::from_ref(told));
+    }
+
     /// The same reader as for a chunk, and what a whole reply must hold.
     fn whole(&mut self, body: &[u8], failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), WholeFault> {
         if let Some(error) = listed_error(failure, body) {
@@ -91,7 +118,7 @@ impl EventReader for ChatReader {
         }
         self.state.read_whole();
         out.reserve(WHOLE);
-        let summary = chunk::read(body, &mut self.state, out).map_err(WholeFault::Unreadable)?;
+        let summary = self.read(body, out).map_err(WholeFault::Unreadable)?;
         if let Some(error) = failed(failure, body, &summary) {
             self.state.flush(out);
             return Err(error.into());
@@ -117,6 +144,18 @@ impl EventReader for ChatReader {
     }
 }
 
+/// What stands before the terminal marker, and whether it is there; some write it as they like.
+fn split_done(data: &[u8]) -> (&[u8], bool) {
+    let begin = memchr::memrchr(b'\n', data).map_or(0, |at| at + 1);
+    let (rest, word) = (&data[..begin], data[begin..].trim_ascii());
+    let quoted = word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\""));
+    if quoted.unwrap_or(word).eq_ignore_ascii_case(b"[DONE]") {
+        (rest.trim_ascii(), true)
+    } else {
+        (data, false)
+    }
+}
+
 /// The error in a list of one, as Gemini tells it.
 fn listed_error(failure: &FailureReader, data: &[u8]) -> Option<LlmError> {
     if !data.trim_ascii_start().starts_with(b"[") {
@@ -133,11 +172,16 @@ fn failed(failure: &FailureReader, data: &[u8], summary: &Summary) -> Option<Llm
         // What stands beside the error may say more, but beside choices it is the answer.
         return Some(failure.read(if summary.has_choices { &only_error } else { data }));
     }
-    if summary.is_flat_error {
+    if summary.is_error || (!summary.has_list && is_flat_error(data)) {
         return Some(failure.read(data));
     }
     let message = "the server ended the answer with the finish reason `error`";
     summary
         .finished_with_error
         .then(|| failure.note(LlmError::new(LlmErrorKind::Server, message)))
+}
+
+/// Whether the object is an error without a member of that name.
+fn is_flat_error(data: &[u8]) -> bool {
+    serde_json::from_slice(data).is_ok_and(|members| FailureReader::is_flat_error(&members))
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     delta::CallFragment,
-    wire::lenient::{FilledText, LooseCount, LooseStr, Name, skip},
+    wire::lenient::{FilledText, LooseCount, LooseStr, Name, or_no_list, or_no_object, says_nothing, skip},
 };
 
 /// The member in which Gemini sends a call's thought signature, and wants it back.
@@ -20,7 +20,7 @@ const EXTRA_CONTENT: &str = "extra_content";
 /// Fragments, each as its delta holds it.
 pub(super) type Fragments = Vec<Box<CallFragment>>;
 
-/// Reads `tool_calls`; `null` is none.
+/// Reads `tool_calls`.
 pub(super) struct CallsSeed<'a> {
     /// Who made vendor data.
     pub(super) vendor: &'a str,
@@ -42,9 +42,7 @@ impl<'de> de::Visitor<'de> for CallsSeed<'_> {
         f.write_str("tool calls")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Vec::new())
-    }
+    or_no_list!();
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut calls = Vec::new();
@@ -52,6 +50,8 @@ impl<'de> de::Visitor<'de> for CallsSeed<'_> {
             calls.push(call);
         }
         place(&mut calls, self.whole);
+        // Some servers send calls of nothing beside a text.
+        calls.retain(|call| says_something(call));
         Ok(calls)
     }
 }
@@ -65,6 +65,10 @@ fn place(calls: &mut [Box<CallFragment>], whole: bool) {
             call.index = Some(at);
         }
     }
+}
+
+fn says_something(call: &CallFragment) -> bool {
+    call.id.is_some() || call.name.is_some() || call.input.is_some() || call.vendor.is_some()
 }
 
 /// Reads one call.
@@ -86,6 +90,8 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
         f.write_str("a tool call")
     }
 
+    or_no_object!();
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut call = Box::<CallFragment>::default();
         while let Some(name) = map.next_key::<Name<'de>>()? {
@@ -99,15 +105,11 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
                 }
                 "id" => call.id = map.next_value::<FilledText>()?.0,
                 "type" => call.custom |= map.next_value::<LooseStr<'de>>()?.0 == "custom",
-                "function" => map
-                    .next_value::<Option<FunctionPart>>()?
-                    .unwrap_or_default()
-                    .into(&mut call),
+                "function" => map.next_value::<FunctionPart>()?.into(&mut call),
                 "custom" => {
-                    call.custom = true;
-                    map.next_value::<Option<FunctionPart>>()?
-                        .unwrap_or_default()
-                        .into(&mut call);
+                    let part = map.next_value::<FunctionPart>()?;
+                    call.custom |= part.says_something();
+                    part.into(&mut call);
                 }
                 EXTRA_CONTENT => call.vendor = vendor_data(self.vendor, map.next_value()?),
                 _ => skip(&mut map)?,
@@ -118,7 +120,7 @@ impl<'de> de::Visitor<'de> for CallSeed<'_> {
 }
 
 fn vendor_data(vendor: &str, content: Value) -> Option<VendorData> {
-    if content.is_null() {
+    if says_nothing(&content) {
         return None;
     }
     let members = serde_json::Map::from_iter([(EXTRA_CONTENT.to_owned(), content)]);
@@ -134,18 +136,30 @@ pub(super) struct FunctionPart {
 }
 
 impl FunctionPart {
+    fn says_something(&self) -> bool {
+        self.name.is_some() || self.input.is_some()
+    }
+
+    /// Sets what is known: the other kind's member may be there, and empty.
     fn into(self, call: &mut CallFragment) {
-        (call.name, call.input, call.whole_input) = (self.name, self.input, self.whole_input);
+        if self.name.is_some() {
+            call.name = self.name;
+        }
+        if self.input.is_some() {
+            (call.input, call.whole_input) = (self.input, self.whole_input);
+        }
     }
 
     /// The call that a legacy `function_call` is.
-    pub(super) fn legacy(self) -> CallFragment {
+    pub(super) fn legacy(self) -> Option<CallFragment> {
         let mut call = CallFragment {
             index: Some(0),
             ..CallFragment::default()
         };
-        self.into(&mut call);
-        call
+        self.says_something().then(|| {
+            self.into(&mut call);
+            call
+        })
     }
 }
 
@@ -157,6 +171,7 @@ impl<'de> Deserialize<'de> for FunctionPart {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a function's name and arguments")
             }
+            or_no_object!();
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FunctionPart, A::Error> {
                 let mut part = FunctionPart::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
@@ -172,15 +187,16 @@ impl<'de> Deserialize<'de> for FunctionPart {
                 Ok(part)
             }
         }
-        deserializer.deserialize_map(PartVisitor)
+        deserializer.deserialize_any(PartVisitor)
     }
 }
 
-/// Input is a piece of text; some servers send the whole arguments as an object instead, which is kept as its text.
+/// Input is a piece of text; some servers send the whole arguments as an object instead, which is kept as its text, as is
+/// whatever else stands there.
 fn input(raw: &str) -> serde_json::Result<(Option<Text>, bool)> {
     match raw.as_bytes().first() {
         Some(b'"') => Ok((serde_json::from_str::<FilledText>(raw)?.0, false)),
-        Some(b'{' | b'[') => Ok((Some(raw.into()), true)),
-        _ => Ok((None, false)),
+        Some(b'n') => Ok((None, false)),
+        _ => Ok((Some(raw.into()), true)),
     }
 }

@@ -16,20 +16,24 @@ use super::{
 };
 use crate::{
     delta::{Place, ReplyDelta},
-    wire::lenient::{FilledText, LooseCount, LooseStr, LooseString, Name, says_nothing, skip},
+    wire::lenient::{FilledText, LooseCount, LooseStr, LooseString, Name, is_no_error, or_no_list, or_no_object, skip},
 };
 
 /// What a chunk says beside its deltas.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
-    /// Whether it has a list of choices with something in it.
+    /// Whether it has a list of choices.
+    pub(super) has_list: bool,
+    /// Whether there is something in it.
     pub(super) has_choices: bool,
     /// The error in it or in one of its choices.
     pub(super) error: Option<Value>,
     /// Whether a choice finished with the word `error`.
     pub(super) finished_with_error: bool,
-    /// Whether it is itself an error, without an `error` member: flat, as vLLM wrote it until 0.10.1.
-    pub(super) is_flat_error: bool,
+    /// Whether it calls itself an error, as vLLM wrote it until 0.10.1.
+    pub(super) is_error: bool,
+    /// The usage in one of its choices, as Moonshot sends it.
+    choice_usage: Counted,
     /// The address of its text, when it says nothing else at all.
     pub(super) only_text: Option<usize>,
 }
@@ -61,7 +65,7 @@ struct ChunkSeed<'a> {
 impl<'de> DeserializeSeed<'de> for ChunkSeed<'_> {
     type Value = Summary;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Summary, D::Error> {
-        deserializer.deserialize_map(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -72,17 +76,18 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
         f.write_str("a chat completion or a chunk of one")
     }
 
+    or_no_object!();
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Summary, A::Error> {
         let Self { state, out } = self;
-        let (mut summary, mut has_message, mut has_choices) = (Summary::default(), false, false);
+        let mut summary = Summary::default();
         let (begin, mut has_news) = (out.len(), false);
         let (mut usage, mut groq) = (Counted::default(), Counted::default());
         state.heard = Heard::Nothing;
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 "choices" => {
-                    has_choices = true;
-                    map.next_value_seed(ChoicesSeed {
+                    summary.has_list = map.next_value_seed(ChoicesSeed {
                         state,
                         out,
                         summary: &mut summary,
@@ -99,14 +104,14 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                     has_news |= state.start.created.is_some();
                 }
                 "created" | "obfuscation" => skip(&mut map)?,
-                "object" => summary.is_flat_error |= map.next_value::<LooseStr<'de>>()?.0 == "error",
+                "object" => summary.is_error |= map.next_value::<LooseStr<'de>>()?.0 == "error",
                 "usage" => usage = map.next_value()?,
-                "x_groq" => groq = map.next_value::<GroqMember>()?.usage,
-                "error" => note_error(&mut summary, map.next_value()?),
-                "message" | "detail" => {
-                    has_message = true;
-                    skip(&mut map)?;
+                "x_groq" => {
+                    let member = map.next_value::<GroqMember>()?;
+                    groq = member.usage;
+                    note_error(&mut summary, member.error);
                 }
+                "error" => note_error(&mut summary, map.next_value()?),
                 other => {
                     let place = Place::Response;
                     let member = state.member(place, other, &mut map)?;
@@ -114,7 +119,11 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                 }
             }
         }
-        summary.is_flat_error |= has_message && !has_choices;
+        let usage = if usage.0.is_some() {
+            usage
+        } else {
+            std::mem::take(&mut summary.choice_usage)
+        };
         if summary.has_choices || has_news {
             state.tell_start(has_news, begin, out);
         }
@@ -131,7 +140,7 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
 impl Summary {
     /// Whether it tells of no failure.
     fn is_plain(&self) -> bool {
-        self.error.is_none() && !self.finished_with_error && !self.is_flat_error
+        self.error.is_none() && !self.finished_with_error && !self.is_error
     }
 }
 
@@ -148,15 +157,16 @@ fn known<'de, A: MapAccess<'de>>(map: &mut A, place: &mut Option<String>) -> Res
 fn tell_usage(state: &mut State, Counted(top): Counted, Counted(groq): Counted, out: &mut Vec<ReplyDelta>) {
     state.has_usage |= top.is_some();
     let usage = top.or_else(|| groq.filter(|_| !state.has_usage));
-    out.extend(usage.map(ReplyDelta::Usage));
+    out.extend(usage.map(|usage| ReplyDelta::Usage(state.add_known(usage))));
 }
 
 fn note_error(summary: &mut Summary, error: Value) {
-    if !says_nothing(&error) {
+    if !is_no_error(&error) {
         summary.error.get_or_insert(error);
     }
 }
 
+/// Reads the choices; gives whether there is a list of them.
 struct ChoicesSeed<'a> {
     state: &'a mut State,
     out: &'a mut Vec<ReplyDelta>,
@@ -164,29 +174,27 @@ struct ChoicesSeed<'a> {
 }
 
 impl<'de> DeserializeSeed<'de> for ChoicesSeed<'_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    type Value = bool;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> de::Visitor<'de> for ChoicesSeed<'_> {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of choices")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
+    or_no_list!();
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<bool, A::Error> {
         let Self { state, out, summary } = self;
         while seq.next_element_seed(ChoiceSeed { state, out, summary })?.is_some() {
             summary.has_choices = true;
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -199,7 +207,7 @@ struct ChoiceSeed<'a> {
 impl<'de> DeserializeSeed<'de> for ChoiceSeed<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -210,24 +218,27 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_> {
         f.write_str("a choice")
     }
 
+    or_no_object!();
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { state, out, summary } = self;
-        let (mut index, mut said, mut finish, mut members) = (0, Said::default(), None, Vec::new());
+        let (mut index, mut finish, mut members) = (0, None, Vec::new());
+        let (mut delta, mut message) = (Said::default(), Said::default());
         while let Some(name) = map.next_key::<Name<'de>>()? {
             match name.as_str() {
                 "index" => {
                     let count = map.next_value::<LooseCount>()?.0;
                     index = count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
                 }
-                "delta" | "message" => {
-                    said = map.next_value_seed(SaidSeed { state, choice: index })?;
-                }
+                "delta" => delta = map.next_value_seed(SaidSeed { state, choice: index })?,
+                "message" => message = map.next_value_seed(SaidSeed { state, choice: index })?,
                 "finish_reason" => finish = map.next_value::<FilledText>()?.0,
                 "error" => note_error(summary, map.next_value()?),
+                "usage" => summary.choice_usage = map.next_value()?,
                 other => members.extend(state.member(Place::Choice(index), other, &mut map)?),
             }
         }
-        state.say(index, said, out);
+        state.say(index, delta, message, out);
         let place = Place::Choice(index);
         out.extend(
             members

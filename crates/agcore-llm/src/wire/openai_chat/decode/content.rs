@@ -21,6 +21,16 @@ pub(super) enum Content {
     Parts(Vec<Part>),
 }
 
+impl Content {
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Text(..) => false,
+            Self::Parts(parts) => parts.is_empty(),
+        }
+    }
+}
+
 /// One part of an array.
 #[derive(Debug)]
 pub(super) enum Part {
@@ -81,9 +91,11 @@ fn read_part(part: Value, parts: &mut Vec<Part>) {
     match part {
         Value::String(text) => parts.push(Part::Text(text.into())),
         Value::Object(members) => match members.get("type").and_then(Value::as_str) {
-            Some("text") => push_text(&members, "text", Part::Text, parts),
+            Some("text" | "output_text") => push_text(&members, "text", Part::Text, parts),
             Some("refusal") => push_text(&members, "refusal", Part::Refusal, parts),
             Some("thinking") => push_thinking(members.get("thinking"), parts),
+            // A text that does not say so.
+            None if members.get("text").is_some_and(Value::is_string) => push_text(&members, "text", Part::Text, parts),
             _ => parts.push(Part::Other(Value::Object(members))),
         },
         _ => {}

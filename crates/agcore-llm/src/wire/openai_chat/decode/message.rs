@@ -7,6 +7,7 @@ use serde::{
     Deserializer,
     de::{self, DeserializeSeed, MapAccess},
 };
+use serde_json::Value;
 
 use super::{
     call::{CallsSeed, FunctionPart},
@@ -16,10 +17,10 @@ use super::{
 };
 use crate::{
     delta::Place,
-    wire::lenient::{FilledText, Name, skip},
+    wire::lenient::{FilledText, Name, or_no_object, says_nothing, skip},
 };
 
-/// Reads a delta or message; `null` is an empty one.
+/// Reads a delta or message.
 pub(super) struct SaidSeed<'a> {
     pub(super) state: &'a mut State,
     /// The choice it belongs to, as far as it is known yet.
@@ -40,9 +41,7 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
         f.write_str("a message or delta")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Said, E> {
-        Ok(Said::default())
-    }
+    or_no_object!();
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Said, A::Error> {
         let mut said = Said::default();
@@ -54,7 +53,11 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                 "reasoning_content" => said.reasoning_content = text(&mut map)?,
                 "reasoning" => said.reasoning = text(&mut map)?,
                 REASONING_DETAILS => {
-                    said.details = map.next_value::<Option<_>>()?.unwrap_or_default();
+                    said.details = match map.next_value()? {
+                        Value::Array(details) => details,
+                        other if says_nothing(&other) => Vec::new(),
+                        one => vec![one],
+                    };
                 }
                 "tool_calls" => {
                     let seed = CallsSeed {
@@ -64,9 +67,7 @@ impl<'de> de::Visitor<'de> for SaidSeed<'_> {
                     said.calls = map.next_value_seed(seed)?;
                 }
                 "function_call" => {
-                    said.function_call = map
-                        .next_value::<Option<FunctionPart>>()?
-                        .map(|part| Box::new(part.legacy()));
+                    said.function_call = map.next_value::<FunctionPart>()?.legacy().map(Box::new);
                 }
                 "audio" => said.audio = map.next_value()?,
                 other => {

@@ -25,6 +25,24 @@ pub(super) struct Said {
 }
 
 impl Said {
+    pub(super) fn says_nothing(&self) -> bool {
+        let Self {
+            content,
+            refusal: None,
+            reasoning_content: None,
+            reasoning: None,
+            details,
+            calls,
+            function_call: None,
+            audio: None,
+            members,
+        } = self
+        else {
+            return false;
+        };
+        content.is_empty() && details.is_empty() && calls.is_empty() && members.is_empty()
+    }
+
     /// The address of the text, when it stands in the input as it is and there is nothing else.
     pub(super) fn only_text(&self) -> Option<usize> {
         let Self {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{Text, VendorData};
+use agcore_chat::{Text, Usage, VendorData};
 use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
@@ -12,6 +12,8 @@ use super::{
     details::{self, REASONING_DETAILS},
     finish,
     said::Said,
+    spoken::Spoken,
+    usage,
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
@@ -35,6 +37,8 @@ pub(super) struct State {
     members: Vec<(Place, Box<str>)>,
     /// Whether usage stood at the top level: then Groq's copy does not count.
     pub(super) has_usage: bool,
+    /// The usage that was told last, of a stream.
+    usage: Option<Box<Usage>>,
     /// What the choices of the chunk that is being read have said.
     pub(super) heard: Heard,
 }
@@ -71,6 +75,8 @@ struct ChoiceState {
     is_reasoning: bool,
     details: Vec<Value>,
     audio: Map<String, Value>,
+    text: Spoken,
+    reasoning: Spoken,
 }
 
 impl State {
@@ -83,6 +89,7 @@ impl State {
             choices: Vec::new(),
             members: Vec::new(),
             has_usage: false,
+            usage: None,
             heard: Heard::Nothing,
         }
     }
@@ -124,12 +131,7 @@ impl State {
         map: &mut A,
     ) -> Result<Option<(Box<str>, Value)>, A::Error> {
         let in_pieces = IN_PIECES.contains(&name);
-        let is_seen = || {
-            self.members
-                .iter()
-                .any(|(seen, known)| *seen == place && **known == *name)
-        };
-        if !in_pieces && (self.members.len() >= MOST_MEMBERS || is_seen()) {
+        if !in_pieces && (self.members.len() >= MOST_MEMBERS || self.is_known(place, name)) {
             return skip(map).map(|()| None);
         }
         let value: Value = map.next_value()?;
@@ -142,12 +144,62 @@ impl State {
         Ok(Some((name.into(), value)))
     }
 
-    /// Tells what a delta or message says.
-    pub(super) fn say(&mut self, index: u32, said: Said, out: &mut Vec<ReplyDelta>) {
-        self.heard = match (self.heard, said.only_text()) {
-            (Heard::Nothing, Some(address)) => Heard::OnlyText(address),
+    fn is_known(&self, place: Place, name: &str) -> bool {
+        let mut members = self.members.iter();
+        members.any(|(seen, known)| *seen == place && **known == *name)
+    }
+
+    /// The usage, with what else is known by now.
+    pub(super) fn add_known(&mut self, mut usage: Box<Usage>) -> Box<Usage> {
+        if let Some(before) = &self.usage {
+            usage::keep_known(&mut usage, before);
+        }
+        if !self.whole {
+            self.usage = Some(usage.clone());
+        }
+        usage
+    }
+
+    /// Tells what a choice says in a delta, or in a message: mostly it has one of them. In a stream a message is all that was
+    /// said so far; some servers end with it, some send it beside each delta.
+    pub(super) fn say(&mut self, index: u32, delta: Said, mut message: Said, out: &mut Vec<ReplyDelta>) {
+        self.heard = match (self.heard, delta.only_text()) {
+            (Heard::Nothing, Some(address)) if message.says_nothing() => Heard::OnlyText(address),
             _ => Heard::Other,
         };
+        let begin = out.len();
+        if message.says_nothing() {
+            self.tell(index, delta, out);
+            self.remember(&out[begin..]);
+        } else if self.whole {
+            self.tell(index, message, out);
+        } else {
+            self.tell(index, delta, out);
+            self.remember(&out[begin..]);
+            let begin = out.len();
+            ChoiceState::of(&mut self.choices, index).take_told_from(&mut message);
+            self.tell(index, message, out);
+            self.remember(&out[begin..]);
+        }
+    }
+
+    /// Remembers what a stream told, to know it again in a message.
+    pub(super) fn remember(&mut self, told: &[ReplyDelta]) {
+        if self.whole {
+            return;
+        }
+        for delta in told {
+            match delta {
+                ReplyDelta::Text { choice, text } => ChoiceState::of(&mut self.choices, *choice).text.push(text),
+                ReplyDelta::Reasoning { choice, text } => {
+                    ChoiceState::of(&mut self.choices, *choice).reasoning.push(text);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn tell(&mut self, index: u32, said: Said, out: &mut Vec<ReplyDelta>) {
         let choice = ChoiceState::of(&mut self.choices, index);
         choice.reason(said.reasoning_content.or(said.reasoning), said.details, out);
         choice.content(&self.vendor, said.content, out);
@@ -233,6 +285,25 @@ impl ChoiceState {
                 choices.len() - 1
             });
         &mut choices[at]
+    }
+
+    /// Takes out of a message what was told before it.
+    fn take_told_from(&self, message: &mut Said) {
+        if let Content::Text(text, _) = &mut message.content {
+            *text = self.text.rest(text).into();
+        }
+        for reasoning in [&mut message.reasoning_content, &mut message.reasoning] {
+            if let Some(text) = reasoning {
+                *reasoning = Some(self.reasoning.rest(text).into()).filter(|rest: &Text| !rest.is_empty());
+            }
+        }
+        // Details and sound come in pieces that append: what came once is all there.
+        if !self.details.is_empty() || self.text.is_begun() || self.reasoning.is_begun() {
+            message.details.clear();
+        }
+        if !self.audio.is_empty() {
+            message.audio = None;
+        }
     }
 
     /// The plain member counts, under either name and once; the text in details only where there is no plain one.

@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::wire::lenient::{LooseCount, Name, skip};
+use crate::wire::lenient::{LooseCount, Name, or_no_object, skip};
 
 /// A usage in the places of [`Usage`], if there is any count in it; `null` and `{}` are none.
 #[derive(Debug, Default)]
@@ -97,9 +97,7 @@ impl<'de> Deserialize<'de> for Counted {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("usage")
             }
-            fn visit_unit<E: de::Error>(self) -> Result<Counted, E> {
-                Ok(Counted::default())
-            }
+            or_no_object!();
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counted, A::Error> {
                 let mut usage = RawUsage::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
@@ -142,16 +140,16 @@ impl<'de> Deserialize<'de> for RawDetails {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("token details")
             }
-            fn visit_unit<E: de::Error>(self) -> Result<RawDetails, E> {
-                Ok(RawDetails::default())
-            }
+            or_no_object!();
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawDetails, A::Error> {
                 let mut details = RawDetails::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     let place = match name.as_str() {
                         "cached_tokens" => &mut details.cached,
-                        // OpenRouter, LiteLLM.
-                        "cache_write_tokens" | "cache_creation_tokens" => &mut details.cache_write,
+                        // OpenRouter, LiteLLM, DashScope.
+                        "cache_write_tokens" | "cache_creation_tokens" | "cache_creation_input_tokens" => {
+                            &mut details.cache_write
+                        }
                         "audio_tokens" => &mut details.audio,
                         "reasoning_tokens" => &mut details.reasoning,
                         "accepted_prediction_tokens" => &mut details.accepted,
@@ -170,16 +168,43 @@ impl<'de> Deserialize<'de> for RawDetails {
     }
 }
 
+/// Adds what is known of the usage told before: some servers tell it in pieces, and each new piece counts.
+pub(super) fn keep_known(usage: &mut Usage, before: &Usage) {
+    fn keep(counts: &mut Option<u64>, before: Option<u64>) {
+        *counts = counts.or(before);
+    }
+    keep(&mut usage.prompt_tokens, before.prompt_tokens);
+    keep(&mut usage.completion_tokens, before.completion_tokens);
+    if usage.prompt_tokens.is_none() || usage.completion_tokens.is_none() {
+        keep(&mut usage.total_tokens, before.total_tokens);
+    }
+    let (to, from) = (&mut usage.prompt_tokens_details, &before.prompt_tokens_details);
+    keep(&mut to.cached_tokens, from.cached_tokens);
+    keep(&mut to.cache_write_tokens, from.cache_write_tokens);
+    keep(&mut to.audio_tokens, from.audio_tokens);
+    let (to, from) = (&mut usage.completion_tokens_details, &before.completion_tokens_details);
+    keep(&mut to.reasoning_tokens, from.reasoning_tokens);
+    keep(&mut to.audio_tokens, from.audio_tokens);
+    keep(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
+    keep(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
+    for (name, value) in before.extra.iter() {
+        if usage.extra.get(name).is_none() {
+            usage.extra.insert(name, value.clone());
+        }
+    }
+}
+
 fn keep(extra: &mut Extra, name: &str, value: Value) {
     if !value.is_null() {
         extra.insert(name, value);
     }
 }
 
-/// Groq's own member; only the usage in it is read.
+/// Groq's own member: the usage in it, and why it stopped a stream early.
 #[derive(Debug, Default)]
 pub(super) struct GroqMember {
     pub(super) usage: Counted,
+    pub(super) error: Value,
 }
 
 impl<'de> Deserialize<'de> for GroqMember {
@@ -190,14 +215,13 @@ impl<'de> Deserialize<'de> for GroqMember {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("x_groq")
             }
-            fn visit_unit<E: de::Error>(self) -> Result<GroqMember, E> {
-                Ok(GroqMember::default())
-            }
+            or_no_object!();
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<GroqMember, A::Error> {
                 let mut member = GroqMember::default();
                 while let Some(name) = map.next_key::<Name<'de>>()? {
                     match name.as_str() {
                         "usage" => member.usage = map.next_value()?,
+                        "error" => member.error = map.next_value()?,
                         _ => skip(&mut map)?,
                     }
                 }
