@@ -1,6 +1,7 @@
 //! [`ChatReader`]: the events and whole replies of the Chat Completions API to deltas.
 
 mod call;
+mod choice;
 mod chunk;
 mod content;
 pub(super) mod details;

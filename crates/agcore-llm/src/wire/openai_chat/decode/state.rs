@@ -2,21 +2,13 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{Text, Usage, VendorData};
+use agcore_chat::Usage;
 use serde::de::MapAccess;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{
-    call::Fragments,
-    content::{Content, Part},
-    details::{self, REASONING_DETAILS},
-    finish,
-    said::Said,
-    spoken::Spoken,
-    usage,
-};
+use super::{choice::ChoiceState, finish, said::Said, usage};
 use crate::{
-    delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
+    delta::{Place, ReplyDelta, ReplyStart},
     wire::lenient::{says_nothing, skip},
 };
 
@@ -62,21 +54,6 @@ impl Heard {
             Self::Nothing | Self::Other => None,
         }
     }
-}
-
-#[derive(Debug, Default)]
-struct ChoiceState {
-    index: u32,
-    is_finished: bool,
-    has_calls: bool,
-    /// Whether readable reasoning came in a member of its own.
-    has_plain_reasoning: bool,
-    /// Whether reasoning was told that is not sealed yet.
-    is_reasoning: bool,
-    details: Vec<Value>,
-    audio: Map<String, Value>,
-    text: Spoken,
-    reasoning: Spoken,
 }
 
 impl State {
@@ -268,154 +245,6 @@ impl State {
         match self.choices.iter().find(|choice| choice.index == 0) {
             Some(first) => first.is_finished,
             None => !self.choices.is_empty() && self.choices.iter().all(|choice| choice.is_finished),
-        }
-    }
-}
-
-impl ChoiceState {
-    fn of(choices: &mut Vec<Self>, index: u32) -> &mut Self {
-        let at = choices
-            .iter()
-            .position(|choice| choice.index == index)
-            .unwrap_or_else(|| {
-                choices.push(Self {
-                    index,
-                    ..Self::default()
-                });
-                choices.len() - 1
-            });
-        &mut choices[at]
-    }
-
-    /// Takes out of a message what was told before it.
-    fn take_told_from(&self, message: &mut Said) {
-        if let Content::Text(text, _) = &mut message.content {
-            *text = self.text.rest(text).into();
-        }
-        for reasoning in [&mut message.reasoning_content, &mut message.reasoning] {
-            if let Some(text) = reasoning {
-                *reasoning = Some(self.reasoning.rest(text).into()).filter(|rest: &Text| !rest.is_empty());
-            }
-        }
-        // Details and sound come in pieces that append: what came once is all there.
-        if !self.details.is_empty() || self.text.is_begun() || self.reasoning.is_begun() {
-            message.details.clear();
-        }
-        if !self.audio.is_empty() {
-            message.audio = None;
-        }
-    }
-
-    /// The plain member counts, under either name and once; the text in details only where there is no plain one.
-    fn reason(&mut self, plain: Option<Text>, pieces: Vec<Value>, out: &mut Vec<ReplyDelta>) {
-        let choice = self.index;
-        self.has_plain_reasoning |= plain.is_some();
-        let before = out.len();
-        if let Some(text) = plain {
-            out.push(ReplyDelta::Reasoning { choice, text });
-        } else if !self.has_plain_reasoning {
-            let texts = pieces.iter().filter_map(details::text).filter(|text| !text.is_empty());
-            out.extend(texts.map(|text| ReplyDelta::Reasoning {
-                choice,
-                text: text.into(),
-            }));
-        }
-        self.is_reasoning |= out.len() > before;
-        details::append(&mut self.details, pieces);
-    }
-
-    fn content(&mut self, vendor: &str, content: Content, out: &mut Vec<ReplyDelta>) {
-        match content {
-            Content::None => {}
-            Content::Text(text, _) => self.text(vendor, text, out),
-            Content::Parts(parts) => parts.into_iter().for_each(|part| self.part(vendor, part, out)),
-        }
-    }
-
-    fn part(&mut self, vendor: &str, part: Part, out: &mut Vec<ReplyDelta>) {
-        let choice = self.index;
-        match part {
-            Part::Text(text) => self.text(vendor, text, out),
-            Part::Reasoning(text) if text.is_empty() => {}
-            Part::Reasoning(text) => {
-                self.is_reasoning = true;
-                out.push(ReplyDelta::Reasoning { choice, text });
-            }
-            Part::Refusal(text) => out.push(ReplyDelta::Refusal { choice, text }),
-            Part::Other(raw) => {
-                out.push(ReplyDelta::Block {
-                    choice,
-                    block: Box::new(agcore_chat::Block::Other(raw)),
-                });
-            }
-        }
-    }
-
-    fn text(&mut self, vendor: &str, text: Text, out: &mut Vec<ReplyDelta>) {
-        if !text.is_empty() {
-            self.seal(vendor, out);
-            out.push(ReplyDelta::Text {
-                choice: self.index,
-                text,
-            });
-        }
-    }
-
-    /// Calls; the legacy form counts only where no calls came.
-    fn calls(&mut self, vendor: &str, calls: Fragments, legacy: Option<Box<CallFragment>>, out: &mut Vec<ReplyDelta>) {
-        self.has_calls |= !calls.is_empty();
-        let legacy = legacy.filter(|_| !self.has_calls);
-        for fragment in calls.into_iter().chain(legacy) {
-            self.seal(vendor, out);
-            out.push(ReplyDelta::Call {
-                choice: self.index,
-                fragment,
-            });
-        }
-    }
-
-    /// A spoken answer comes in pieces: sound and transcript append, the rest is set.
-    fn hear(&mut self, audio: Option<Value>) {
-        let Some(Value::Object(pieces)) = audio else {
-            return;
-        };
-        for (name, value) in pieces {
-            match (self.audio.get_mut(&name), value) {
-                (Some(Value::String(text)), Value::String(more)) if name == "data" || name == "transcript" => {
-                    text.push_str(&more);
-                }
-                (_, value) => {
-                    self.audio.insert(name, value);
-                }
-            }
-        }
-    }
-
-    /// Closes the reasoning with its details; without any, with whose it is, as no other vendor shall see it.
-    fn seal(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
-        let is_reasoning = std::mem::take(&mut self.is_reasoning);
-        let data = match std::mem::take(&mut self.details) {
-            none if none.is_empty() && !is_reasoning => return,
-            none if none.is_empty() => Value::Null,
-            details => Map::from_iter([(REASONING_DETAILS.to_owned(), Value::Array(details))]).into(),
-        };
-        let vendor = Box::new(VendorData::new(vendor, data));
-        out.push(ReplyDelta::Seal {
-            choice: self.index,
-            block: SealedBlock::Reasoning,
-            vendor,
-        });
-    }
-
-    fn flush(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
-        self.seal(vendor, out);
-        if !self.audio.is_empty() {
-            let value = Value::Object(std::mem::take(&mut self.audio));
-            out.push(ReplyDelta::Member {
-                place: Place::Message(self.index),
-                name: "audio".into(),
-                value,
-            });
         }
     }
 }
