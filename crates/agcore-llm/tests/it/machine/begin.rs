@@ -171,6 +171,7 @@ fn ids_are_made_unique_for_good() {
         &["call_0_2", "call_1", "call_0_3"],
     );
     check(&[], &["", ""], &["call_2", "call_3"]);
+    check(&[], &[""], &["call_2"]);
 }
 
 #[test]

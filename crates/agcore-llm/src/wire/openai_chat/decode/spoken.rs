@@ -15,11 +15,8 @@ pub(super) struct Spoken {
 impl Spoken {
     /// More of the text was told.
     pub(super) fn push(&mut self, text: &str) {
-        // As long as the beginning is all there is.
-        if self.head.len() == self.len {
-            let room = HEAD.saturating_sub(self.len);
-            self.head.push_str(&text[..floor_boundary(text, room)]);
-        }
+        let room = HEAD.saturating_sub(self.len);
+        self.head.push_str(&text[..floor_boundary(text, room)]);
         self.len += text.len();
     }
 
@@ -61,6 +58,7 @@ mod tests {
         check(&["a"], "é", "é");
         let long = "é".repeat(100);
         check(&["x", &long], &format!("x{long}!"), "!");
+        check(&["x", &long, "!", "?"], &format!("x{long}!?."), ".");
         check(&[&long[..2], &long[2..]], &long, "");
     }
 
