@@ -108,9 +108,7 @@ impl Calls {
             (None, None) => Some(last),
         }
     }
-}
 
-impl Calls {
     /// The call without an index that a fragment with one goes on with: the last, when the fragment names none.
     fn uncounted(&self, told: &Told<'_>) -> Option<usize> {
         let last = self.0.last()?;
