@@ -58,7 +58,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// One turn, shown.
 async fn say(session: &AgentSession, text: &str) -> Result<String, Box<dyn Error>> {
     println!("you        {text}");
-    let outcome = session.submit_turn(text).await?;
+    let outcome = session.turn(text).await?;
     println!("{:10} {}", session.agent().name(), outcome.text());
     Ok(outcome.text().into_owned())
 }
@@ -73,7 +73,7 @@ fn bundle(provider: Arc<dyn LlmProvider>) -> Result<RuntimeBundle, Box<dyn Error
 }
 
 fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
-    Ok(ProviderConfig::of("openai:mock")?
+    Ok(ProviderConfig::parse("openai:mock")?
         .with_base_url(server.base_url())
         .build()?)
 }

@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]))
     .await?;
 
-    let config = ProviderConfig::of("openai:gpt-5-mini")?
+    let config = ProviderConfig::parse("openai:gpt-5-mini")?
         .with_base_url(server.base_url())
         .with_api_key("sk-example");
     let provider = config.build()?;

@@ -142,7 +142,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let clerk = AgentSpec::new("clerk", "You help customers of a shop.");
     let session = bundle.session("s-1", clerk);
     let outcome = session
-        .submit_turn("Three of A-100, please. Can I bring them back?")
+        .turn("Three of A-100, please. Can I bring them back?")
         .await?;
 
     // What each call told the model.

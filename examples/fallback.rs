@@ -12,8 +12,13 @@ use std::{error::Error, sync::Arc};
 use agcore::{
     ChatRequest, LlmProvider, LlmProviderExt, Message,
     llm::{
-        ProviderConfig, Route, Router, SystemClock,
-        layer::{failures::Failures, key_pool::PoolKey, rate_limit::RateLimits, router::RouterState},
+        ProviderConfig, SystemClock,
+        layer::{
+            failures::Failures,
+            key_pool::PoolKey,
+            rate_limit::RateLimits,
+            router::{Route, Router, RouterState},
+        },
         system_random,
     },
 };
@@ -38,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The first call is made with the key `team`, which has to slow down; `spare` goes on at once.
     let router = router(&first, &second)?;
     assert_eq!(ask(&router, "the capital of France").await?, "openai/spare");
-    assert!(router.status()["openai"][0].rests_for.is_some());
+    assert!(router.status()["openai"][0].cooldown.is_some());
 
     // The first vendor is down.
     assert_eq!(ask(&router, "the capital of Spain").await?, "deepseek/default");
@@ -61,9 +66,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         error.kind(),
         error.is_retryable()
     );
-    let failures = Failures::of(&error).ok_or("an error that stands for several")?;
+    let failures = Failures::from_error(&error).ok_or("an error that stands for several")?;
     for failure in failures.iter() {
-        println!("  {:11} {}", failure.who, failure.error);
+        println!("  {:11} {}", failure.name, failure.error);
     }
     assert_eq!((failures.len(), error.is_retryable()), (2, true));
 
@@ -76,7 +81,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Error>> {
     let provider = |name: &str, server: &MockServer, key: &str| -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
-        let config = ProviderConfig::of(name)?.with_base_url(server.base_url());
+        let config = ProviderConfig::parse(name)?.with_base_url(server.base_url());
         Ok(config.with_api_key(key).build()?)
     };
     let openai = |key| provider("openai:gpt-5-mini", first, key);
@@ -86,8 +91,8 @@ fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Err
     ];
     let limits = RateLimits::new().with_requests_per_minute(500);
     Ok(Router::builder(Arc::new(SystemClock::new()), system_random())
-        .route(Route::of_keys("openai", keys).with_limits(limits))
-        .route(Route::new(
+        .with_route(Route::from_keys("openai", keys).with_limits(limits))
+        .with_route(Route::new(
             "deepseek",
             provider("deepseek:deepseek-chat", second, "sk-other")?,
         ))

@@ -125,7 +125,7 @@ async fn results(hooks: [Option<AtMost>; 2], calls: &[(&str, i64)]) -> Result<Ve
     let session = builder
         .build()?
         .session("s-1", AgentSpec::new("reader", "You read files."));
-    session.submit_turn("Read them all.").await?;
+    session.turn("Read them all.").await?;
     let messages = session.messages().await;
     let results = messages.iter().filter(|message| message.role() == Role::Tool);
     Ok(results.map(|message| message.text().into_owned()).collect())

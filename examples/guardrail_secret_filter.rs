@@ -137,7 +137,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let session = bundle.session("s-1", AgentSpec::new("clerk", "You look after settings."));
 
     println!("a turn with keys in it:");
-    let outcome = session.submit_turn("Is my key (sk-live-4242) the one in use?").await?;
+    let outcome = session.turn("Is my key (sk-live-4242) the one in use?").await?;
     println!("  answer  {}", outcome.text());
     let messages = session.messages().await;
     for message in &messages {
@@ -145,7 +145,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     println!("a turn with a private key:");
-    let refused = session.submit_turn("-----BEGIN PRIVATE KEY----- MIGH").await;
+    let refused = session.turn("-----BEGIN PRIVATE KEY----- MIGH").await;
     println!("  refused {refused:?}");
 
     // No key ever reached the model, and the refused turn reached nobody.

@@ -135,7 +135,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let session = bundle.session("s-1", AgentSpec::new("clerk", "You keep notes."));
 
     println!("decisions (? is a question to the person, # a line of the audit log):");
-    session.submit_turn("Tidy up my notes.").await?;
+    session.turn("Tidy up my notes.").await?;
 
     println!("what the model was told:");
     let messages = session.messages().await;

@@ -13,8 +13,8 @@ use std::{error::Error, sync::Arc};
 use agcore::{
     AgentBuilder, AgentSpec, ChatRequest, LlmProvider, LlmProviderExt, Message, ToolRegistry,
     llm::{
-        ProviderConfig, RecordingProvider, ReplayProvider, SystemClock,
-        cassette::{Cassette, CassetteWriter, Scrub},
+        ProviderConfig, SystemClock,
+        cassette::{Cassette, CassetteWriter, RecordingProvider, ReplayProvider, Scrub},
     },
     tools::{
         schemars::{self, JsonSchema},
@@ -40,7 +40,7 @@ async fn main() -> Outcome<()> {
     for streamed in [false, true] {
         // Once, with a model over HTTP. A file is as good as this vector.
         let server = MockServer::start(model).await?;
-        let config = ProviderConfig::of("openai:mock")?.with_base_url(server.base_url());
+        let config = ProviderConfig::parse("openai:mock")?.with_base_url(server.base_url());
         let writer = Arc::new(CassetteWriter::new(Vec::new()));
         let recorder = RecordingProvider::new(config.build()?, Arc::clone(&writer), Arc::new(SystemClock::new()))
             .with_scrub(secrets());
@@ -100,12 +100,12 @@ async fn session(provider: Arc<dyn LlmProvider>, streamed: bool) -> Outcome<[Str
     let mut told = String::new();
     for input in ["How many guests are 2 and 3?", "And what is the code?"] {
         if streamed {
-            let mut turn = session.submit_turn_stream(input);
+            let mut turn = session.turn(input).stream();
             while let Some(event) = turn.next().await {
                 told.push_str(&serde_json::to_string(&event)?);
             }
         } else {
-            told.push_str(&session.submit_turn(input).await?.text());
+            told.push_str(&session.turn(input).await?.text());
         }
     }
     Ok([told, serde_json::to_string(&session.messages().await)?])

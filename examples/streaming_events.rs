@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let session = bundle.session("trip", guide);
 
     let mut shown = Shown::default();
-    let mut turn = session.submit_turn_stream("What is Lisbon like right now?");
+    let mut turn = session.turn("What is Lisbon like right now?").stream();
     while let Some(event) = turn.next().await {
         shown.event(&event);
     }
@@ -73,7 +73,7 @@ struct Place {
 struct Meeting(Barrier);
 
 async fn weather(place: Place, meeting: State<Meeting>, context: ToolContext) -> Result<String, ToolError> {
-    context.progress(Progress::message("asking the weather station"));
+    context.report_progress(Progress::message("asking the weather station"));
     meeting.0.0.wait().await;
     Ok(format!("21 °C and sunny in {}", place.city))
 }

@@ -45,7 +45,7 @@ async fn first_process(bank: &Bank) -> Result<(String, QuestionId), Box<dyn Erro
         ToolCall::function("call_2", "pay", r#"{"amount": 40}"#),
     ])]);
     let session = bundle(model, bank)?.session("invoice-7", agent());
-    let outcome = session.submit_turn("Pay invoice 7, if there is enough money.").await?;
+    let outcome = session.turn("Pay invoice 7, if there is enough money.").await?;
 
     let [question] = outcome.questions() else {
         return Err("the turn should wait for exactly one answer".into());

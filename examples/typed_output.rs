@@ -68,7 +68,7 @@ async fn a_session_with_tools() -> Result<(), Box<dyn Error>> {
     let session = bundle.session("trip", AgentSpec::new("guide", "You plan trips."));
 
     let trip = session
-        .submit_typed::<Trip>("What shall I see in Oslo?")
+        .turn("What shall I see in Oslo?").typed::<Trip>()
         .await?
         .finished()?;
     println!("{:?}, mended {} times", trip.value, trip.repairs);
@@ -103,7 +103,7 @@ async fn watched() -> Result<(), Box<dyn Error>> {
     let mut cycle = LlmCycle::new(ScriptedProvider::new([ScriptStep::text(answer)]), SystemClock::new());
     let output = Output::<Trip>::new(TypedOptions::new());
     let question = Begin::new([Message::user("And in Rome?")]);
-    let mut turn = cycle.run_typed_stream(question, output, TurnOptions::new());
+    let mut turn = cycle.turn(question).with_token(&TurnOptions::new()).typed_as(output).stream();
     let mut parts = Vec::new();
     while let Some(event) = turn.next().await {
         if let EventKind::Text(TextEvent::PartialObject(part)) = event.kind {
@@ -122,7 +122,7 @@ async fn watched() -> Result<(), Box<dyn Error>> {
 async fn never_valid() -> Result<(), Box<dyn Error>> {
     let model = ScriptedProvider::new((0..10).map(|_| ScriptStep::text("Rome is lovely.")));
     let mut cycle = LlmCycle::new(model.clone(), SystemClock::new());
-    let Err(error) = cycle.submit_typed::<Trip>("And in Rome?").await else {
+    let Err(error) = cycle.turn("And in Rome?").typed::<Trip>().await else {
         return Err("prose is no trip".into());
     };
     let faults = error.source().and_then(|source| source.downcast_ref::<OutputError>());

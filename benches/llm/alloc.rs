@@ -1,17 +1,17 @@
-//! Counts allocations: those of the whole process, which has one thread.
+//! A counting allocator for the whole process, which has a single thread.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
 };
 
-/// The system's allocator; a call to grow counts as an allocation of the new size.
-struct Counting;
+/// The system allocator with counters. Growing counts as an allocation of the new size.
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What was allocated.
+/// The number and total size of allocations.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allocated {
     pub(crate) count: u64,
@@ -19,23 +19,23 @@ pub(crate) struct Allocated {
 }
 
 thread_local! {
-    static COUNTS: Cell<bool> = const { Cell::new(false) };
+    static IS_COUNTING: Cell<bool> = const { Cell::new(false) };
     static ALLOCATED: Cell<Allocated> = const { Cell::new(Allocated { count: 0, bytes: 0 }) };
 }
 
-/// What this thread allocates in `work`.
-pub(crate) fn counted<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
+/// Runs `work` and counts the allocations of this thread.
+pub(crate) fn count<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
     ALLOCATED.set(Allocated::default());
-    COUNTS.set(true);
-    let done = work();
-    COUNTS.set(false);
-    (done, ALLOCATED.get())
+    IS_COUNTING.set(true);
+    let result = work();
+    IS_COUNTING.set(false);
+    (result, ALLOCATED.get())
 }
 
-fn count(size: usize) {
-    // Not while the thread ends, when its variables are gone.
-    let counts = COUNTS.try_with(Cell::get).unwrap_or(false);
-    if counts {
+fn record(size: usize) {
+    // Thread-local variables are not accessible while the thread exits.
+    let is_counting = IS_COUNTING.try_with(Cell::get).unwrap_or(false);
+    if is_counting {
         let Allocated { count, bytes } = ALLOCATED.get();
         ALLOCATED.set(Allocated {
             count: count + 1,
@@ -44,29 +44,29 @@ fn count(size: usize) {
     }
 }
 
-#[expect(unsafe_code, reason = "only the program's allocator sees its allocations")]
-// SAFETY: every call goes to the system's allocator as it came; counting neither allocates nor panics.
-unsafe impl GlobalAlloc for Counting {
+#[expect(unsafe_code, reason = "only a global allocator can count allocations")]
+// SAFETY: every call is forwarded unchanged to the system allocator; counting neither allocates nor panics.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: the caller's duties are those of the system's allocator.
+        record(layout.size());
+        // SAFETY: the caller upholds the contract, which is that of the system allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        record(layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size);
-        // SAFETY: as above; `place` came from the system's allocator.
-        unsafe { System.realloc(place, layout, size) }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        record(size);
+        // SAFETY: as above; `pointer` was allocated by the system allocator.
+        unsafe { System.realloc(pointer, layout, size) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as above; `place` came from the system's allocator.
-        unsafe { System.dealloc(place, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above; `pointer` was allocated by the system allocator.
+        unsafe { System.dealloc(pointer, layout) }
     }
 }

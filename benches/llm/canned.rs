@@ -1,35 +1,37 @@
-//! The bytes on the wire: requests that the floors send, replies that the server gives.
+//! The bytes on the wire: the requests of the baselines, and the replies of the server.
 
 pub(crate) mod streamed;
 
-/// How many chunks the fast stream has.
+/// The number of chunks of the fast stream.
 pub(crate) const FAST_CHUNKS: u32 = 2000;
 
-/// How many chunks each of many streams has, and how long the server pauses between two of them.
+/// The number of chunks of each concurrent stream.
 pub(crate) const PACED_CHUNKS: u32 = 60;
+
+/// The pause between two chunks of a concurrent stream in milliseconds.
 pub(crate) const PACE_MS: u64 = 50;
 
-/// What the model says in a whole reply.
+/// The text of a whole reply.
 pub(crate) const ANSWER: &str = "Hello! How can I assist you today?";
 
-/// How much text a chunk has, in bytes.
-const PIECE: u64 = 20;
+/// The length of the text of a chunk in bytes.
+const CHUNK_TEXT: u64 = 20;
 
 const USAGE: &str = r#""usage":{"prompt_tokens":19,"completion_tokens":10,"total_tokens":29,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}},"service_tier":"default""#;
 
-/// A turn's request, as the floors write it.
+/// The request for a turn, as the baselines send it.
 pub(crate) const TURN: &str = r#"{"model":"gpt-4.1","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"Hello!"}]}"#;
 
-/// The same, streamed.
+/// The streamed request for a turn.
 pub(crate) const STREAMED_TURN: &str = r#"{"model":"gpt-4.1","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"Hello!"}],"stream":true,"stream_options":{"include_usage":true}}"#;
 
-/// The names of the tools that the model calls, all at once.
+/// The names of the tools that the model calls in parallel.
 pub(crate) const TOOLS: [&str; 3] = ["weather", "time", "population"];
 
-/// The beginning of a loop's requests, up to the messages; tools and closing bracket follow them.
+/// The start of the requests of a loop, including the first messages. More messages and [`loop_tail`] follow.
 pub(crate) const LOOP_HEAD: &str = r#"{"model":"gpt-4.1","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"What about Paris?"}"#;
 
-/// The end of a loop's requests.
+/// Returns the end of the requests of a loop: the tools.
 pub(crate) fn loop_tail() -> String {
     let tools = TOOLS.map(|name| {
         format!(
@@ -39,13 +41,13 @@ pub(crate) fn loop_tail() -> String {
     format!(r#"],"tools":[{}]}}"#, tools.join(","))
 }
 
-/// The whole reply of a turn.
+/// Returns the whole reply of a turn.
 pub(crate) fn whole_reply() -> Vec<u8> {
     let message = format!(r#"{{"role":"assistant","content":"{ANSWER}","refusal":null,"annotations":[]}}"#);
     completion(&message, "stop")
 }
 
-/// The reply that calls three tools.
+/// Returns the reply that calls three tools.
 pub(crate) fn calls_reply() -> Vec<u8> {
     let calls = TOOLS.map(|name| {
         format!(
@@ -58,7 +60,7 @@ pub(crate) fn calls_reply() -> Vec<u8> {
     completion(&message, "tool_calls")
 }
 
-/// The reply of a server that cannot now.
+/// Returns the reply of an overloaded server.
 pub(crate) fn busy_reply() -> Vec<u8> {
     let body = r#"{"error":{"message":"The server is overloaded.","type":"server_error","param":null,"code":null}}"#;
     let length = body.len();
@@ -80,11 +82,11 @@ fn completion(message: &str, finish: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The head of a stream.
+/// The head of a streamed reply.
 pub(crate) const STREAM_HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: req_0\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/// How much text a stream of so many chunks has, in bytes.
-pub(crate) fn text_of(chunks: u32) -> u64 {
-    u64::from(chunks) * PIECE
+/// Returns the length of the text of a stream with this many chunks, in bytes.
+pub(crate) fn text_len(chunks: u32) -> u64 {
+    u64::from(chunks) * CHUNK_TEXT
 }

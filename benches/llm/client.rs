@@ -1,6 +1,6 @@
-//! The clients: hand-written floors, and agcore's.
+//! The clients: hand-written baselines, and agcore.
 
-pub(crate) mod floor;
+pub(crate) mod baseline;
 pub(crate) mod hyper;
 pub(crate) mod minimal;
 pub(crate) mod reqwest;

@@ -1,16 +1,16 @@
-//! Keeping a process on one core: where a wake-up costs nothing, a request and its reply cost what they need.
+//! Pinning a process to a core, which removes the cost of wake-ups across cores from the measurement.
 
 use crate::Fallible;
 
-/// Keeps this process on a core.
+/// Pins this process to a core.
 #[cfg(target_os = "linux")]
-pub(crate) fn stay_on(core: usize) -> Fallible {
+pub(crate) fn pin_to(core: usize) -> Fallible {
     let mut cores = rustix::thread::CpuSet::new();
     cores.set(core);
     Ok(rustix::thread::sched_setaffinity(None, &cores)?)
 }
 
-/// The last core that this process may use.
+/// Returns the last core that this process may use.
 #[cfg(target_os = "linux")]
 pub(crate) fn last() -> Fallible<Option<usize>> {
     let cores = rustix::thread::sched_getaffinity(None)?;
@@ -18,13 +18,13 @@ pub(crate) fn last() -> Fallible<Option<usize>> {
     Ok(all.rev().find(|core| cores.is_set(*core)))
 }
 
-/// Elsewhere nothing is pinned.
+/// Does nothing, because pinning requires Linux.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn stay_on(_: usize) -> Fallible {
+pub(crate) fn pin_to(_: usize) -> Fallible {
     Ok(())
 }
 
-/// Elsewhere nothing is pinned.
+/// Returns `None`, because pinning requires Linux.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn last() -> Fallible<Option<usize>> {
     Ok(None)

@@ -1,40 +1,40 @@
-//! [`Figures`]: what a run of one client came to, for each unit of its job.
+//! [`Figures`]: the results of one run of a client, per unit of its job.
 
 use std::{fmt, str::FromStr};
 
 use crate::Fallible;
 
-/// What one unit (a turn, a loop, a chunk) cost.
+/// The cost of one unit (a turn, a loop, a chunk).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Figures {
-    /// CPU time, user and system, in microseconds.
+    /// User and system CPU time in microseconds.
     pub(crate) cpu_us: f64,
-    /// Allocations; growing counts.
+    /// The number of allocations, including growing.
     pub(crate) allocations: f64,
-    /// Bytes that were allocated.
+    /// The number of allocated bytes.
     pub(crate) bytes: f64,
-    /// Peak of the memory beyond what there was before, in KiB, for each stream; only where many run at once.
+    /// The peak memory minus the memory before the job, in KiB per stream. Only measured for concurrent streams.
     pub(crate) stream_kib: f64,
 }
 
 impl Figures {
-    /// The middle of several runs, figure by figure.
+    /// Returns the median of several runs for each figure.
     pub(crate) fn median(runs: &[Self]) -> Self {
-        let middle = |figure: fn(&Self) -> f64| {
+        let median = |figure: fn(&Self) -> f64| {
             let mut values: Vec<f64> = runs.iter().map(figure).collect();
             values.sort_by(f64::total_cmp);
             values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
         };
         Self {
-            cpu_us: middle(|run| run.cpu_us),
-            allocations: middle(|run| run.allocations),
-            bytes: middle(|run| run.bytes),
-            stream_kib: middle(|run| run.stream_kib),
+            cpu_us: median(|run| run.cpu_us),
+            allocations: median(|run| run.allocations),
+            bytes: median(|run| run.bytes),
+            stream_kib: median(|run| run.stream_kib),
         }
     }
 }
 
-/// The form in which a client tells its parent.
+/// The format in which a client process reports to its parent.
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -53,7 +53,7 @@ impl FromStr for Figures {
     fn from_str(text: &str) -> Fallible<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let ["figures", cpu_us, allocations, bytes, stream_kib] = words[..] else {
-            return Err(format!("the client told no figures but: {text}").into());
+            return Err(format!("expected figures from the client, found: {text}").into());
         };
         Ok(Self {
             cpu_us: cpu_us.parse()?,

@@ -1,37 +1,45 @@
-//! [`Limit`]: what a client must not cost more than, and what it shall come down to.
+//! [`Limit`]: upper bounds for the cost of a client, and targets for improvement.
 
-/// What is limited.
+/// The figure to which a limit applies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Figure {
-    /// CPU time as a share of another client's.
+    /// CPU time relative to another client.
     Cpu { of: &'static str },
-    /// Allocations for each unit.
+    /// Allocations per unit.
     Allocations,
-    /// Bytes allocated, as a share of another client's.
+    /// Allocated bytes relative to another client.
     Bytes { of: &'static str },
-    /// Memory of a stream in KiB.
+    /// Memory per stream in KiB.
     StreamKib,
-    /// Memory of a stream in KiB beyond another client's.
+    /// Memory per stream in KiB, minus that of another client.
     StreamKibOver { of: &'static str },
 }
 
-/// A limit of a client in a job.
+/// A limit for a client in a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limit {
     pub(crate) job: &'static str,
     pub(crate) client: &'static str,
     pub(crate) figure: Figure,
-    pub(crate) must: Option<f64>,
-    pub(crate) aim: Option<f64>,
+    /// The upper bound.
+    pub(crate) required: Option<f64>,
+    /// The bound to reach eventually.
+    pub(crate) target: Option<f64>,
 }
 
-const fn limit(job: &'static str, client: &'static str, figure: Figure, must: Option<f64>, aim: Option<f64>) -> Limit {
+const fn limit(
+    job: &'static str,
+    client: &'static str,
+    figure: Figure,
+    required: Option<f64>,
+    target: Option<f64>,
+) -> Limit {
     Limit {
         job,
         client,
         figure,
-        must,
-        aim,
+        required,
+        target,
     }
 }
 
@@ -57,7 +65,7 @@ pub(crate) const LIMITS: &[Limit] = &[
     limit("many", "delta", Figure::Cpu { of: R }, Some(1.2), None),
     limit("many", "delta", Figure::StreamKibOver { of: R }, Some(3.0), None),
     limit("many", "delta", Figure::StreamKib, None, Some(20.0)),
-    // One pass writes the body once; a deep copy of the messages would cost as much again.
+    // A pass serializes the body once. A deep copy of the messages would cost the same again.
     limit("history", "chat", Figure::Bytes { of: "pass" }, Some(1.25), None),
     limit("history", "attempt", Figure::Bytes { of: "pass" }, Some(1.25), None),
     limit("history", "session", Figure::Bytes { of: "pass" }, Some(1.5), None),

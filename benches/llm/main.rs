@@ -1,10 +1,10 @@
-//! What a turn, a loop of tools, a stream and a long history cost beside hand-written clients.
+//! Compares the cost of turns, tool loops, streams and long histories with hand-written clients.
 //!
-//! `cargo bench -p agcore-benches` runs all jobs, `cargo bench -p agcore-benches -- turn stream` only these. Each client
-//! runs in a process of its own, against a server in another; the runs of the clients of a job alternate, and medians are
-//! compared. See the README beside this file's folder.
+//! `cargo bench -p agcore-benches` runs all jobs, `cargo bench -p agcore-benches -- turn stream` runs only the named ones.
+//! Each client runs in its own process, against a server in another process. The runs of the clients of a job alternate, and
+//! their medians are compared. See `benches/README.md`.
 
-#![expect(clippy::print_stdout, clippy::exit, reason = "a bench prints what it measured")]
+#![expect(clippy::print_stdout, clippy::exit, reason = "a benchmark prints its results")]
 
 mod alloc;
 mod canned;
@@ -24,15 +24,15 @@ use std::{env, error::Error, process};
 type Fallible<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() {
-    // Cargo itself adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ran = match arguments[..] {
+    let result = match arguments[..] {
         ["serve", core] => server::serve(core.parse().ok()),
-        ["client", job, who, url, core] => run::client(job, who, url, core.parse().ok()),
+        ["client", job, client, url, core] => run::client(job, client, url, core.parse().ok()),
         ref jobs => run::jobs(jobs),
     };
-    if let Err(error) = ran {
+    if let Err(error) = result {
         println!("failed: {error}");
         process::exit(1);
     }

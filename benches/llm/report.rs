@@ -1,4 +1,4 @@
-//! The report: Markdown tables of what was measured and of the limits.
+//! The report: Markdown tables of figures and limits.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::{
     limit::{Figure, LIMITS, Limit},
 };
 
-/// The medians of a job's clients, by name.
+/// The medians of the clients of a job, by name.
 pub(crate) type Medians = BTreeMap<&'static str, Figures>;
 
-/// What was measured in a job.
+/// Formats the figures of a job.
 pub(crate) fn figures(job: &Job, medians: &Medians) -> String {
     let mut table = format!(
         "\n## {} (`{}`)\n\n\
@@ -23,8 +23,8 @@ pub(crate) fn figures(job: &Job, medians: &Medians) -> String {
     );
     for client in job.clients {
         let own = medians.get(client).copied().unwrap_or_default();
-        let times = |floor| match medians.get(floor) {
-            Some(floor) => format!("{:.2}", own.cpu_us / floor.cpu_us),
+        let ratio = |baseline| match medians.get(baseline) {
+            Some(baseline) => format!("{:.2}", own.cpu_us / baseline.cpu_us),
             None => String::new(),
         };
         let memory = if own.stream_kib > 0.0 {
@@ -35,8 +35,8 @@ pub(crate) fn figures(job: &Job, medians: &Medians) -> String {
         table += &format!(
             "| {client} | {} | {} | {} | {} | {} | {memory} |\n",
             short(own.cpu_us),
-            times("H"),
-            times("R"),
+            ratio("H"),
+            ratio("R"),
             short(own.allocations),
             short(own.bytes),
         );
@@ -44,22 +44,22 @@ pub(crate) fn figures(job: &Job, medians: &Medians) -> String {
     table
 }
 
-/// How a job's limits are held.
+/// Formats the limits of a job and whether they are met.
 pub(crate) fn limits(job: &Job, medians: &Medians) -> String {
-    let mut table = "\n| limit | found | must | aim |\n|---|---|---|---|\n".to_owned();
+    let mut table = "\n| limit | measured | required | target |\n|---|---|---|---|\n".to_owned();
     for limit in LIMITS.iter().filter(|limit| limit.job == job.name) {
-        let found = found(limit, medians);
-        let verdict = |most: Option<f64>, held: &str| match most {
-            Some(most) if found <= most => format!("≤ {most}: {held}"),
-            Some(most) => format!("≤ {most}: **missed**"),
+        let value = measured(limit, medians);
+        let verdict = |bound: Option<f64>, met: &str| match bound {
+            Some(bound) if value <= bound => format!("≤ {bound}: {met}"),
+            Some(bound) => format!("≤ {bound}: **missed**"),
             None => String::new(),
         };
         table += &format!(
             "| {} | {} | {} | {} |\n",
             name(limit),
-            short(found),
-            verdict(limit.must, "held"),
-            verdict(limit.aim, "reached")
+            short(value),
+            verdict(limit.required, "met"),
+            verdict(limit.target, "reached")
         );
     }
     table
@@ -72,23 +72,25 @@ fn name(limit: &Limit) -> String {
         Figure::Allocations => format!("{client}: allocations"),
         Figure::Bytes { of } => format!("{client}: bytes × {of}"),
         Figure::StreamKib => format!("{client}: KiB per stream"),
-        Figure::StreamKibOver { of } => format!("{client}: KiB per stream − {of}'s"),
+        Figure::StreamKibOver { of } => format!("{client}: KiB per stream − {of}"),
     }
 }
 
-fn found(limit: &Limit, medians: &Medians) -> f64 {
-    let of = |client: &str, figure: fn(&Figures) -> f64| medians.get(client).map_or(f64::NAN, figure);
+fn measured(limit: &Limit, medians: &Medians) -> f64 {
+    let median = |client: &str, figure: fn(&Figures) -> f64| medians.get(client).map_or(f64::NAN, figure);
     let client = limit.client;
     match limit.figure {
-        Figure::Cpu { of: other } => of(client, |run| run.cpu_us) / of(other, |run| run.cpu_us),
-        Figure::Allocations => of(client, |run| run.allocations),
-        Figure::Bytes { of: other } => of(client, |run| run.bytes) / of(other, |run| run.bytes),
-        Figure::StreamKib => of(client, |run| run.stream_kib),
-        Figure::StreamKibOver { of: other } => of(client, |run| run.stream_kib) - of(other, |run| run.stream_kib),
+        Figure::Cpu { of: other } => median(client, |run| run.cpu_us) / median(other, |run| run.cpu_us),
+        Figure::Allocations => median(client, |run| run.allocations),
+        Figure::Bytes { of: other } => median(client, |run| run.bytes) / median(other, |run| run.bytes),
+        Figure::StreamKib => median(client, |run| run.stream_kib),
+        Figure::StreamKibOver { of: other } => {
+            median(client, |run| run.stream_kib) - median(other, |run| run.stream_kib)
+        }
     }
 }
 
-/// A number with as many digits as one can use.
+/// Formats a number with about three significant digits.
 fn short(number: f64) -> String {
     match number.abs() {
         size if size >= 100_000.0 => format!("{:.0}k", number / 1000.0),

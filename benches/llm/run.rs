@@ -1,4 +1,4 @@
-//! Runs jobs: a server process, a process for each run of each client, the clients in turn.
+//! Runs jobs: starts a server process, and a process for each run of each client, alternating the clients.
 
 use std::{
     env,
@@ -13,27 +13,27 @@ use crate::{
     report::{self, Medians},
 };
 
-/// In place of a core: any.
+/// The argument for the core if the process is not pinned.
 const ANY: &str = "any";
 
-/// A client's own process: runs it and tells the figures.
-pub(crate) fn client(job: &str, who: &str, url: &str, core: Option<usize>) -> Fallible {
-    core.map_or(Ok(()), core::stay_on)?;
-    println!("{}", (find(job)?.run)(who, url)?);
+/// The main function of a client process: runs the client and prints its figures.
+pub(crate) fn client(job: &str, client: &str, url: &str, core: Option<usize>) -> Fallible {
+    core.map_or(Ok(()), core::pin_to)?;
+    println!("{}", (find(job)?.run)(client, url)?);
     Ok(())
 }
 
-/// Runs these jobs, or all, and prints what they came to.
+/// Runs the named jobs, or all of them, and prints the report.
 pub(crate) fn jobs(names: &[&str]) -> Fallible {
-    let chosen: Vec<&Job> = match names {
+    let jobs: Vec<&Job> = match names {
         [] => JOBS.iter().collect(),
         names => names.iter().map(|name| find(name)).collect::<Fallible<_>>()?,
     };
     if !cfg!(target_os = "linux") {
-        println!("Not Linux: nothing is pinned, the wall clock stands for CPU time, memory is not known.");
+        println!("Not Linux: processes are not pinned, CPU times are wall-clock times, and memory is not measured.");
     }
-    for job in chosen {
-        let medians = measured(job)?;
+    for job in jobs {
+        let medians = medians(job)?;
         println!("{}{}", report::figures(job, &medians), report::limits(job, &medians));
     }
     Ok(())
@@ -42,12 +42,13 @@ pub(crate) fn jobs(names: &[&str]) -> Fallible {
 fn find(name: &str) -> Fallible<&'static Job> {
     JOBS.iter().find(|job| job.name == name).ok_or_else(|| {
         let known: Vec<_> = JOBS.iter().map(|job| job.name).collect();
-        format!("no job is called {name}; there are: {}", known.join(", ")).into()
+        format!("no job named `{name}`; known jobs: {}", known.join(", ")).into()
     })
 }
 
-/// The medians of all clients. One run of each before the next of any, so that what else the machine does falls on all.
-fn measured(job: &Job) -> Fallible<Medians> {
+/// Returns the medians of all clients. The runs of the clients alternate, so that other load on the machine affects all of
+/// them.
+fn medians(job: &Job) -> Fallible<Medians> {
     let core = core::last()?.filter(|_| job.pinned);
     let core = core.map_or(ANY.to_owned(), |core| core.to_string());
     let server = Server::start(&core)?;
@@ -58,9 +59,10 @@ fn measured(job: &Job) -> Fallible<Medians> {
                 .args(["client", job.name, client, &server.url, &core])
                 .stderr(Stdio::inherit())
                 .output()?;
-            let told = String::from_utf8(output.stdout)?;
+            let report = String::from_utf8(output.stdout)?;
             runs.push(
-                told.trim()
+                report
+                    .trim()
                     .parse()
                     .map_err(|error| format!("{} of {}: {error}", client, job.name))?,
             );
@@ -74,7 +76,7 @@ fn own_program() -> Fallible<Command> {
     Ok(Command::new(env::current_exe()?))
 }
 
-/// The server's process, which ends with this value.
+/// The server process, which is stopped when this value is dropped.
 struct Server {
     process: Child,
     url: String,
@@ -88,8 +90,8 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let mut url = String::new();
-        let told = process.stdout.take().ok_or("the server has no output")?;
-        BufReader::new(told).read_line(&mut url)?;
+        let output = process.stdout.take().ok_or("the server has no output")?;
+        BufReader::new(output).read_line(&mut url)?;
         Ok(Self {
             process,
             url: url.trim().to_owned(),

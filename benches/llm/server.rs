@@ -1,4 +1,4 @@
-//! The server: canned bytes over loopback, chosen by the first part of the path.
+//! The server, which sends canned bytes over loopback. The first segment of the path selects the reply.
 
 use std::{
     io::{self, Read as _},
@@ -23,8 +23,8 @@ use crate::{
     core,
 };
 
-/// Of so many requests to `/busy` one is answered.
-const BUSY: u32 = 3;
+/// Every `BUSY_PERIOD`th request to `/busy` is answered; the others fail.
+const BUSY_PERIOD: u32 = 3;
 
 struct Replies {
     whole: Vec<u8>,
@@ -34,14 +34,14 @@ struct Replies {
     head: &'static str,
     chunks: Vec<String>,
     end: String,
-    asked_while_busy: AtomicU32,
+    busy_requests: AtomicU32,
 }
 
-/// Serves until the parent is gone. The address is told on the standard output.
+/// Serves until the parent process exits. Prints the address to the standard output.
 pub(crate) fn serve(core: Option<usize>) -> Fallible {
-    core.map_or(Ok(()), core::stay_on)?;
+    core.map_or(Ok(()), core::pin_to)?;
     thread::spawn(|| {
-        // The parent never writes: its end closes the pipe.
+        // The parent never writes; when it exits, the pipe is closed.
         let _closed = io::stdin().read(&mut [0]);
         std::process::exit(0);
     });
@@ -57,7 +57,7 @@ pub(crate) fn serve(core: Option<usize>) -> Fallible {
     })
 }
 
-/// Answers the requests of a connection; one that breaks is the client's affair.
+/// Answers the requests of a connection until it is closed. I/O errors are left to the client to report.
 async fn answer_all(mut connection: TcpStream, replies: Arc<Replies>) {
     let mut request = Vec::new();
     while let Ok(true) = read_request(&mut connection, &mut request).await {
@@ -67,7 +67,7 @@ async fn answer_all(mut connection: TcpStream, replies: Arc<Replies>) {
     }
 }
 
-/// Reads a request into the buffer; `false` when the connection ended.
+/// Reads a request into the buffer. Returns `false` if the connection was closed.
 async fn read_request(connection: &mut TcpStream, request: &mut Vec<u8>) -> io::Result<bool> {
     request.clear();
     let mut size = None;
@@ -82,7 +82,7 @@ async fn read_request(connection: &mut TcpStream, request: &mut Vec<u8>) -> io::
     Ok(true)
 }
 
-/// Head and body together, as soon as the head is there.
+/// Returns the size of head and body, as soon as the head is complete.
 fn request_size(request: &[u8]) -> Option<usize> {
     let head = memchr::memmem::find(request, b"\r\n\r\n")? + 4;
     let text = std::str::from_utf8(&request[..head]).ok()?;
@@ -100,7 +100,7 @@ impl Replies {
         let chunks_of = |api: Api, count| (0..count).map(|number| api.chunk(number)).collect::<Vec<_>>();
         let stream = |api: Api| {
             let chunks = chunks_of(api, canned::FAST_CHUNKS).concat();
-            [head, &api.begin(), &chunks, &api.end()].concat().into_bytes()
+            [head, &api.start(), &chunks, &api.end()].concat().into_bytes()
         };
         Self {
             whole: canned::whole_reply(),
@@ -110,7 +110,7 @@ impl Replies {
             head,
             chunks: chunks_of(Api::Chat, canned::PACED_CHUNKS),
             end: Api::Chat.end(),
-            asked_while_busy: AtomicU32::new(0),
+            busy_requests: AtomicU32::new(0),
         }
     }
 
@@ -125,7 +125,7 @@ impl Replies {
             b"loop" if memchr::memmem::find(request, b"tool_call_id").is_none() => {
                 connection.write_all(&self.calls).await
             }
-            b"busy" if self.asked_while_busy.fetch_add(1, Ordering::Relaxed) % BUSY != BUSY - 1 => {
+            b"busy" if self.busy_requests.fetch_add(1, Ordering::Relaxed) % BUSY_PERIOD != BUSY_PERIOD - 1 => {
                 connection.write_all(&self.busy).await
             }
             _ => connection.write_all(&self.whole).await,

@@ -1,41 +1,36 @@
-//! What every decoder promises: no bytes make it panic, any slicing gives the same reply or error, and a reply taken apart
-//! folds to itself.
+//! The invariants of every decoder: it never panics, the result does not depend on how the bytes are split into reads, and
+//! the deltas of a decoded reply fold into the same reply.
 
 use agcore_chat::ChatResponse;
-use agcore_llm::{
-    delta::deltas_of,
-    error::LlmError,
-    fold::Fold,
-    wire::{Chat, Close, ReplyHead, Wire},
-};
+use agcore_llm::{wire::{deltas_from_response, Chat, Close, ReplyHead, Wire}, Fold, LlmError};
 use http::{HeaderValue, StatusCode, header::CONTENT_TYPE};
 
-use crate::{Chance, slicings};
+use crate::{Choices, slicings};
 
-/// Holds a wire's decoder to its promises with these bytes, under one of the content types; gives the reply.
+/// Checks the invariants of a wire's decoder for these bytes, with one of the content types, and returns the reply.
 ///
 /// # Panics
-/// When a promise is broken.
-pub fn judge(wire: &dyn Wire<Chat>, types: &[&'static str], body: &[u8], chance: &mut Chance) -> ChatResponse {
-    let close = *chance.pick(&[Close::Clean, Close::Reset]);
+/// Panics if an invariant is violated.
+pub fn check_decoder(wire: &dyn Wire<Chat>, types: &[&'static str], body: &[u8], choices: &mut Choices) -> ChatResponse {
+    let close = *choices.pick(&[Close::Clean, Close::Reset]);
     let mut head = ReplyHead {
-        status: *chance.pick(&[StatusCode::OK, StatusCode::OK, StatusCode::OK, StatusCode::BAD_REQUEST]),
+        status: *choices.pick(&[StatusCode::OK, StatusCode::OK, StatusCode::OK, StatusCode::BAD_REQUEST]),
         ..ReplyHead::default()
     };
     head.headers
-        .insert(CONTENT_TYPE, HeaderValue::from_static(chance.pick::<&'static str>(types)));
+        .insert(CONTENT_TYPE, HeaderValue::from_static(choices.pick::<&'static str>(types)));
 
-    let [whole, bytewise, cut] = slicings(body);
+    let [whole, bytewise, irregular] = slicings(body);
     let expected = decode(wire, &head, close, &whole);
     assert_eq!(decode(wire, &head, close, &bytewise), expected, "byte by byte");
-    assert_eq!(decode(wire, &head, close, &cut), expected, "cut");
+    assert_eq!(decode(wire, &head, close, &irregular), expected, "in irregular reads");
 
     let (_, response) = expected;
-    let mut again = Fold::new();
-    for delta in deltas_of(response.clone()) {
-        again.push(&delta);
+    let mut refolded = Fold::new();
+    for delta in deltas_from_response(response.clone()) {
+        refolded.push(&delta);
     }
-    assert_eq!(again.response(), response, "taken apart and folded again");
+    assert_eq!(refolded.response(), response, "deltas of the response, folded again");
     response
 }
 
@@ -47,23 +42,23 @@ fn decode(
 ) -> (Result<(), String>, ChatResponse) {
     let mut decoder = wire.decoder(head);
     let (mut fold, mut deltas) = (Fold::new(), Vec::new());
-    let mut fed = Ok(());
+    let mut result = Ok(());
     for read in reads {
-        fed = decoder.feed(read, &mut deltas);
-        if fed.is_err() || decoder.is_done() {
+        result = decoder.feed(read, &mut deltas);
+        if result.is_err() || decoder.is_done() {
             break;
         }
     }
-    let end = fed.and_then(|()| decoder.finish(close, &mut deltas));
+    let result = result.and_then(|()| decoder.finish(close, &mut deltas));
     for delta in &deltas {
         fold.push(delta);
     }
-    (end.map_err(|error| told(&error)), fold.response())
+    (result.map_err(|error| describe(&error)), fold.response())
 }
 
-/// All that an error tells.
-fn told(error: &LlmError) -> String {
+/// Formats everything that an error contains, for comparison.
+fn describe(error: &LlmError) -> String {
     let fault = error.fault();
-    assert!(!error.message().is_empty(), "an error without words");
+    assert!(!error.message().is_empty(), "an error without a message");
     format!("{fault:?} {:?} {:?}", error.headers(), error.body_excerpt())
 }

@@ -1,20 +1,17 @@
-//! Tool calls out of fragments: whatever comes in which order, ids are distinct and not empty, each fragment has its
-//! call, and the calls taken apart fold to themselves.
+//! Assembling tool calls from fragments: for any fragments in any order, ids are distinct and not empty, every fragment
+//! belongs to a call, and the deltas of the assembled calls fold into the same calls.
 #![no_main]
 
 use std::collections::BTreeSet;
 
 use agcore_chat::ToolCall;
-use agcore_llm::{
-    delta::{CallFragment, ReplyDelta, deltas_of},
-    fold::Fold,
-};
+use agcore_llm::{wire::{deltas_from_response, CallFragment}, Fold, ReplyDelta};
 use libfuzzer_sys::{
     arbitrary::{Result, Unstructured},
     fuzz_target,
 };
 
-/// Ids that meet each other, and those that are made up.
+/// Ids that collide with each other and with generated ones.
 const IDS: &[&str] = &["", "a", "b", "a_1", "call", "call_0", "call_1", "call_2"];
 const NAMES: &[&str] = &["", "f", "g", "get_", "weather"];
 
@@ -50,15 +47,15 @@ fn fragments(data: &[u8]) -> Vec<CallFragment> {
 fuzz_target!(|data: &[u8]| {
     let fragments = fragments(data);
     let mut fold = Fold::new();
-    let mut places = BTreeSet::new();
+    let mut positions = BTreeSet::new();
     for fragment in &fragments {
         let fragment = Box::new(fragment.clone());
-        let place = fold
+        let position = fold
             .push(&ReplyDelta::Call { choice: 0, fragment })
-            .expect("a call has a place");
-        assert!(place <= places.len(), "places have no gaps");
-        assert!(fold.call(0, place).is_some());
-        places.insert(place);
+            .expect("a call has a position");
+        assert!(position <= positions.len(), "positions have no gaps");
+        assert!(fold.call(0, position).is_some());
+        positions.insert(position);
     }
     let response = fold.response();
     let calls: Vec<&ToolCall> = response
@@ -66,24 +63,24 @@ fuzz_target!(|data: &[u8]| {
         .iter()
         .flat_map(|choice| choice.message.tool_calls())
         .collect();
-    assert_eq!(calls.len(), places.len(), "a call for each place");
+    assert_eq!(calls.len(), positions.len(), "one call per position");
     let ids: BTreeSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(ids.len(), calls.len(), "ids are distinct: {calls:?}");
     assert!(!ids.contains(""), "ids are not empty: {calls:?}");
-    let told: usize = fragments
+    let received: usize = fragments
         .iter()
         .filter_map(|fragment| fragment.input.as_ref())
         .map(|text| text.len())
         .sum();
     let kept: usize = calls.iter().map(|call| call.raw_input().len()).sum();
-    assert!(kept <= told, "input from nowhere");
+    assert!(kept <= received, "more input than received");
     for call in &calls {
         let _ = call.arguments();
     }
 
-    let mut again = Fold::new();
-    for delta in deltas_of(response.clone()) {
-        again.push(&delta);
+    let mut refolded = Fold::new();
+    for delta in deltas_from_response(response.clone()) {
+        refolded.push(&delta);
     }
-    assert_eq!(again.response(), response, "taken apart and folded again");
+    assert_eq!(refolded.response(), response, "deltas of the response, folded again");
 });

@@ -1,7 +1,7 @@
-//! Data blocks: whatever label and value, the block has its four lines, no text can leave it, and it says what the value
-//! says.
+//! Data blocks: for any label and value, the block has four lines, no text can escape from it, and its JSON equals the
+//! truncated value.
 //!
-//! The input is a label and JSON (or plain text), divided by NUL.
+//! The input is a label and JSON (or plain text), separated by NUL.
 #![no_main]
 
 use agcore_fuzz::parts;
@@ -9,27 +9,27 @@ use agcore_prompt::{DATA_FIELD_CHARS, data_block};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
-fn cut(text: &str) -> String {
+fn truncated(text: &str) -> String {
     text.trim().chars().take(DATA_FIELD_CHARS).collect()
 }
 
-/// What the block must say.
+/// Returns the value that the block must contain.
 fn expected(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(cut(text)),
+        Value::String(text) => Value::String(truncated(text)),
         Value::Array(items) => items.iter().map(expected).collect(),
         Value::Object(members) => {
-            let mut cut_members = Map::new();
+            let mut truncated_members = Map::new();
             for (name, value) in members {
-                cut_members.insert(cut(name), expected(value));
+                truncated_members.insert(truncated(name), expected(value));
             }
-            Value::Object(cut_members)
+            Value::Object(truncated_members)
         }
         other => other.clone(),
     }
 }
 
-/// The parts of a JSON text that stand inside its strings.
+/// Returns the content of all strings of a JSON text.
 fn inside_strings(json: &str) -> String {
     let (mut inside, mut escaped, mut found) = (false, false, String::new());
     for character in json.chars() {
@@ -50,27 +50,27 @@ fn is_harmless(text: &str) -> bool {
 fuzz_target!(|input: &str| {
     let [label, data] = parts(input);
     let value: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
-    let block = data_block(label, &value).expect("JSON can be told");
+    let block = data_block(label, &value).expect("JSON can be serialized");
 
     let lines: Vec<&str> = block.split('\n').collect();
-    let [first, _, told, last] = lines[..] else {
+    let [first, _, data, last] = lines[..] else {
         panic!("a block has four lines: {block:?}");
     };
     assert_eq!(last, "</untrusted_data>");
-    let told_label = first
+    let block_label = first
         .strip_prefix("<untrusted_data label=")
         .and_then(|rest| rest.strip_suffix('>'));
-    let told_label = told_label.expect("the first line is a tag");
-    assert!(is_harmless(told_label), "{told_label}");
+    let block_label = block_label.expect("the first line is a tag");
+    assert!(is_harmless(block_label), "{block_label}");
     assert_eq!(
-        serde_json::from_str::<String>(told_label).expect("a JSON string"),
-        cut(label)
+        serde_json::from_str::<String>(block_label).expect("a JSON string"),
+        truncated(label)
     );
-    assert!(is_harmless(&inside_strings(told)), "{told}");
-    assert!(!told.contains("{{"), "{told}");
+    assert!(is_harmless(&inside_strings(data)), "{data}");
+    assert!(!data.contains("{{"), "{data}");
     assert_eq!(
-        serde_json::from_str::<Value>(told).expect("JSON"),
+        serde_json::from_str::<Value>(data).expect("JSON"),
         expected(&value),
-        "{told}"
+        "{data}"
     );
 });

@@ -1,12 +1,12 @@
-//! The reader of errors: whatever status, headers and body, there is an error with words, and no key of the body in it.
+//! The error reader: for any status, headers and body, the error has a message and does not contain a key of the body.
 //!
-//! The input looks as HTTP does: a status, headers, an empty line, the body.
+//! The input has the form of an HTTP reply: a status, headers, an empty line, the body.
 #![no_main]
 
 use std::time::Duration;
 
-use agcore_fuzz::Chance;
-use agcore_llm::wire::{ReplyHead, failure::read_failure};
+use agcore_fuzz::Choices;
+use agcore_llm::wire::{failure::read_failure, ReplyHead};
 use http::{HeaderName, HeaderValue, StatusCode};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,7 +17,7 @@ const KEYS: &[&str] = &[
     "Bearer Q0Zz9sVwX4m1K8b2N7c3T6d5R",
 ];
 
-/// What all of them end with; long enough that none of it may be shown.
+/// The end of all keys. It is long enough that no part of it may be shown.
 const SECRET: &str = "Q0Zz9sVwX4m1K8b2N7c3T6d5R";
 
 fn read_head(head: &[u8]) -> ReplyHead {
@@ -40,8 +40,8 @@ fn read_head(head: &[u8]) -> ReplyHead {
     reply
 }
 
-/// Whether a key that begins here is a word of its own: behind no letter or digit, but for an escape of JSON.
-fn begins_word(before: &[u8]) -> bool {
+/// Returns whether a key at this position starts a word: it must not follow a letter or digit, except for a JSON escape.
+fn starts_word(before: &[u8]) -> bool {
     match before {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
         [.., last] => !last.is_ascii_alphanumeric(),
@@ -49,33 +49,33 @@ fn begins_word(before: &[u8]) -> bool {
     }
 }
 
-/// The body with a key at one of the places where one may stand.
-fn plant(body: &[u8]) -> Vec<u8> {
-    let mut chance = Chance::of(body);
-    let places: Vec<usize> = (0..=body.len()).filter(|at| begins_word(&body[..*at])).collect();
-    let at = *chance.pick(&places);
-    [&body[..at], chance.pick(KEYS).as_bytes(), &body[at..]].concat()
+/// Inserts a key at one of the positions where a word may start.
+fn insert_key(body: &[u8]) -> Vec<u8> {
+    let mut choices = Choices::new(body);
+    let positions: Vec<usize> = (0..=body.len()).filter(|at| starts_word(&body[..*at])).collect();
+    let position = *choices.pick(&positions);
+    [&body[..position], choices.pick(KEYS).as_bytes(), &body[position..]].concat()
 }
 
 fuzz_target!(|input: &[u8]| {
-    // Comparisons teach the fuzzer the secret, but without a key's beginning it is a word.
+    // The fuzzer learns the secret from comparisons, but without the start of a key it is an ordinary word.
     if input.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes()) {
         return;
     }
-    let border = input.windows(2).position(|pair| pair == b"\n\n").unwrap_or(input.len());
-    let head = read_head(&input[..border]);
-    let body = plant(input.get(border + 2..).unwrap_or_default());
+    let head_end = input.windows(2).position(|pair| pair == b"\n\n").unwrap_or(input.len());
+    let head = read_head(&input[..head_end]);
+    let body = insert_key(input.get(head_end + 2..).unwrap_or_default());
     let error = read_failure(&head, &body);
 
-    assert!(!error.message().trim().is_empty(), "an error without words");
+    assert!(!error.message().trim().is_empty(), "an error without a message");
     let shown = format!("{error} {error:?} {} {:?}", error.chain(), error.fault());
-    assert!(!shown.contains(SECRET), "the error shows the key: {shown}");
+    assert!(!shown.contains(SECRET), "the error contains the key: {shown}");
     let excerpt = error.body_excerpt().unwrap_or_default();
-    assert!(!excerpt.contains(SECRET), "the excerpt shows the key: {excerpt}");
+    assert!(!excerpt.contains(SECRET), "the excerpt contains the key: {excerpt}");
     assert!(
         error
             .retry_after()
             .is_none_or(|wait| wait < Duration::from_secs(u64::from(u32::MAX))),
-        "a wait without end"
+        "an excessive delay"
     );
 });

@@ -1,4 +1,4 @@
-//! Messages, requests and replies as JSON: what is read is written and read again as the same.
+//! Messages, requests and replies as JSON: everything that can be parsed survives a round trip.
 #![no_main]
 
 use std::fmt::Debug;
@@ -7,19 +7,19 @@ use agcore_chat::{ChatRequest, ChatResponse, Message};
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 
-fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(json: &[u8], written_part: impl FnOnce(T) -> T) {
-    let Ok(read) = serde_json::from_slice(json).map(written_part) else {
+fn check<T: Serialize + DeserializeOwned + PartialEq + Debug>(json: &[u8], normalize: impl FnOnce(T) -> T) {
+    let Ok(read) = serde_json::from_slice(json).map(normalize) else {
         return;
     };
-    let written = serde_json::to_string(&read).expect("what was read can be written");
-    let again: T = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
-    assert_eq!(again, read, "{written}");
-    let rewritten = serde_json::to_string(&again).expect("what was read can be written");
+    let written = serde_json::to_string(&read).expect("a parsed value can be written");
+    let reread: T = serde_json::from_str(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+    assert_eq!(reread, read, "{written}");
+    let rewritten = serde_json::to_string(&reread).expect("a parsed value can be written");
     assert_eq!(rewritten, written, "written twice");
 }
 
-/// What is said of the choice of tools is written only together with tools.
-fn without_idle_choice(mut request: ChatRequest) -> ChatRequest {
+/// Removes the tool choice of a request without tools, because it is not written.
+fn without_unused_tool_choice(mut request: ChatRequest) -> ChatRequest {
     if request.tools.is_empty() {
         (request.tool_choice, request.parallel_tool_calls) = (None, None);
     }
@@ -29,6 +29,6 @@ fn without_idle_choice(mut request: ChatRequest) -> ChatRequest {
 fuzz_target!(|json: &[u8]| {
     check::<Message>(json, |read| read);
     check::<Vec<Message>>(json, |read| read);
-    check(json, without_idle_choice);
+    check(json, without_unused_tool_choice);
     check::<ChatResponse>(json, |read| read);
 });

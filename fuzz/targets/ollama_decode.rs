@@ -1,14 +1,14 @@
-//! The decoder of Ollama's wire keeps its promises.
+//! The Ollama decoder upholds the invariants of decoders.
 #![no_main]
 
-use agcore_fuzz::{Chance, decoder::judge};
+use agcore_fuzz::{Choices, decoder::check_decoder};
 use agcore_llm::wire::ollama::Ollama;
 use libfuzzer_sys::fuzz_target;
 
 const TYPES: &[&str] = &["application/x-ndjson", "application/json", "text/html"];
 
 fuzz_target!(|body: &[u8]| {
-    let mut chance = Chance::of(body);
+    let mut choices = Choices::new(body);
     let wire = Ollama::new();
-    judge(&wire, TYPES, body, &mut chance);
+    check_decoder(&wire, TYPES, body, &mut choices);
 });

@@ -1,7 +1,7 @@
-//! Templates: whatever source, context and partial, compiling and rendering end, limits hold, and all ways of rendering
-//! agree.
+//! Templates: for any source, context and partial, compiling and rendering terminate, limits are enforced, and all ways of
+//! rendering agree.
 //!
-//! The input is a template, a context as JSON and a partial called `p`, divided by NUL.
+//! The input is a template, a context as JSON and a partial called `p`, separated by NUL.
 #![no_main]
 
 use agcore_fuzz::parts;
@@ -10,29 +10,29 @@ use libfuzzer_sys::fuzz_target;
 
 const LIMIT: usize = 2048;
 
-/// One level more than templates may have.
+/// One level more than the nesting limit.
 const TOO_DEEP: usize = 17;
 
 fn check(template: &PromptTemplate, json: &serde_json::Value, context: &Value) {
-    let told = |result: Result<String, _>| result.map_err(|error: agcore_prompt::PromptError| error.to_string());
+    let describe = |result: Result<String, _>| result.map_err(|error: agcore_prompt::PromptError| error.to_string());
     let rendered = template.render(context);
     match &rendered {
         Ok(text) => assert!(
             text.len() <= template.options().max_output_bytes,
             "larger than the limit"
         ),
-        Err(error) => assert!(!error.to_string().is_empty(), "an error without words"),
+        Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
     }
-    let first = told(rendered);
-    assert_eq!(told(template.render(context)), first, "rendered twice");
+    let first = describe(rendered);
+    assert_eq!(describe(template.render(context)), first, "rendered twice");
     assert_eq!(
-        told(template.render_from(json)),
+        describe(template.render_from(json)),
         first,
-        "rendered from anything serializable"
+        "rendered from a serializable value"
     );
     let mut out = String::new();
     let written = template.render_to(&mut out, context).map(|()| out);
-    assert_eq!(told(written), first, "rendered into a writer");
+    assert_eq!(describe(written), first, "rendered into a writer");
 
     if let Ok(text) = &first {
         let lenient = template.clone().with_options(template.options().with_lenient(true));
@@ -41,11 +41,11 @@ fn check(template: &PromptTemplate, json: &serde_json::Value, context: &Value) {
             Some(text),
             "lenient changes only errors"
         );
-        // A limit that is one too small is an error of its own.
-        if let Some(less) = text.len().checked_sub(1) {
+        // A limit that is one byte too small must be an error.
+        if let Some(limit) = text.len().checked_sub(1) {
             let small = template
                 .clone()
-                .with_options(template.options().with_max_output_bytes(less));
+                .with_options(template.options().with_max_output_bytes(limit));
             let error = small.render(context).expect_err("larger than the limit");
             assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
         }
@@ -68,6 +68,6 @@ fuzz_target!(|input: &str| {
     check(&template.clone().with_options(options), &json, &context);
     let mut registry = PromptTemplateRegistry::new().with_options(options.with_lenient(true));
     let _ = registry.register("p", partial);
-    registry.register_lazy("self", source).expect("a good name");
+    registry.register_lazy("self", source).expect("a valid name");
     check(&registry.bind(&template), &json, &context);
 });

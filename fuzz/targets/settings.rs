@@ -1,34 +1,31 @@
-//! The settings files: no text makes the readers of `agcore.toml` and `.env` panic, and what they say never holds a key.
+//! Settings files: the parsers of `agcore.toml` and `.env` never panic, and their messages never contain a key.
 //!
-//! The input is the text around a line that sets a key, divided by NUL.
+//! The input is the text around a line that sets a key, separated by NUL.
 #![no_main]
 
-// The command line is a program and no library, so its readers are taken from where they lie: pure, and without anything
-// else of it.
+// The command line is a binary without a library, so its parsers, which are pure, are included by path.
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/dotenv.rs"]
 mod dotenv;
-#[path = "../../crates/agcore-cli/src/settings/fault.rs"]
-mod fault;
+#[path = "../../crates/agcore-cli/src/settings/error.rs"]
+mod error;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/file.rs"]
 mod file;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/permissions.rs"]
 mod permissions;
-#[path = "../../crates/agcore-cli/src/settings/place.rs"]
-mod place;
 
 use std::path::Path;
 
 use agcore_fuzz::parts;
 use libfuzzer_sys::fuzz_target;
 
-/// No name of a setting can hold it.
+/// No name of a setting can contain this key.
 const KEY: &str = "sk-live/0123456789";
 
-/// What a person reads about a settings file.
-fn said(text: &str) -> Vec<String> {
+/// Returns the messages about a settings file.
+fn messages(text: &str) -> Vec<String> {
     match file::File::parse(Path::new("agcore.toml"), text) {
         Ok(file) => file.unknown.iter().map(|(_, fault)| fault.to_string()).collect(),
         Err(fault) => vec![fault.to_string()],
@@ -44,14 +41,14 @@ fuzz_target!(|data: &[u8]| {
         format!("OPENAI_API_KEY={KEY}"),
     ] {
         let file = format!("{before}\n{line}{after}");
-        let mut told = said(&file);
-        told.extend(
+        let mut messages = messages(&file);
+        messages.extend(
             dotenv::parse(Path::new(".env"), &file)
                 .err()
                 .map(|fault| fault.to_string()),
         );
-        for told in told {
-            assert!(!told.contains(KEY), "{told}");
+        for message in messages {
+            assert!(!message.contains(KEY), "{message}");
         }
     }
 });

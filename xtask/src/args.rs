@@ -9,39 +9,44 @@ use lexopt::{Arg, Parser, ValueExt as _};
 use crate::stage::Stage;
 use crate::{fuzz, graph, tidy};
 
-/// What `cargo xtask` prints when nothing is asked of it.
+/// The help text, which is also printed without a command.
 pub(crate) const HELP: &str = "\
-The workspace's own tasks.
+Tasks of the workspace.
 
 Usage: cargo xtask <command>
 
-Checks, each counted; they end with a line `N passed, N failed`:
-  ci                        all of the below, in this order
-  fmt                       every file is as rustfmt writes it
-  clippy                    no warning of the compiler or of clippy
-  docs                      no warning of rustdoc
-  test                      unit, integration and doc tests; every example runs
-  graph [--check] [NAME…]   floors, doors, module circles, budgets; draws docs/graph.md
-                            (--check compares it instead)
-  tidy [NAME…]              module docs, READMEs, no printing, no stubs, and the like
+Checks; each prints a line, and the last line is `N passed, N failed`:
+  ci                        all checks below, in this order
+  fmt                       formatting, by rustfmt
+  tidy [NAME…] [--range A..B]
+                            conventions that no compiler checks: lengths, docs, prose,
+                            public API, commit messages (of the range) and others
+  graph [--check] [NAME…]   floors, doors, module cycles and budgets; writes
+                            docs/graph.md, or compares it with --check
+  clippy                    warnings of the compiler and of clippy
+  docs                      warnings of rustdoc
+  test                      unit, integration and doc tests; runs every example
+  features                  builds each library with each of its features
   deny                      licences, bans and sources of dependencies, by cargo-deny
-  features                  each library builds with each of its features
-  fuzz, for a moment        every fuzz target runs for some seconds (as a part of ci only)
 
-Longer runs:
-  bench [NAME]              the benches, or those of one bench or package
-  soak [FILTER]             the tests with their long counts (AGCORE_SOAK=1)
+Generated files:
+  gen [--check]             writes the tables of features and the snapshots of the public
+                            API (docs/api), or compares them with --check
+
+Not part of ci:
+  bench [NAME]              runs the benches, or those of one bench or package
+  soak [FILTER]             runs the tests with more cases (AGCORE_SOAK=1)
   fuzz [TARGET] [--seconds N]
-                            the fuzz targets, or one, for a minute each unless told
-                            otherwise; needs a C++ compiler
-  sdk-types                 bodies of requests against the types that the vendors publish;
+                            runs the fuzz targets, or one of them, for a minute each by
+                            default; needs a C++ compiler
+  sdk-types                 validates request bodies against the types of the vendors;
                             installs their Python packages into the target folder
 
-  help                      this text
+  help                      prints this text
 
-Exit status: 0 when all went well, 1 when something failed, 2 for a wrong command line.";
+Exit status: 0 on success, 1 if something failed, 2 for a wrong command line.";
 
-/// What was asked for.
+/// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
@@ -53,7 +58,7 @@ pub(crate) enum Command {
     Fuzz { target: Option<String>, time: Duration },
 }
 
-/// Reads the arguments after the program's name.
+/// Parses the arguments after the program's name.
 pub(crate) fn parse<I>(arguments: I) -> Result<Command, lexopt::Error>
 where
     I: IntoIterator<Item = OsString>,
@@ -66,39 +71,44 @@ where
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Long("check") => rest.check = true,
             Arg::Long("seconds") => rest.seconds = Some(parser.value()?.parse()?),
+            Arg::Long("range") => rest.range = Some(parser.value()?.string()?),
             Arg::Value(value) if command.is_none() => command = Some(value.into_string()?),
             Arg::Value(value) => rest.words.push(value.into_string()?),
             _ => return Err(argument.unexpected()),
         }
     }
     match command {
-        Some(command) => named(&command, rest),
-        None => rest.none().map(|()| Command::Help),
+        Some(command) => by_name(&command, rest),
+        None => rest.nothing().map(|()| Command::Help),
     }
 }
 
-/// What stands after the command.
+/// The arguments after the command. What a command accepts is taken out; the remainder is an error.
 #[derive(Debug, Default)]
 struct Rest {
     check: bool,
-    /// libFuzzer takes none for no end.
+    /// Not zero, which libFuzzer takes for no limit.
     seconds: Option<NonZeroU64>,
+    range: Option<String>,
     words: Vec<String>,
 }
 
 impl Rest {
-    /// Complains of `--check`, which only `graph` knows, and of `--seconds`, which only `fuzz` knows.
-    fn no_option(self) -> Result<Vec<String>, lexopt::Error> {
+    /// Returns the words, after rejecting the options that were not taken out.
+    fn words(self) -> Result<Vec<String>, lexopt::Error> {
         if self.check {
-            return Err("only `graph` knows --check".into());
+            return Err("--check is only valid for `graph` and `gen`".into());
         }
         if self.seconds.is_some() {
-            return Err("only `fuzz` knows --seconds".into());
+            return Err("--seconds is only valid for `fuzz`".into());
+        }
+        if self.range.is_some() {
+            return Err("--range is only valid for `tidy`".into());
         }
         Ok(self.words)
     }
 
-    fn none(self) -> Result<(), lexopt::Error> {
+    fn nothing(self) -> Result<(), lexopt::Error> {
         self.at_most_one().and_then(|word| match word {
             Some(word) => Err(format!("unexpected argument `{word}`").into()),
             None => Ok(()),
@@ -106,7 +116,7 @@ impl Rest {
     }
 
     fn at_most_one(self) -> Result<Option<String>, lexopt::Error> {
-        let mut words = self.no_option()?.into_iter();
+        let mut words = self.words()?.into_iter();
         let first = words.next();
         match words.next() {
             Some(word) => Err(format!("unexpected argument `{word}`").into()),
@@ -115,16 +125,21 @@ impl Rest {
     }
 }
 
-fn named(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
+fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
     let stage = match command {
         "graph" => {
-            let frozen = std::mem::take(&mut rest.check);
-            let only = known(rest.no_option()?, &graph::names())?;
-            return Ok(Command::Stage(Stage::Graph { frozen, only }));
+            let check = std::mem::take(&mut rest.check);
+            let only = names_of_checks(rest.words()?, &graph::names())?;
+            return Ok(Command::Stage(Stage::Graph { check, only }));
         }
         "tidy" => {
-            let only = known(rest.no_option()?, &tidy::names())?;
-            return Ok(Command::Stage(Stage::Tidy { only }));
+            let range = rest.range.take();
+            let only = names_of_checks(rest.words()?, &tidy::names())?;
+            return Ok(Command::Stage(Stage::Tidy { only, range }));
+        }
+        "gen" => {
+            let check = std::mem::take(&mut rest.check);
+            return rest.nothing().map(|()| Command::Stage(Stage::Generate { check }));
         }
         "bench" => return rest.at_most_one().map(|name| Command::Bench { name }),
         "soak" => return rest.at_most_one().map(|filter| Command::Soak { filter }),
@@ -133,23 +148,23 @@ fn named(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             let time = seconds.map_or(fuzz::DEFAULT_TIME, Duration::from_secs);
             return rest.at_most_one().map(|target| Command::Fuzz { target, time });
         }
-        "sdk-types" => return rest.none().map(|()| Command::SdkTypes),
-        "help" => return rest.none().map(|()| Command::Help),
-        "ci" => return rest.none().map(|()| Command::Ci),
+        "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
+        "help" => return rest.nothing().map(|()| Command::Help),
+        "ci" => return rest.nothing().map(|()| Command::Ci),
         "fmt" => Stage::Fmt,
         "clippy" => Stage::Clippy,
         "docs" => Stage::Docs,
         "test" => Stage::Test,
         "deny" => Stage::Deny,
         "features" => Stage::Features,
-        other => return Err(format!("there is no command `{other}`").into()),
+        other => return Err(format!("unknown command `{other}`").into()),
     };
-    rest.none().map(|()| Command::Stage(stage))
+    rest.nothing().map(|()| Command::Stage(stage))
 }
 
-fn known(words: Vec<String>, names: &[&str]) -> Result<Vec<String>, lexopt::Error> {
+fn names_of_checks(words: Vec<String>, names: &[&str]) -> Result<Vec<String>, lexopt::Error> {
     match words.iter().find(|word| !names.contains(&word.as_str())) {
-        Some(word) => Err(format!("there is no check `{word}`; there are: {}", names.join(", ")).into()),
+        Some(word) => Err(format!("unknown check `{word}`; known are: {}", names.join(", ")).into()),
         None => Ok(words),
     }
 }
@@ -174,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_known_by_name() {
+    fn parses_commands() {
         check("", Command::Help);
         check("help", Command::Help);
         check("ci --help", Command::Help);
@@ -191,30 +206,35 @@ mod tests {
     }
 
     #[test]
-    fn graph_and_tidy_take_names_of_checks() {
+    fn parses_names_of_checks_and_options() {
         let only = vec!["doors".to_owned()];
         check(
             "graph doors --check",
-            Command::Stage(Stage::Graph { frozen: true, only }),
+            Command::Stage(Stage::Graph { check: true, only }),
         );
-        let only = vec!["stubs".to_owned()];
-        check("tidy stubs", Command::Stage(Stage::Tidy { only }));
+        let only = vec!["commits".to_owned()];
+        let range = Some("HEAD~2..HEAD".to_owned());
+        check(
+            "tidy commits --range HEAD~2..HEAD",
+            Command::Stage(Stage::Tidy { only, range }),
+        );
+        check("gen --check", Command::Stage(Stage::Generate { check: true }));
         assert!(
             parse_line("graph door")
                 .unwrap_err()
-                .starts_with("there is no check `door`; there are: floors")
+                .starts_with("unknown check `door`; known are: floors")
         );
     }
 
     #[test]
-    fn what_is_not_known_is_an_error() {
-        check_error("cli", "there is no command `cli`");
+    fn rejects_unknown_arguments() {
+        check_error("cli", "unknown command `cli`");
         check_error("ci now", "unexpected argument `now`");
         check_error("sdk-types openai", "unexpected argument `openai`");
         check_error("bench a b", "unexpected argument `b`");
-        check_error("tidy --check", "only `graph` knows --check");
-        check_error("graph --seconds 5", "only `fuzz` knows --seconds");
-        check_error("fuzz --check", "only `graph` knows --check");
+        check_error("tidy --check", "--check is only valid for `graph` and `gen`");
+        check_error("graph --seconds 5", "--seconds is only valid for `fuzz`");
+        check_error("fuzz --range a..b", "--range is only valid for `tidy`");
         assert!(parse_line("fuzz --seconds 0").is_err());
         check_error("fmt --fix", "invalid option '--fix'");
     }

@@ -1,4 +1,4 @@
-//! `bench`: runs the benches, all or those of one name.
+//! `bench`: runs all benches, or those with one name.
 
 use anyhow::bail;
 use cargo_metadata::TargetKind;
@@ -6,29 +6,29 @@ use cargo_metadata::TargetKind;
 use crate::process;
 use crate::workspace::{Package, Target, Workspace};
 
-/// Runs the benches whose own name or whose package's name is `name`; all
-/// without one. `false` when one of them failed.
+/// Runs the benches whose own name or whose package's name is `name`, or all of them without a name. Returns `false`
+/// if one of them failed.
 pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<bool> {
-    let benches = chosen(&workspace.members, name);
+    let benches = selected(&workspace.members, name);
     if benches.is_empty() {
-        let known: Vec<_> = chosen(&workspace.members, None)
+        let known: Vec<_> = selected(&workspace.members, None)
             .into_iter()
             .map(|(_, name)| name)
             .collect();
         match name {
-            Some(name) => bail!("no bench is called `{name}`; there are: {}", known.join(", ")),
+            Some(name) => bail!("no bench is named `{name}`; known are: {}", known.join(", ")),
             None => bail!("the workspace has no benches"),
         }
     }
-    let mut all_ran = true;
+    let mut all_succeeded = true;
     for (package, bench) in benches {
         let arguments = ["bench", "--package", package, "--bench", bench];
-        all_ran &= process::succeeds(&mut workspace.cargo.command(arguments))?;
+        all_succeeded &= process::succeeds(&mut workspace.cargo.command(arguments))?;
     }
-    Ok(all_ran)
+    Ok(all_succeeded)
 }
 
-fn chosen<'a>(members: &'a [Package], name: Option<&str>) -> Vec<(&'a str, &'a str)> {
+fn selected<'a>(members: &'a [Package], name: Option<&str>) -> Vec<(&'a str, &'a str)> {
     let pairs = members.iter().flat_map(|member| {
         let benches = member.targets_of(TargetKind::Bench);
         benches.map(move |Target { name, .. }| (member.name.as_str(), name.as_str()))
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn benches_are_chosen_by_their_name_or_their_package() {
+    fn selects_benches_by_their_name_or_their_package() {
         let bench = |name: &str| Target {
             name: name.to_owned(),
             kind: TargetKind::Bench,
@@ -63,9 +63,9 @@ mod tests {
                 ..Package::default()
             },
         ];
-        assert_eq!(chosen(&members, None).len(), 3);
-        assert_eq!(chosen(&members, Some("encode")), [("bench-llm", "encode")]);
-        assert_eq!(chosen(&members, Some("bench-prompt")), [("bench-prompt", "render")]);
-        assert_eq!(chosen(&members, Some("other")), []);
+        assert_eq!(selected(&members, None).len(), 3);
+        assert_eq!(selected(&members, Some("encode")), [("bench-llm", "encode")]);
+        assert_eq!(selected(&members, Some("bench-prompt")), [("bench-prompt", "render")]);
+        assert_eq!(selected(&members, Some("other")), []);
     }
 }

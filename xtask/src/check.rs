@@ -1,25 +1,32 @@
-//! A check: a name and what came of it.
+//! A check: a name and its outcome.
+
+use std::path::Path;
 
 use crate::finding::Finding;
+use crate::process::Logged;
+
+/// Number of lines of a log that a failed check repeats.
+const TAIL: usize = 60;
 
 /// One named check after it ran.
 #[derive(Debug)]
 pub(crate) struct Check {
     name: String,
+    note: Option<String>,
     outcome: Outcome,
 }
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,
     Failed(Vec<Finding>),
-    /// It could not run; says why. Never counted as passed.
+    /// The check could not run, for this reason. Never counted as passed.
     Skipped(String),
 }
 
 impl Check {
-    /// Passed when nothing was found.
+    /// Creates a check that passed if there are no findings and failed otherwise.
     pub(crate) fn new(name: impl Into<String>, mut findings: Vec<Finding>) -> Self {
         findings.sort();
         findings.dedup();
@@ -30,40 +37,53 @@ impl Check {
         };
         Self {
             name: name.into(),
+            note: None,
             outcome,
         }
     }
 
-    /// Not run, for the given reason.
+    /// Creates a check that did not run, for the given reason.
     pub(crate) fn skipped(name: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            note: None,
             outcome: Outcome::Skipped(reason.into()),
         }
     }
 
-    /// A check that could not be carried out is a failed one.
+    /// Creates a check from its findings; an error counts as a failure.
     pub(crate) fn from_result(name: impl Into<String>, result: anyhow::Result<Vec<Finding>>) -> Self {
         let name = name.into();
         let findings = result.unwrap_or_else(|error| {
             let problem = format!("the check could not run: {error:#}");
-            vec![Finding::new(&name, problem, "mend the cause and run again")]
+            vec![Finding::new(&name, problem, "fix the cause and run the check again")]
         });
         Self::new(name, findings)
     }
 
-    /// A check that is one command: passed when the command succeeded.
-    pub(crate) fn command(name: impl Into<String>, succeeded: anyhow::Result<bool>, remedy: &str) -> Self {
+    /// Creates a check that consists of one command and passes if the command succeeded. `root` shortens the path of
+    /// the log.
+    pub(crate) fn command(name: impl Into<String>, result: anyhow::Result<Logged>, root: &Path, remedy: &str) -> Self {
         let name = name.into();
-        let found = succeeded.map(|ok| match ok {
+        let findings = result.map(|logged| match logged.succeeded {
             true => Vec::new(),
-            false => vec![Finding::new(&name, "the command above failed", remedy)],
+            false => vec![Finding::new(&name, logged.failure(root, TAIL), remedy)],
         });
-        Self::from_result(name, found)
+        Self::from_result(name, findings)
+    }
+
+    /// Adds a short remark that is printed behind the name, such as a count.
+    pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     pub(crate) fn is_passed(&self) -> bool {

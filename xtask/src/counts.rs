@@ -1,8 +1,8 @@
-//! Counts of tests, read from the closing lines of the test runners.
+//! Counts of tests, parsed from the closing lines of the test runners.
 
 use std::ops::AddAssign;
 
-/// How many tests ended how.
+/// The number of tests by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) passed: u64,
@@ -34,7 +34,7 @@ pub(crate) fn from_cargo_test(output: &str) -> Counts {
     sum
 }
 
-/// Reads the closing `Summary` line of `cargo nextest run`.
+/// Parses the closing `Summary` line of `cargo nextest run`.
 pub(crate) fn from_nextest(output: &str) -> Counts {
     let mut sum = Counts::default();
     for line in output.lines() {
@@ -69,7 +69,7 @@ fn parse_list(entries: impl Iterator<Item: AsRef<str>>) -> Counts {
     counts
 }
 
-/// nextest explains a number in parentheses, and a comma may stand there.
+/// Removes the parentheses in which nextest explains a number, as they may contain a comma.
 fn without_parentheses(text: &str) -> String {
     let mut depth = 0_u32;
     let mut kept = String::with_capacity(text.len());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn cargo_test_lines_are_summed_over_binaries() {
+    fn sums_the_lines_of_cargo_test_over_binaries() {
         let output = "\
 running 3 tests
 test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 5 filtered out; finished in 0.01s
@@ -110,19 +110,19 @@ test result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn a_test_name_that_looks_like_a_count_is_none() {
+    fn ignores_a_test_name_that_looks_like_a_count() {
         check(from_cargo_test("test passed_5 ... ok\n5 passed; 1 failed\n"), 0, 0, 0);
     }
 
     #[test]
-    fn nextest_summary_is_read() {
+    fn parses_the_summary_of_nextest() {
         let output =
             "     Summary [   0.055s] 5 tests run: 3 passed (1 slow, 1 leaky), 1 failed, 1 timed out, 2 skipped\n";
         check(from_nextest(output), 3, 2, 2);
     }
 
     #[test]
-    fn a_nextest_run_that_was_cut_short_is_read() {
+    fn parses_the_summary_of_an_interrupted_nextest_run() {
         check(
             from_nextest("  Summary [ 1.0s] 2/9 tests run: 1 passed, 1 failed, 0 skipped"),
             1,

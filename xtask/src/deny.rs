@@ -1,6 +1,6 @@
-//! `deny`: what dependencies are and where they come from, by cargo-deny and
-//! `deny.toml`. Advisories are not looked up: their database lives elsewhere
-//! and changes without us.
+//! `deny`: licences, bans and sources of dependencies, checked by cargo-deny with `deny.toml`.
+//!
+//! Advisories are not checked here, because their database is remote and changes independently of this repository.
 
 mod tool;
 mod verdict;
@@ -14,7 +14,7 @@ use tool::Tool;
 
 const CHECKS: &[&str] = &["bans", "licenses", "sources"];
 
-/// Runs cargo-deny, after installing it where it is missing.
+/// Runs cargo-deny, installing it first if it is missing.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     match tool::find_or_install(workspace) {
         Ok(Tool::Ready(program)) => {
@@ -29,7 +29,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
                 Err(error) => report.add(&Check::from_result("deny", Err(error))),
             }
         }
-        Ok(Tool::OutOfReach(reason)) => {
+        Ok(Tool::Unreachable(reason)) => {
             for name in CHECKS {
                 report.add(&Check::skipped(*name, &reason));
             }

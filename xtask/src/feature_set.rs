@@ -1,23 +1,22 @@
-//! Feature sets of a package: what a choice of features really turns on.
+//! Feature sets of a package: what a selection of features actually turns on.
 
 use std::collections::BTreeSet;
 
 use crate::workspace::Package;
 
-/// The feature that cargo turns on by itself.
+/// The feature that cargo turns on unless asked not to.
 pub(crate) const DEFAULT: &str = "default";
 
-/// Everything that the chosen features turn on: features, optional
-/// dependencies (`dep:x`) and features of dependencies (`x/y`).
+/// Returns everything that the selected features turn on: features, optional dependencies (`dep:x`) and features of
+/// dependencies (`x/y`).
 ///
-/// `default` itself is left out: on its own it stands for nothing else than
-/// what it lists.
-pub(crate) fn enabled<I>(package: &Package, chosen: I) -> BTreeSet<String>
+/// `default` itself is left out, as it means nothing beyond the features it lists.
+pub(crate) fn enabled<I>(package: &Package, selected: I) -> BTreeSet<String>
 where
     I: IntoIterator<Item: AsRef<str>>,
 {
-    let chosen = chosen.into_iter();
-    let mut waiting: Vec<String> = chosen.map(|name| name.as_ref().to_owned()).collect();
+    let selected = selected.into_iter();
+    let mut waiting: Vec<String> = selected.map(|name| name.as_ref().to_owned()).collect();
     let mut enabled = BTreeSet::new();
     while let Some(feature) = waiting.pop() {
         if !enabled.insert(feature.clone()) {
@@ -31,13 +30,13 @@ where
     enabled
 }
 
-/// The features of a package, each by name, without `default`.
+/// Returns the names of all features of a package except `default`.
 pub(crate) fn names(package: &Package) -> impl Iterator<Item = &str> {
     let names = package.features.keys().map(String::as_str);
     names.filter(|name| *name != DEFAULT)
 }
 
-/// The features that do not turn on `unwanted`, alone or by what they imply.
+/// Returns the features that turn on `unwanted` neither directly nor through what they imply.
 pub(crate) fn all_without<'a>(package: &'a Package, unwanted: &str) -> Vec<&'a str> {
     names(package)
         .filter(|name| !enabled(package, [*name]).contains(unwanted))
@@ -67,20 +66,20 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(chosen: &[&str], expected: &[&str]) {
-        let enabled = enabled(&package(), chosen);
+    fn check(selected: &[&str], expected: &[&str]) {
+        let enabled = enabled(&package(), selected);
         assert_eq!(enabled.iter().collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn implied_features_are_followed() {
+    fn follows_implied_features() {
         check(&[], &[]);
         check(&["default"], &["chat"]);
         check(&["gzip"], &["dep:reqwest", "gzip", "http", "reqwest?/gzip"]);
     }
 
     #[test]
-    fn features_that_imply_the_unwanted_one_are_left_out() {
+    fn leaves_out_features_that_imply_the_unwanted_one() {
         assert_eq!(all_without(&package(), "http"), ["chat"]);
     }
 }

@@ -1,103 +1,102 @@
-//! `features`: every library builds, without a warning, with no feature, the
-//! default ones, each alone, and all; and a choice of one wire brings no other.
+//! `features`: every library builds without warnings with no features, with the default features and with each feature
+//! alone; a build with one wire contains no code of another.
+//!
+//! All features at once are not built here, because clippy, docs and tests build them.
 
 mod symbols;
 
 use std::collections::BTreeSet;
-use std::process::Output;
 
 use crate::check::Check;
 use crate::feature_set;
 use crate::finding::Finding;
-use crate::process;
+use crate::process::{self, Logged};
 use crate::report::Report;
 use crate::workspace::{Package, Workspace};
 
-/// Checks every choice that resolves differently from those before it.
+/// Number of lines of a log that a failed build shows.
+const TAIL: usize = 40;
+
+/// Checks every selection of features that resolves differently from the ones before it.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
-    let mut alike = 0;
     for member in workspace.members.iter().filter(|member| member.has_library()) {
-        let choices = choices(member);
-        let different = different(member, &choices);
-        alike += choices.len() - different.len();
-        for choice in different {
-            report.add(&check(workspace, member, choice));
+        for selection in distinct(member, selections(member)) {
+            report.add(&check(workspace, member, &selection));
         }
     }
     for check in symbols::check(workspace) {
         report.add(&check);
     }
-    println!("{alike} feature sets resolve like one before them and were not built again");
 }
 
 /// Features to build a package with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Choice {
+struct Selection {
     name: String,
     features: Vec<String>,
 }
 
-/// None, default, each, all.
-fn choices(package: &Package) -> Vec<Choice> {
-    let names: Vec<String> = feature_set::names(package).map(str::to_owned).collect();
-    let choice = |name: &str, features: &[String]| Choice {
+/// Returns no features, the default features, and each public feature alone.
+fn selections(package: &Package) -> Vec<Selection> {
+    let selection = |name: &str, features: &[&str]| Selection {
         name: name.to_owned(),
-        features: features.to_vec(),
+        features: features.iter().map(|&feature| feature.to_owned()).collect(),
     };
-    let mut choices = vec![choice("no features", &[])];
-    choices.push(choice("default features", &[feature_set::DEFAULT.to_owned()]));
-    let each = names
-        .iter()
-        .map(|name| choice(&format!("`{name}`"), std::slice::from_ref(name)));
-    choices.extend(each);
-    choices.push(choice("all features", &names));
-    choices
+    let mut selections = vec![
+        selection("no features", &[]),
+        selection("default features", &[feature_set::DEFAULT]),
+    ];
+    let public = feature_set::names(package).filter(|name| !name.starts_with('_'));
+    selections.extend(public.map(|name| selection(&format!("`{name}`"), &[name])));
+    selections
 }
 
-/// The first choice of each set that resolves alike.
-fn different<'a>(package: &Package, choices: &'a [Choice]) -> Vec<&'a Choice> {
+/// Keeps the first selection of each set of enabled features.
+fn distinct(package: &Package, selections: Vec<Selection>) -> Vec<Selection> {
     let mut seen = BTreeSet::new();
-    let resolves_new = |choice: &&Choice| seen.insert(feature_set::enabled(package, &choice.features));
-    choices.iter().filter(resolves_new).collect()
+    let mut kept = selections;
+    kept.retain(|selection| seen.insert(feature_set::enabled(package, &selection.features)));
+    kept
 }
 
-fn check(workspace: &Workspace, member: &Package, choice: &Choice) -> Check {
-    // A package that declares no default features does not know the word.
+fn check(workspace: &Workspace, member: &Package, selection: &Selection) -> Check {
+    // Cargo does not know `default` in a package that declares no default features.
     let known = |name: &&String| member.features.contains_key(*name);
-    let features: Vec<_> = choice.features.iter().filter(known).cloned().collect();
+    let features: Vec<_> = selection.features.iter().filter(known).cloned().collect();
     let features = features.join(",");
     let arguments = ["check", "--lib", "--package", &member.name, "--no-default-features"];
     let mut command = workspace.cargo.command(arguments);
     if !features.is_empty() {
         command.args(["--features", &features]);
     }
-    let found = process::capture(&mut command).map(|output| findings(member, &features, &output));
-    Check::from_result(format!("{} with {}", member.name, choice.name), found)
+    let log = workspace.log(&format!("features-{}-{features}", member.name));
+    let findings = process::logged(&mut command, &log).map(|logged| findings(workspace, member, &features, &logged));
+    Check::from_result(format!("{} with {}", member.name, selection.name), findings)
 }
 
-fn findings(member: &Package, features: &str, output: &Output) -> Vec<Finding> {
-    let told = String::from_utf8_lossy(&output.stderr);
-    let problem = if !output.status.success() {
-        "it does not build"
-    } else if has_warning(&told) {
-        "it builds with warnings"
+fn findings(workspace: &Workspace, member: &Package, features: &str, logged: &Logged) -> Vec<Finding> {
+    let problem = if !logged.succeeded {
+        "does not build"
+    } else if has_warning(&logged.text) {
+        "builds with warnings"
     } else {
         return Vec::new();
     };
     vec![Finding::new(
         &member.manifest,
-        format!("{problem}:\n{}", told.trim_end()),
+        format!("{problem}: {}", logged.excerpt(&workspace.root, TAIL)),
         format!(
             "see `cargo check --lib --package {} --no-default-features --features \"{features}\"`; \
-             put what needs a feature behind it",
+             put code that needs a feature behind that feature",
             member.name
         ),
     )]
 }
 
-/// Whether cargo counted warnings: `` warning: `x` (lib) generated 1 warning ``.
-fn has_warning(told: &str) -> bool {
-    told.lines()
+/// Returns whether cargo counted warnings: `` warning: `x` (lib) generated 1 warning ``.
+fn has_warning(output: &str) -> bool {
+    output
+        .lines()
         .any(|line| line.starts_with("warning: `") && line.contains("generated"))
 }
 
@@ -119,31 +118,28 @@ mod tests {
     #[track_caller]
     fn check(features: &[(&str, &[&str])], expected: &[&str]) {
         let package = package(features);
-        let choices = choices(&package);
-        let names: Vec<_> = different(&package, &choices)
-            .into_iter()
-            .map(|choice| &choice.name)
-            .collect();
+        let selections = distinct(&package, selections(&package));
+        let names: Vec<_> = selections.iter().map(|selection| &selection.name).collect();
         assert_eq!(names, expected);
     }
 
     #[test]
-    fn a_package_without_features_is_built_once() {
+    fn builds_a_package_without_features_once() {
         check(&[], &["no features"]);
         check(&[("default", &[])], &["no features"]);
     }
 
     #[test]
-    fn what_resolves_alike_is_built_once() {
+    fn builds_each_set_of_enabled_features_once() {
         check(&[("default", &["a"]), ("a", &[])], &["no features", "default features"]);
         check(
-            &[("default", &["a"]), ("a", &[]), ("b", &["dep:b"])],
-            &["no features", "default features", "`b`", "all features"],
+            &[("default", &["a"]), ("a", &["_a"]), ("b", &["dep:b"]), ("_a", &[])],
+            &["no features", "default features", "`b`"],
         );
     }
 
     #[test]
-    fn warnings_are_seen_in_what_cargo_tells() {
+    fn finds_warnings_in_the_output_of_cargo() {
         assert!(has_warning(
             "warning: unused import\nwarning: `x` (lib) generated 1 warning\n"
         ));

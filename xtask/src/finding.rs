@@ -1,8 +1,8 @@
-//! A finding: one thing that is wrong, where, and what to do about it.
+//! A finding: one problem, where it is, and what to do about it.
 
 use std::fmt;
 
-/// One thing that a check found wrong.
+/// One problem that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     place: String,
@@ -11,7 +11,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// `place` is a file (with its line where known), a crate, or a command.
+    /// Creates a finding. `place` is a file (with its line where known), a crate, or a command.
     pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             place: place.into(),

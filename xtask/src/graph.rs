@@ -1,6 +1,6 @@
-//! `graph`: the shape of the house, checked against its plan and drawn.
+//! `graph`: the dependency graph of the workspace, checked against its architecture and drawn.
 //!
-//! Each rule is one file that holds its table and its check.
+//! Each rule is one file with its table and its check.
 
 mod floors;
 mod dev_testkit;
@@ -17,7 +17,7 @@ use crate::check::Check;
 use crate::report::Report;
 use crate::workspace::Workspace;
 
-/// One rule: its name on the command line, and how it is checked.
+/// A rule: its name on the command line, and the function that checks it.
 type Rule = (&'static str, fn(&Workspace) -> Vec<Check>);
 
 const RULES: &[Rule] = &[
@@ -32,28 +32,28 @@ const RULES: &[Rule] = &[
     ("crypto", crypto::check),
 ];
 
-/// The rule that the drawn picture is the real graph.
+/// The rule that the picture in `docs/graph.md` shows the actual graph.
 const PICTURE: &str = "picture";
 
-/// The names that `only` may hold.
+/// Returns the names of all rules.
 pub(crate) fn names() -> Vec<&'static str> {
     let mut names: Vec<_> = RULES.iter().map(|(name, _)| *name).collect();
     names.push(PICTURE);
     names
 }
 
-/// Checks the rules in `only`, or all when it is empty. With `frozen` a stale
-/// picture is a finding; without, it is drawn anew.
-pub(crate) fn run(workspace: &Workspace, frozen: bool, only: &[String], report: &mut Report) {
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|wanted| wanted == name);
+/// Checks the rules in `only`, or all of them if it is empty. With `check_picture`, an outdated picture is a finding; without it,
+/// the picture is rewritten.
+pub(crate) fn run(workspace: &Workspace, check_picture: bool, only: &[String], report: &mut Report) {
+    let is_selected = |name: &str| only.is_empty() || only.iter().any(|selected| selected == name);
     for (name, check) in RULES {
-        if wanted(name) {
+        if is_selected(name) {
             for check in check(workspace) {
                 report.add(&check);
             }
         }
     }
-    if wanted(PICTURE) {
-        report.add(&picture::check(workspace, frozen));
+    if is_selected(PICTURE) {
+        report.add(&picture::check(workspace, check_picture));
     }
 }

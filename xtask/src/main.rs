@@ -1,32 +1,34 @@
-//! The workspace's own tasks, run as `cargo xtask <command>`.
+//! The tasks of this workspace, run as `cargo xtask <command>`.
 //!
-//! One file per command; what decides is a function on plain data, what starts
-//! processes is apart from it. Modules in reading order: words, then the
-//! workspace as data, then the commands, then `ci`, which runs them all.
+//! There is one file per command. Decisions are functions on plain data, separate from the code that starts processes.
+//! The modules are in reading order: results, the workspace as data, the commands, and the stages that group them.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a task runner talks to its terminal"
+    reason = "a task runner prints to its terminal"
 )]
 
 mod finding;
+mod process;
 mod check;
 mod counts;
 mod report;
 mod summary;
-mod process;
 mod workspace;
 mod feature_set;
 mod tree;
 mod rust_source;
+mod rust_comments;
+mod markdown;
 mod sources;
-mod fmt;
-mod clippy;
-mod docs;
+mod module_tree;
+mod public_api;
+mod lints;
 mod sdk_types;
 mod test;
 mod graph;
+mod generate;
 mod tidy;
 mod deny;
 mod features;
@@ -44,14 +46,14 @@ use args::Command;
 use stage::Stage;
 use workspace::Workspace;
 
-/// What a wrong command line ends with; a failed check ends with 1.
+/// The exit status for a wrong command line; that of a failed check is 1.
 const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
     let command = match args::parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(error) => {
-            eprintln!("error: {error}\n\n{}", args::HELP);
+            eprintln!("error: {error}\n\n`cargo xtask help` lists the commands.");
             return ExitCode::from(USAGE_ERROR);
         }
     };
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command; `false` means that a check failed.
+/// Runs one command; returns `false` if a check failed.
 fn run(command: &Command) -> anyhow::Result<bool> {
     let load = || Workspace::load().context("cannot read the workspace");
     match command {

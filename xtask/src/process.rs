@@ -1,6 +1,7 @@
-//! Starting processes, above all cargo, at the root of the workspace.
+//! Starting processes, mostly cargo, at the root of the workspace.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -8,32 +9,39 @@ use std::thread;
 
 use anyhow::{Context as _, bail};
 
-/// How cargo is called: which one, where, and how.
+/// How to call cargo: the program, its working directory, and the settings of its builds.
 #[derive(Debug, Clone)]
 pub(crate) struct Cargo {
     program: OsString,
     directory: PathBuf,
-    incremental: bool,
+    /// Environment variables that are set for every command.
+    settings: Vec<(&'static str, &'static str)>,
 }
 
 impl Cargo {
-    /// The cargo that started this program, or the one on the path.
+    /// Uses the cargo that started this program, or else the one on `PATH`.
     pub(crate) fn at(directory: &Path) -> Self {
         Self {
             program: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
             directory: directory.to_owned(),
-            incremental: true,
+            settings: Vec::new(),
         }
     }
 
-    /// Builds without incremental caches: they cost time and space in a build
-    /// that is not repeated.
+    /// Turns off incremental compilation, which costs time and space in a build that is not repeated.
     pub(crate) fn without_incremental(mut self) -> Self {
-        self.incremental = false;
+        self.settings.push(("CARGO_INCREMENTAL", "0"));
         self
     }
 
-    /// A cargo command with its arguments, ready to run.
+    /// Turns off debug information, which only a debugger and the lines of a backtrace need; panic messages still
+    /// contain file and line.
+    pub(crate) fn without_debug_info(mut self) -> Self {
+        self.settings.push(("CARGO_PROFILE_DEV_DEBUG", "0"));
+        self
+    }
+
+    /// Creates a cargo command with its arguments, ready to run.
     pub(crate) fn command<I>(&self, arguments: I) -> Command
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
@@ -41,35 +49,33 @@ impl Cargo {
         self.tool(&self.program, arguments)
     }
 
-    /// The same for another program that works on the workspace.
+    /// Creates a command for another program that works on the workspace.
     pub(crate) fn tool<I>(&self, program: &OsStr, arguments: I) -> Command
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory);
-        // `cargo run` describes this package to us in the environment; build
-        // scripts below must not take it for theirs.
+        // `cargo run` describes the xtask package in the environment; the build scripts that we start must not mistake
+        // that for their own description.
         for (name, _) in std::env::vars_os() {
-            if is_of_cargo_run(&name) {
+            if is_set_by_cargo_run(&name) {
                 command.env_remove(name);
             }
         }
-        if !self.incremental {
-            command.env("CARGO_INCREMENTAL", "0");
-        }
+        command.envs(self.settings.iter().copied());
         command
     }
 }
 
-fn is_of_cargo_run(name: &OsStr) -> bool {
+fn is_set_by_cargo_run(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with("CARGO_PKG_")
         || name.starts_with("CARGO_MANIFEST_")
         || matches!(&*name, "CARGO_BIN_NAME" | "CARGO_CRATE_NAME")
 }
 
-/// Runs a command on this terminal; says whether it succeeded.
+/// Runs a command with its output on this terminal; returns whether it succeeded.
 pub(crate) fn succeeds(command: &mut Command) -> anyhow::Result<bool> {
     announce(command);
     let status = command
@@ -79,7 +85,7 @@ pub(crate) fn succeeds(command: &mut Command) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// Runs a command silently and gives what it printed, whatever its status.
+/// Runs a command silently and returns its output, whatever its exit status.
 pub(crate) fn capture(command: &mut Command) -> anyhow::Result<Output> {
     command
         .env("CARGO_TERM_COLOR", "never")
@@ -88,24 +94,77 @@ pub(crate) fn capture(command: &mut Command) -> anyhow::Result<Output> {
         .with_context(|| format!("cannot start {}", program(command)))
 }
 
-/// Runs a command silently; its standard output, or its errors when it failed.
+/// Runs a command silently and returns its standard output; its standard error is part of the error if it fails.
 pub(crate) fn stdout(command: &mut Command) -> anyhow::Result<String> {
     let output = capture(command)?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         bail!("`{}` failed: {}", line(command), errors.trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{}` printed no text", line(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("the output of `{}` is not UTF-8", line(command)))
 }
 
-/// What a command printed on both outputs while the terminal showed it too.
+/// The result of a command whose output went to a log file.
+#[derive(Debug)]
+pub(crate) struct Logged {
+    pub(crate) succeeded: bool,
+    /// Standard output and standard error, interleaved.
+    pub(crate) text: String,
+    command: String,
+    log: PathBuf,
+}
+
+impl Logged {
+    /// Describes the failure: the command, and an excerpt of the log.
+    pub(crate) fn failure(&self, root: &Path, tail: usize) -> String {
+        format!("`{}` failed; {}", self.command, self.excerpt(root, tail))
+    }
+
+    /// Returns the path of the log relative to `root`, and its last `tail` lines.
+    pub(crate) fn excerpt(&self, root: &Path, tail: usize) -> String {
+        let lines: Vec<&str> = self.text.trim_end().lines().collect();
+        let start = lines.len().saturating_sub(tail);
+        let log = self.log.strip_prefix(root).unwrap_or(&self.log).display();
+        let part = match start {
+            0 => "output".to_owned(),
+            _ => format!("last {tail} of {} lines", lines.len()),
+        };
+        let shown: String = lines[start..].iter().map(|line| format!("\n    | {line}")).collect();
+        format!("{part} of {log}:{shown}")
+    }
+}
+
+/// Runs a command silently, with its output in the file `log`.
+pub(crate) fn logged(command: &mut Command, log: &Path) -> anyhow::Result<Logged> {
+    if let Some(folder) = log.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let file = File::create(log).with_context(|| format!("cannot create {}", log.display()))?;
+    let status = command
+        .env("CARGO_TERM_COLOR", "never")
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .status()
+        .with_context(|| format!("cannot start {}", program(command)))?;
+    let bytes = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+    Ok(Logged {
+        succeeded: status.success(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        command: line(command),
+        log: log.to_owned(),
+    })
+}
+
+/// The result of a command whose output was shown and kept.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) succeeded: bool,
+    /// Standard output, then standard error.
     pub(crate) text: String,
 }
 
-/// Runs a command on this terminal and keeps what it printed.
+/// Runs a command with its output on this terminal and returns a copy of that output.
 pub(crate) fn show(command: &mut Command) -> anyhow::Result<Shown> {
     announce(command);
     let mut child = command
@@ -115,11 +174,11 @@ pub(crate) fn show(command: &mut Command) -> anyhow::Result<Shown> {
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {}", program(command)))?;
-    let out = child.stdout.take().context("standard output is piped")?;
-    let errors = child.stderr.take().context("standard error is piped")?;
+    let out = child.stdout.take().context("standard output is not piped")?;
+    let errors = child.stderr.take().context("standard error is not piped")?;
     let errors = thread::spawn(move || copy_lines(errors, std::io::stderr()));
     let mut text = copy_lines(out, std::io::stdout());
-    // The copier does not panic; were it to, its text is lost and the status still counts.
+    // If the copying thread panicked, its text is lost, but the exit status still counts.
     text.push_str(&errors.join().unwrap_or_default());
     let succeeded = child.wait()?.success();
     Ok(Shown { succeeded, text })
@@ -146,7 +205,7 @@ fn program(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// The command as one would type it.
+/// Returns the command as one would type it.
 fn line(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name();
     let mut text = name.unwrap_or_default().to_string_lossy().into_owned();
@@ -155,4 +214,26 @@ fn line(command: &Command) -> String {
         text.push_str(&argument.to_string_lossy());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_the_end_of_the_log() {
+        let logged = Logged {
+            succeeded: false,
+            text: "one\ntwo\nthree\n".to_owned(),
+            command: "cargo doc".to_owned(),
+            log: PathBuf::from("/w/target/docs.log"),
+        };
+        let expected = "`cargo doc` failed; last 2 of 3 lines of target/docs.log:\n    | two\n    | three";
+        assert_eq!(logged.failure(Path::new("/w"), 2), expected);
+        assert!(
+            logged
+                .failure(Path::new("/w"), 3)
+                .contains("output of target/docs.log:\n    | one")
+        );
+    }
 }

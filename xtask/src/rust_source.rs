@@ -1,11 +1,14 @@
-//! Reading Rust source: what is test code, and what token streams call.
+//! Queries on Rust source: test code, macro calls, and lines.
+
+use std::ops::RangeInclusive;
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, Meta, Token, TraitItem};
 
-/// Whether the attributes keep an item to test builds: `cfg(test)`, alone or
-/// as one part of `all(…)`.
+/// Returns whether the attributes limit an item to test builds: `cfg(test)`, alone or as a part of `all(…)`.
 pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -15,7 +18,7 @@ pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The attributes of an item of whatever kind.
+/// Returns the attributes of an item of any kind.
 pub(crate) fn item_attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
@@ -37,7 +40,7 @@ pub(crate) fn item_attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The attributes of an item of an `impl`.
+/// Returns the attributes of an item of an `impl`.
 pub(crate) fn impl_item_attributes(item: &ImplItem) -> &[Attribute] {
     match item {
         ImplItem::Const(item) => &item.attrs,
@@ -48,7 +51,7 @@ pub(crate) fn impl_item_attributes(item: &ImplItem) -> &[Attribute] {
     }
 }
 
-/// The attributes of an item of a trait.
+/// Returns the attributes of an item of a trait.
 pub(crate) fn trait_item_attributes(item: &TraitItem) -> &[Attribute] {
     match item {
         TraitItem::Const(item) => &item.attrs,
@@ -59,7 +62,7 @@ pub(crate) fn trait_item_attributes(item: &TraitItem) -> &[Attribute] {
     }
 }
 
-/// The macros that a token stream calls, at any depth: name and line.
+/// Returns the name and line of each macro call in a token stream, at any depth.
 pub(crate) fn macro_calls(tokens: TokenStream) -> Vec<(String, usize)> {
     let mut calls = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -67,7 +70,7 @@ pub(crate) fn macro_calls(tokens: TokenStream) -> Vec<(String, usize)> {
         match token {
             TokenTree::Ident(name) => {
                 let next = tokens.peek();
-                // The mark of `a != b` is joined to what follows.
+                // The `!` of `a != b` is joined to the `=`.
                 let is_called = matches!(next, Some(TokenTree::Punct(mark))
                     if mark.as_char() == '!' && mark.spacing() == Spacing::Alone);
                 if is_called {
@@ -81,7 +84,7 @@ pub(crate) fn macro_calls(tokens: TokenStream) -> Vec<(String, usize)> {
     calls
 }
 
-/// The lines of `#[ignore]` without a reason, at any depth.
+/// Returns the line of each `#[ignore]` without a reason, at any depth.
 pub(crate) fn bare_ignores(tokens: TokenStream) -> Vec<usize> {
     let mut lines = Vec::new();
     for token in tokens {
@@ -96,6 +99,41 @@ pub(crate) fn bare_ignores(tokens: TokenStream) -> Vec<usize> {
         }
     }
     lines
+}
+
+/// Returns the lines of each item that is compiled only in test builds, from its first attribute to its end.
+pub(crate) fn test_only_lines(file: &syn::File) -> Vec<RangeInclusive<usize>> {
+    let mut collector = TestLines::default();
+    collector.visit_file(file);
+    collector.ranges
+}
+
+#[derive(Default)]
+struct TestLines {
+    ranges: Vec<RangeInclusive<usize>>,
+}
+
+impl<'ast> Visit<'ast> for TestLines {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if is_test_only(item_attributes(item)) {
+            self.ranges.push(lines(item.span()));
+        } else {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        if is_test_only(impl_item_attributes(item)) {
+            self.ranges.push(lines(item.span()));
+        } else {
+            visit::visit_impl_item(self, item);
+        }
+    }
+}
+
+/// Returns the first and the last line of a span.
+pub(crate) fn lines(span: proc_macro2::Span) -> RangeInclusive<usize> {
+    span.start().line..=span.end().line
 }
 
 fn implies_test(condition: &Meta) -> bool {
@@ -119,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_known_by_its_condition() {
+    fn recognises_test_code_by_its_condition() {
         check_test_only("#[cfg(test)] mod tests {}", true);
         check_test_only("#[cfg(all(test, feature = \"a\"))] use a::b;", true);
         check_test_only("#[cfg(any(test, feature = \"a\"))] fn f() {}", false);
@@ -128,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn macro_calls_are_found_at_depth_and_not_in_text() {
+    fn finds_macro_calls_at_any_depth_but_not_in_strings() {
         let tokens: TokenStream = "fn f() {\n vec![dbg!(1)]; let x = \"print!()\"; a != b }"
             .parse()
             .unwrap();
@@ -137,10 +175,17 @@ mod tests {
     }
 
     #[test]
-    fn an_ignore_with_a_reason_is_fine() {
+    fn accepts_an_ignore_with_a_reason() {
         let tokens: TokenStream = "mod m {\n#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {} }"
             .parse()
             .unwrap();
         assert_eq!(bare_ignores(tokens), [2]);
+    }
+
+    #[test]
+    fn finds_the_lines_of_test_code() {
+        let source = "fn f() {}\n#[cfg(test)]\nmod tests {\n}\nimpl S {\n#[cfg(test)]\nfn g() {\n} }";
+        let file = syn::parse_file(source).unwrap();
+        assert_eq!(test_only_lines(&file), [2..=4, 6..=8]);
     }
 }

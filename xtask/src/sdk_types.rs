@@ -1,10 +1,9 @@
-//! `sdk-types`: holds the bodies that the wires write against the types that
-//! their vendors publish as Python packages.
+//! `sdk-types`: validates the request bodies that the wires encode against the types that the vendors publish as
+//! Python packages.
 //!
-//! The packages go into an environment of their own in the target folder. The
-//! work is done by a test of agcore-llm, which makes the bodies, and by
-//! `scripts/sdk-types/check.py`, which knows the types; where the environment
-//! is missing, that test cannot check anything, and `ci` says so.
+//! The packages are installed into a virtual environment in the target folder. A test of agcore-llm encodes the bodies,
+//! and `scripts/sdk-types/check.py` validates them. Without the environment that test checks nothing, and `ci` reports
+//! it as skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +15,7 @@ use crate::process;
 use crate::report::Report;
 use crate::workspace::Workspace;
 
-/// The test, with the wires that are features, and with its table shown.
+/// The arguments of cargo: all wires are enabled, and the table that the test prints is shown.
 const TEST: &[&str] = &[
     "test",
     "--package",
@@ -29,29 +28,29 @@ const TEST: &[&str] = &[
     "--nocapture",
 ];
 
-/// Installs the packages where they are missing and runs the test; `false` when a body is wrong.
+/// Installs the packages if they are missing and runs the test. Returns `false` if a body is invalid.
 pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<bool> {
     if missing(workspace).is_some() {
         install(workspace)?;
     }
     if let Some(missing) = missing(workspace) {
-        bail!("the packages were installed, and yet: {missing}");
+        bail!("the packages were installed, but still {missing}");
     }
     process::succeeds(&mut workspace.cargo.command(TEST))
 }
 
-/// Tells that the test had nothing to check with, if so.
-pub(crate) fn tell_skipped(workspace: &Workspace, report: &mut Report) {
+/// Reports a skipped check if the test had no packages to validate against.
+pub(crate) fn report_if_skipped(workspace: &Workspace, report: &mut Report) {
     if let Some(missing) = missing(workspace) {
         let reason = format!("{missing}: run `cargo xtask sdk-types`");
-        report.add(&Check::skipped("bodies against the vendors' types", reason));
+        report.add(&Check::skipped("bodies against the types of vendors", reason));
     }
 }
 
 fn install(workspace: &Workspace) -> anyhow::Result<()> {
     let (base, environment) = (base_python(), environment(workspace));
     if process::capture(Command::new(base).arg("--version")).is_err() {
-        bail!("the vendors' types are Python packages, and `{base}` does not run: install Python 3");
+        bail!("cannot run `{base}`, which installs the vendors' Python packages; install Python 3");
     }
     let mut make = Command::new(base);
     make.args(["-m", "venv", "--clear"]).arg(&environment);
@@ -67,17 +66,17 @@ fn install(workspace: &Workspace) -> anyhow::Result<()> {
     fill.arg(scripts(workspace).join("requirements.txt"));
     for command in [&mut make, &mut fill] {
         if !process::succeeds(command)? {
-            bail!("the vendors' packages could not be installed; see above");
+            bail!("cannot install the vendors' packages; see the output above");
         }
     }
     Ok(())
 }
 
-/// Why the bodies cannot be checked, if so.
+/// Returns why the bodies cannot be validated, if they cannot.
 fn missing(workspace: &Workspace) -> Option<String> {
     let python = python(&environment(workspace));
     if !python.exists() {
-        return Some("there is no Python with the vendors' packages".to_owned());
+        return Some("the vendors' Python packages are not installed".to_owned());
     }
     is_ready(&python, &scripts(workspace))
         .err()
@@ -87,7 +86,7 @@ fn missing(workspace: &Workspace) -> Option<String> {
 fn is_ready(python: &Path, scripts: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(python);
     command.arg("-B").arg(scripts.join("check.py")).arg("--ready");
-    let output = process::capture(&mut command).context("the Python with the vendors' packages does not run")?;
+    let output = process::capture(&mut command).context("cannot run the Python of the virtual environment")?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stdout).trim());
     }
@@ -98,7 +97,7 @@ fn scripts(workspace: &Workspace) -> PathBuf {
     workspace.root.join("scripts").join("sdk-types")
 }
 
-/// The test looks for it here, too.
+/// Returns the path of the virtual environment, which the test knows as well.
 fn environment(workspace: &Workspace) -> PathBuf {
     workspace.target.join("sdk-types").join("python")
 }
@@ -120,14 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_python_without_the_packages_is_told_from_one_that_does_not_run() {
+    fn reports_a_python_that_does_not_run() {
         let nowhere = Path::new("/nonexistent");
-        let told = is_ready(&python(nowhere), nowhere).unwrap_err().to_string();
-        assert_eq!(told, "the Python with the vendors' packages does not run");
+        let error = is_ready(&python(nowhere), nowhere).unwrap_err().to_string();
+        assert_eq!(error, "cannot run the Python of the virtual environment");
     }
 
     #[test]
-    fn every_package_has_one_version() {
+    fn pins_the_version_of_every_package() {
         let list = include_str!("../../scripts/sdk-types/requirements.txt");
         let packages: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(!packages.is_empty());

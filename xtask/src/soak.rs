@@ -1,16 +1,15 @@
 //! `soak`: the tests with their long counts.
 //!
-//! Random and kill tests read `AGCORE_SOAK` and then run many times more
-//! cases. They are optimised for that, with overflow checks and debug
-//! assertions left on, in a folder of their own.
+//! When `AGCORE_SOAK` is set, random tests and kill tests run many times more cases. They are built with optimisations,
+//! but with overflow checks and debug assertions, into their own folder.
 
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What the tests ask for.
+/// The environment variable that the tests read.
 const VARIABLE: &str = "AGCORE_SOAK";
 
-/// A profile that only this command knows.
+/// The arguments of cargo, which define a profile for this command only.
 const ARGUMENTS: &[&str] = &[
     "--config",
     "profile.soak.inherits=\"dev\"",
@@ -25,8 +24,7 @@ const ARGUMENTS: &[&str] = &[
     "soak",
 ];
 
-/// Runs the tests whose names contain `filter`; all without one. `false` when
-/// one of them failed.
+/// Runs the tests whose names contain `filter`, or all of them without a filter. Returns `false` if one of them failed.
 pub(crate) fn run(workspace: &Workspace, filter: Option<&str>) -> anyhow::Result<bool> {
     let cargo = workspace.cargo.clone().without_incremental();
     let mut command = cargo.command(ARGUMENTS);

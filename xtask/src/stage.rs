@@ -1,13 +1,13 @@
-//! A stage: one command whose checks are counted, alone or as a part of `ci`.
+//! A stage: one command whose checks are counted, on its own or as a part of `ci`.
 
 use std::time::Instant;
 
 use crate::report::Report;
 use crate::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{clippy, deny, docs, features, fmt, fuzz, graph, test, tidy};
+use crate::{deny, features, generate, graph, lints, test, tidy};
 
-/// What can be run and counted.
+/// A group of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stage {
     Fmt,
@@ -15,37 +15,44 @@ pub(crate) enum Stage {
     Docs,
     Test,
     Graph {
-        /// Compare the picture instead of drawing it.
-        frozen: bool,
-        /// Names of checks; all when empty.
+        /// Whether to compare `docs/graph.md` instead of writing it.
+        check: bool,
+        /// Names of checks; all if empty.
         only: Vec<String>,
     },
     Tidy {
-        /// Names of checks; all when empty.
+        /// Names of checks; all if empty.
         only: Vec<String>,
+        /// The commits that are checked, as git writes a range; a default if `None`.
+        range: Option<String>,
+    },
+    Generate {
+        /// Whether to compare the generated files instead of writing them.
+        check: bool,
     },
     Deny,
     Features,
-    FuzzSmoke,
 }
 
 impl Stage {
-    /// The stages of `ci`, in order. Those that build with the same features
-    /// follow each other; those that build with other ones come last.
+    /// Returns the stages of `ci` in order. Stages that build with the same features follow each other; those that
+    /// build with other features come last.
     pub(crate) fn ci() -> Vec<Self> {
         vec![
             Self::Fmt,
+            Self::Tidy {
+                only: Vec::new(),
+                range: None,
+            },
+            Self::Graph {
+                check: true,
+                only: Vec::new(),
+            },
             Self::Clippy,
             Self::Docs,
             Self::Test,
-            Self::Graph {
-                frozen: true,
-                only: Vec::new(),
-            },
-            Self::Tidy { only: Vec::new() },
-            Self::Deny,
             Self::Features,
-            Self::FuzzSmoke,
+            Self::Deny,
         ]
     }
 
@@ -57,35 +64,34 @@ impl Stage {
             Self::Test => "test",
             Self::Graph { .. } => "graph",
             Self::Tidy { .. } => "tidy",
+            Self::Generate { .. } => "gen",
             Self::Deny => "deny",
             Self::Features => "features",
-            Self::FuzzSmoke => "fuzz",
         }
     }
 
     fn run(&self, workspace: &Workspace, report: &mut Report) {
         match self {
-            Self::Fmt => fmt::run(workspace, report),
-            Self::Clippy => clippy::run(workspace, report),
-            Self::Docs => docs::run(workspace, report),
+            Self::Fmt => lints::fmt(workspace, report),
+            Self::Clippy => lints::clippy(workspace, report),
+            Self::Docs => lints::docs(workspace, report),
             Self::Test => test::run(workspace, report),
-            Self::Graph { frozen, only } => graph::run(workspace, *frozen, only, report),
-            Self::Tidy { only } => tidy::run(workspace, only, report),
+            Self::Graph { check, only } => graph::run(workspace, *check, only, report),
+            Self::Tidy { only, range } => tidy::run(workspace, only, range.as_deref(), report),
+            Self::Generate { check } => generate::run(workspace, *check, report),
             Self::Deny => deny::run(workspace, report),
             Self::Features => features::run(workspace, report),
-            Self::FuzzSmoke => fuzz::smoke(workspace, report),
         }
     }
 }
 
-/// Runs the stages one after the other, whatever becomes of them, and prints
-/// the summary. `false` when anything failed.
+/// Runs the stages one after the other, even if one of them fails, and prints the summary. Returns `false` if anything
+/// failed.
 pub(crate) fn run(stages: &[Stage], workspace: &Workspace) -> bool {
     let mut lines = Vec::new();
     for stage in stages {
-        println!("\n== {}", stage.name());
         let started = Instant::now();
-        let mut report = Report::default();
+        let mut report = Report::new(stage.name());
         stage.run(workspace, &mut report);
         lines.push(Line {
             stage: stage.name(),

@@ -1,4 +1,4 @@
-//! The summary at the end of a run: minutes per stage, and the closing line.
+//! The summary at the end of a run: minutes per stage, and the last line.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,13 +14,12 @@ pub(crate) struct Line {
     pub(crate) report: Report,
 }
 
-/// Whether nothing failed.
+/// Returns whether nothing failed.
 pub(crate) fn is_green(lines: &[Line]) -> bool {
     total(lines).failed == 0
 }
 
-/// The table of stages, what was skipped, what failed, and as the last line
-/// `N passed, N failed`.
+/// Renders the table of stages, the skipped and the failed checks, and as the last line `N passed, N failed`.
 pub(crate) fn render(lines: &[Line]) -> String {
     let sum = total(lines);
     let time = lines.iter().map(|line| line.time).sum();
@@ -34,6 +33,7 @@ pub(crate) fn render(lines: &[Line]) -> String {
     push_row(&mut text, "total", time, sum);
     push_list(&mut text, "skipped", lines, Report::skips);
     push_list(&mut text, "failed", lines, Report::failures);
+    // Writing to a String cannot fail.
     let _ = write!(text, "\n{} passed, {} failed", sum.passed, sum.failed);
     text
 }
@@ -59,11 +59,7 @@ fn push_row(text: &mut String, stage: &str, time: Duration, counts: Counts) {
 fn push_list(text: &mut String, title: &str, lines: &[Line], pick: fn(&Report) -> &[String]) {
     let entries: Vec<String> = lines
         .iter()
-        .flat_map(|line| {
-            pick(&line.report)
-                .iter()
-                .map(move |entry| format!("  {} / {entry}\n", line.stage))
-        })
+        .flat_map(|line| pick(&line.report).iter().map(|entry| format!("  {entry}\n")))
         .collect();
     if !entries.is_empty() {
         let _ = write!(text, "\n{title}:\n{}", entries.concat());
@@ -77,7 +73,7 @@ mod tests {
     use crate::finding::Finding;
 
     fn line(stage: &'static str, checks: &[Check]) -> Line {
-        let mut report = Report::default();
+        let mut report = Report::new(stage);
         for check in checks {
             report.add(check);
         }
@@ -89,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_sums_all_stages() {
+    fn the_last_line_is_the_sum_of_all_stages() {
         let bad = Check::new("floors", vec![Finding::new("a", "b", "c")]);
         let lines = [
             line(
@@ -108,13 +104,13 @@ mod tests {
             text.contains("total           3.0        1        1        1\n"),
             "{text}"
         );
-        assert!(text.contains("failed:\n  graph / floors\n"), "{text}");
-        assert!(text.contains("skipped:\n  fmt / deny: no network\n"), "{text}");
+        assert!(text.contains("failed:\n  graph floors\n"), "{text}");
+        assert!(text.contains("skipped:\n  fmt deny: no network\n"), "{text}");
         assert!(!is_green(&lines));
     }
 
     #[test]
-    fn skipped_checks_do_not_make_a_run_red() {
+    fn skipped_checks_do_not_fail_a_run() {
         assert!(is_green(&[line("deny", &[Check::skipped("bans", "no network")])]));
     }
 }

@@ -1,4 +1,4 @@
-//! `test`: unit and integration tests, doc tests, and the examples.
+//! `test`: unit tests, integration tests, doc tests, and the examples.
 
 mod example;
 mod runner;
@@ -7,10 +7,10 @@ use crate::report::Report;
 use crate::sdk_types;
 use crate::workspace::Workspace;
 
-/// Runs all three.
+/// Runs all of them.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     runner::unit_and_integration(workspace, report);
-    sdk_types::tell_skipped(workspace, report);
+    sdk_types::report_if_skipped(workspace, report);
     runner::doc_tests(workspace, report);
     example::run_all(workspace, report);
 }

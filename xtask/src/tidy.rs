@@ -1,50 +1,107 @@
-//! `tidy`: habits of this workspace that no compiler checks.
+//! `tidy`: conventions of this workspace that no compiler checks.
 
 mod changelog;
+mod commits;
+mod doc_examples;
+mod exception;
+mod foreign_types;
+mod functions;
 mod length;
 mod machine_paths;
 mod manifests;
-mod module_docs;
-mod module_roots;
+mod module_files;
 mod printing;
+mod prose;
 mod readmes;
 mod stubs;
+mod wires;
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::generate;
+use crate::public_api::Apis;
 use crate::report::Report;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// One habit: its name on the command line, and how it is checked.
-type Habit = (&'static str, fn(&Sources) -> Vec<Finding>);
-
-const HABITS: &[Habit] = &[
-    ("module-docs", module_docs::findings),
-    ("module-roots", module_roots::findings),
-    ("length", length::findings),
-    ("readmes", readmes::findings),
-    ("manifests", manifests::findings),
-    ("printing", printing::findings),
-    ("stubs", stubs::findings),
-    ("machine-paths", machine_paths::findings),
-    ("changelog", changelog::findings),
-];
-
-/// The names that `only` may hold.
-pub(crate) fn names() -> Vec<&'static str> {
-    HABITS.iter().map(|(name, _)| *name).collect()
+/// The input of a check.
+#[derive(Clone, Copy)]
+struct Input<'a> {
+    workspace: &'a Workspace,
+    sources: &'a Sources,
+    api: &'a Apis<'a>,
+    /// The range of commits given on the command line.
+    range: Option<&'a str>,
 }
 
-/// Checks the habits in `only`, or all when it is empty.
-pub(crate) fn run(workspace: &Workspace, only: &[String], report: &mut Report) {
+/// How a convention is checked.
+enum Run {
+    /// On the text of the files alone.
+    Text(fn(&Sources) -> Vec<Finding>),
+    /// With more than that; the function receives the name of the check.
+    Full(fn(&str, Input<'_>) -> Check),
+}
+
+/// Every convention: its name on the command line, and how it is checked.
+const CONVENTIONS: &[(&str, Run)] = &[
+    ("module-docs", Run::Text(module_files::docs)),
+    ("module-roots", Run::Text(module_files::roots)),
+    ("length", Run::Text(length::findings)),
+    ("functions", Run::Text(functions::findings)),
+    ("readmes", Run::Text(readmes::findings)),
+    ("manifests", Run::Text(manifests::findings)),
+    ("printing", Run::Text(printing::findings)),
+    ("stubs", Run::Text(stubs::findings)),
+    ("machine-paths", Run::Text(machine_paths::findings)),
+    ("changelog", Run::Text(changelog::findings)),
+    ("wires", Run::Text(wires::findings)),
+    (
+        "doc-examples",
+        Run::Full(|name, input| doc_examples::check(name, input.sources)),
+    ),
+    (
+        "feature-tables",
+        Run::Full(|name, input| generate::feature_tables(name, input.sources)),
+    ),
+    (
+        "public-api",
+        Run::Full(|name, input| generate::public_api(name, input.api, input.sources)),
+    ),
+    (
+        "foreign-types",
+        Run::Full(|name, input| foreign_types::check(name, input.api, input.workspace)),
+    ),
+    (
+        "commits",
+        Run::Full(|name, input| commits::check(name, &input.workspace.root, input.range)),
+    ),
+    ("prose", Run::Text(prose::findings)),
+];
+
+/// Returns the names of all checks.
+pub(crate) fn names() -> Vec<&'static str> {
+    CONVENTIONS.iter().map(|(name, _)| *name).collect()
+}
+
+/// Runs the checks in `only`, or all of them if it is empty. `range` selects the commits that are checked.
+pub(crate) fn run(workspace: &Workspace, only: &[String], range: Option<&str>, report: &mut Report) {
     let sources = match Sources::read(&workspace.root) {
         Ok(sources) => sources,
         Err(error) => return report.add(&Check::from_result("tidy", Err(error))),
     };
-    for (name, findings) in HABITS {
-        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
-            report.add(&Check::new(*name, findings(&sources)));
+    let api = Apis::new(workspace);
+    let input = Input {
+        workspace,
+        sources: &sources,
+        api: &api,
+        range,
+    };
+    for (name, run) in CONVENTIONS {
+        if only.is_empty() || only.iter().any(|selected| selected == name) {
+            report.add(&match run {
+                Run::Text(findings) => Check::new(*name, findings(&sources)),
+                Run::Full(check) => check(name, input),
+            });
         }
     }
 }

@@ -1,17 +1,17 @@
-//! The dependency tree of one crate, as `cargo tree` resolves it.
+//! The dependency tree of one crate, resolved by `cargo tree`.
 
 use std::collections::BTreeSet;
 
 use crate::process::{self, Cargo};
 
-/// What to ask `cargo tree`.
+/// A query for `cargo tree`.
 #[derive(Debug, Clone)]
 pub(crate) struct Query<'a> {
     pub(crate) package: &'a str,
     pub(crate) features: Features<'a>,
     /// `normal`, or `normal,build`.
     pub(crate) edges: &'a str,
-    /// `None` asks for the host.
+    /// `None` means the host.
     pub(crate) target: Option<&'a str>,
 }
 
@@ -20,19 +20,18 @@ pub(crate) struct Query<'a> {
 pub(crate) enum Features<'a> {
     Default,
     All,
-    /// No default features, only these.
+    /// Only these, without the default features.
     Only(Vec<&'a str>),
 }
 
-/// The crates of a tree, each once, its root included.
+/// The distinct crates of a tree, including its root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
     lines: BTreeSet<String>,
 }
 
 impl Tree {
-    /// Resolves the tree of one crate on its own, so that features which its
-    /// neighbours ask for do not count.
+    /// Resolves the tree of one crate on its own, without features that only other members of the workspace ask for.
     pub(crate) fn ask(cargo: &Cargo, query: &Query<'_>) -> anyhow::Result<Self> {
         let output = process::stdout(&mut cargo.command(arguments(query)))?;
         Ok(Self::parse(&output))
@@ -44,13 +43,13 @@ impl Tree {
         Self { lines: lines.collect() }
     }
 
-    /// How many crates it holds, which is the number of unique lines of
-    /// `cargo tree --edges normal --prefix none --no-dedupe`.
+    /// Returns the number of crates, which is the number of distinct lines that
+    /// `cargo tree --edges normal --prefix none --no-dedupe` prints.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Name and version of each crate.
+    /// Returns the name and version of each crate.
     pub(crate) fn crates(&self) -> impl Iterator<Item = (&str, &str)> {
         self.lines.iter().filter_map(|line| {
             let mut words = line.split(' ');
@@ -95,7 +94,7 @@ serde v1.0.229
 ";
 
     #[test]
-    fn a_crate_counts_once() {
+    fn counts_each_crate_once() {
         let tree = Tree::parse(OUTPUT);
         assert_eq!(tree.len(), 4);
         let names: Vec<_> = tree.crates().collect();
@@ -104,14 +103,14 @@ serde v1.0.229
     }
 
     #[test]
-    fn names_are_compared_whole() {
+    fn compares_whole_names() {
         let tree = Tree::parse(OUTPUT);
         assert!(tree.contains("serde"));
         assert!(!tree.contains("serde_"));
     }
 
     #[test]
-    fn no_features_is_said_aloud() {
+    fn passes_an_empty_list_of_features() {
         let query = Query {
             package: "agcore-tools",
             features: Features::Only(Vec::new()),

@@ -9,7 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata, TargetKind};
 
 use crate::process::{self, Cargo};
 
-/// What cargo knows about the workspace that holds the current directory.
+/// What cargo knows about the workspace of the current directory.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
@@ -17,7 +17,7 @@ pub(crate) struct Workspace {
     pub(crate) cargo: Cargo,
     /// Sorted by name.
     pub(crate) members: Vec<Package>,
-    /// The `rust-version` each package of the lock file states, by name and version.
+    /// The `rust-version` that each package of the lock file declares, by name and version.
     pub(crate) rust_versions: BTreeMap<(String, String), Version>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Workspace {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// The manifest, relative to the root.
+    /// The path of the manifest relative to the root.
     pub(crate) manifest: String,
     pub(crate) rust_version: Option<Version>,
     pub(crate) dependencies: Vec<Dependency>,
@@ -33,19 +33,19 @@ pub(crate) struct Package {
     pub(crate) targets: Vec<Target>,
 }
 
-/// A direct dependency as the manifest states it.
+/// A direct dependency as declared in the manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// The version asked for; `None` when the manifest gives only a path.
+    /// The required version, or `None` if the manifest has only a path.
     pub(crate) version: Option<String>,
     pub(crate) has_path: bool,
     pub(crate) default_features: bool,
     pub(crate) features: Vec<String>,
 }
 
-/// What a dependency is for.
+/// The kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Normal,
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     Development,
 }
 
-/// Something that cargo builds of a package.
+/// A build target of a package.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) name: String,
@@ -62,7 +62,7 @@ pub(crate) struct Target {
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace around the current directory.
+    /// Loads the workspace of the current directory from `cargo metadata`.
     pub(crate) fn load() -> anyhow::Result<Self> {
         let here = std::env::current_dir()?;
         let arguments = ["metadata", "--format-version", "1", "--all-features"];
@@ -71,14 +71,19 @@ impl Workspace {
         Self::from_metadata(&metadata)
     }
 
-    /// The same workspace with builds set up for ci.
+    /// Returns the workspace with the build settings of CI.
     pub(crate) fn for_ci(mut self) -> Self {
-        self.cargo = self.cargo.without_incremental();
+        self.cargo = self.cargo.without_incremental().without_debug_info();
         self
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<&Package> {
         self.members.iter().find(|member| member.name == name)
+    }
+
+    /// Returns the path of the log file for the output of a tool.
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.target.join("xtask-logs").join(format!("{name}.log"))
     }
 
     fn from_metadata(metadata: &Metadata) -> anyhow::Result<Self> {
@@ -89,7 +94,7 @@ impl Workspace {
             .map(|package| member(package, root))
             .collect::<anyhow::Result<Vec<_>>>()?;
         members.sort_by(|a, b| a.name.cmp(&b.name));
-        let stated = |package: &cargo_metadata::Package| {
+        let declared = |package: &cargo_metadata::Package| {
             let key = (package.name.to_string(), package.version.to_string());
             Some((key, package.rust_version.clone()?))
         };
@@ -98,15 +103,20 @@ impl Workspace {
             target: metadata.target_directory.clone().into_std_path_buf(),
             cargo: Cargo::at(root),
             members,
-            rust_versions: metadata.packages.iter().filter_map(stated).collect(),
+            rust_versions: metadata.packages.iter().filter_map(declared).collect(),
         })
     }
 }
 
 impl Package {
-    /// The targets of one kind.
+    /// Returns the targets of one kind.
     pub(crate) fn targets_of(&self, kind: TargetKind) -> impl Iterator<Item = &Target> {
         self.targets.iter().filter(move |target| target.kind == kind)
+    }
+
+    /// Returns whether the package is a library or defines macros.
+    pub(crate) fn is_library(&self) -> bool {
+        self.has_library() || self.targets_of(TargetKind::ProcMacro).next().is_some()
     }
 
     pub(crate) fn has_library(&self) -> bool {
@@ -118,7 +128,7 @@ fn member(package: &cargo_metadata::Package, root: &Path) -> anyhow::Result<Pack
     let manifest = package
         .manifest_path
         .strip_prefix(root)
-        .with_context(|| format!("{} lies outside the workspace", package.manifest_path))?;
+        .with_context(|| format!("{} is outside the workspace", package.manifest_path))?;
     Ok(Package {
         name: package.name.to_string(),
         manifest: manifest.as_str().replace('\\', "/"),
@@ -130,7 +140,7 @@ fn member(package: &cargo_metadata::Package, root: &Path) -> anyhow::Result<Pack
 }
 
 fn dependency(dependency: &cargo_metadata::Dependency) -> Dependency {
-    // cargo writes a missing version as `*`.
+    // cargo represents a missing version as `*`.
     let version = dependency.req.to_string();
     Dependency {
         name: dependency.name.clone(),

@@ -1,6 +1,6 @@
-//! Streams of three APIs: the same text in the same pieces, each in the events of its API.
+//! Canned streams of three APIs: the same text in the same fragments, in the events of each API.
 
-/// An API whose stream is canned.
+/// An API with a canned stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Api {
     Chat,
@@ -8,13 +8,13 @@ pub(crate) enum Api {
     Responses,
 }
 
-/// The end of a body that is sent in chunks.
+/// The end of a body with chunked transfer encoding.
 const LAST_CHUNK: &str = "0\r\n\r\n";
 
 impl Api {
     pub(crate) const ALL: [Self; 3] = [Self::Chat, Self::Anthropic, Self::Responses];
 
-    /// The first part of the path at which the server streams it.
+    /// Returns the first segment of the path under which the server streams it.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "stream",
@@ -23,17 +23,17 @@ impl Api {
         }
     }
 
-    /// What comes before the text.
-    pub(crate) fn begin(self) -> String {
+    /// Returns the events before the text.
+    pub(crate) fn start(self) -> String {
         match self {
             Self::Chat => String::new(),
-            Self::Anthropic => ANTHROPIC_BEGIN.map(|data| named(kind(data), data)).concat(),
-            Self::Responses => RESPONSES_BEGIN.map(|data| named(kind(data), data)).concat(),
+            Self::Anthropic => ANTHROPIC_START.map(|data| named(kind(data), data)).concat(),
+            Self::Responses => RESPONSES_START.map(|data| named(kind(data), data)).concat(),
         }
     }
 
-    /// A piece of text: from piece to piece the text differs, and so do numbers of events and letters of no meaning, where
-    /// the API sends them.
+    /// Returns an event with a fragment of the text. Events differ in their text and, where the API has them, in sequence
+    /// numbers and obfuscation characters.
     pub(crate) fn chunk(self, number: u32) -> String {
         let (text, filler) = (text(number), filler(number));
         match self {
@@ -56,7 +56,7 @@ impl Api {
         }
     }
 
-    /// What comes after the text.
+    /// Returns the events after the text.
     pub(crate) fn end(self) -> String {
         let events = match self {
             Self::Chat => CHAT_END.map(unnamed).concat(),
@@ -67,12 +67,12 @@ impl Api {
     }
 }
 
-/// The text of a piece, [`text_of`](super::text_of) one.
+/// Returns the text of a fragment, whose length is that of [`text_len(1)`](super::text_len).
 fn text(number: u32) -> String {
     format!(" piece {number:07} of 20")
 }
 
-/// Letters of no meaning.
+/// Returns meaningless characters.
 fn filler(number: u32) -> String {
     (0..4)
         .map(|at| char::from(b'a' + (number.wrapping_mul(7 + at) % 26) as u8))
@@ -84,7 +84,7 @@ const CHAT_END: [&str; 2] = [
     "[DONE]",
 ];
 
-const ANTHROPIC_BEGIN: [&str; 3] = [
+const ANTHROPIC_START: [&str; 3] = [
     r#"{"type":"message_start","message":{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":19,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1,"service_tier":"standard"}}}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
     r#"{"type":"ping"}"#,
@@ -96,19 +96,19 @@ const ANTHROPIC_END: [&str; 3] = [
     r#"{"type":"message_stop"}"#,
 ];
 
-const RESPONSES_BEGIN: [&str; 4] = [
+const RESPONSES_START: [&str; 4] = [
     r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_01830d66","object":"response","created_at":1764520984,"status":"in_progress","error":null,"incomplete_details":null,"model":"gpt-4o-2024-08-06","output":[],"usage":null}}"#,
     r#"{"type":"response.in_progress","sequence_number":1,"response":{"id":"resp_01830d66","object":"response","created_at":1764520984,"status":"in_progress","error":null,"incomplete_details":null,"model":"gpt-4o-2024-08-06","output":[],"usage":null}}"#,
     r#"{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_01830d662ab3856501693c32183a488190a612c410a0a39823","type":"message","status":"in_progress","content":[],"role":"assistant"}}"#,
     r#"{"type":"response.content_part.added","sequence_number":3,"item_id":"msg_01830d662ab3856501693c32183a488190a612c410a0a39823","output_index":0,"content_index":0,"part":{"type":"output_text","annotations":[],"logprobs":[],"text":""}}"#,
 ];
 
-/// The item's own end is left out, since it repeats the text: it would count as one more piece.
+/// The end event of the item is omitted, because it repeats the text and would count as another fragment.
 const RESPONSES_END: [&str; 1] = [
     r#"{"type":"response.completed","sequence_number":2004,"response":{"id":"resp_01830d66","object":"response","created_at":1764520984,"status":"completed","error":null,"incomplete_details":null,"model":"gpt-4o-2024-08-06","output":[],"usage":{"input_tokens":19,"input_tokens_details":{"cached_tokens":0},"output_tokens":8000,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":8019}}}"#,
 ];
 
-/// The name of an event that stands first in its data.
+/// Returns the name of an event, which is the first value in its data.
 fn kind(data: &str) -> &str {
     data.split('"').nth(3).unwrap_or_default()
 }
@@ -121,7 +121,7 @@ fn named(name: &str, data: &str) -> String {
     framed(&format!("event: {name}\ndata: {data}\n\n"))
 }
 
-/// An event as a chunk of HTTP.
+/// Frames an event as an HTTP chunk.
 fn framed(event: &str) -> String {
     format!("{:x}\r\n{event}\r\n", event.len())
 }

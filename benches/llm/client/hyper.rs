@@ -1,4 +1,4 @@
-//! H, the lower floor: one kept-alive connection of hyper.
+//! H, the lower baseline: a single kept-alive hyper connection.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -11,10 +11,10 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::minimal::whole;
+use super::minimal::concat;
 use crate::Fallible;
 
-/// One kept-alive connection.
+/// A single kept-alive connection.
 pub(crate) struct Hyper {
     sender: SendRequest<Full<Bytes>>,
     host: String,
@@ -24,8 +24,8 @@ pub(crate) struct Hyper {
 impl Hyper {
     /// Connects to the server of a URL.
     pub(crate) async fn connect(url: &str) -> Fallible<Self> {
-        let place = url.strip_prefix("http://").ok_or("no http URL")?;
-        let (host, path) = place.split_once('/').ok_or("no path")?;
+        let address = url.strip_prefix("http://").ok_or("expected an http URL")?;
+        let (host, path) = address.split_once('/').ok_or("expected a URL with a path")?;
         let connection = TcpStream::connect(host).await?;
         connection.set_nodelay(true)?;
         let (sender, driver) = handshake(TokioIo::new(connection)).await?;
@@ -40,19 +40,19 @@ impl Hyper {
     /// Sends a request and reads the whole reply.
     pub(crate) async fn whole(&mut self, body: Bytes) -> Fallible<Bytes> {
         let mut reply = self.send(body).await?;
-        let mut pieces = Vec::new();
+        let mut frames = Vec::new();
         while let Some(frame) = reply.frame().await {
-            pieces.extend(frame?.into_data().ok());
+            frames.extend(frame?.into_data().ok());
         }
-        Ok(whole(pieces))
+        Ok(concat(frames))
     }
 
-    /// Sends a request and reads the reply piece by piece.
-    pub(crate) async fn each(&mut self, body: Bytes, mut on_piece: impl FnMut(&[u8]) -> Fallible) -> Fallible {
+    /// Sends a request and passes the bytes of the reply to `on_bytes` as they arrive.
+    pub(crate) async fn stream(&mut self, body: Bytes, mut on_bytes: impl FnMut(&[u8]) -> Fallible) -> Fallible {
         let mut reply = self.send(body).await?;
         while let Some(frame) = reply.frame().await {
-            if let Some(piece) = frame?.data_ref() {
-                on_piece(piece)?;
+            if let Some(bytes) = frame?.data_ref() {
+                on_bytes(bytes)?;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The least reading of replies that the floors can do with: the content, and calls of tools.
+//! The minimal parsing of replies that the baselines need: the content and the tool calls.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ struct Choice {
     message: Message,
 }
 
-/// What a whole reply says.
+/// The message of a whole reply.
 #[derive(Deserialize)]
 pub(crate) struct Message {
     pub(crate) content: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Function {
     pub(crate) arguments: String,
 }
 
-/// The message of a whole reply.
+/// Parses the message of a whole reply.
 pub(crate) fn message(reply: &[u8]) -> Fallible<Message> {
     let completion: Completion = serde_json::from_slice(reply)?;
     let choice = completion.choices.into_iter().next().ok_or("no choice")?;
@@ -57,56 +57,56 @@ struct Delta {
     content: Option<String>,
 }
 
-/// An event of either other API that has text; which one it is, its name tells.
+/// An event with text of one of the other APIs. The caller has checked the name of the event.
 #[derive(Deserialize)]
 struct TextEvent<T> {
     delta: T,
 }
 
-/// Anthropic's delta; the delta of a response is the text itself.
+/// The delta of Anthropic's API. In the Responses API, the delta is the text itself.
 #[derive(Deserialize)]
 struct TextDelta {
     text: String,
 }
 
-/// Reads a stream of the one form that our server sends.
+/// A decoder for the exact form of stream that the benchmark server sends.
 pub(crate) struct Events {
-    /// The text in an event, in bytes.
+    /// Returns the length of the text in an event, in bytes.
     read: fn(&[u8]) -> Fallible<u64>,
-    /// The beginning of an event whose end has not come yet.
-    begun: Vec<u8>,
-    /// How much text came, in bytes.
+    /// The start of an incomplete event.
+    incomplete: Vec<u8>,
+    /// The length of the text received so far, in bytes.
     pub(crate) text: u64,
 }
 
 impl Events {
-    /// A reader at the beginning of a stream.
-    pub(crate) fn of(api: Api) -> Self {
+    /// Creates a decoder for a new stream.
+    pub(crate) fn new(api: Api) -> Self {
         Self {
             read: match api {
                 Api::Chat => chat_text,
                 Api::Anthropic => anthropic_text,
                 Api::Responses => responses_text,
             },
-            begun: Vec::new(),
+            incomplete: Vec::new(),
             text: 0,
         }
     }
 
-    pub(crate) fn feed(&mut self, piece: &[u8]) -> Fallible {
-        let mut rest = piece;
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Fallible {
+        let mut rest = bytes;
         while let Some(end) = memchr::memmem::find(rest, b"\n\n") {
             let (event, after) = (&rest[..end], &rest[end + 2..]);
             rest = after;
-            if self.begun.is_empty() {
+            if self.incomplete.is_empty() {
                 self.text += (self.read)(event)?;
             } else {
-                self.begun.extend_from_slice(event);
-                self.text += (self.read)(&self.begun)?;
-                self.begun.clear();
+                self.incomplete.extend_from_slice(event);
+                self.text += (self.read)(&self.incomplete)?;
+                self.incomplete.clear();
             }
         }
-        self.begun.extend_from_slice(rest);
+        self.incomplete.extend_from_slice(rest);
         Ok(())
     }
 }
@@ -137,10 +137,10 @@ fn responses_text(event: &[u8]) -> Fallible<u64> {
     Ok(event.delta.len() as u64)
 }
 
-/// Pieces in one; a single one stays what it is.
-pub(crate) fn whole(mut pieces: Vec<Bytes>) -> Bytes {
-    match pieces.len() {
-        1 => pieces.remove(0),
-        _ => pieces.concat().into(),
+/// Concatenates buffers, without copying a single one.
+pub(crate) fn concat(mut buffers: Vec<Bytes>) -> Bytes {
+    match buffers.len() {
+        1 => buffers.remove(0),
+        _ => buffers.concat().into(),
     }
 }

@@ -1,4 +1,4 @@
-//! agcore's clients: the bare provider, and sessions of an agent with a hook.
+//! The clients of agcore: a bare provider, and sessions of an agent with a hook.
 
 use std::sync::{
     Arc,
@@ -7,36 +7,34 @@ use std::sync::{
 
 use agcore_agent::{AgentBuilder, AgentSession, AgentSpec, RuntimeBundle};
 use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
-use agcore_llm::{
-    Call, Hook, HookContext, LlmProvider, ProviderConfig, ReplyItem, RequestVerdict, ResultVerdict, ToolVerdict,
-    TurnOutcome, delta::ReplyDelta,
-};
+use agcore_cycle::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict, TurnOutcome};
+use agcore_llm::{Call, LlmProvider, ProviderConfig, ReplyDelta, ReplyItem};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use super::tools;
 use crate::{Fallible, canned::streamed::Api};
 
-/// A provider that asks the server of a URL.
+/// Creates a Chat Completions provider for the server at a URL.
 pub(crate) fn provider(url: &str) -> Fallible<Arc<dyn LlmProvider>> {
     provider_of(Api::Chat, url)
 }
 
-/// The same for either API.
+/// Creates a provider of an API for the server at a URL.
 pub(crate) fn provider_of(api: Api, url: &str) -> Fallible<Arc<dyn LlmProvider>> {
-    let config = ProviderConfig::of(match api {
+    let config = ProviderConfig::parse(match api {
         Api::Chat => "openai:gpt-4.1",
         Api::Anthropic => "anthropic:claude-sonnet-4-5",
         Api::Responses => "openai-responses:gpt-4.1",
     })?
         .with_base_url(url)
         .with_api_key("sk-test")
-        // So large that no history here is made shorter.
+        // Large enough that no history is compacted.
         .with_context_window(100_000_000);
     Ok(config.build()?)
 }
 
-/// The request of a turn.
+/// Creates the request of a turn.
 pub(crate) fn request() -> Arc<ChatRequest> {
     Arc::new(ChatRequest::new([
         Message::system("You are a helpful assistant."),
@@ -44,7 +42,7 @@ pub(crate) fn request() -> Arc<ChatRequest> {
     ]))
 }
 
-/// Reads a streamed reply as deltas; how much text there was, in bytes.
+/// Reads a streamed reply as deltas and returns the length of its text in bytes.
 pub(crate) async fn read_deltas(provider: &dyn LlmProvider, request: Arc<ChatRequest>) -> Fallible<u64> {
     let mut items = provider.open(Call::new(request).with_stream(true));
     let mut text_size = 0;
@@ -58,28 +56,28 @@ pub(crate) async fn read_deltas(provider: &dyn LlmProvider, request: Arc<ChatReq
     Ok(text_size)
 }
 
-/// Everything that sessions share: the provider with retries, three tools, a hook at every place.
+/// Creates the bundle that sessions share: the provider with retries, three tools, and a hook with all callbacks.
 pub(crate) fn bundle(url: &str) -> Fallible<RuntimeBundle> {
     let builder = AgentBuilder::new()
         .with_provider(provider(url)?)
         .with_tools(tools::registry()?)
-        .with_hook(Watch::default());
+        .with_hook(CountingHook::default());
     Ok(builder.build()?)
 }
 
-/// A new session of an agent.
+/// Creates a session of an agent.
 pub(crate) fn session(bundle: &RuntimeBundle, agent: &Arc<AgentSpec>) -> AgentSession {
     bundle.session("bench", Arc::clone(agent))
 }
 
-/// The agent.
+/// Creates the agent.
 pub(crate) fn agent() -> Arc<AgentSpec> {
     Arc::new(AgentSpec::new("bench", "You are a helpful assistant."))
 }
 
-/// A turn with all of its events read; how much text they told, in bytes.
+/// Runs a turn, reads all of its events, and returns the length of their text in bytes.
 pub(crate) async fn read_events(session: &AgentSession, input: &str) -> Fallible<(u64, TurnOutcome)> {
-    let mut turn = session.submit_turn_stream(input);
+    let mut turn = session.turn(input).stream();
     let mut text_size = 0;
     while let Some(event) = turn.next().await {
         if let EventKind::Text(TextEvent::Text(text)) = &event.kind {
@@ -89,18 +87,18 @@ pub(crate) async fn read_events(session: &AgentSession, input: &str) -> Fallible
     Ok((text_size, turn.finish().await?))
 }
 
-/// A hook that counts.
+/// A hook that counts its calls.
 #[derive(Default)]
-struct Watch(AtomicU64);
+struct CountingHook(AtomicU64);
 
-impl Watch {
+impl CountingHook {
     fn count(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 #[async_trait]
-impl Hook for Watch {
+impl Hook for CountingHook {
     async fn pre_request(&self, _: &HookContext<'_>, _: &Arc<ChatRequest>) -> RequestVerdict {
         self.count();
         RequestVerdict::Continue

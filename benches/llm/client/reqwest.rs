@@ -1,11 +1,11 @@
-//! R, the upper floor: reqwest.
+//! R, the upper baseline: reqwest.
 
 use bytes::Bytes;
 use reqwest::{Client, Response, header};
 
 use crate::Fallible;
 
-/// A client of reqwest and where it asks.
+/// A reqwest client with its URL.
 #[derive(Clone)]
 pub(crate) struct Reqwest {
     client: Client,
@@ -13,9 +13,9 @@ pub(crate) struct Reqwest {
 }
 
 impl Reqwest {
-    /// A client for a URL. Nothing is sent yet.
+    /// Creates a client for a URL, without connecting.
     pub(crate) fn new(url: &str) -> Fallible<Self> {
-        // It is asked for although nothing is encrypted; whether it was installed before does not matter.
+        // reqwest requires a crypto provider even without TLS. It may already be installed.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
             client: Client::builder().no_proxy().build()?,
@@ -28,11 +28,11 @@ impl Reqwest {
         Ok(self.send(body).await?.bytes().await?)
     }
 
-    /// Sends a request and reads the reply piece by piece.
-    pub(crate) async fn each(&self, body: Bytes, mut on_piece: impl FnMut(&[u8]) -> Fallible) -> Fallible {
+    /// Sends a request and passes the bytes of the reply to `on_bytes` as they arrive.
+    pub(crate) async fn stream(&self, body: Bytes, mut on_bytes: impl FnMut(&[u8]) -> Fallible) -> Fallible {
         let mut reply = self.send(body).await?;
-        while let Some(piece) = reply.chunk().await? {
-            on_piece(&piece)?;
+        while let Some(bytes) = reply.chunk().await? {
+            on_bytes(&bytes)?;
         }
         Ok(())
     }

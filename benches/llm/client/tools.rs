@@ -1,4 +1,4 @@
-//! The tools of a loop, the same for everybody: they look a city up, and do next to nothing.
+//! The tools of a loop, which all clients share. They look up a city and do next to nothing.
 
 use agcore_tools::{
     ToolError, ToolRegistry,
@@ -9,24 +9,24 @@ use serde::Deserialize;
 
 use crate::{Fallible, canned};
 
-/// Of what the model asks.
+/// The arguments of the tools.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Place {
     /// The city.
     pub(crate) city: String,
 }
 
-/// What each of the tools does.
+/// The implementation of all tools.
 pub(crate) async fn look_up(place: Place) -> Result<String, ToolError> {
     Ok(format!("{}: 21", place.city))
 }
 
-/// The same from a call's arguments, for the floors.
+/// Runs a tool with the raw arguments of a call, for the baselines.
 pub(crate) async fn look_up_raw(arguments: &str) -> Fallible<String> {
     look_up(serde_json::from_str(arguments)?).await.map_err(Into::into)
 }
 
-/// All of them, registered.
+/// Creates a registry with all tools.
 pub(crate) fn registry() -> Fallible<ToolRegistry> {
     let tools = ToolRegistry::new();
     for name in canned::TOOLS {

@@ -1,12 +1,16 @@
-//! A turn with a history of 10 000 messages, and its attempts.
+//! A turn with a history of 10 000 messages, and attempts that are retried.
 
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, Message};
-use agcore_llm::{Call, LlmProviderExt, Retry, RetryPolicy, SystemClock, system_random};
+use agcore_llm::{
+    Call, LlmProviderExt, SystemClock,
+    layer::retry::{Retry, RetryPolicy},
+    system_random,
+};
 use bytes::Bytes;
 
-use super::{Job, Rounds, expect, measured, runtime};
+use super::{Job, Rounds, expect, measure, runtime};
 use crate::{
     Fallible, canned,
     client::{ours, reqwest::Reqwest},
@@ -30,28 +34,28 @@ const ROUNDS: Rounds = Rounds {
     units: 1,
 };
 
-/// Of three attempts two fail.
+/// Two of three attempts fail.
 const ATTEMPTS: Rounds = Rounds { units: 3, ..ROUNDS };
 
-fn run(who: &str, url: &str) -> Fallible<Figures> {
+fn run(client: &str, url: &str) -> Fallible<Figures> {
     let (runtime, request) = (runtime()?, Arc::new(ChatRequest::new(history(5000))));
     let whole = format!("{url}/turn");
-    match who {
+    match client {
         "pass" => {
             let size = serde_json::to_vec(&*request)?.len();
-            measured(&runtime, &ROUNDS, async || {
+            measure(&runtime, &ROUNDS, async || {
                 let mut body = Vec::with_capacity(size);
                 serde_json::to_writer(&mut body, &*request)?;
                 expect(body.len(), size)
             })
         }
         "R" => {
-            let (floor, body) = (Reqwest::new(&whole)?, Bytes::from(serde_json::to_vec(&*request)?));
-            measured(&runtime, &ROUNDS, async || floor.whole(body.clone()).await.map(drop))
+            let (baseline, body) = (Reqwest::new(&whole)?, Bytes::from(serde_json::to_vec(&*request)?));
+            measure(&runtime, &ROUNDS, async || baseline.whole(body.clone()).await.map(drop))
         }
         "chat" => {
             let provider = ours::provider(&whole)?;
-            measured(&runtime, &ROUNDS, async || {
+            measure(&runtime, &ROUNDS, async || {
                 let response = provider.chat_call(Call::new(Arc::clone(&request))).await?;
                 expect(&*response.text(), canned::ANSWER)
             })
@@ -60,7 +64,7 @@ fn run(who: &str, url: &str) -> Fallible<Figures> {
             let policy = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO);
             let busy = ours::provider(&format!("{url}/busy"))?;
             let provider = Retry::new(busy, policy, Arc::new(SystemClock::new()), system_random());
-            measured(&runtime, &ATTEMPTS, async || {
+            measure(&runtime, &ATTEMPTS, async || {
                 let response = provider.chat_call(Call::new(Arc::clone(&request))).await?;
                 expect(&*response.text(), canned::ANSWER)
             })
@@ -69,15 +73,15 @@ fn run(who: &str, url: &str) -> Fallible<Figures> {
             let session = ours::session(&ours::bundle(&whole)?, &ours::agent());
             let messages = request.messages[..request.messages.len() - 1].to_vec();
             runtime.block_on(session.set_messages(messages))?;
-            measured(&runtime, &ROUNDS, async || {
-                let outcome = session.submit_turn("And now?").await?;
+            measure(&runtime, &ROUNDS, async || {
+                let outcome = session.turn("And now?").await?;
                 expect(&*outcome.text(), canned::ANSWER)
             })
         }
     }
 }
 
-/// Questions and answers, and a last question.
+/// Creates question and answer pairs, followed by a final question.
 fn history(pairs: u32) -> Vec<Message> {
     let pairs = (0..pairs).flat_map(|number| {
         let question =

@@ -1,4 +1,4 @@
-//! A thousand streams at once, each with 20 chunks a second.
+//! A thousand concurrent streams with 20 chunks per second each.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Job, expect, runtime};
 use crate::{
     Fallible, alloc,
     canned::{self, streamed::Api},
-    client::{floor::Floor, minimal::Events, ours, reqwest::Reqwest},
+    client::{baseline::Baseline, minimal::Events, ours, reqwest::Reqwest},
     clock,
     figures::Figures,
     memory,
@@ -28,15 +28,15 @@ pub(crate) const JOB: Job = Job {
 
 const STREAMS: u32 = 1000;
 
-fn run(who: &str, url: &str) -> Fallible<Figures> {
-    let (runtime, text_size) = (runtime()?, canned::text_of(canned::PACED_CHUNKS));
+fn run(client: &str, url: &str) -> Fallible<Figures> {
+    let (runtime, text_size) = (runtime()?, canned::text_len(canned::PACED_CHUNKS));
     let (fast, paced) = (format!("{url}/stream"), format!("{url}/paced"));
-    match who {
+    match client {
         "delta" => {
             let (warm, request) = (ours::provider(&fast)?, ours::request());
             runtime.block_on(ours::read_deltas(&warm, request.clone()))?;
             let provider = ours::provider(&paced)?;
-            at_once(&runtime, async || {
+            run_concurrently(&runtime, async || {
                 expect(ours::read_deltas(&provider, Arc::clone(&request)).await?, text_size)
             })
         }
@@ -44,44 +44,44 @@ fn run(who: &str, url: &str) -> Fallible<Figures> {
             let (warm, agent) = (ours::bundle(&fast)?, ours::agent());
             runtime.block_on(ours::read_events(&ours::session(&warm, &agent), "Hello!"))?;
             let bundle = ours::bundle(&paced)?;
-            at_once(&runtime, async || {
-                let (told, _) = ours::read_events(&ours::session(&bundle, &agent), "Hello!").await?;
-                expect(told, text_size)
+            run_concurrently(&runtime, async || {
+                let (text_len, _) = ours::read_events(&ours::session(&bundle, &agent), "Hello!").await?;
+                expect(text_len, text_size)
             })
         }
-        floor => {
-            runtime.block_on(async { read(&mut Floor::of(floor, &fast).await?).await })?;
-            // One client of reqwest for all, as one would have it.
+        baseline => {
+            runtime.block_on(async { read(&mut Baseline::new(baseline, &fast).await?).await })?;
+            // All streams share one reqwest client, as an application would do.
             let shared = Reqwest::new(&paced)?;
-            at_once(&runtime, async || {
-                let mut floor = match floor {
-                    "R" => Floor::Reqwest(shared.clone()),
-                    other => Floor::of(other, &paced).await?,
+            run_concurrently(&runtime, async || {
+                let mut baseline = match baseline {
+                    "R" => Baseline::Reqwest(shared.clone()),
+                    other => Baseline::new(other, &paced).await?,
                 };
-                expect(read(&mut floor).await?, text_size)
+                expect(read(&mut baseline).await?, text_size)
             })
         }
     }
 }
 
-async fn read(floor: &mut Floor) -> Fallible<u64> {
-    let mut events = Events::of(Api::Chat);
+async fn read(baseline: &mut Baseline) -> Fallible<u64> {
+    let mut events = Events::new(Api::Chat);
     let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
-    floor.each(request, |piece| events.feed(piece)).await?;
+    baseline.stream(request, |bytes| events.feed(bytes)).await?;
     Ok(events.text)
 }
 
-/// All streams at once, and what that cost.
-fn at_once(runtime: &Runtime, stream: impl AsyncFn() -> Fallible) -> Fallible<Figures> {
-    let (before, begun) = (memory::now(), clock::cpu());
-    let (done, allocated) = alloc::counted(|| runtime.block_on(try_join_all((0..STREAMS).map(|_| stream()))));
-    done?;
-    let spent = clock::cpu().saturating_sub(begun);
+/// Runs all streams concurrently and returns their cost.
+fn run_concurrently(runtime: &Runtime, stream: impl AsyncFn() -> Fallible) -> Fallible<Figures> {
+    let (memory_before, start) = (memory::now(), clock::cpu());
+    let (result, allocated) = alloc::count(|| runtime.block_on(try_join_all((0..STREAMS).map(|_| stream()))));
+    result?;
+    let elapsed = clock::cpu().saturating_sub(start);
     let chunks = f64::from(STREAMS) * f64::from(canned::PACED_CHUNKS);
     Ok(Figures {
-        cpu_us: spent.as_secs_f64() * 1e6 / chunks,
+        cpu_us: elapsed.as_secs_f64() * 1e6 / chunks,
         allocations: allocated.count as f64 / chunks,
         bytes: allocated.bytes as f64 / chunks,
-        stream_kib: (memory::peak() - before) / f64::from(STREAMS),
+        stream_kib: (memory::peak() - memory_before) / f64::from(STREAMS),
     })
 }

@@ -1,12 +1,12 @@
-//! Streams as fast as the server can write them.
+//! Streams at the speed at which the server can write them.
 
 use bytes::Bytes;
 
-use super::{Job, Rounds, expect, measured, runtime};
+use super::{Job, Rounds, expect, measure, runtime};
 use crate::{
     Fallible,
     canned::{self, streamed::Api},
-    client::{floor::Floor, minimal::Events, ours},
+    client::{baseline::Baseline, minimal::Events, ours},
     figures::Figures,
 };
 
@@ -17,14 +17,14 @@ pub(crate) const JOB: Job = Job {
     clients: &["H", "R", "delta", "events"],
     pinned: false,
     repetitions: 9,
-    run: |who, url| run(Api::Chat, who, url),
+    run: |client, url| run(Api::Chat, client, url),
 };
 
 pub(crate) const ANTHROPIC: Job = Job {
     name: "anthropic",
     title: "A streamed event of Anthropic's API",
     clients: &["H", "R", "delta"],
-    run: |who, url| run(Api::Anthropic, who, url),
+    run: |client, url| run(Api::Anthropic, client, url),
     ..JOB
 };
 
@@ -32,7 +32,7 @@ pub(crate) const RESPONSES: Job = Job {
     name: "responses",
     title: "A streamed event of the Responses API",
     clients: &["H", "R", "delta"],
-    run: |who, url| run(Api::Responses, who, url),
+    run: |client, url| run(Api::Responses, client, url),
     ..JOB
 };
 
@@ -43,31 +43,31 @@ const ROUNDS: Rounds = Rounds {
     units: canned::FAST_CHUNKS,
 };
 
-fn run(api: Api, who: &str, url: &str) -> Fallible<Figures> {
+fn run(api: Api, client: &str, url: &str) -> Fallible<Figures> {
     let (runtime, url) = (runtime()?, format!("{url}/{}", api.path()));
-    let text_size = canned::text_of(canned::FAST_CHUNKS);
-    match who {
+    let text_size = canned::text_len(canned::FAST_CHUNKS);
+    match client {
         "delta" => {
             let (provider, request) = (ours::provider_of(api, &url)?, ours::request());
-            measured(&runtime, &ROUNDS, async || {
+            measure(&runtime, &ROUNDS, async || {
                 expect(ours::read_deltas(&provider, request.clone()).await?, text_size)
             })
         }
         "events" => {
             let (bundle, agent) = (ours::bundle(&url)?, ours::agent());
-            measured(&runtime, &ROUNDS, async || {
+            measure(&runtime, &ROUNDS, async || {
                 let session = ours::session(&bundle, &agent);
-                let (told, outcome) = ours::read_events(&session, "Hello!").await?;
-                expect(told, text_size)?;
+                let (text_len, outcome) = ours::read_events(&session, "Hello!").await?;
+                expect(text_len, text_size)?;
                 expect(outcome.text().len() as u64, text_size)
             })
         }
-        floor => {
-            let mut floor = runtime.block_on(Floor::of(floor, &url))?;
-            measured(&runtime, &ROUNDS, async || {
-                let mut events = Events::of(api);
+        baseline => {
+            let mut baseline = runtime.block_on(Baseline::new(baseline, &url))?;
+            measure(&runtime, &ROUNDS, async || {
+                let mut events = Events::new(api);
                 let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
-                floor.each(request, |piece| events.feed(piece)).await?;
+                baseline.stream(request, |bytes| events.feed(bytes)).await?;
                 expect(events.text, text_size)
             })
         }

@@ -1,15 +1,15 @@
-//! A loop of two requests and three tools that run at once.
+//! A tool loop with two requests and three parallel tools.
 
 use std::fmt::Write as _;
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 
-use super::{Job, Rounds, expect, measured, runtime};
+use super::{Job, Rounds, expect, measure, runtime};
 use crate::{
     Fallible, canned,
     client::{
-        floor::Floor,
+        baseline::Baseline,
         minimal::{self, Call},
         ours, tools,
     },
@@ -33,38 +33,38 @@ const ROUNDS: Rounds = Rounds {
     units: 1,
 };
 
-fn run(who: &str, url: &str) -> Fallible<Figures> {
+fn run(client: &str, url: &str) -> Fallible<Figures> {
     let (runtime, url) = (runtime()?, format!("{url}/loop"));
-    if who == "session" {
+    if client == "session" {
         let (bundle, agent) = (ours::bundle(&url)?, ours::agent());
         let session = ours::session(&bundle, &agent);
-        return measured(&runtime, &ROUNDS, async || {
-            // Each time a conversation that begins.
+        return measure(&runtime, &ROUNDS, async || {
+            // Start a new conversation each time.
             session.set_messages(Vec::new()).await?;
             let (_, outcome) = ours::read_events(&session, "What about Paris?").await?;
             expect(outcome.report().map(|report| report.rounds), Some(1))?;
             expect(&*outcome.text(), canned::ANSWER)
         });
     }
-    let (mut floor, tail) = (runtime.block_on(Floor::of(who, &url))?, canned::loop_tail());
+    let (mut baseline, tail) = (runtime.block_on(Baseline::new(client, &url))?, canned::loop_tail());
     let first = Bytes::from([canned::LOOP_HEAD, &tail].concat());
-    measured(&runtime, &ROUNDS, async || {
-        let reply = floor.whole(first.clone()).await?;
+    measure(&runtime, &ROUNDS, async || {
+        let reply = baseline.whole(first.clone()).await?;
         let calls = minimal::message(&reply)?.tool_calls;
         let results = calls.iter().map(|call| tools::look_up_raw(&call.function.arguments));
         let results = try_join_all(results).await?;
-        let reply = floor.whole(second_request(&calls, &results, &tail)?).await?;
+        let reply = baseline.whole(second_request(&calls, &results, &tail)?).await?;
         expect(minimal::message(&reply)?.content.as_deref(), Some(canned::ANSWER))
     })
 }
 
-/// The request that tells what the tools say.
+/// Creates the request with the results of the tools.
 fn second_request(calls: &[Call], results: &[String], tail: &str) -> Fallible<Bytes> {
     let mut body = String::with_capacity(2048);
     body.push_str(canned::LOOP_HEAD);
     body.push_str(r#",{"role":"assistant","content":null,"tool_calls":["#);
-    for (at, Call { id, function }) in calls.iter().enumerate() {
-        let (comma, name) = (if at > 0 { "," } else { "" }, &function.name);
+    for (index, Call { id, function }) in calls.iter().enumerate() {
+        let (comma, name) = (if index > 0 { "," } else { "" }, &function.name);
         let arguments = serde_json::to_string(&function.arguments)?;
         write!(
             body,

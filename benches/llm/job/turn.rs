@@ -1,14 +1,14 @@
-//! One whole turn after the other.
+//! Whole turns, one after the other.
 
 use std::sync::Arc;
 
 use agcore_llm::{Call, LlmProviderExt};
 use bytes::Bytes;
 
-use super::{Job, Rounds, expect, measured, runtime};
+use super::{Job, Rounds, expect, measure, runtime};
 use crate::{
     Fallible, canned,
-    client::{floor::Floor, minimal, ours},
+    client::{baseline::Baseline, minimal, ours},
     figures::Figures,
 };
 
@@ -29,27 +29,27 @@ const ROUNDS: Rounds = Rounds {
     units: 1,
 };
 
-fn run(who: &str, url: &str) -> Fallible<Figures> {
+fn run(client: &str, url: &str) -> Fallible<Figures> {
     let (runtime, url) = (runtime()?, format!("{url}/turn"));
-    match who {
+    match client {
         "chat" => {
             let (provider, request) = (ours::provider(&url)?, ours::request());
-            measured(&runtime, &ROUNDS, async || {
+            measure(&runtime, &ROUNDS, async || {
                 let response = provider.chat_call(Call::new(Arc::clone(&request))).await?;
                 expect(&*response.text(), canned::ANSWER)
             })
         }
         "session" => {
             let (bundle, agent) = (ours::bundle(&url)?, ours::agent());
-            measured(&runtime, &ROUNDS, async || {
-                let outcome = ours::session(&bundle, &agent).submit_turn("Hello!").await?;
+            measure(&runtime, &ROUNDS, async || {
+                let outcome = ours::session(&bundle, &agent).turn("Hello!").await?;
                 expect(&*outcome.text(), canned::ANSWER)
             })
         }
-        floor => {
-            let mut floor = runtime.block_on(Floor::of(floor, &url))?;
-            measured(&runtime, &ROUNDS, async || {
-                let reply = floor.whole(Bytes::from_static(canned::TURN.as_bytes())).await?;
+        baseline => {
+            let mut baseline = runtime.block_on(Baseline::new(baseline, &url))?;
+            measure(&runtime, &ROUNDS, async || {
+                let reply = baseline.whole(Bytes::from_static(canned::TURN.as_bytes())).await?;
                 expect(minimal::message(&reply)?.content.as_deref(), Some(canned::ANSWER))
             })
         }

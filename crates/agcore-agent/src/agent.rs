@@ -1,4 +1,4 @@
-//! [`Agent`]: who answers. [`AgentSpec`]: an agent made of data.
+//! [`Agent`]: answers in sessions. [`AgentSpec`]: an agent that is plain data.
 
 use std::sync::Arc;
 
@@ -6,26 +6,54 @@ use agcore_chat::ChatRequest;
 use agcore_tools::RegisteredTool;
 use serde::{Deserialize, Serialize};
 
-/// Who answers in a session.
+/// Answers in sessions: instructions, tools and model parameters.
+///
+/// [`AgentSpec`] implements it for plain data. Implement it yourself to compute the instructions:
+///
+/// ```
+/// use agcore_agent::{Agent, AgentBuilder};
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// struct Waiter {
+///     table: u32,
+/// }
+///
+/// impl Agent for Waiter {
+///     fn name(&self) -> &str {
+///         "waiter"
+///     }
+///
+///     fn system_prompt(&self) -> String {
+///         format!("You serve table {}.", self.table)
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let model = ScriptedProvider::new([ScriptStep::text("Welcome!")]);
+/// let bundle = AgentBuilder::new().with_provider(model.clone()).build()?;
+/// bundle.session("s-1", Waiter { table: 7 }).turn("Hello").await?;
+/// assert_eq!(model.requests()[0].messages[0].text(), "You serve table 7.");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
 pub trait Agent: Send + Sync {
-    /// Its name, in events and spans.
+    /// Returns the name of the agent, for events and spans.
     fn name(&self) -> &str;
 
-    /// Its layer of the system prompt; asked anew for each turn.
+    /// Returns its layer of the system prompt. Called for each turn.
     fn system_prompt(&self) -> String;
 
-    /// Whether it exposes a tool. What it does not expose it cannot call either.
+    /// Returns whether the model sees a tool. A tool that it does not see cannot be called.
     fn exposes(&self, _tool: &RegisteredTool) -> bool {
         true
     }
 
-    /// Model and parameters of its requests. An empty model means the provider's own.
+    /// Returns the model and parameters of its requests. An empty model means the provider's default.
     fn request(&self) -> ChatRequest {
         ChatRequest::default()
     }
 }
 
-/// A shared agent is an agent.
 impl<A: Agent + ?Sized> Agent for Arc<A> {
     fn name(&self) -> &str {
         (**self).name()
@@ -44,7 +72,17 @@ impl<A: Agent + ?Sized> Agent for Arc<A> {
     }
 }
 
-/// An agent made of data.
+/// An agent that is plain data, for example from a settings file.
+///
+/// ```
+/// use agcore_agent::AgentSpec;
+///
+/// let spec: AgentSpec = serde_json::from_str(
+///     r#"{"name": "cook", "system_prompt": "You are a cook.", "tools": ["recipe"], "request": {"temperature": 0.2}}"#,
+/// )
+/// .unwrap();
+/// assert_eq!(spec.tools.as_deref(), Some(&["recipe".to_owned()][..]));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -54,15 +92,15 @@ pub struct AgentSpec {
     /// Its layer of the system prompt.
     #[serde(default)]
     pub system_prompt: String,
-    /// The names of the tools it exposes; none means all.
+    /// The names of the tools that the model sees; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// Model and parameters of its requests, under the API's own names (`model`, `temperature` …).
+    /// Model and parameters of its requests, under the names of the Chat Completions API (`model`, `temperature` …).
     #[serde(default, skip_serializing_if = "is_default")]
     pub request: Parameters,
 }
 
-/// Model and parameters; a request without messages.
+/// Model and parameters: a request without messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Parameters(pub ChatRequest);
@@ -72,7 +110,7 @@ fn is_default(parameters: &Parameters) -> bool {
 }
 
 impl AgentSpec {
-    /// An agent with a name and a system prompt, that exposes all tools.
+    /// Creates an agent with a name and a system prompt that exposes all tools.
     pub fn new(name: impl Into<String>, system_prompt: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -81,7 +119,7 @@ impl AgentSpec {
         }
     }
 
-    /// Sets the tools it exposes.
+    /// Sets the tools that the model sees.
     pub fn with_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
         self

@@ -1,56 +1,147 @@
-//! [`AgentBuilder`]: makes a [`RuntimeBundle`].
+//! [`AgentBuilder`]: puts the parts of a [`RuntimeBundle`] together.
 
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Clock;
-use agcore_llm::{Hook, Hooks, LlmProvider, Retry, SystemClock, Trace, system_random};
-use agcore_tools::{Approver, AuditSink, Extensions, PermissionRules, ToolPolicy, ToolRegistry};
+use agcore_cycle::{Hook, Hooks};
+use agcore_llm::{
+    LlmProvider, Random, SystemClock,
+    layer::{retry::Retry, trace::Trace},
+    system_random,
+};
+use agcore_tools::{
+    Approver, AuditSink, Extensions, PermissionRules, Registration, ToolError, ToolPolicy, ToolRegistry,
+};
 
 use crate::{
+    agent::AgentSpec,
     bundle::{Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
+    session::AgentSession,
 };
 
+/// Returns a builder for an agent that uses `model`: the short way to a first agent.
+///
+/// ```
+/// use agcore_agent::agent;
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+/// use agcore_tools::{NoArguments, typed};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let dice = typed("dice", "Rolls a die.", |_: NoArguments| async { Ok(4) });
+/// # let model = ScriptedProvider::new([
+/// #     ScriptStep::calls([agcore_chat::ToolCall::function("call_1", "dice", "{}")]),
+/// #     ScriptStep::text("You rolled a 4."),
+/// # ]);
+/// let session = agent(model).with_instructions("You like games.").with_tool(dice).session()?;
+/// assert_eq!(session.turn("Roll the die for me.").await?.text(), "You rolled a 4.");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
+pub fn agent(model: impl LlmProvider + 'static) -> AgentBuilder {
+    AgentBuilder::new().with_provider(model)
+}
+
 /// Puts the parts of a [`RuntimeBundle`] together. Only a provider is required.
-#[derive(Default)]
-#[must_use = "a builder does nothing before `build`"]
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentConfig, AgentSpec};
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let model = ScriptedProvider::new([ScriptStep::text("Welcome!")]);
+/// let bundle = AgentBuilder::new()
+///     .with_provider(model)
+///     .with_config(AgentConfig::new().with_base_prompt("You work in a restaurant."))
+///     .build()?;
+///
+/// // One bundle serves many sessions, each with an agent and an id of your choice.
+/// let session = bundle.session("table-7", AgentSpec::new("cook", "You are a cook."));
+/// assert_eq!(session.turn("Hello").await?.text(), "Welcome!");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a builder does nothing before `build` or `session`"]
 pub struct AgentBuilder {
     provider: Option<Arc<dyn LlmProvider>>,
-    tools: Option<ToolRegistry>,
+    agent: AgentSpec,
+    tools: ToolRegistry,
+    /// The first tool that could not be registered, reported by `build`.
+    tool_error: Option<ToolError>,
     policy: ToolPolicy,
     audit: Option<Arc<dyn AuditSink>>,
     extensions: Extensions,
     hooks: Vec<Arc<dyn Hook>>,
     clock: Option<Arc<dyn Clock>>,
+    random: Option<Random>,
     config: AgentConfig,
 }
 
+impl Default for AgentBuilder {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            agent: AgentSpec::new("assistant", ""),
+            tools: ToolRegistry::default(),
+            tool_error: None,
+            policy: ToolPolicy::default(),
+            audit: None,
+            extensions: Extensions::default(),
+            hooks: Vec::new(),
+            clock: None,
+            random: None,
+            config: AgentConfig::default(),
+        }
+    }
+}
+
 impl AgentBuilder {
-    /// A builder without a provider.
+    /// Creates a builder without a provider.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets who answers. The retry policy of the settings is put around it.
+    /// Sets the provider of the model. [`build`](Self::build) wraps it in the retry policy of the settings.
     pub fn with_provider(mut self, provider: impl LlmProvider + 'static) -> Self {
         self.provider = Some(Arc::new(provider));
         self
     }
 
-    /// Sets the tools.
-    pub fn with_tools(mut self, tools: ToolRegistry) -> Self {
-        self.tools = Some(tools);
+    /// Sets the instructions of the default agent.
+    pub fn with_instructions(mut self, system_prompt: impl Into<String>) -> Self {
+        self.agent.system_prompt = system_prompt.into();
         self
     }
 
-    /// Sets the permission rules. By default tools that delete or use a shell are denied.
+    /// Sets the default agent, which answers in sessions that name none.
+    pub fn with_agent(mut self, agent: AgentSpec) -> Self {
+        self.agent = agent;
+        self
+    }
+
+    /// Adds a tool. [`build`](Self::build) reports a tool that cannot be registered.
+    pub fn with_tool(mut self, tool: impl Into<Registration>) -> Self {
+        if let Err(error) = self.tools.register(tool) {
+            self.tool_error.get_or_insert(error);
+        }
+        self
+    }
+
+    /// Sets the registry of tools, in place of the tools that were added before. The registry is shared: tools that are
+    /// registered later reach all sessions with their next turn.
+    pub fn with_tools(mut self, tools: ToolRegistry) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets the permission rules. By default, tools that delete or use a shell are denied.
     pub fn with_permissions(mut self, rules: impl Into<PermissionRules>) -> Self {
         self.policy.rules = Arc::new(rules.into());
         self
     }
 
-    /// Sets who is asked about calls that the rules do not allow. Without, these are denied.
+    /// Sets who approves calls that the rules neither allow nor deny. Without an approver, these are denied.
     pub fn with_approver(mut self, approver: impl Approver + 'static) -> Self {
         self.policy = self.policy.with_approver(Arc::new(approver));
         self
@@ -62,27 +153,33 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets who is told of every decision about a call and of every end of one.
+    /// Sets the sink that receives a record of every decision about a call and of the end of every call.
     pub fn with_audit(mut self, sink: impl AuditSink + 'static) -> Self {
         self.audit = Some(Arc::new(sink));
         self
     }
 
-    /// Adds a value that typed tools take as `State<T>`; one of each type.
+    /// Adds a value that typed tools receive as `State<T>`; one of each type.
     pub fn with_state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self
     }
 
-    /// Adds a hook; hooks run in the order in which they were added.
+    /// Adds a hook. Hooks run in the order in which they were added.
     pub fn with_hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
         self
     }
 
-    /// Sets the clock; the system's by default.
+    /// Sets the clock. The default is the system clock.
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Sets the source of randomness, for retry jitter and session ids. The default is the system's.
+    pub fn with_random(mut self, random: Random) -> Self {
+        self.random = Some(random);
         self
     }
 
@@ -92,37 +189,51 @@ impl AgentBuilder {
         self
     }
 
-    /// The bundle.
+    /// Builds the bundle.
     ///
     /// # Errors
-    /// [`AgentError::Config`] naming the field that is missing or wrong.
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) with the name of the part that is missing or invalid.
     pub fn build(self) -> Result<RuntimeBundle, AgentError> {
-        let missing = |field, problem: &str| AgentError::Config {
-            field,
-            problem: problem.to_owned(),
-        };
+        if let Some(error) = self.tool_error {
+            return Err(AgentError::invalid_tool(error));
+        }
+        let missing = "is missing; call `with_provider`, for example with `agcore::model`";
         let provider = self
             .provider
-            .ok_or_else(|| missing("provider", "is missing: call `with_provider`, or take `agcore::model`"))?;
+            .ok_or_else(|| AgentError::config("provider", missing))?;
         if self.config.max_turns == Some(0) {
-            return Err(missing(
-                "max_turns",
-                "is 0, so that no turn could ever run: set at least 1, or none",
-            ));
+            let problem = "is 0, so no turn could ever run; set it to 1 or more, or leave it unset";
+            return Err(AgentError::config("max_turns", problem));
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
-        let retry = Retry::new(provider, self.config.retry.clone(), Arc::clone(&clock), system_random());
+        let random = self.random.unwrap_or_else(system_random);
+        let retry = Retry::new(
+            provider,
+            self.config.retry.clone(),
+            Arc::clone(&clock),
+            Arc::clone(&random),
+        );
         let traced = Trace::new(retry, Arc::clone(&clock)).with_content(self.config.trace_content);
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(traced),
-            tools: self.tools.unwrap_or_default(),
+            agent: Arc::new(self.agent),
+            tools: self.tools,
             policy: self.policy,
             audit: self.audit,
             extensions: self.extensions,
             hooks: Hooks::new(self.hooks),
             clock,
+            random,
             config: self.config,
         }))
+    }
+
+    /// Builds the bundle and starts a session with the default agent, under a new id.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn session(self) -> Result<AgentSession, AgentError> {
+        Ok(self.build()?.new_session())
     }
 }
 
@@ -130,6 +241,7 @@ impl fmt::Debug for AgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentBuilder")
             .field("provider", &self.provider)
+            .field("agent", &self.agent)
             .field("config", &self.config)
             .finish_non_exhaustive()
     }

@@ -1,26 +1,29 @@
-//! [`RuntimeBundle`]: everything that sessions share.
+//! [`RuntimeBundle`]: the parts that sessions share.
 
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Clock;
-use agcore_llm::{Hooks, LlmProvider};
+use agcore_cycle::Hooks;
+use agcore_llm::{LlmProvider, Random};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
-use crate::config::AgentConfig;
+use crate::{agent::AgentSpec, config::AgentConfig, id::uuid_v7, session::AgentSession};
 
-/// Everything that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone; made by
+/// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
 #[derive(Clone)]
 pub struct RuntimeBundle(Arc<Parts>);
 
 pub(crate) struct Parts {
     pub(crate) provider: Arc<dyn LlmProvider>,
+    pub(crate) agent: Arc<AgentSpec>,
     pub(crate) tools: ToolRegistry,
     pub(crate) policy: ToolPolicy,
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
     pub(crate) extensions: Extensions,
     pub(crate) hooks: Hooks,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Random,
     pub(crate) config: AgentConfig,
 }
 
@@ -33,17 +36,30 @@ impl RuntimeBundle {
         &self.0
     }
 
-    /// The provider.
+    /// Starts a session with the default agent, under a new id (a UUID of version 7).
+    ///
+    /// [`session`](Self::session) takes an agent and an id of your choice.
+    pub fn new_session(&self) -> AgentSession {
+        let id = uuid_v7(self.0.clock.now(), &self.0.random);
+        self.session(id, Arc::clone(&self.0.agent))
+    }
+
+    /// Returns the default agent.
+    pub fn agent(&self) -> &AgentSpec {
+        &self.0.agent
+    }
+
+    /// Returns the provider, wrapped in the layers for retries and tracing.
     pub fn provider(&self) -> &Arc<dyn LlmProvider> {
         &self.0.provider
     }
 
-    /// The tools; changes reach all sessions with their next turn.
+    /// Returns the tools. Changes reach all sessions with their next turn.
     pub fn tools(&self) -> &ToolRegistry {
         &self.0.tools
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn config(&self) -> &AgentConfig {
         &self.0.config
     }

@@ -1,41 +1,54 @@
-//! [`AgentConfig`]: what holds for all sessions of a bundle.
+//! [`AgentConfig`]: settings for all sessions of a bundle.
 
 use std::time::Duration;
 
-use agcore_llm::{Budgets, CompactionSettings, RetryPolicy, cycle::machine::Limits};
+use agcore_cycle::{machine::Limits, Budgets, CompactionSettings};
+use agcore_llm::layer::retry::RetryPolicy;
 
 use crate::environment::Environment;
 
-/// What holds for all sessions of a bundle. All of it takes effect.
+/// Settings for all sessions of a bundle.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agcore_agent::{AgentConfig, BusyPolicy};
+///
+/// let config = AgentConfig::new()
+///     .with_base_prompt("You work in a restaurant.")
+///     .with_busy(BusyPolicy::Queue)
+///     .with_session_ttl(Duration::from_secs(3600));
+/// assert_eq!(config.busy, BusyPolicy::Queue);
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct AgentConfig {
-    /// Limits of every turn: rounds of tools (10), the length of tool results.
+    /// Limits of every turn: tool rounds (10), the length of tool results.
     pub limits: Limits,
-    /// How many turns a session may have, failed ones included; none is no limit.
+    /// The maximum number of turns of a session, including failed ones; `None` means no limit.
     pub max_turns: Option<u32>,
-    /// How long a session may be used after it was made, by the wall clock; none is no limit.
+    /// How long a session may be used after it was created, by the wall clock; `None` means no limit.
     pub session_ttl: Option<Duration>,
-    /// What happens to a turn that is submitted while another runs.
+    /// What happens to a turn that is started while another one runs.
     pub busy: BusyPolicy,
-    /// When a failed call of the model is made again.
+    /// When a failed call of the model is retried.
     pub retry: RetryPolicy,
-    /// When and how conversations are made shorter.
+    /// When and how conversations are compacted.
     pub compaction: CompactionSettings,
-    /// What a turn, a session, and with a pool all sessions together may spend.
+    /// Budgets of a turn, of a session and, with a pool, of all sessions together.
     pub budgets: Budgets,
     /// The first layer of every system prompt.
     pub base_prompt: Option<String>,
-    /// The second layer: what is known of the user, as a block that is ready to be shown.
+    /// The second layer: a block of text about the user.
     pub profile_block: Option<String>,
     /// The last layer: where and when the agent works.
     pub environment: Option<Environment>,
-    /// Whether spans hold what was said, too; see [`Trace`](agcore_llm::Trace).
+    /// Whether spans contain the content of messages; see [`Trace`](agcore_llm::layer::trace::Trace).
     pub trace_content: bool,
 }
 
 impl AgentConfig {
-    /// The default settings.
+    /// Creates the default settings.
     pub fn new() -> Self {
         Self::default()
     }
@@ -46,37 +59,37 @@ impl AgentConfig {
         self
     }
 
-    /// Sets how many turns a session may have.
+    /// Sets the maximum number of turns of a session.
     pub fn with_max_turns(mut self, turns: u32) -> Self {
         self.max_turns = Some(turns);
         self
     }
 
-    /// Sets how long a session may be used.
+    /// Sets how long a session may be used after it was created.
     pub fn with_session_ttl(mut self, ttl: Duration) -> Self {
         self.session_ttl = Some(ttl);
         self
     }
 
-    /// Sets what happens to a turn that is submitted while another runs.
+    /// Sets what happens to a turn that is started while another one runs.
     pub fn with_busy(mut self, policy: BusyPolicy) -> Self {
         self.busy = policy;
         self
     }
 
-    /// Sets when a failed call of the model is made again.
+    /// Sets when a failed call of the model is retried.
     pub fn with_retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
     }
 
-    /// Sets when and how conversations are made shorter.
+    /// Sets when and how conversations are compacted.
     pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
         self.compaction = compaction;
         self
     }
 
-    /// Sets what may be spent.
+    /// Sets the budgets.
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         self.budgets = budgets;
         self
@@ -88,7 +101,7 @@ impl AgentConfig {
         self
     }
 
-    /// Sets what is known of the user.
+    /// Sets the block of text about the user.
     pub fn with_profile_block(mut self, text: impl Into<String>) -> Self {
         self.profile_block = Some(text.into());
         self
@@ -100,22 +113,22 @@ impl AgentConfig {
         self
     }
 
-    /// Says whether spans hold what was said, too.
+    /// Sets whether spans contain the content of messages.
     pub fn with_trace_content(mut self, content: bool) -> Self {
         self.trace_content = content;
         self
     }
 }
 
-/// What happens to a turn that is submitted while another runs.
+/// What happens to a turn that is started while another one runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BusyPolicy {
-    /// It is refused with [`AgentError::Busy`](crate::AgentError::Busy).
+    /// It fails with [`AgentErrorKind::Busy`](crate::AgentErrorKind::Busy).
     #[default]
     Refuse,
-    /// It waits for its place; turns run in the order in which they were first polled.
+    /// It waits; turns run in the order in which they were first polled.
     Queue,
-    /// The turn that runs and all that wait are cancelled, then it runs.
+    /// The running turn and all that wait are cancelled, then it runs.
     Interrupt,
 }

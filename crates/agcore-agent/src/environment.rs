@@ -1,27 +1,35 @@
-//! [`Environment`]: where and when the agent works.
+//! [`Environment`]: the place and date of the work, as part of the system prompt.
 
 use std::time::SystemTime;
 
 use time::{OffsetDateTime, UtcOffset, macros::format_description};
 
-/// Where and when the agent works: the last layer of the system prompt.
+/// The place and date of the work: the last layer of the system prompt.
 ///
-/// It names the day and not the time, so that it changes once a day.
+/// It contains the date but not the time, so it changes once a day and prompt caches stay valid.
+///
+/// ```
+/// use agcore_agent::{AgentConfig, Environment};
+///
+/// let environment = Environment::new().with_time_zone("Europe/Paris", 3600).with_locale("fr-FR");
+/// let config = AgentConfig::new().with_environment(environment);
+/// assert_eq!(config.environment.unwrap().time_zone, "Europe/Paris");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Environment {
-    /// The time zone's name, as the model shall read it.
+    /// The name of the time zone, as the model reads it.
     pub time_zone: String,
-    /// Its offset from UTC, in seconds, by which the day is found.
+    /// The offset from UTC in seconds, which determines the date.
     pub utc_offset_seconds: i32,
     /// The user's locale (`en-GB`).
     pub locale: Option<String>,
-    /// Notes on tools and the place of work, a line each.
+    /// Notes about tools and the workplace, one per line.
     pub notes: Vec<String>,
 }
 
 impl Environment {
-    /// The environment in UTC.
+    /// Creates an environment in UTC.
     pub fn new() -> Self {
         Self {
             time_zone: "UTC".to_owned(),
@@ -31,7 +39,7 @@ impl Environment {
         }
     }
 
-    /// Sets the time zone: its name, and its offset from UTC in seconds.
+    /// Sets the name of the time zone and its offset from UTC in seconds.
     pub fn with_time_zone(mut self, name: impl Into<String>, utc_offset_seconds: i32) -> Self {
         self.time_zone = name.into();
         self.utc_offset_seconds = utc_offset_seconds;
@@ -50,7 +58,7 @@ impl Environment {
         self
     }
 
-    /// The layer's text on a day.
+    /// Returns the text of the layer on a date.
     pub(crate) fn text(&self, now: SystemTime) -> String {
         let offset = UtcOffset::from_whole_seconds(self.utc_offset_seconds).unwrap_or(UtcOffset::UTC);
         let today = OffsetDateTime::from(now).to_offset(offset).date();

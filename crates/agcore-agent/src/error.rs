@@ -1,86 +1,273 @@
-//! [`AgentError`]: what went wrong in a session.
+//! [`AgentError`]: why a turn or a session failed.
 
-use agcore_chat::{Fault, FaultKind};
-use agcore_llm::{LlmError, LlmErrorKind};
+use std::{error::Error, fmt, time::Duration};
+
+use agcore_chat::{ChatResponse, Fault, FaultKind};
+use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
+use agcore_llm::LlmError;
 use agcore_tools::ToolError;
 
-/// What went wrong in a session. The session stays usable.
-#[derive(Debug, thiserror::Error)]
+/// The reason a turn failed, or a session could not be created. A session stays usable after an error.
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentErrorKind};
+///
+/// let error = AgentBuilder::new().build().unwrap_err();
+/// assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
+/// assert_eq!(
+///     error.to_string(),
+///     "the agent cannot be built: `provider` is missing; call `with_provider`, for example with `agcore::model`"
+/// );
+/// ```
+pub struct AgentError(Box<Inner>);
+
+struct Inner {
+    kind: AgentErrorKind,
+    message: String,
+    source: Option<Source>,
+}
+
+enum Source {
+    Cycle(CycleError),
+    Tool(ToolError),
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+/// The kind of an [`AgentError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum AgentError {
-    /// The model could not be asked, or did not answer.
-    #[error(transparent)]
-    Llm(LlmError),
-    /// A tool, or the setting up of the tools.
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// A hook said no.
-    #[error("a hook blocked the turn: {0}")]
-    HookBlocked(String),
-    /// A limit was reached.
-    #[error("a limit was reached: {0}")]
-    LimitExceeded(String),
-    /// Another turn is running, and the setting is to refuse.
-    #[error("the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy")]
+pub enum AgentErrorKind {
+    /// A call of the model failed. [`AgentError::llm_error`] returns the reason.
+    Model,
+    /// The caller cancelled the turn.
+    Cancelled,
+    /// A hook blocked the turn or a request.
+    HookBlocked,
+    /// A tool failed in a way that ends the turn, or the tools could not be set up.
+    ToolFailure,
+    /// A limit or a budget was reached.
+    LimitReached,
+    /// A store failed.
+    Storage,
+    /// The input does not fit the state of the session: messages that cannot be sent, an answer to an unknown question, no
+    /// turn to resume.
+    InvalidInput,
+    /// No answer of a typed turn fits its type, after all repairs.
+    InvalidOutput,
+    /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse.
     Busy,
-    /// A part is missing or wrong.
-    #[error("the agent cannot be built: `{field}` {problem}")]
-    Config {
-        /// The field at fault.
-        field: &'static str,
-        /// What is wrong with it, and what to do.
-        problem: String,
-    },
-    /// A saved session cannot be used.
-    #[error("the saved session cannot be used: {0}")]
-    State(String),
+    /// The builder lacks a part, or a part is invalid.
+    InvalidConfig,
+    /// A saved session cannot be restored.
+    InvalidState,
 }
 
 impl AgentError {
-    /// Whether another try may succeed; the inner error is asked.
-    pub fn is_recoverable(&self) -> bool {
-        match self {
-            Self::Llm(error) => error.is_retryable(),
-            Self::Tool(error) => error.is_recoverable(),
-            Self::Busy => true,
-            Self::HookBlocked(_) | Self::LimitExceeded(_) | Self::Config { .. } | Self::State(_) => false,
+    fn new(kind: AgentErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message: message.into(),
+            source: None,
+        }))
+    }
+
+    fn with_source(mut self, source: Source) -> Self {
+        self.0.source = Some(source);
+        self
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        CycleError::cancelled().into()
+    }
+
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::new(AgentErrorKind::LimitReached, message)
+    }
+
+    pub(crate) fn busy() -> Self {
+        Self::new(
+            AgentErrorKind::Busy,
+            "the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy",
+        )
+    }
+
+    pub(crate) fn config(field: &str, problem: &str) -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            format!("the agent cannot be built: `{field}` {problem}"),
+        )
+    }
+
+    pub(crate) fn invalid_tool(error: ToolError) -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            format!("the agent cannot be built: {error}"),
+        )
+        .with_source(Source::Tool(error))
+    }
+
+    pub(crate) fn state(problem: impl fmt::Display) -> Self {
+        Self::new(
+            AgentErrorKind::InvalidState,
+            format!("the saved session cannot be restored: {problem}"),
+        )
+    }
+
+    pub(crate) fn state_from(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::state(&error).with_source(Source::Other(Box::new(error)))
+    }
+
+    /// Returns the kind of this error.
+    pub fn kind(&self) -> AgentErrorKind {
+        self.0.kind
+    }
+
+    /// Returns what happened, in one sentence.
+    pub fn message(&self) -> &str {
+        match &self.0.source {
+            Some(Source::Cycle(error)) => error.message(),
+            _ => &self.0.message,
         }
     }
 
-    /// The error as data, for events and journals.
-    pub fn fault(&self) -> Fault {
-        let kind = match self {
-            Self::Llm(error) => return error.fault(),
-            Self::Tool(error) => return error.fault(),
-            Self::HookBlocked(_) => FaultKind::HookBlocked,
-            Self::LimitExceeded(_) => FaultKind::Limit,
-            Self::State(_) => FaultKind::Storage,
-            Self::Busy | Self::Config { .. } => FaultKind::InvalidRequest,
-        };
-        Fault::new(kind, self.to_string()).with_retryable(self.is_recoverable())
-    }
-
-    /// The model's error, when it is one.
-    pub fn as_llm(&self) -> Option<&LlmError> {
-        match self {
-            Self::Llm(error) => Some(error),
+    /// Returns the error of the agent loop, if a turn failed there.
+    pub fn cycle_error(&self) -> Option<&CycleError> {
+        match &self.0.source {
+            Some(Source::Cycle(error)) => Some(error),
             _ => None,
         }
     }
 
-    /// Whether the turn was cancelled by the caller.
+    /// Returns the provider's error, if a call of the model failed or was cancelled.
+    pub fn llm_error(&self) -> Option<&LlmError> {
+        self.cycle_error().and_then(CycleError::llm_error)
+    }
+
+    /// Returns the error of a tool, if the tools could not be set up.
+    pub fn tool_error(&self) -> Option<&ToolError> {
+        match &self.0.source {
+            Some(Source::Tool(error)) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns the part of the reply that had arrived before the failure.
+    pub fn partial(&self) -> Option<&ChatResponse> {
+        self.cycle_error().and_then(CycleError::partial)
+    }
+
+    /// Returns whether the same call may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match &self.0.source {
+            Some(Source::Cycle(error)) => error.is_retryable(),
+            Some(Source::Tool(error)) => error.fault().retryable,
+            _ => self.0.kind == AgentErrorKind::Busy,
+        }
+    }
+
+    /// Returns how long to wait before another try, if the server said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.cycle_error().and_then(CycleError::retry_after)
+    }
+
+    /// Returns whether the caller cancelled the turn.
     pub fn is_cancelled(&self) -> bool {
-        self.as_llm()
-            .is_some_and(|error| *error.kind() == LlmErrorKind::Cancelled)
+        self.0.kind == AgentErrorKind::Cancelled
+    }
+
+    /// Returns the error as data, for events and journals.
+    pub fn fault(&self) -> Fault {
+        let kind = match (&self.0.source, self.0.kind) {
+            (Some(Source::Cycle(error)), _) => return error.fault(),
+            (Some(Source::Tool(error)), AgentErrorKind::ToolFailure) => return error.fault(),
+            (_, AgentErrorKind::Cancelled) => FaultKind::Cancelled,
+            (_, AgentErrorKind::HookBlocked) => FaultKind::HookBlocked,
+            (_, AgentErrorKind::ToolFailure) => FaultKind::Tool,
+            (_, AgentErrorKind::LimitReached) => FaultKind::Limit,
+            (_, AgentErrorKind::Storage | AgentErrorKind::InvalidState) => FaultKind::Storage,
+            (_, AgentErrorKind::InvalidInput | AgentErrorKind::Busy | AgentErrorKind::InvalidConfig) => {
+                FaultKind::InvalidRequest
+            }
+            (_, AgentErrorKind::InvalidOutput) => FaultKind::Malformed,
+            (_, AgentErrorKind::Model) => FaultKind::Unknown,
+        };
+        Fault::new(kind, self.message()).with_retryable(self.is_retryable())
+    }
+
+    /// Returns this error and all its sources, separated by colons.
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = self.source();
+        while let Some(error) = source {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            source = error.source();
+        }
+        text
     }
 }
 
-impl From<LlmError> for AgentError {
-    fn from(error: LlmError) -> Self {
-        match error.kind() {
-            LlmErrorKind::HookBlocked => Self::HookBlocked(error.message().to_owned()),
-            LlmErrorKind::LimitReached => Self::LimitExceeded(error.message().to_owned()),
-            _ => Self::Llm(error),
+/// Prints this layer only; [`chain`](AgentError::chain) adds the sources. An error of the loop prints as it does alone.
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.source {
+            Some(Source::Cycle(error)) => error.fmt(f),
+            _ => f.write_str(&self.0.message),
         }
+    }
+}
+
+impl fmt::Debug for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("AgentError");
+        debug.field("kind", &self.0.kind);
+        match &self.0.source {
+            Some(Source::Cycle(error)) => debug.field("cycle_error", error),
+            Some(Source::Tool(error)) => debug.field("message", &self.0.message).field("tool_error", error),
+            Some(Source::Other(error)) => debug.field("message", &self.0.message).field("source", error),
+            None => debug.field("message", &self.0.message),
+        };
+        debug.finish()
+    }
+}
+
+impl Error for AgentError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self.0.source.as_ref()? {
+            // The message of these errors is the one of this layer.
+            Source::Cycle(error) => error.source(),
+            Source::Tool(error) => error.source(),
+            Source::Other(error) => error.source(),
+        }
+    }
+}
+
+impl From<CycleError> for AgentError {
+    fn from(error: CycleError) -> Self {
+        let kind = match error.kind() {
+            CycleErrorKind::Cancelled => AgentErrorKind::Cancelled,
+            CycleErrorKind::HookBlocked => AgentErrorKind::HookBlocked,
+            CycleErrorKind::ToolFailure => AgentErrorKind::ToolFailure,
+            CycleErrorKind::LimitReached => AgentErrorKind::LimitReached,
+            CycleErrorKind::Storage => AgentErrorKind::Storage,
+            CycleErrorKind::InvalidInput => AgentErrorKind::InvalidInput,
+            CycleErrorKind::InvalidOutput => AgentErrorKind::InvalidOutput,
+            // `Model`, and kinds that this version does not know.
+            _ => AgentErrorKind::Model,
+        };
+        Self::new(kind, String::new()).with_source(Source::Cycle(error))
+    }
+}
+
+impl From<MachineError> for AgentError {
+    fn from(error: MachineError) -> Self {
+        CycleError::from(error).into()
+    }
+}
+
+/// The tools could not be set up.
+impl From<ToolError> for AgentError {
+    fn from(error: ToolError) -> Self {
+        Self::new(AgentErrorKind::ToolFailure, error.to_string()).with_source(Source::Tool(error))
     }
 }

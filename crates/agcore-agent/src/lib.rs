@@ -1,37 +1,45 @@
-//! Agents and their sessions: the crate that composes provider, tools and conversation.
+//! Agents and their sessions: the crate that composes provider, tools and agent loop.
 //!
 //! ```
-//! use agcore_agent::{AgentBuilder, AgentSpec};
+//! use agcore_agent::agent;
 //! use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! // In production, a model over HTTP: `agcore_llm::model("openai:gpt-5-mini", key)?`.
 //! let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
-//! let bundle = AgentBuilder::new().with_provider(model).build()?;
-//! let session = bundle.session("s-1", AgentSpec::new("greeter", "You greet people."));
+//! let session = agent(model).with_instructions("You greet people.").session()?;
 //!
-//! session.submit_turn("I am Ada.").await?;
-//! let outcome = session.submit_turn("Who am I?").await?;
+//! session.turn("I am Ada.").await?;
+//! let outcome = session.turn("Who am I?").await?;
 //! assert_eq!(outcome.text(), "You are Ada.");
 //! # Ok::<(), agcore_agent::AgentError>(())
 //! # }).unwrap();
 //! ```
+//!
+//! An [`AgentBuilder`] builds a [`RuntimeBundle`]: the provider, tools, permissions, hooks and settings that many
+//! [sessions](AgentSession) share. A session is one conversation. Each [turn](AgentTurn) of it is awaited or streamed, and
+//! one that waits for a person can be saved and [resumed](AgentSession::resume) later.
 
-pub mod error;
-pub mod environment;
-pub mod config;
-pub mod agent;
+mod error;
+mod environment;
+mod config;
+mod agent;
 mod prompt_layers;
-pub mod bundle;
-pub mod builder;
-pub mod session;
+mod id;
+mod bundle;
+mod session;
+mod span;
+mod turn;
+mod builder;
 
 #[doc(inline)]
 pub use {
-    agent::{Agent, AgentSpec},
-    builder::AgentBuilder,
+    agent::{Agent, AgentSpec, Parameters},
+    builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy},
     environment::Environment,
-    error::AgentError,
-    session::{AgentSession, AgentTurn, SessionState},
+    error::{AgentError, AgentErrorKind},
+    session::{AgentSession, SessionState},
+    turn::AgentTurn,
 };

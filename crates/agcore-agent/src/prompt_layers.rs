@@ -1,10 +1,11 @@
-//! The system prompt in layers, those that change least first, so that prompt caches hit.
+//! The layers of the system prompt. Those that change least come first, so that prompt caches hit.
 
 use std::time::SystemTime;
 
 use crate::{agent::Agent, config::AgentConfig};
 
-/// The system prompt of a turn: base, profile, agent, environment, with an empty line between; `None` when all are empty.
+/// Returns the system prompt of a turn: base, profile, agent and environment, separated by empty lines. `None` if all are
+/// empty.
 pub(crate) fn system_prompt(config: &AgentConfig, agent: &dyn Agent, now: SystemTime) -> Option<String> {
     let layers = [
         config.base_prompt.clone(),

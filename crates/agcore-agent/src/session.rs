@@ -1,11 +1,8 @@
-//! [`AgentSession`]: the durable conversation with an agent.
+//! [`AgentSession`]: a conversation with an agent.
 
-mod goal;
-mod occupancy;
-mod shared;
-mod span;
+pub(crate) mod queue;
+pub(crate) mod shared;
 mod state;
-mod turn;
 
 pub use state::SessionState;
 
@@ -16,44 +13,62 @@ use std::{
 };
 
 use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
-use agcore_llm::{
-    CompactionReport, CycleSettings, LlmCycle, Output, Spent, TurnInput, TurnOutcome, TurnStream, TypedOptions,
-    TypedOutcome,
-    cycle::machine::{Begin, Machine, Misuse},
-    typed::schemars::JsonSchema,
+use agcore_cycle::{
+    CompactionReport, CycleSettings, LlmCycle, Spent, TurnInput,
+    machine::{Machine, MachineError},
 };
 use agcore_tools::ToolSession;
-use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    goal::Words,
-    occupancy::Occupancy,
+    queue::TurnQueue,
     shared::{Conversation, Shared},
 };
-use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError};
-
-/// A turn that tells what happens while it runs. Read the events, then [`finish`](TurnStream::finish). It owns what it
-/// needs, so that it can be moved to a task; dropping it is cancelling the turn.
-pub type AgentTurn = TurnStream<'static, Result<TurnOutcome, AgentError>>;
+use crate::{
+    agent::Agent,
+    bundle::RuntimeBundle,
+    error::AgentError,
+    turn::{self, AgentTurn},
+};
 
 /// A conversation with an agent. Every clone is the same session; turns run one at a time.
 ///
-/// A failed or cancelled turn leaves the session usable: its history is valid and keeps whole rounds. What waits for a turn
-/// that runs must not be awaited by that turn's own tools or hooks, nor between the events of its stream: neither would end.
+/// A failed or cancelled turn leaves the session usable: its history is valid and keeps whole rounds.
+///
+/// Methods that wait for the running turn must not be awaited by that turn's own tools or hooks, nor between the events of
+/// its stream: they would wait forever.
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentSpec};
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
+/// let bundle = AgentBuilder::new().with_provider(model).build()?;
+/// let spec = AgentSpec::new("greeter", "You greet people.");
+/// let session = bundle.session("s-1", spec.clone());
+/// session.turn("I am Ada.").await?;
+///
+/// // Save the session as JSON, and continue it elsewhere.
+/// let saved = serde_json::to_string(&session.export().await).unwrap();
+/// let session = bundle.restore(serde_json::from_str(&saved).unwrap(), spec)?;
+/// assert_eq!(session.turn("Who am I?").await?.text(), "You are Ada.");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct AgentSession(Arc<Shared>);
 
 impl RuntimeBundle {
-    /// A new session of an agent, under an id of the caller's.
+    /// Creates a session with an agent, under an id of your choice.
     pub fn session(&self, id: impl Into<Arc<str>>, agent: impl Agent + 'static) -> AgentSession {
         AgentSession::new(self.clone(), id.into(), Arc::new(agent))
     }
 
-    /// A session that goes on where it was saved.
+    /// Restores a saved session.
     ///
     /// # Errors
-    /// [`AgentError::State`] for a state of another version or one that is damaged.
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) for a state of another version or a damaged one.
     pub fn restore(&self, state: SessionState, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
         AgentSession::restore(self.clone(), state, Arc::new(agent))
     }
@@ -62,8 +77,8 @@ impl RuntimeBundle {
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
         let machine = Machine::new(bundle.config().limits.clone());
-        let made = bundle.parts().clock.now();
-        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), made)
+        let created = bundle.parts().clock.now();
+        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), created)
     }
 
     fn with_parts(
@@ -72,7 +87,7 @@ impl AgentSession {
         agent: Arc<dyn Agent>,
         machine: Machine,
         tools: ToolSession,
-        made: SystemTime,
+        created: SystemTime,
     ) -> Self {
         let parts = bundle.parts();
         let settings = CycleSettings::new()
@@ -86,198 +101,147 @@ impl AgentSession {
             cycle,
             agent: Arc::clone(&agent),
         };
-        let conversation = Occupancy::new(conversation, parts.config.busy);
+        let conversation = TurnQueue::new(conversation, parts.config.busy);
         Self(Arc::new(Shared {
             id,
             bundle,
             agent: Mutex::new(agent),
             tools,
-            made,
+            created,
             conversation,
         }))
     }
 
-    /// The session's id.
+    /// Returns the id of the session.
     pub fn id(&self) -> &str {
         &self.0.id
     }
 
-    /// Who answers in the next turn.
+    /// Returns the agent that answers the next turn.
     pub fn agent(&self) -> Arc<dyn Agent> {
         self.0.agent()
     }
 
-    /// The bundle it was made from.
+    /// Returns the bundle that the session was created from.
     pub fn bundle(&self) -> &RuntimeBundle {
         &self.0.bundle
     }
 
-    /// What the session's tools remember: grants for the session.
+    /// Returns what the tools remember for the session, such as grants.
     pub fn tools(&self) -> &ToolSession {
         &self.0.tools
     }
 
-    /// A turn, from the user's input to the answer or a suspension.
+    /// Starts a turn: await it for the outcome, or [stream](AgentTurn::stream) it.
     ///
-    /// Cancel safe: dropping the future cancels the turn; the session stays usable.
+    /// The input is a user message, or a whole list of messages that replaces the history. A suspended turn is stopped
+    /// first.
+    pub fn turn(&self, input: impl Into<TurnInput>) -> AgentTurn {
+        AgentTurn::new(Arc::clone(&self.0), input.into())
+    }
+
+    /// Continues a suspended turn with answers to some or all of its questions.
     ///
-    /// # Errors
-    /// What the model, a tool, a hook or a limit says; [`AgentError::Busy`] while another turn runs.
-    pub async fn submit_turn(&self, input: impl Into<Message>) -> Result<TurnOutcome, AgentError> {
-        self.start(begin(input), CancellationToken::new()).await
-    }
-
-    /// The same turn, streamed. Nothing happens before the stream is polled.
-    pub fn submit_turn_stream(&self, input: impl Into<Message>) -> AgentTurn {
-        self.start_stream(begin(input), CancellationToken::new())
-    }
-
-    /// Goes on with a suspended turn: answers some or all of its questions. The same answer given again changes nothing.
+    /// The same answer given again changes nothing. The turn fails with
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if no turn is open or an answer fits no question.
     ///
-    /// # Errors
-    /// As [`submit_turn`](Self::submit_turn); also when no turn is open, or an answer fits no question.
-    pub async fn resume(
-        &self,
-        answers: impl IntoIterator<Item = (QuestionId, Answer)>,
-    ) -> Result<TurnOutcome, AgentError> {
-        let answers = TurnInput::Resume(answers.into_iter().collect());
-        self.start(answers, CancellationToken::new()).await
-    }
-
-    /// The rest of a suspended turn, streamed.
-    pub fn resume_stream(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
-        let answers = TurnInput::Resume(answers.into_iter().collect());
-        self.start_stream(answers, CancellationToken::new())
-    }
-
-    /// A turn, or the rest of one, under a token that cancels it.
+    /// ```
+    /// use agcore_agent::agent;
+    /// use agcore_chat::{Answer, ToolCall};
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    /// use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
     ///
-    /// # Errors
-    /// As [`submit_turn`](Self::submit_turn).
-    pub async fn run(&self, input: TurnInput, token: CancellationToken) -> Result<TurnOutcome, AgentError> {
-        self.start(input, token.child_token()).await
-    }
-
-    /// The same, streamed.
-    pub fn run_stream(&self, input: TurnInput, token: CancellationToken) -> AgentTurn {
-        self.start_stream(input, token.child_token())
-    }
-
-    /// A turn with a token of its own, which the session may cancel.
-    fn start(
-        &self,
-        input: TurnInput,
-        own: CancellationToken,
-    ) -> impl Future<Output = Result<TurnOutcome, AgentError>> + use<> {
-        turn::run(Arc::clone(&self.0), input, Words, own, None)
-    }
-
-    fn start_stream(&self, input: TurnInput, own: CancellationToken) -> AgentTurn {
-        let shared = Arc::clone(&self.0);
-        TurnStream::of(|observer| async move { turn::run(shared, input, Words, own, Some(&observer)).await })
-    }
-
-    /// A turn whose answer is a value of a type, with the agent's tools.
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let model = ScriptedProvider::new([
+    ///     ScriptStep::calls([ToolCall::function("call_1", "pay", "{}")]),
+    ///     ScriptStep::text("The bill is paid."),
+    /// ]);
+    /// let session = agent(model)
+    ///     .with_tool(typed("pay", "Pays the bill.", |_: NoArguments| async { Ok("paid") }))
+    ///     .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
+    ///     .with_approver(SuspendingApprover)
+    ///     .session()?;
     ///
-    /// Cancel safe: dropping the future cancels the turn; the session stays usable.
+    /// let outcome = session.turn("Pay the bill.").await?;
+    /// let question = outcome.questions()[0].id.clone();
+    ///
+    /// // Minutes or days later, perhaps after the session was saved and restored:
+    /// let outcome = session.resume([(question, Answer::approve())]).await?;
+    /// assert_eq!(outcome.text(), "The bill is paid.");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn resume(&self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> AgentTurn {
+        AgentTurn::new(Arc::clone(&self.0), TurnInput::Resume(answers.into_iter().collect()))
+    }
+
+    /// Compacts the conversation as much as possible now: a model summarizes its older part. The report shows what that
+    /// freed, or that there was nothing to do.
+    ///
+    /// Cancel safe: dropping the future leaves the conversation as it is.
     ///
     /// # Errors
-    /// As [`submit_turn`](Self::submit_turn); `Malformed` when no answer fits after all repairs.
-    pub async fn submit_typed<T: DeserializeOwned + JsonSchema>(
-        &self,
-        input: impl Into<Message>,
-    ) -> Result<TypedOutcome<T>, AgentError> {
-        let output = Output::new(TypedOptions::default());
-        self.run_typed(begin(input), output, CancellationToken::new()).await
-    }
-
-    /// A typed turn, or the rest of one, under a token that cancels it.
-    ///
-    /// # Errors
-    /// As [`submit_typed`](Self::submit_typed).
-    pub async fn run_typed<T: DeserializeOwned>(
-        &self,
-        input: TurnInput,
-        output: Output<T>,
-        token: CancellationToken,
-    ) -> Result<TypedOutcome<T>, AgentError> {
-        turn::run(Arc::clone(&self.0), input, output, token.child_token(), None).await
-    }
-
-    /// The same, streamed, with the value as far as it is written.
-    pub fn run_typed_stream<T: DeserializeOwned + Send + 'static>(
-        &self,
-        input: TurnInput,
-        output: Output<T>,
-        token: CancellationToken,
-    ) -> TurnStream<'static, Result<TypedOutcome<T>, AgentError>> {
-        let (shared, own) = (Arc::clone(&self.0), token.child_token());
-        TurnStream::of(|observer| async move { turn::run(shared, input, output, own, Some(&observer)).await })
-    }
-
-    /// Makes the conversation as short as it gets, now: a model sums up its older part. Says what that freed, or that there
-    /// was nothing to do. Cancel safe: dropping the future leaves the conversation as it is.
-    ///
-    /// # Errors
-    /// While a turn runs, what the [busy policy](crate::BusyPolicy) says; when it was cancelled. A summary that fails is no error but in the report.
+    /// While a turn runs, according to the [`BusyPolicy`](crate::BusyPolicy); when it was cancelled. A summary that fails is
+    /// not an error; the report shows it.
     pub async fn compact(&self) -> Result<CompactionReport, AgentError> {
         turn::compact(Arc::clone(&self.0), CancellationToken::new()).await
     }
 
-    /// What all turns spent of their budgets; waits for a turn that runs. Without budgets or prices nothing is counted.
+    /// Returns what all turns spent of their budgets. Waits for the running turn. Nothing is counted without budgets or
+    /// prices.
     pub async fn spent(&self) -> Spent {
         self.0
             .conversation
-            .look(|conversation| conversation.cycle.spent().clone())
+            .read(|conversation| conversation.cycle.spent().clone())
             .await
     }
 
-    /// Cancels the turn that runs, if any.
+    /// Cancels the running turn, if any.
     pub fn cancel(&self) {
         self.0.conversation.cancel();
     }
 
-    /// Hands the conversation to another agent, from the next turn on; history is kept. A suspended turn goes on with the
-    /// agent that began it.
+    /// Hands the conversation to another agent from the next turn on. The history is kept. A suspended turn continues with the
+    /// agent that started it.
     pub fn switch_agent(&self, agent: impl Agent + 'static) {
         *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(agent);
     }
 
-    /// The conversation so far; waits for a turn that runs.
+    /// Returns the conversation so far. Waits for the running turn.
     pub async fn messages(&self) -> Vec<Arc<Message>> {
         self.0
             .conversation
-            .look(|conversation| conversation.cycle.messages().to_vec())
+            .read(|conversation| conversation.cycle.messages().to_vec())
             .await
     }
 
-    /// Tokens and calls of all turns, failed ones included; waits for a turn that runs.
+    /// Returns the tokens and calls of all turns, including failed ones. Waits for the running turn.
     pub async fn usage(&self) -> UsageTracker {
         self.0
             .conversation
-            .look(|conversation| conversation.cycle.usage().clone())
+            .read(|conversation| conversation.cycle.usage().clone())
             .await
     }
 
-    /// Replaces the conversation; waits for a turn that runs. A turn that was left open is given up.
+    /// Replaces the conversation. Waits for the running turn. A suspended turn is abandoned.
     ///
     /// # Errors
-    /// [`Misuse`] when the messages may not be sent; the conversation stays as it was.
-    pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), Misuse> {
+    /// [`MachineError::InvalidMessages`] if the messages cannot be sent; the conversation stays as it was.
+    pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), MachineError> {
         self.0
             .conversation
-            .change(|conversation| conversation.cycle.set_messages(messages))
+            .write(|conversation| conversation.cycle.set_messages(messages))
             .await
     }
 
-    /// All of the session, to be saved; waits for a turn that runs.
+    /// Returns the whole session, to be saved. Waits for the running turn.
     pub async fn export(&self) -> SessionState {
         let machine = self
             .0
             .conversation
-            .look(|conversation| conversation.cycle.machine().clone())
+            .read(|conversation| conversation.cycle.machine().clone())
             .await;
-        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.made)
+        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.created)
     }
 
     pub(crate) fn restore(
@@ -285,8 +249,8 @@ impl AgentSession {
         state: SessionState,
         agent: Arc<dyn Agent>,
     ) -> Result<Self, AgentError> {
-        let (id, machine, tools, made) = state.into_parts()?;
-        Ok(Self::with_parts(bundle, id, agent, machine, tools, made))
+        let (id, machine, tools, created) = state.into_parts()?;
+        Ok(Self::with_parts(bundle, id, agent, machine, tools, created))
     }
 }
 
@@ -296,9 +260,4 @@ impl fmt::Debug for AgentSession {
             .field("id", &self.0.id)
             .finish_non_exhaustive()
     }
-}
-
-fn begin(input: impl Into<Message>) -> TurnInput {
-    let message: Message = input.into();
-    Begin::new([message]).into()
 }

@@ -1,4 +1,4 @@
-//! [`AssistantMessage`]: a reply of the model as ordered [`Block`]s.
+//! [`AssistantMessage`]: a message of the model as a sequence of [`Block`]s.
 
 mod wire;
 
@@ -7,33 +7,47 @@ use std::{borrow::Cow, sync::Arc};
 use serde_json::Value;
 
 use crate::{
-    content::RefusalPart,
+    content_part::RefusalPart,
     marks::Marks,
     object::{Extra, object},
     tool_call::{ToolCall, VendorData},
 };
 
-/// What the model said: its blocks in the order in which it said them.
+/// A message of the model: its blocks in the order in which the model produced them.
 ///
-/// As JSON it is a plain assistant message of the Chat Completions API, with reasoning text in `reasoning_content`; only
-/// what that form cannot say (the order of mixed blocks, data that a vendor wants back) stands in one extension member.
+/// Its JSON form is a plain assistant message of the Chat Completions API, with reasoning text in `reasoning_content`.
+/// What this form cannot express (the order of mixed blocks, data that has to be sent back to a vendor) is stored in
+/// one extension member.
+///
+/// ```
+/// use agcore_chat::{AssistantMessage, Block, ToolCall};
+///
+/// let message = AssistantMessage::from_blocks([
+///     Block::reasoning("I need the weather."),
+///     Block::text("Let me look."),
+///     ToolCall::function("call_1", "weather", "{}").into(),
+/// ]);
+/// assert_eq!(message.text(), "Let me look.");
+/// assert_eq!(message.reasoning(), "I need the weather.");
+/// assert!(message.tool_calls().any(|call| call.name == "weather"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AssistantMessage {
-    /// Text, reasoning, calls and hosted items in order.
+    /// Text, reasoning, calls and hosted items, in order.
     pub blocks: Vec<Block>,
-    /// The model declined, and said this.
+    /// The model's explanation, if it declined to answer.
     pub refusal: Option<String>,
-    /// The participant's name.
+    /// The name of the participant.
     pub name: Option<String>,
     /// A call in the legacy form, kept for old histories; [`AssistantMessage::tool_calls`] does not list it.
     pub function_call: Option<FunctionCall>,
-    /// Spoken answer, as the API has it.
+    /// A spoken answer, as defined by the API.
     pub audio: Option<Value>,
-    /// Citations and the like, as the API has them.
+    /// Citations and similar annotations, as defined by the API.
     pub annotations: Option<Value>,
-    /// Cache mark and origin.
+    /// The cache mark and the origin.
     pub marks: Marks,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 
@@ -43,42 +57,42 @@ pub struct AssistantMessage {
 pub enum Block {
     /// Visible text.
     Text(TextBlock),
-    /// The model declined, as a part of its content.
+    /// A refusal, as a part of the content.
     Refusal(RefusalPart),
-    /// Reasoning, visible or sealed.
+    /// Reasoning, readable or encrypted.
     Reasoning(Reasoning),
-    /// A call of a tool.
+    /// A tool call.
     Call(Arc<ToolCall>),
-    /// An item of a tool that the vendor ran itself; it goes back to that vendor verbatim.
+    /// An item of a tool that the vendor ran itself; it is sent back to that vendor unchanged.
     Hosted(VendorData),
-    /// A content part this crate does not know, as raw JSON.
+    /// A content part of unknown type, as raw JSON.
     Other(Value),
 }
 
-/// Visible text of a reply.
+/// A block of visible text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextBlock {
     /// The text.
     pub text: String,
-    /// What the vendor wants back with it.
+    /// Data that has to be sent back to the vendor with this text.
     pub vendor: Option<VendorData>,
-    /// Cache mark and origin.
+    /// The cache mark and the origin.
     pub marks: Marks,
-    /// Members of the content part that have no field.
+    /// Members of the content part without a field of their own.
     pub extra: Extra,
 }
 
-/// A stretch of reasoning.
+/// A block of reasoning.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reasoning {
-    /// Readable text; may be empty when the vendor seals it.
+    /// The readable text; may be empty if the vendor encrypts it.
     pub text: String,
-    /// The vendor's signature or encrypted form, wanted back unchanged.
+    /// The vendor's signature or encrypted form, which has to be sent back unchanged.
     pub vendor: Option<VendorData>,
 }
 
 impl Reasoning {
-    /// Reasoning that is only text.
+    /// Creates reasoning of plain text.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -86,27 +100,28 @@ impl Reasoning {
         }
     }
 
-    /// Adds what the vendor wants back.
+    /// Sets the data that has to be sent back to the vendor.
+    #[must_use]
     pub fn with_vendor(mut self, vendor: VendorData) -> Self {
         self.vendor = Some(vendor);
         self
     }
 }
 
-/// The legacy form of a call.
+/// A call in the legacy form.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FunctionCall {
-    /// The function's name.
+    /// The name of the function.
     pub name: String,
-    /// Its arguments as JSON text.
+    /// The arguments as JSON text.
     pub arguments: String,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(FunctionCall: "a legacy function call" { "name" => name [always], "arguments" => arguments [always] });
 
 impl Block {
-    /// A block of text.
+    /// Creates a block of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextBlock {
             text: text.into(),
@@ -114,7 +129,7 @@ impl Block {
         })
     }
 
-    /// A block of reasoning text.
+    /// Creates a block of readable reasoning.
     pub fn reasoning(text: impl Into<String>) -> Self {
         Self::Reasoning(Reasoning::new(text))
     }
@@ -127,7 +142,7 @@ impl From<ToolCall> for Block {
 }
 
 impl AssistantMessage {
-    /// A message of one text block; none when the text is empty.
+    /// Creates a message of one text block, or of no block if the text is empty.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let blocks = if text.is_empty() {
@@ -141,7 +156,7 @@ impl AssistantMessage {
         }
     }
 
-    /// A message of these blocks.
+    /// Creates a message of these blocks.
     pub fn from_blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
         Self {
             blocks: blocks.into_iter().collect(),
@@ -149,19 +164,21 @@ impl AssistantMessage {
         }
     }
 
-    /// Adds a call.
+    /// Appends a call.
+    #[must_use]
     pub fn with_call(mut self, call: impl Into<Arc<ToolCall>>) -> Self {
         self.blocks.push(Block::Call(call.into()));
         self
     }
 
-    /// Adds reasoning.
+    /// Appends a block of reasoning.
+    #[must_use]
     pub fn with_reasoning(mut self, reasoning: Reasoning) -> Self {
         self.blocks.push(Block::Reasoning(reasoning));
         self
     }
 
-    /// All visible text, blocks joined without a separator.
+    /// Returns all visible text, blocks joined without a separator.
     pub fn text(&self) -> Cow<'_, str> {
         joined(self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.text.as_str()),
@@ -169,7 +186,7 @@ impl AssistantMessage {
         }))
     }
 
-    /// All readable reasoning, blocks joined without a separator.
+    /// Returns all readable reasoning, blocks joined without a separator.
     pub fn reasoning(&self) -> Cow<'_, str> {
         joined(self.blocks.iter().filter_map(|block| match block {
             Block::Reasoning(reasoning) => Some(reasoning.text.as_str()),
@@ -177,12 +194,12 @@ impl AssistantMessage {
         }))
     }
 
-    /// The calls, in order.
+    /// Returns the calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.shared_calls().map(|call| &**call)
     }
 
-    /// The calls, in order, for whoever keeps them.
+    /// Returns the calls, in order, as shared pointers that can be stored cheaply.
     pub fn shared_calls(&self) -> impl Iterator<Item = &Arc<ToolCall>> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call(call) => Some(call),
@@ -190,12 +207,12 @@ impl AssistantMessage {
         })
     }
 
-    /// Whether the model asks for tools.
+    /// Returns whether the model calls any tool.
     pub fn has_tool_calls(&self) -> bool {
         self.tool_calls().next().is_some()
     }
 
-    /// What the model said when it declined, in the member or in parts.
+    /// Returns the model's explanation if it declined to answer, whether in the `refusal` member or in a part.
     pub fn refusal_text(&self) -> Option<&str> {
         let member = self.refusal.as_deref().filter(|text| !text.is_empty());
         member.or_else(|| {
@@ -206,7 +223,7 @@ impl AssistantMessage {
         })
     }
 
-    /// Whether the message says nothing at all.
+    /// Returns whether the message has no content of any kind.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
             && self.refusal.is_none()
@@ -216,7 +233,7 @@ impl AssistantMessage {
     }
 }
 
-/// Texts joined; a single one is borrowed.
+/// Concatenates texts; borrows if there is only one.
 fn joined<'a>(mut texts: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
     let Some(first) = texts.next() else {
         return Cow::Borrowed("");

@@ -1,38 +1,61 @@
-//! [`Embedder`]: texts to vectors.
+//! [`Embedder`]: the contract for computing embeddings of texts.
 
 use async_trait::async_trait;
 
 use crate::{fault::Fault, usage::Usage};
 
-/// Turns texts into vectors.
+/// Computes embeddings: vectors that represent texts.
+///
+/// ```
+/// use agcore_chat::{Embedder, Embeddings, Fault};
+/// use async_trait::async_trait;
+///
+/// /// Represents each text by its length alone.
+/// struct Lengths;
+///
+/// #[async_trait]
+/// impl Embedder for Lengths {
+///     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, Fault> {
+///         Ok(Embeddings::new(texts.iter().map(|text| vec![text.len() as f32]).collect()))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Fault> {
+/// let embeddings = Lengths.embed(&["one", "three"]).await?;
+/// assert_eq!(embeddings.vectors, [[3.0], [5.0]]);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// One vector for each text, in order, all of one length.
+    /// Returns one vector per text, in the same order. All vectors have the same length.
     ///
     /// Cancel safe: dropping the future abandons the call.
     ///
     /// # Errors
-    /// When the model cannot be asked or its answer cannot be read.
+    /// If the request to the model fails, or its reply is invalid.
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, Fault>;
 }
 
-/// Vectors of some texts.
+/// The embeddings of a list of texts.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Embeddings {
-    /// One for each text, in order.
+    /// One vector per text, in the same order.
     pub vectors: Vec<Vec<f32>>,
-    /// Tokens used, where known.
+    /// The tokens used, if known.
     pub usage: Option<Usage>,
 }
 
 impl Embeddings {
-    /// These vectors.
+    /// Creates embeddings from their vectors, of unknown usage.
     pub fn new(vectors: Vec<Vec<f32>>) -> Self {
         Self { vectors, usage: None }
     }
 
-    /// Adds the tokens used.
+    /// Sets the tokens used.
+    #[must_use]
     pub fn with_usage(mut self, usage: Option<Usage>) -> Self {
         self.usage = usage;
         self

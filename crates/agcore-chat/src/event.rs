@@ -1,4 +1,4 @@
-//! [`StreamEvent`]: what an observer is told while a turn runs. Events are told and never read back to compute state.
+//! [`StreamEvent`]: an event that observers receive while a turn runs. Events are never read back to compute state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,35 +7,52 @@ use serde_json::Value;
 
 use crate::{
     assistant::AssistantMessage,
-    executor::{Answer, Progress, Question, QuestionId},
+    executor::Progress,
     fault::Fault,
     message::Message,
+    question::{Answer, Question, QuestionId},
     response::AnsweredBy,
-    text::Text,
+    small_text::Text,
     usage::{Usage, UsageTracker},
 };
 
-/// Something happened.
+/// An event of a running turn.
 ///
-/// The order within a round: deltas, the complete message, usage, then the tools' events as they happen.
-/// [`TurnEvent::Complete`] comes exactly once, last.
+/// Within a round, the events come in this order: deltas, the complete message, usage, then the events of the tools as
+/// they happen. [`TurnEvent::Complete`] comes exactly once, at the end.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{EventKind, StreamEvent, TextEvent};
+///
+/// let event = StreamEvent::new(0, Arc::from("helper"), 0, 0, TextEvent::Text("Hello".into()));
+/// let EventKind::Text(TextEvent::Text(text)) = &event.kind else { panic!() };
+/// assert_eq!(*text, "Hello");
+/// assert_eq!(
+///     serde_json::to_string(&event)?,
+///     r#"{"seq":0,"agent":"helper","turn":0,"round":0,"kind":{"text":{"text":"Hello"}}}"#
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// Counts the events of a turn from 0, without gaps; a turn that goes on after a suspension counts on.
+    /// The position among the events of the turn, from 0, without gaps. A turn that is resumed after a suspension
+    /// continues the count.
     pub seq: u64,
-    /// The agent that it happened to.
+    /// The name of the agent.
     pub agent: Arc<str>,
-    /// The turn, from 0.
+    /// The index of the turn, from 0.
     pub turn: u32,
-    /// The round within the turn, from 0.
+    /// The index of the round within the turn, from 0.
     pub round: u32,
     /// What happened.
     pub kind: EventKind,
 }
 
 impl StreamEvent {
-    /// An event of an agent's turn and round.
+    /// Creates an event.
     pub fn new(seq: u64, agent: Arc<str>, turn: u32, round: u32, kind: impl Into<EventKind>) -> Self {
         Self {
             seq,
@@ -47,26 +64,28 @@ impl StreamEvent {
     }
 }
 
-/// What happened, by topic. What is large in an event is boxed: most are small, and each moves several times on its way.
+/// The kinds of events, by topic.
+///
+/// Large contents are boxed, because most events are small and each is moved several times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The model writes.
+    /// The model produces output.
     Text(TextEvent),
-    /// A tool runs.
+    /// A tool call runs.
     Tool(ToolEvent),
     /// The model is called.
     Model(ModelEvent),
-    /// The context changes.
+    /// The context of the model changes.
     Context(ContextEvent),
     /// A person is asked.
     Person(PersonEvent),
-    /// The agent goes on.
+    /// The agent makes progress.
     Agent(AgentEvent),
-    /// The turn begins or ends.
+    /// The turn starts or ends.
     Turn(TurnEvent),
-    /// Anything a floor above adds.
+    /// An event defined by a higher layer.
     Extension(Extension),
 }
 
@@ -90,218 +109,226 @@ topics!(
     Extension(Extension)
 );
 
-/// The model writes.
+/// Output of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TextEvent {
-    /// More visible text.
+    /// A delta of visible text.
     Text(Text),
-    /// More reasoning.
+    /// A delta of reasoning.
     Reasoning(Text),
-    /// More of a refusal.
+    /// A delta of a refusal.
     Refusal(Text),
-    /// More of a call's arguments.
+    /// A delta of a call's arguments.
     ToolArguments {
-        /// The call's place among the calls of the message.
+        /// The position of the call among the calls of the message, from 0.
         index: u32,
-        /// The call's id, as soon as it is known.
+        /// The call's id; empty until it is known.
         call_id: Text,
-        /// The tool's name, as soon as it is known.
+        /// The tool's name; empty until it is known.
         name: Text,
-        /// More of the arguments' JSON text.
+        /// The delta of the arguments' JSON text.
         arguments: Text,
     },
-    /// The typed output as far as it can be read.
+    /// The part of the typed output that can be parsed so far.
     PartialObject(Value),
-    /// The message is whole.
+    /// The complete message.
     MessageComplete(Arc<AssistantMessage>),
 }
 
-/// A tool runs.
+/// Progress of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// A call begins.
+    /// A call started.
     Started {
         /// The call's id.
         call_id: Text,
         /// The tool's name.
         name: Text,
-        /// What the model wrote.
+        /// The input as the model wrote it.
         input: Arc<str>,
     },
-    /// A call tells how far it is.
+    /// A call reported its progress.
     Progress {
         /// The call's id.
         call_id: Text,
-        /// What it tells.
+        /// The progress so far.
         progress: Box<Progress>,
     },
-    /// A call has its result.
+    /// A call ended.
     Completed {
         /// The call's id.
         call_id: Text,
         /// The tool's name.
         name: Text,
-        /// What the model wrote.
+        /// The input as the model wrote it.
         input: Arc<str>,
-        /// The result's text.
+        /// The text of the result.
         output: Arc<str>,
         /// Whether the call failed.
         is_error: bool,
         /// How long it ran.
         #[serde(rename = "duration_us", with = "micros")]
         duration: Duration,
-        /// For observers only: display hints, metadata.
+        /// Data for observers, such as display hints; never sent to a model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         display: Option<Box<Value>>,
     },
 }
 
-/// The model is called.
+/// A call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// Tokens of one reply.
+    /// The tokens of one reply.
     Usage(Box<Usage>),
-    /// The call failed and will be made again.
+    /// The call failed and will be retried.
     RetryScheduled {
-        /// Which attempt comes next, from 1.
+        /// The number of the next attempt, from 1.
         attempt: u32,
-        /// After how long.
+        /// The delay before the next attempt.
         #[serde(rename = "delay_us", with = "micros")]
         delay: Duration,
-        /// Why the last one failed.
+        /// The reason the last attempt failed.
         fault: Fault,
     },
-    /// The stream died and begins again: forget this reply's deltas so far.
+    /// The stream failed and was restarted: discard the deltas of this reply received so far.
     StreamRestarted {
-        /// Why.
+        /// The reason the stream failed.
         fault: Fault,
     },
-    /// Which of several providers answers.
+    /// One of several providers answers the request.
     AnsweredBy(AnsweredBy),
-    /// The call waits for a rate limit of our own.
+    /// The call waits because of a client-side rate limit.
     WaitingForLimit {
-        /// For how long.
+        /// How long the call waits.
         #[serde(rename = "delay_us", with = "micros")]
         delay: Duration,
-        /// Which limit.
+        /// A description of the limit.
         limit: Text,
     },
 }
 
-/// The context changes.
+/// A change of the model's context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ContextEvent {
-    /// The history was made shorter.
+    /// The history was compacted.
     Compacted {
-        /// How.
+        /// The method that was used.
         method: CompactionMethod,
-        /// Estimated tokens before.
+        /// The estimated number of tokens before the compaction.
         tokens_before: u64,
-        /// Estimated tokens after.
+        /// The estimated number of tokens after the compaction.
         tokens_after: u64,
     },
-    /// The history could not be made shorter.
+    /// A compaction of the history failed.
     CompactionFailed {
-        /// Why.
+        /// The reason.
         fault: Fault,
     },
 }
 
-/// How a history was made shorter.
+/// A method of compacting a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompactionMethod {
-    /// Old tool results were taken out.
+    /// Old tool results were replaced by placeholders.
     Prune,
-    /// A model summed the older part up.
+    /// The older part was replaced by a summary that a model wrote.
     Summary,
 }
 
-/// A person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PersonEvent {
-    /// A call asks.
+    /// A call asked a question.
     Asked(Box<Question>),
     /// A question was answered.
     Answered {
-        /// Which.
+        /// The id of the question.
         question: QuestionId,
-        /// How.
+        /// The answer.
         answer: Answer,
     },
-    /// The turn waits for these questions and can be saved.
+    /// The turn was suspended until these questions are answered; its state can be saved.
     Suspended(Vec<Question>),
 }
 
-/// The agent goes on.
+/// Progress of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// A step of a plan changed.
+    /// The status of a plan's step changed.
     PlanStep {
-        /// The plan's id.
+        /// The id of the plan.
         plan: Text,
-        /// The step's place.
+        /// The index of the step.
         index: u32,
-        /// Its new status.
+        /// The new status of the step.
         status: Text,
-        /// What it is about.
+        /// A description of the step.
         description: Text,
     },
-    /// Another agent takes the conversation over.
+    /// Another agent took over the conversation.
     Handoff {
-        /// Who had it.
+        /// The name of the previous agent.
         from: Text,
-        /// Who has it now.
+        /// The name of the new agent.
         to: Text,
     },
 }
 
-/// The turn begins or ends.
+/// The start or the end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnEvent {
-    /// The turn has begun with these messages.
+    /// The turn started with these messages.
     Started(Vec<Arc<Message>>),
     /// A budget or limit was reached.
     BudgetReached {
-        /// Which.
+        /// The name of the limit.
         limit: Text,
     },
     /// The turn failed.
     Error(Fault),
-    /// The turn is over, for better or worse. Always the last event.
+    /// The turn ended, successfully or not. Always the last event.
     Complete {
-        /// Tokens and calls of the whole turn.
+        /// The tokens and model calls of the whole turn.
         usage: Box<UsageTracker>,
     },
 }
 
-/// An event that a floor above adds.
+/// An event defined by a higher layer.
+///
+/// ```
+/// use agcore_chat::{EventKind, Extension};
+/// use serde_json::json;
+///
+/// let event = EventKind::from(Extension::new("flow.node_started", json!({"node": "review"})));
+/// assert!(matches!(event, EventKind::Extension(extension) if extension.data["node"] == "review"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Extension {
-    /// Its name, with the prefix of who adds it (`flow.node_started`).
+    /// The name, prefixed with that of the layer, like `flow.node_started`.
     pub name: Text,
-    /// What it tells.
+    /// The contents.
     pub data: Value,
 }
 
 impl Extension {
-    /// An event of a floor above.
+    /// Creates an event.
     pub fn new(name: impl Into<Text>, data: Value) -> Self {
         Self {
             name: name.into(),
@@ -310,7 +337,7 @@ impl Extension {
     }
 }
 
-/// A duration as whole microseconds.
+/// Serializes a duration as whole microseconds.
 mod micros {
     use std::time::Duration;
 

@@ -1,21 +1,34 @@
-//! [`Fault`]: the serializable face of every error of the workspace.
+//! [`Fault`]: the serializable form of every error of the workspace.
 
 use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, as data: for events, cassettes, journals and the state of a cycle. Callers get the full error of the
-/// crate that failed; each such error has a `fault()`.
+/// An error as plain data, for events, cassettes, journals and the state of a cycle.
+///
+/// Callers get the complete error of the crate that failed. Each of these error types has a method `fault()`.
+///
+/// ```
+/// use agcore_chat::{Fault, FaultKind};
+///
+/// let fault = Fault::new(FaultKind::RateLimit, "too many requests; wait a moment").with_retryable(true);
+/// assert!(fault.is_retryable());
+/// assert_eq!(
+///     serde_json::to_string(&fault)?,
+///     r#"{"kind":"rate_limit","message":"too many requests; wait a moment","retryable":true}"#
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Fault {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: FaultKind,
-    /// What happened and what to do next, for people; without bodies and keys.
+    /// What happened and what to do next, for people. Contains neither request bodies nor keys.
     pub message: String,
     /// Whether the same attempt may succeed later.
     pub retryable: bool,
-    /// How long to wait before that, when it is known.
+    /// How long to wait before the next attempt, if known.
     #[serde(
         default,
         rename = "retry_after_ms",
@@ -23,16 +36,16 @@ pub struct Fault {
         skip_serializing_if = "Option::is_none"
     )]
     pub retry_after: Option<Duration>,
-    /// HTTP status, where there was one.
+    /// The HTTP status, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The server's id of the request, for its support.
+    /// The server's id of the request, for the vendor's support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 impl Fault {
-    /// A fault that is not worth a retry.
+    /// Creates a fault that is not retryable.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -44,29 +57,38 @@ impl Fault {
         }
     }
 
-    /// Says whether the same attempt may succeed later.
+    /// Sets whether the same attempt may succeed later.
+    #[must_use]
     pub fn with_retryable(mut self, retryable: bool) -> Self {
         self.retryable = retryable;
         self
     }
 
-    /// Says how long to wait before a retry, rounded up to the milliseconds that its JSON form keeps.
+    /// Sets how long to wait before the next attempt, rounded up to whole milliseconds, the precision of the JSON form.
+    #[must_use]
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         let millis = |wait: Duration| u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         self.retry_after = wait.map(|wait| Duration::from_millis(millis(wait)));
         self
     }
 
-    /// Adds the HTTP status.
+    /// Sets the HTTP status.
+    #[must_use]
     pub fn with_status(mut self, status: Option<u16>) -> Self {
         self.status = status;
         self
     }
 
-    /// Adds the server's id of the request.
+    /// Sets the server's id of the request.
+    #[must_use]
     pub fn with_request_id(mut self, id: Option<String>) -> Self {
         self.request_id = id;
         self
+    }
+
+    /// Returns whether the same attempt may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        self.retryable
     }
 }
 
@@ -78,48 +100,48 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// The kinds of failure that a caller may want to tell apart.
+/// The kinds of failure that callers may want to distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// No key, or a wrong one.
+    /// The API key is missing or wrong.
     Auth,
-    /// The key may not do this.
+    /// The API key does not permit the request.
     Permission,
-    /// Unknown model, path or item.
+    /// The model, path or item does not exist.
     NotFound,
-    /// The server refused the request as it is.
+    /// The server rejected the request as invalid.
     InvalidRequest,
-    /// The server reports that the model wrote a bad call.
+    /// The server reported that the model wrote an invalid tool call.
     InvalidToolCall,
-    /// The conversation is longer than the model's window.
+    /// The conversation does not fit into the model's context window.
     ContextLength,
-    /// A filter refused input or output.
+    /// A filter rejected the input or the output.
     ContentFilter,
-    /// Too many requests or tokens for now.
+    /// Too many requests or tokens in a short time.
     RateLimit,
-    /// Money or allowance is used up; waiting does not help soon.
+    /// The quota or credit is used up; waiting does not help soon.
     Quota,
     /// The server is overloaded or not ready.
     Overloaded,
     /// The server failed.
     Server,
-    /// Nothing came in time.
+    /// No answer arrived in time.
     Timeout,
-    /// No connection, or it broke.
+    /// The connection failed or was lost.
     Connection,
-    /// The answer ended in the middle.
+    /// The answer was cut off.
     Truncated,
-    /// The answer is not of the expected form.
+    /// The answer does not have the expected form.
     Malformed,
-    /// Nothing above fits.
+    /// Any other failure.
     Unknown,
-    /// Cancelled by the caller.
+    /// The caller cancelled the operation.
     Cancelled,
-    /// A hook of the application said no.
+    /// A hook of the application blocked the operation.
     HookBlocked,
-    /// A tool failed for good.
+    /// A tool failed in a way that ends the turn.
     Tool,
     /// A limit or budget was reached.
     Limit,
@@ -128,7 +150,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The kind's name in JSON.
+    /// Returns the kind's name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Auth => "auth",
@@ -162,7 +184,7 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A duration as whole milliseconds.
+/// Serializes a duration as whole milliseconds.
 mod millis {
     use std::time::Duration;
 

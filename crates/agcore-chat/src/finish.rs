@@ -1,31 +1,38 @@
-//! [`FinishReason`]: why the model stopped.
+//! [`FinishReason`]: the reason the model stopped.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why the model stopped. An unknown reason keeps its text.
+/// The reason the model stopped. An unknown reason keeps its text.
+///
+/// ```
+/// use agcore_chat::FinishReason;
+///
+/// assert_eq!(FinishReason::from("length"), FinishReason::Length);
+/// assert_eq!(FinishReason::from("eos"), FinishReason::Other("eos".into()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done, or met a stop sequence.
+    /// The answer was complete, or a stop sequence was reached.
     Stop,
-    /// It reached a token limit.
+    /// A token limit was reached.
     Length,
-    /// It asks for tools.
+    /// The model called tools.
     ToolCalls,
-    /// A filter left content out.
+    /// A filter removed content.
     ContentFilter,
-    /// It asks for a function in the legacy form.
+    /// The model called a function in the legacy form.
     FunctionCall,
-    /// It declined.
+    /// The model declined to answer.
     Refusal,
-    /// Something else, in the server's own words.
+    /// Any other reason, as the server sent it.
     Other(Box<str>),
 }
 
 impl FinishReason {
-    /// The reason's name on the wire.
+    /// Returns the reason's name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Stop => "stop",

@@ -1,4 +1,4 @@
-//! The vocabulary of LLM chat.
+//! The vocabulary of LLM chat: messages, tools, requests, replies, usage, events.
 //!
 //! ```
 //! use agcore_chat::{ChatRequest, ChatResponse, Message, validate_messages};
@@ -12,66 +12,71 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Pure data, pure functions, and the few contracts that several of agcore's crates share. The canonical JSON of every
-//! type is the one of the OpenAI Chat Completions API; wires of agcore-llm translate other APIs into it. Everything is
-//! optional when read, `null` is as good as absent, unknown members are kept and written back.
+//! The crate consists of plain data, pure functions, and the contracts that several of agcore's crates share:
+//! [`ToolExecutor`], [`Clock`], [`Embedder`], [`SchemaCheck`], [`TokenEstimator`], [`PriceFn`].
 //!
-//! No runtime, no clock, no environment: the crate builds for wasm32.
+//! The canonical JSON of every type is that of the OpenAI Chat Completions API; agcore-wire translates to and from
+//! other APIs. Reading is lenient: every member is optional, `null` counts as absent, unknown members are kept and
+//! written back.
+//!
+//! By default, the crate needs no runtime, reads neither a clock nor the environment, and builds for wasm32.
+//!
+//! | feature | enables |
+//! |---|---|
+//! | `tokio` | `SystemClock`, a [`Clock`] that waits on tokio's timer |
 
 mod object;
+mod small_text;
+mod marks;
+mod content_part;
+mod content;
+mod tool;
+mod tool_call;
+mod tool_choice;
+mod assistant;
+mod message;
+mod finish;
+mod usage;
+mod request;
+mod response;
+mod fault;
+mod price;
+mod clock;
+mod embed;
+mod schema_check;
+mod question;
+mod executor;
+mod event;
+mod sequence;
+mod tokens;
+mod window;
 
-pub mod text;
-pub mod marks;
-pub mod content;
-pub mod tool;
-pub mod tool_call;
-pub mod tool_choice;
-pub mod assistant;
-pub mod message;
-pub mod finish;
-pub mod usage;
-pub mod request;
-pub mod response;
-pub mod chunk;
-pub mod fault;
-pub mod price;
-pub mod clock;
-pub mod embed;
 pub mod schema;
-pub mod executor;
-pub mod event;
-pub mod sequence;
-pub mod tokens;
-pub mod window;
+pub mod text;
 
-#[doc(inline)]
 pub use {
     assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
-    chunk::{ChatChunk, ChunkChoice, CustomDelta, Delta, FunctionDelta, ToolCallDelta},
     clock::Clock,
-    content::{
-        AudioPart, Content, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart,
-    },
+    content::Content,
+    content_part::{AudioPart, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart},
     embed::{Embedder, Embeddings},
     event::{
         AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent, StreamEvent,
         TextEvent, ToolEvent, TurnEvent,
     },
-    executor::{
-        Answer, ApprovalScope, Progress, Question, QuestionId, QuestionKind, ToolExecutor, ToolOutcome, ToolReport,
-        ToolReports, ToolResult, ToolWork,
-    },
+    executor::{Progress, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork},
     fault::{Fault, FaultKind},
     finish::FinishReason,
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
     object::Extra,
     price::{Money, PriceFn},
+    question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
     request::{ChatRequest, JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice},
-    schema::{SchemaCheck, SchemaViolation},
+    schema_check::{SchemaCheck, SchemaViolation},
     sequence::{SequenceError, SequenceErrorKind, validate_messages},
-    text::{Text, floor_boundary},
+    small_text::Text,
     tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
     tool::{CustomTool, Tool, ToolDefinition},
     tool_call::{ArgumentsError, CallInput, RawArguments, ToolCall, VendorData},
@@ -82,3 +87,10 @@ pub use {
         summarized, summary_of,
     },
 };
+
+#[cfg(feature = "tokio")]
+pub use clock::SystemClock;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

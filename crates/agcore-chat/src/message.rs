@@ -1,6 +1,6 @@
-//! [`Message`]: one utterance of a conversation, by role.
+//! [`Message`]: a message of a conversation, by role.
 //!
-//! Shapes after the Chat Completions API reference.
+//! The shapes follow the Chat Completions API reference.
 
 use std::{borrow::Cow, fmt};
 
@@ -17,17 +17,26 @@ use crate::{
     object::{Extra, Object, Tagged, object, tagged, write_tagged},
 };
 
-/// One utterance, by the role of who speaks.
+/// A message of a conversation, by the role of its author.
+///
+/// ```
+/// use agcore_chat::{Message, Role};
+///
+/// let message: Message = serde_json::from_str(r#"{"role": "user", "content": "Hello"}"#)?;
+/// assert_eq!(message, Message::user("Hello"));
+/// assert_eq!((message.role(), &*message.text()), (Role::User, "Hello"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Message {
-    /// Instructions of the application (newer OpenAI models' name for system).
+    /// Instructions of the application; the name that newer OpenAI models use for `system`.
     Developer(InstructionMessage),
     /// Instructions of the application.
     System(InstructionMessage),
-    /// The user speaks.
+    /// A message of the user.
     User(UserMessage),
-    /// The model speaks.
+    /// A reply of the model.
     Assistant(AssistantMessage),
     /// The result of a tool call.
     Tool(ToolMessage),
@@ -35,12 +44,12 @@ pub enum Message {
     Function(FunctionMessage),
 }
 
-/// Who speaks.
+/// The role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// The application.
+    /// The application, under the newer name.
     Developer,
     /// The application.
     System,
@@ -50,12 +59,12 @@ pub enum Role {
     Assistant,
     /// A tool.
     Tool,
-    /// A function in the legacy form.
+    /// A function, in the legacy form of tools.
     Function,
 }
 
 impl Role {
-    /// The role's name on the wire.
+    /// Returns the role's name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Developer => "developer",
@@ -75,7 +84,7 @@ impl fmt::Display for Role {
 }
 
 impl Message {
-    /// Instructions with the role `system`.
+    /// Creates instructions with the role `system`.
     pub fn system(content: impl Into<Content>) -> Self {
         Self::System(InstructionMessage {
             content: content.into(),
@@ -83,7 +92,7 @@ impl Message {
         })
     }
 
-    /// Instructions with the role `developer`.
+    /// Creates instructions with the role `developer`.
     pub fn developer(content: impl Into<Content>) -> Self {
         Self::Developer(InstructionMessage {
             content: content.into(),
@@ -91,7 +100,7 @@ impl Message {
         })
     }
 
-    /// What the user says.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self::User(UserMessage {
             content: content.into(),
@@ -99,12 +108,12 @@ impl Message {
         })
     }
 
-    /// What the model said, as one text.
+    /// Creates a reply of the model with a single text block.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Assistant(AssistantMessage::new(text))
     }
 
-    /// The result of the call with this id.
+    /// Creates the result of the tool call with this id.
     pub fn tool(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self::Tool(ToolMessage {
             tool_call_id: call_id.into(),
@@ -113,7 +122,8 @@ impl Message {
         })
     }
 
-    /// Its content, unless it is the model's (which is made of blocks) or a legacy function's.
+    /// Returns the content for modification, or `None` for replies of the model, which consist of blocks, and for
+    /// results of legacy functions.
     pub fn content_mut(&mut self) -> Option<&mut Content> {
         match self {
             Self::Developer(message) | Self::System(message) => Some(&mut message.content),
@@ -123,7 +133,7 @@ impl Message {
         }
     }
 
-    /// Who speaks.
+    /// Returns the role of the message's author.
     pub const fn role(&self) -> Role {
         match self {
             Self::Developer(_) => Role::Developer,
@@ -135,7 +145,7 @@ impl Message {
         }
     }
 
-    /// All its visible text, parts joined without a separator.
+    /// Returns all visible text, parts and blocks joined without a separator.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Developer(message) | Self::System(message) => message.content.text(),
@@ -146,7 +156,7 @@ impl Message {
         }
     }
 
-    /// The assistant message, if it is one.
+    /// Returns the assistant message, if this is one.
     pub fn as_assistant(&self) -> Option<&AssistantMessage> {
         match self {
             Self::Assistant(message) => Some(message),
@@ -154,7 +164,7 @@ impl Message {
         }
     }
 
-    /// Whether these are instructions of the application (system or developer).
+    /// Returns whether these are instructions of the application (`system` or `developer`).
     pub const fn is_instruction(&self) -> bool {
         matches!(self, Self::Developer(_) | Self::System(_))
     }
@@ -178,14 +188,14 @@ impl From<ToolMessage> for Message {
     }
 }
 
-/// A user message of plain text.
+/// Creates a user message of plain text.
 impl From<&str> for Message {
     fn from(text: &str) -> Self {
         Self::user(text)
     }
 }
 
-/// A user message of plain text.
+/// Creates a user message of plain text.
 impl From<String> for Message {
     fn from(text: String) -> Self {
         Self::user(text)
@@ -234,29 +244,29 @@ impl Serialize for Message {
 /// Instructions of the application.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InstructionMessage {
-    /// What they say.
+    /// The content.
     pub content: Content,
-    /// The participant's name.
+    /// The name of the participant.
     pub name: Option<String>,
-    /// Cache mark and origin.
+    /// The cache mark and the origin.
     pub marks: Marks,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(InstructionMessage: "a system or developer message" {
     "content" => content [always], "name" => name, "agcore" => marks,
 });
 
-/// What the user says.
+/// A message of the user.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserMessage {
-    /// What they say.
+    /// The content.
     pub content: Content,
-    /// The participant's name.
+    /// The name of the participant.
     pub name: Option<String>,
-    /// Cache mark and origin.
+    /// The cache mark and the origin.
     pub marks: Marks,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(UserMessage: "a user message" { "content" => content [always], "name" => name, "agcore" => marks });
@@ -264,15 +274,15 @@ object!(UserMessage: "a user message" { "content" => content [always], "name" =>
 /// The result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolMessage {
-    /// Id of the call it answers; never the tool's name.
+    /// The id of the call that this is the result of; never the tool's name.
     pub tool_call_id: String,
-    /// What the tool gave back, or what went wrong.
+    /// The output of the tool, or a description of what went wrong.
     pub content: Content,
-    /// The tool's name, which some servers want.
+    /// The name of the tool, which some servers require.
     pub name: Option<String>,
-    /// Cache mark and origin.
+    /// The cache mark and the origin.
     pub marks: Marks,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(ToolMessage: "a tool message" {
@@ -282,11 +292,11 @@ object!(ToolMessage: "a tool message" {
 /// The result of a legacy function call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FunctionMessage {
-    /// The function's name.
+    /// The name of the function.
     pub name: String,
-    /// What it gave back.
+    /// The output of the function.
     pub content: Option<String>,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(FunctionMessage: "a function message" { "name" => name [always], "content" => content });

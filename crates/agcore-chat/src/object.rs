@@ -1,7 +1,7 @@
-//! How this crate reads and writes JSON objects: every member optional, `null` as good as absent, unknown members kept.
+//! Reading and writing of JSON objects: every member is optional, `null` counts as absent, unknown members are kept.
 //!
-//! serde's `flatten`, `tag` and `untagged` would buffer each object, lose the place of an error and fail on `null`;
-//! the [`object!`] macro writes the plain visitor instead.
+//! serde's `flatten`, `tag` and `untagged` would buffer each object, lose the location of errors and fail on `null`.
+//! The [`object!`] macro generates a plain visitor instead.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -12,42 +12,51 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Members of a JSON object that have no field of their own, kept as they came, in their order.
+/// The members of a JSON object that have no field of their own, unchanged and in their original order.
 ///
-/// Costs one word while it is empty.
+/// Takes one word of memory while empty.
+///
+/// ```
+/// use agcore_chat::{ChatResponse, Extra};
+///
+/// let response: ChatResponse = serde_json::from_str(r#"{"id": "r-1", "region": "eu"}"#)?;
+/// assert_eq!(response.extra.get("region"), Some(&"eu".into()));
+/// assert_eq!(response.extra, Extra::from_iter([("region", "eu")]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Extra(Option<Box<Map<String, Value>>>);
 
 impl Extra {
-    /// No members.
+    /// Creates an empty set of members.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether there are no members.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|members| members.is_empty())
     }
 
-    /// The member of this name.
+    /// Returns the value of a member.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.as_ref()?.get(name)
     }
 
-    /// Sets a member and gives back the one it replaces.
+    /// Sets a member and returns the value it had before.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.0.get_or_insert_default().insert(name.into(), value.into())
     }
 
-    /// Takes a member out.
+    /// Removes a member and returns its value. The other members keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let removed = self.0.as_mut()?.shift_remove(name);
-        // No members have one form only, so that equal values are equal.
+        // The empty set needs a unique representation, so that the derived `PartialEq` is correct.
         self.0.take_if(|members| members.is_empty());
         removed
     }
 
-    /// All members in their order.
+    /// Returns all members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.iter().flat_map(|members| members.iter())
     }
@@ -87,8 +96,9 @@ impl<'de> Deserialize<'de> for Extra {
     }
 }
 
-/// Whether a field's value is left out of the written object.
+/// A field's type, which decides whether a value is written at all.
 pub(crate) trait Member {
+    /// Returns whether the value is left out of the written object.
     fn is_absent(&self) -> bool {
         false
     }
@@ -132,7 +142,7 @@ impl Member for bool {
 impl Member for u32 {}
 impl Member for u64 {}
 
-/// A member's name, borrowed from the input where it can be.
+/// The name of a member, borrowed from the input if possible.
 pub(crate) struct Name<'de>(Cow<'de, str>);
 
 impl Name<'_> {
@@ -151,7 +161,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
         impl<'de> de::Visitor<'de> for NameVisitor {
             type Value = Name<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a member's name")
+                f.write_str("the name of a member")
             }
             fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> Result<Name<'de>, E> {
                 Ok(Name(Cow::Borrowed(name)))
@@ -167,12 +177,12 @@ impl<'de> Deserialize<'de> for Name<'de> {
     }
 }
 
-/// Reads a member's value; `null` is the default.
+/// Reads the value of a member; `null` is read as the default.
 pub(crate) fn value<'de, A: MapAccess<'de>, T: Deserialize<'de> + Default>(map: &mut A) -> Result<T, A::Error> {
     Ok(map.next_value::<Option<T>>()?.unwrap_or_default())
 }
 
-/// Writes a member unless it is absent.
+/// Writes a member unless its value is absent.
 pub(crate) fn entry<S: SerializeMap, T: Member + Serialize>(
     map: &mut S,
     name: &str,
@@ -185,14 +195,14 @@ pub(crate) fn entry<S: SerializeMap, T: Member + Serialize>(
     }
 }
 
-/// Writes the members that have no field.
+/// Writes the members that have no field of their own.
 pub(crate) fn extra<S: SerializeMap>(map: &mut S, extra: &Extra) -> Result<(), S::Error> {
     extra
         .iter()
         .try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
-/// A plain object whose members can be read one after the other, also after a tag was read by somebody else.
+/// An object with a fixed set of fields. Reading can start at any member, for example after a tag.
 pub(crate) trait Object: Default {
     /// Reads all remaining members.
     fn read<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error>;
@@ -200,7 +210,7 @@ pub(crate) trait Object: Default {
     fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
 }
 
-/// Reads a whole [`Object`].
+/// A visitor for a complete [`Object`].
 pub(crate) struct ObjectVisitor<T>(pub(crate) &'static str, pub(crate) PhantomData<T>);
 
 impl<'de, T: Object> de::Visitor<'de> for ObjectVisitor<T> {
@@ -213,20 +223,20 @@ impl<'de, T: Object> de::Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// An object whose shape a member (its tag) decides.
+/// An object whose shape is determined by one of its members, the tag.
 pub(crate) trait Tagged: Sized {
-    /// The tag's name.
+    /// The name of the tag.
     const TAG: &'static str;
-    /// What is expected, for errors.
+    /// A description of the expected value, for error messages.
     const EXPECTED: &'static str;
     /// Reads the remaining members of an object with this tag.
     fn read<'de, A: MapAccess<'de>>(tag: &str, map: &mut A) -> Result<Self, A::Error>;
-    /// What an object without a tag is.
+    /// Converts an object without a tag.
     fn untagged<E: de::Error>(members: Map<String, Value>) -> Result<Self, E>;
 }
 
-/// Reads a whole [`Tagged`] object. A tag that comes first (as every known server writes it) costs nothing; one that
-/// comes later makes the members before it be read twice.
+/// A visitor for a complete [`Tagged`] object. A tag in first place, where every known server writes it, costs nothing;
+/// if it comes later, the members before it are buffered and read twice.
 pub(crate) struct TaggedVisitor<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
@@ -255,8 +265,8 @@ impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
     }
 }
 
-/// Writes `Object`, `Serialize` and `Deserialize` for a struct of members. The struct needs `Default` and a field
-/// `extra: Extra`; a field marked `[always]` is written even when it is empty.
+/// Implements `Object`, `Serialize` and `Deserialize` for a struct. The struct needs `Default` and a field
+/// `extra: Extra`; a field marked `[always]` is written even if it is empty.
 macro_rules! object {
     ($type:ident: $expected:literal { $($name:literal => $field:ident $([$always:ident])?),+ $(,)? }) => {
         impl $crate::object::Object for $type {
@@ -301,7 +311,7 @@ macro_rules! object {
     };
 }
 
-/// Writes `Deserialize` for a [`Tagged`] enum.
+/// Implements `Deserialize` for a [`Tagged`] enum.
 macro_rules! tagged {
     ($type:ident) => {
         impl<'de> serde::Deserialize<'de> for $type {
@@ -312,7 +322,7 @@ macro_rules! tagged {
     };
 }
 
-/// Writes an object: a tag, then the members.
+/// Writes an object: the tag, then the members.
 pub(crate) fn write_tagged<S: serde::Serializer>(
     serializer: S,
     tag: &str,
@@ -325,12 +335,12 @@ pub(crate) fn write_tagged<S: serde::Serializer>(
     map.end()
 }
 
-/// An object as raw JSON, with its tag in front: for a known shape with members that its type has no place for.
+/// Converts an object to raw JSON with its tag first: for a known shape with members that its type cannot store.
 pub(crate) fn raw_tagged<E: de::Error>(tag: &str, value: &str, object: &impl Object) -> Result<Value, E> {
     write_tagged(serde_json::value::Serializer, tag, value, object).map_err(E::custom)
 }
 
-/// Reads the remaining members of an object of unknown shape, the tag put back in front.
+/// Reads the remaining members of an object of unknown shape into raw JSON, with its tag first.
 pub(crate) fn read_raw<'de, A: MapAccess<'de>>(tag: &str, value: &str, map: &mut A) -> Result<Value, A::Error> {
     let mut members = Map::new();
     members.insert(tag.to_owned(), value.into());

@@ -1,4 +1,4 @@
-//! [`PriceFn`]: what a reply costs.
+//! [`Money`]: an amount of money, and [`PriceFn`], which computes the price of a reply.
 
 use std::{fmt, sync::Arc};
 
@@ -6,18 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::usage::Usage;
 
-/// An amount of money, exact: millionths of a currency's unit. No float ever takes part.
+/// An exact amount of money, in millionths of a currency's unit.
+///
+/// ```
+/// use agcore_chat::Money;
+///
+/// assert_eq!(Money::from_micros(1_250, "USD").to_string(), "0.001250 USD");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Money {
-    /// Millionths of the unit.
+    /// The amount in millionths of the currency's unit.
     pub micros: i64,
     /// The currency's ISO 4217 code.
     pub currency: Arc<str>,
 }
 
 impl Money {
-    /// So many millionths of a currency's unit.
+    /// Creates an amount from millionths of a currency's unit.
     pub fn from_micros(micros: i64, currency: impl Into<Arc<str>>) -> Self {
         Self {
             micros,
@@ -27,7 +33,7 @@ impl Money {
 }
 
 impl fmt::Display for Money {
-    /// Six decimals and the currency: `0.001250 USD`.
+    /// Formats the amount with six decimals and the currency, like `0.001250 USD`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sign, micros) = (if self.micros < 0 { "-" } else { "" }, self.micros.unsigned_abs());
         write!(
@@ -40,7 +46,20 @@ impl fmt::Display for Money {
     }
 }
 
-/// The price of a model's reply; `None` when it is not known, which is never the same as nothing.
+/// Returns the price of a model's reply, or `None` if it is unknown, which is not the same as free of charge.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Money, PriceFn, Usage};
+///
+/// let price: PriceFn = Arc::new(|model, usage| match model {
+///     "small" => Some(Money::from_micros(i64::try_from(usage.total()?).ok()? * 2, "USD")),
+///     _ => None,
+/// });
+/// assert_eq!(price("small", &Usage::new(400, 100)), Some(Money::from_micros(1_000, "USD")));
+/// assert_eq!(price("unknown", &Usage::new(400, 100)), None);
+/// ```
 pub type PriceFn = Arc<dyn Fn(&str, &Usage) -> Option<Money> + Send + Sync>;
 
 #[cfg(test)]
@@ -48,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_six_decimals() {
+    fn displays_six_decimals() {
         for (micros, expected) in [
             (0, "0.000000 USD"),
             (1250, "0.001250 USD"),

@@ -1,6 +1,6 @@
-//! [`ChatRequest`]: everything that can be asked of a chat model.
+//! [`ChatRequest`]: a request to a chat model.
 //!
-//! Parameters after the Chat Completions API reference, "Create chat completion".
+//! The parameters follow "Create chat completion" of the Chat Completions API reference.
 
 mod format;
 
@@ -20,38 +20,40 @@ use crate::{
 
 macro_rules! request {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)+) => {
-        /// A request to a chat model. What is `None` or empty is never written.
+        /// A request to a chat model. Fields that are `None` or empty are not serialized.
         ///
-        /// Messages and tools are shared, so that a copy of a request costs a pointer for each message and no text.
+        /// Messages and tools are shared: cloning a request copies one pointer per message and no text.
         ///
         /// ```
         /// use agcore_chat::{ChatRequest, Message};
+        ///
         /// let request = ChatRequest::new([Message::user("Hello")]).with_model("gpt-5");
-        /// let json = serde_json::to_string(&request).unwrap();
+        /// let json = serde_json::to_string(&request)?;
         /// assert_eq!(json, r#"{"model":"gpt-5","messages":[{"role":"user","content":"Hello"}]}"#);
+        /// # Ok::<(), serde_json::Error>(())
         /// ```
         #[derive(Debug, Clone, Default, PartialEq)]
         #[non_exhaustive]
         pub struct ChatRequest {
-            /// The model; empty means the provider's configured one.
+            /// The model; empty for the one that the provider is configured with.
             pub model: String,
             /// The conversation.
             pub messages: Vec<Arc<Message>>,
-            /// Tools that the model may use, in a stable order.
+            /// The tools that the model may use, in a stable order.
             pub tools: Arc<[Tool]>,
-            /// Which of them it may or must call; written only together with tools.
+            /// Which of the tools the model may or must call; serialized only together with tools.
             pub tool_choice: Option<ToolChoice>,
-            /// Whether it may call several tools at once; written only together with tools.
+            /// Whether the model may call several tools at once; serialized only together with tools.
             pub parallel_tool_calls: Option<bool>,
             $($(#[$doc])* pub $field: $type,)+
-            /// Members merged into the top level of the body. One that has a field of its own is an error when the request
-            /// is written. Members without a field are put here when a request is read.
+            /// Members that are merged into the top level of the body. A member that has a field of its own is an error
+            /// when the request is serialized. Unknown members of a deserialized request are stored here.
             pub extra_body: Extra,
-            /// HTTP headers for this request; they never enter the body.
+            /// HTTP headers for this request; never part of the body.
             pub extra_headers: Vec<(String, String)>,
         }
 
-        /// The names of all members that have a field.
+        /// The names of all members that have a field of their own.
         const FIELDS: &[&str] =
             &["model", "messages", "tools", "tool_choice", "parallel_tool_calls", $(stringify!($field),)+];
 
@@ -75,66 +77,66 @@ macro_rules! request {
 }
 
 request! {
-    /// Upper limit of generated tokens, the older name.
+    /// The limit on generated tokens, under its older name.
     max_tokens: Option<u64>,
-    /// Upper limit of generated tokens, reasoning included.
+    /// The limit on generated tokens, including reasoning.
     max_completion_tokens: Option<u64>,
-    /// Sampling temperature, 0 to 2.
+    /// The sampling temperature, 0 to 2.
     temperature: Option<f64>,
-    /// Nucleus sampling: the share of probability mass looked at, 0 to 1.
+    /// Nucleus sampling: the share of probability mass that is considered, 0 to 1.
     top_p: Option<f64>,
-    /// How many answers.
+    /// The number of answers to generate.
     n: Option<u32>,
-    /// Text at which the model stops.
+    /// Texts at which the model stops.
     stop: Option<StopSequence>,
-    /// Penalty on tokens already there, −2 to 2.
+    /// The penalty on tokens that have already occurred, −2 to 2.
     presence_penalty: Option<f64>,
-    /// Penalty on frequent tokens, −2 to 2.
+    /// The penalty on tokens in proportion to their frequency so far, −2 to 2.
     frequency_penalty: Option<f64>,
-    /// Bias by token id, −100 to 100.
+    /// The bias of each token id, −100 to 100.
     logit_bias: Option<BTreeMap<String, f64>>,
-    /// Whether log probabilities shall come back.
+    /// Whether to return log probabilities.
     logprobs: Option<bool>,
-    /// For how many likely tokens at each place, 0 to 20.
+    /// For how many of the likeliest tokens at each position to return log probabilities, 0 to 20.
     top_logprobs: Option<u32>,
-    /// Seed for repeatable sampling, as far as the vendor goes.
+    /// The seed for repeatable sampling; vendors do not guarantee that it is.
     seed: Option<i64>,
-    /// The answer's form.
+    /// The format of the answer.
     response_format: Option<ResponseFormat>,
-    /// How much the model shall reason: `none`, `minimal`, `low`, `medium`, `high` …
+    /// How much the model should reason: `none`, `minimal`, `low`, `medium`, `high` …
     reasoning_effort: Option<String>,
-    /// How long the answer shall be: `low`, `medium`, `high`.
+    /// How detailed the answer should be: `low`, `medium`, `high`.
     verbosity: Option<String>,
-    /// Forms of the answer: `text`, `audio`.
+    /// The output modalities: `text`, `audio`.
     modalities: Vec<String>,
-    /// Voice and format of a spoken answer, as the API has them.
+    /// The voice and format of a spoken answer, as defined by the API.
     audio: Option<Value>,
-    /// Predicted output, as the API has it.
+    /// The predicted output, as defined by the API.
     prediction: Option<Value>,
-    /// Web search, as the API has it.
+    /// Options for web search, as defined by the API.
     web_search_options: Option<Value>,
-    /// Service class: `auto`, `default`, `flex`, `priority`.
+    /// The service class: `auto`, `default`, `flex`, `priority`.
     service_tier: Option<String>,
-    /// Whether the vendor shall store the reply.
+    /// Whether the vendor may store the reply.
     store: Option<bool>,
-    /// Notes on a stored reply.
+    /// Metadata of a stored reply.
     metadata: Option<BTreeMap<String, String>>,
-    /// The end user's id, the older name.
+    /// The end user's id, under its older name.
     user: Option<String>,
-    /// The end user's id for the vendor's abuse checks.
+    /// The end user's id, for the vendor's detection of abuse.
     safety_identifier: Option<String>,
-    /// Groups requests that share a prompt prefix, for the vendor's cache.
+    /// A key for requests that share a prompt prefix, for the vendor's cache.
     prompt_cache_key: Option<String>,
-    /// How long the vendor's cache shall keep the prefix: `in-memory`, `24h`.
+    /// How long the vendor's cache should keep the prefix: `in-memory`, `24h`.
     prompt_cache_retention: Option<String>,
-    /// Whether the reply shall be streamed; providers set it.
+    /// Whether to stream the reply; set by providers.
     stream: Option<bool>,
-    /// How it shall be streamed; providers set it.
+    /// How to stream the reply; set by providers.
     stream_options: Option<StreamOptions>,
 }
 
 impl ChatRequest {
-    /// A request with these messages for the provider's configured model.
+    /// Creates a request with these messages, for the model that the provider is configured with.
     pub fn new<M: Into<Arc<Message>>>(messages: impl IntoIterator<Item = M>) -> Self {
         Self {
             messages: messages.into_iter().map(Into::into).collect(),
@@ -143,24 +145,28 @@ impl ChatRequest {
     }
 
     /// Sets the model.
+    #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
         self
     }
 
     /// Sets the tools.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<Arc<[Tool]>>) -> Self {
         self.tools = tools.into();
         self
     }
 
-    /// Sets which tools may or must be called.
+    /// Sets which of the tools the model may or must call.
+    #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// Sets the upper limit of generated tokens; each dialect writes it under the name its vendor takes.
+    /// Sets the limit on generated tokens. Each dialect sends it under the name that its vendor accepts.
+    #[must_use]
     pub fn with_max_tokens(mut self, tokens: u64) -> Self {
         self.max_completion_tokens = Some(tokens);
         self.max_tokens = None;
@@ -168,35 +174,39 @@ impl ChatRequest {
     }
 
     /// Sets the sampling temperature, 0 to 2.
+    #[must_use]
     pub fn with_temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Sets the answer's form.
+    /// Sets the format of the answer.
+    #[must_use]
     pub fn with_response_format(mut self, format: ResponseFormat) -> Self {
         self.response_format = Some(format);
         self
     }
 
     /// Adds a member to the top level of the body.
+    #[must_use]
     pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra_body.insert(name, value);
         self
     }
 
     /// Adds an HTTP header for this request.
+    #[must_use]
     pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.extra_headers.push((name.into(), value.into()));
         self
     }
 
-    /// The limit of generated tokens, under whichever name it was set.
+    /// Returns the limit on generated tokens, under whichever name it was set.
     pub fn token_limit(&self) -> Option<u64> {
         self.max_completion_tokens.or(self.max_tokens)
     }
 
-    /// The first member of `extra_body` that has a field of its own, and so cannot be written.
+    /// Returns the first member of `extra_body` that has a field of its own, and therefore cannot be serialized.
     pub fn extra_body_clash(&self) -> Option<&str> {
         self.extra_body
             .iter()
@@ -207,11 +217,11 @@ impl ChatRequest {
 
 impl Serialize for ChatRequest {
     /// # Errors
-    /// When a member of `extra_body` has a field of its own.
+    /// If a member of `extra_body` has a field of its own.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(name) = self.extra_body_clash() {
             return Err(serde::ser::Error::custom(format_args!(
-                "extra_body must not hold `{name}`: set the request's field of that name instead"
+                "extra_body must not contain `{name}`: set the request's field of that name instead"
             )));
         }
         let mut map = serializer.serialize_map(None)?;

@@ -1,41 +1,63 @@
-//! [`SchemaCheck`]: whether a value matches a JSON Schema.
+//! Rewriting JSON Schemas into the forms that vendors enforce.
+//!
+//! ```
+//! use agcore_chat::schema::closed;
+//! use serde_json::json;
+//!
+//! let schema = closed(&json!({"type": "object", "properties": {}}))?.into_owned();
+//! assert_eq!(schema, json!({"type": "object", "properties": {}, "additionalProperties": false}));
+//! # Ok::<(), agcore_chat::schema::SchemaError>(())
+//! ```
 
-use std::fmt;
+mod closed;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::{error::Error, fmt};
 
-/// Checks values against JSON Schemas. agcore-tools has one; the contract is here so that the cycle can check typed output.
-pub trait SchemaCheck: Send + Sync {
-    /// Checks a value.
-    ///
-    /// # Errors
-    /// Every violation found; a schema that is itself wrong is one violation at its root.
-    fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>>;
+pub use closed::closed;
+
+/// The reason a JSON Schema cannot be rewritten into the form that an API requires, and the location of the problem.
+///
+/// Rewriting recurses: the innermost call creates the error, and each enclosing call adds the member it went through
+/// with [`within`](Self::within).
+///
+/// ```
+/// use agcore_chat::schema::SchemaError;
+///
+/// let error = SchemaError::new("`not` is not supported").within("city").within("properties");
+/// assert_eq!(error.to_string(), "at $.properties.city, `not` is not supported");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaError {
+    /// Members from the location up to the root.
+    path: Vec<String>,
+    reason: String,
 }
 
-/// One place at which a value does not match, in words a model can act on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct SchemaViolation {
-    /// JSON path of the place: `$`, `$.city`, `$.days[2]`.
-    pub path: String,
-    /// What was expected there, and what was found.
-    pub message: String,
-}
-
-impl SchemaViolation {
-    /// A violation at a JSON path.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+impl SchemaError {
+    /// Creates an error at the root of the schema.
+    pub fn new(reason: impl Into<String>) -> Self {
         Self {
-            path: path.into(),
-            message: message.into(),
+            path: Vec::new(),
+            reason: reason.into(),
         }
     }
-}
 
-impl fmt::Display for SchemaViolation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
+    /// Moves the location into a member of an enclosing schema.
+    #[must_use]
+    pub fn within(mut self, member: impl Into<String>) -> Self {
+        self.path.push(member.into());
+        self
     }
 }
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("at $")?;
+        for member in self.path.iter().rev() {
+            write!(f, ".{member}")?;
+        }
+        write!(f, ", {}", self.reason)
+    }
+}
+
+impl Error for SchemaError {}

@@ -1,57 +1,60 @@
-//! [`validate_messages`]: whether a history may be sent.
+//! [`validate_messages`]: the rules for the order of messages.
 
 use std::borrow::Borrow;
 
 use crate::message::{Message, Role};
 
-/// A history may not be sent as it is.
+/// The reason a history is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("message {index}: {kind}")]
 #[non_exhaustive]
 pub struct SequenceError {
-    /// The message at fault, from 0.
+    /// The index of the invalid message, from 0.
     pub index: usize,
-    /// What is wrong with it.
+    /// The problem with this message.
     pub kind: SequenceErrorKind,
 }
 
-/// What is wrong with a message's place.
+/// The problem with a message in a history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SequenceErrorKind {
     /// There are no messages.
     #[error("there are no messages; add at least one")]
     Empty,
-    /// Two messages of one role in a row.
-    #[error("a second {0} message in a row; join it with the one before")]
+    /// Two consecutive messages have the same role.
+    #[error("two consecutive {0} messages; merge them into one")]
     Repeated(Role),
-    /// A tool message without a call before it.
-    #[error("a result for the call `{0}`, but the assistant message before it makes no such call")]
+    /// A tool message does not answer any call of the assistant message before it.
+    #[error("result for the call `{0}`, but the preceding assistant message does not make this call")]
     UnknownCall(String),
-    /// A call answered twice.
-    #[error("a second result for the call `{0}`; each call is answered once")]
+    /// A call has two results.
+    #[error("second result for the call `{0}`; each call must have exactly one")]
     AnsweredTwice(String),
-    /// Calls without results; the index is the assistant message's.
-    #[error("the call `{0}` has no result right after this message")]
+    /// A call has no result; the index is that of the assistant message.
+    #[error("the call `{0}` has no result directly after this message")]
     Unanswered(String),
-    /// Two calls of one id in one message.
-    #[error("two calls with the id `{0}`; ids are unique within a message")]
+    /// Two calls of a message have the same id.
+    #[error("two calls with the id `{0}`; ids must be unique within a message")]
     DuplicateCall(String),
 }
 
-/// Checks that a history may be sent: it is not empty, each tool message answers a call of the assistant message before it,
-/// each call is answered exactly once before anybody else speaks, and no two messages of one role follow each other (tool,
-/// system and developer messages may).
+/// Checks that a history can be sent to a model.
+///
+/// A valid history is not empty. Each tool message answers a call of the assistant message before it, and each call has
+/// exactly one result before any other message. No two consecutive messages have the same role, except tool, system and
+/// developer messages.
 ///
 /// ```
 /// use agcore_chat::{Message, validate_messages};
+///
 /// assert!(validate_messages(&[Message::user("Hello"), Message::assistant("Hi")]).is_ok());
 /// let error = validate_messages(&[Message::user("Hello"), Message::user("Hello?")]).unwrap_err();
 /// assert_eq!(error.index, 1);
 /// ```
 ///
 /// # Errors
-/// The first fault, with its index.
+/// The first problem, with the index of its message.
 pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), SequenceError> {
     if messages.is_empty() {
         return Err(SequenceError {
@@ -63,17 +66,17 @@ pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), Seque
     let mut last = None;
     for (index, message) in messages.iter().enumerate() {
         let message = message.borrow();
-        let fault = |kind| SequenceError { index, kind };
+        let error = |kind| SequenceError { index, kind };
         if let Message::Tool(result) = message {
-            open.answer(&result.tool_call_id).map_err(fault)?;
+            open.answer(&result.tool_call_id).map_err(error)?;
         } else {
             open.close()?;
             let role = message.role();
             if last == Some(role) && !message.is_instruction() {
-                return Err(fault(SequenceErrorKind::Repeated(role)));
+                return Err(error(SequenceErrorKind::Repeated(role)));
             }
             if let Message::Assistant(reply) = message {
-                open = OpenCalls::of(index, reply.tool_calls().map(|call| call.id.as_str())).map_err(fault)?;
+                open = OpenCalls::new(index, reply.tool_calls().map(|call| call.id.as_str())).map_err(error)?;
             }
         }
         last = Some(message.role());
@@ -81,7 +84,7 @@ pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), Seque
     open.close()
 }
 
-/// The calls of the newest assistant message.
+/// The calls of the latest assistant message, and whether each is answered.
 #[derive(Default)]
 struct OpenCalls<'a> {
     index: usize,
@@ -89,7 +92,7 @@ struct OpenCalls<'a> {
 }
 
 impl<'a> OpenCalls<'a> {
-    fn of(index: usize, ids: impl Iterator<Item = &'a str>) -> Result<Self, SequenceErrorKind> {
+    fn new(index: usize, ids: impl Iterator<Item = &'a str>) -> Result<Self, SequenceErrorKind> {
         let mut open = Self {
             index,
             calls: Vec::new(),

@@ -1,187 +1,62 @@
-//! [`Text`]: a cheap, immutable piece of text for deltas and events.
+//! Helpers for plain strings: cutting them at a length, and finding the name that a misspelled one was meant to be.
+//!
+//! ```
+//! use agcore_chat::text::{clip, nearest};
+//!
+//! assert_eq!(clip("a long message", 6), "a long…");
+//! assert_eq!(nearest("temprature", ["temperature", "top_p"]), Some("temperature"));
+//! ```
 
-use std::{borrow::Borrow, fmt, ops::Deref, sync::Arc};
+mod near;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
 
-/// Longest text, in bytes, that is kept without an allocation. Most deltas of a streamed reply are shorter.
-const INLINE: usize = 30;
+pub use near::{is_same_name, nearest, nearest_names};
 
-/// The largest char boundary of `text` that is not above `at`: where text can be cut. (`str` has it since Rust 1.91.)
-pub fn floor_boundary(text: &str, at: usize) -> usize {
+/// Returns the largest character boundary of `text` that is not above `at`.
+///
+/// Same as `str::floor_char_boundary`, which is stable since Rust 1.91.
+///
+/// ```
+/// use agcore_chat::text::floor_char_boundary;
+///
+/// assert_eq!(floor_char_boundary("né", 2), 1);
+/// assert_eq!(floor_char_boundary("né", 3), 3);
+/// assert_eq!(floor_char_boundary("né", 99), 3);
+/// ```
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// An immutable piece of text that is cheap to clone: short text lives inside the value, long text is shared.
-///
-/// Its form is opaque on purpose; use it as a `&str`.
+/// Returns the longest prefix of `text` that has at most `max_bytes` bytes and ends at a character boundary.
 ///
 /// ```
-/// let text = agcore_chat::Text::from("hello");
-/// assert_eq!(text.len(), 5);
-/// assert_eq!(&*text, "hello");
+/// use agcore_chat::text::prefix;
+///
+/// assert_eq!(prefix("naïve", 3), "na");
+/// assert_eq!(prefix("naïve", 4), "naï");
+/// assert_eq!(prefix("naïve", 99), "naïve");
 /// ```
-#[derive(Clone)]
-pub struct Text(Repr);
-
-#[derive(Clone)]
-enum Repr {
-    Inline { len: u8, bytes: [u8; INLINE] },
-    Shared(Arc<str>),
+pub fn prefix(text: &str, max_bytes: usize) -> &str {
+    &text[..floor_char_boundary(text, max_bytes)]
 }
 
-impl Text {
-    /// The empty text.
-    pub const EMPTY: Self = Self(Repr::Inline {
-        len: 0,
-        bytes: [0; INLINE],
-    });
-
-    /// The text as a string slice.
-    pub fn as_str(&self) -> &str {
-        match &self.0 {
-            // Only whole `str`s are ever stored, so the check never fails; it costs less than an allocation.
-            Repr::Inline { len, bytes } => std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
-            Repr::Shared(text) => text,
-        }
+/// Shortens `text` to its [`prefix`] of at most `max_bytes` bytes, followed by `…` if anything was cut off.
+///
+/// The ellipsis comes on top of `max_bytes`. A text that is short enough is returned borrowed.
+///
+/// ```
+/// use agcore_chat::text::clip;
+///
+/// assert_eq!(clip("not found", 20), "not found");
+/// assert_eq!(clip("not found", 3), "not…");
+/// ```
+pub fn clip(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    if text.len() <= max_bytes {
+        return Cow::Borrowed(text);
     }
-
-    /// Its bytes: whoever needs no more than these is spared the check of [`as_str`](Self::as_str).
-    pub fn as_bytes(&self) -> &[u8] {
-        match &self.0 {
-            Repr::Inline { len, bytes } => &bytes[..usize::from(*len)],
-            Repr::Shared(text) => text.as_bytes(),
-        }
-    }
-
-    fn inline(text: &str) -> Option<Self> {
-        let len = text.len();
-        let mut bytes = [0; INLINE];
-        bytes.get_mut(..len)?.copy_from_slice(text.as_bytes());
-        Some(Self(Repr::Inline {
-            len: u8::try_from(len).ok()?,
-            bytes,
-        }))
-    }
-}
-
-impl Default for Text {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
-impl From<&str> for Text {
-    fn from(text: &str) -> Self {
-        Self::inline(text).unwrap_or_else(|| Self(Repr::Shared(text.into())))
-    }
-}
-
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        Self::inline(&text).unwrap_or_else(|| Self(Repr::Shared(text.into())))
-    }
-}
-
-impl From<Arc<str>> for Text {
-    fn from(text: Arc<str>) -> Self {
-        Self(Repr::Shared(text))
-    }
-}
-
-impl Deref for Text {
-    type Target = str;
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
-        self
-    }
-}
-
-impl Borrow<str> for Text {
-    fn borrow(&self) -> &str {
-        self
-    }
-}
-
-impl PartialEq for Text {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl Eq for Text {}
-
-impl PartialEq<str> for Text {
-    fn eq(&self, other: &str) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl PartialEq<&str> for Text {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl std::hash::Hash for Text {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
-    }
-}
-
-impl PartialOrd for Text {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Text {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.as_bytes().cmp(other.as_bytes())
-    }
-}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self)
-    }
-}
-
-impl Serialize for Text {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl de::Visitor<'_> for TextVisitor {
-            type Value = Text;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
-                Ok(text.into())
-            }
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Text, E> {
-                Ok(text.into())
-            }
-        }
-        deserializer.deserialize_str(TextVisitor)
-    }
+    Cow::Owned(format!("{}…", prefix(text, max_bytes)))
 }
 
 #[cfg(test)]
@@ -189,24 +64,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_text_of_every_length() {
-        for len in [0, 1, INLINE - 1, INLINE, INLINE + 1, 1000] {
-            let whole = "é".repeat(len / 2) + &"x".repeat(len % 2);
-            assert_eq!(Text::from(whole.as_str()), whole.as_str());
-            assert_eq!(Text::from(whole.clone()).to_string(), whole);
-        }
+    fn boundaries_never_split_a_character() {
+        let text = "aé字😀";
+        let check = |at: usize, expected: usize| assert_eq!(floor_char_boundary(text, at), expected, "{at}");
+        check(0, 0);
+        check(1, 1);
+        check(2, 1);
+        check(3, 3);
+        check(5, 3);
+        check(6, 6);
+        check(9, 6);
+        check(10, 10);
+        check(usize::MAX, 10);
+        assert_eq!(floor_char_boundary("", 3), 0);
     }
 
     #[test]
-    fn round_trips_as_a_plain_string() {
-        let text: Text = serde_json::from_str(r#""a\nb""#).unwrap();
-        assert_eq!(text, "a\nb");
-        assert_eq!(serde_json::to_string(&text).unwrap(), r#""a\nb""#);
-        assert!(serde_json::from_str::<Text>("1").is_err());
-    }
-
-    #[test]
-    fn is_no_larger_than_four_words() {
-        assert!(size_of::<Text>() <= 4 * size_of::<usize>());
+    fn clip_marks_only_what_it_cuts() {
+        let check =
+            |text: &str, max_bytes: usize, expected: &str| assert_eq!(clip(text, max_bytes), expected, "{text}");
+        check("", 0, "");
+        check("abc", 3, "abc");
+        check("abc", 2, "ab…");
+        check("é", 1, "…");
+        check("abc", 0, "…");
+        assert!(matches!(clip("abc", 3), Cow::Borrowed("abc")));
     }
 }

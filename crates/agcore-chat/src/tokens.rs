@@ -1,4 +1,4 @@
-//! [`TokenEstimator`]: how many tokens something is, before a server says.
+//! [`TokenEstimator`]: the contract for estimating numbers of tokens before a server reports them.
 
 mod heuristic;
 
@@ -7,46 +7,61 @@ pub use heuristic::{TokenizerFamily, estimate_text};
 use std::sync::Arc;
 
 use crate::{
-    assistant::Block,
-    content::{Content, ContentPart},
-    message::Message,
-    request::ChatRequest,
-    tool::Tool,
+    assistant::Block, content::Content, content_part::ContentPart, message::Message, request::ChatRequest, tool::Tool,
 };
 
-/// Every message costs its role and borders; figures after OpenAI's cookbook on counting tokens.
+/// Tokens of a message's role and delimiters, after OpenAI's cookbook on counting tokens.
 const MESSAGE: u64 = 4;
-/// Every call or tool costs some borders of its own.
+/// Tokens of the delimiters around a call or a tool.
 const CALL: u64 = 8;
-/// A picture in low detail, after OpenAI's pricing of vision input.
+/// Tokens of an image in low detail, after OpenAI's pricing of vision input.
 const IMAGE_LOW: u64 = 85;
-/// A picture of 1024 × 1024 in high detail, after the same; the size is not known without reading it.
+/// Tokens of an image of 1024 × 1024 in high detail, after the same. The actual size is unknown without decoding it.
 const IMAGE: u64 = 765;
-/// About 10 tokens a second for sound of 32 kB a second, in base64 text.
+/// Bytes of base64 text per token of audio: about 10 tokens a second, for recordings of 32 kB a second.
 const AUDIO_BYTES_PER_TOKEN: u64 = 4_267;
-/// A file whose text is not known: about four bytes of base64 a token.
+/// Bytes of base64 text per token of a file whose text is unknown: about four bytes of text per token.
 const FILE_BYTES_PER_TOKEN: u64 = 5;
 
-/// A text's estimate is never larger for each of its bytes, whatever it is made of.
-const MOST_PER_BYTE: u64 = 2;
+/// The largest possible estimate per byte of any text.
+const MAX_TOKENS_PER_BYTE: u64 = 2;
 
-/// Estimates tokens. One method to implement; messages, tools and requests are sums.
+/// Estimates numbers of tokens.
+///
+/// Implementations provide [`text`](Self::text); the estimates of messages, tools and requests are sums of it.
+///
+/// ```
+/// use agcore_chat::{Message, TokenEstimator};
+///
+/// /// Estimates one token per four bytes.
+/// struct FourBytes;
+///
+/// impl TokenEstimator for FourBytes {
+///     fn text(&self, text: &str) -> u64 {
+///         text.len().div_ceil(4) as u64
+///     }
+/// }
+///
+/// assert_eq!(FourBytes.text("twelve bytes"), 3);
+/// assert!(FourBytes.message(&Message::user("twelve bytes")) > 3);
+/// ```
 pub trait TokenEstimator: Send + Sync {
-    /// Tokens of a text.
+    /// Estimates the tokens of a text.
     fn text(&self, text: &str) -> u64;
 
-    /// As many tokens as any text of so many bytes has at most, where that is known without reading it; otherwise `None`.
+    /// Returns an upper bound of the estimate for any text of this length in bytes, or `None` if there is no known
+    /// bound.
     ///
-    /// Whoever knows it is asked less often: what is small by this is not counted. It is of use only where messages are
-    /// sums, as below.
-    fn text_at_most(&self, bytes: usize) -> Option<u64> {
+    /// With a bound, callers can skip the estimate of texts that are small enough in any case. This is valid only as
+    /// long as the estimate of a message is a sum, as in the default implementation of [`message`](Self::message).
+    fn text_upper_bound(&self, bytes: usize) -> Option<u64> {
         let _ = bytes;
         None
     }
 
-    /// Tokens of a message with all that is in it: text, reasoning, calls, pictures.
+    /// Estimates the tokens of a message: text, reasoning, calls, images.
     fn message(&self, message: &Message) -> u64 {
-        let inside = match message {
+        let contents = match message {
             Message::Developer(message) | Message::System(message) => self.content(&message.content),
             Message::User(message) => self.content(&message.content),
             Message::Tool(message) => self.content(&message.content),
@@ -56,10 +71,10 @@ pub trait TokenEstimator: Send + Sync {
                 blocks.fold(self.text(message.refusal.as_deref().unwrap_or("")), u64::saturating_add)
             }
         };
-        inside.saturating_add(MESSAGE)
+        contents.saturating_add(MESSAGE)
     }
 
-    /// Tokens of a block of an assistant message.
+    /// Estimates the tokens of a block of an assistant message.
     fn block(&self, block: &Block) -> u64 {
         match block {
             Block::Text(block) => self.text(&block.text),
@@ -74,7 +89,7 @@ pub trait TokenEstimator: Send + Sync {
         }
     }
 
-    /// Tokens of a message's content.
+    /// Estimates the tokens of a message's content.
     fn content(&self, content: &Content) -> u64 {
         match content {
             Content::Text(text) => self.text(text),
@@ -82,7 +97,7 @@ pub trait TokenEstimator: Send + Sync {
         }
     }
 
-    /// Tokens of a content part.
+    /// Estimates the tokens of a content part.
     fn part(&self, part: &ContentPart) -> u64 {
         let length = |data: &str| u64::try_from(data.len()).unwrap_or(u64::MAX);
         match part {
@@ -98,7 +113,7 @@ pub trait TokenEstimator: Send + Sync {
         }
     }
 
-    /// Tokens of a tool's definition.
+    /// Estimates the tokens of a tool's definition.
     fn tool(&self, tool: &Tool) -> u64 {
         let (name, description, schema) = match tool {
             Tool::Function(tool) => (&*tool.name, tool.description.as_deref(), tool.parameters.as_ref()),
@@ -111,7 +126,7 @@ pub trait TokenEstimator: Send + Sync {
             .fold(0, u64::saturating_add)
     }
 
-    /// Tokens of messages.
+    /// Estimates the tokens of a list of messages.
     fn messages(&self, messages: &[Arc<Message>]) -> u64 {
         messages
             .iter()
@@ -119,22 +134,30 @@ pub trait TokenEstimator: Send + Sync {
             .fold(0, u64::saturating_add)
     }
 
-    /// Tokens of a request's prompt: messages and tools.
+    /// Estimates the tokens of a request's prompt: its messages and tools.
     fn request(&self, request: &ChatRequest) -> u64 {
         let tools = request.tools.iter().map(|tool| self.tool(tool));
         tools.fold(self.messages(&request.messages), u64::saturating_add)
     }
 }
 
-/// Estimates by the look of the text, without a tokenizer's tables: within ±15 % of its family on ordinary text.
+/// A token estimator without a tokenizer's vocabulary: within ±15 % of its family's tokenizer on ordinary text.
+///
+/// ```
+/// use agcore_chat::{HeuristicEstimator, Message, TokenEstimator, TokenizerFamily};
+///
+/// let estimator = HeuristicEstimator::new(TokenizerFamily::O200k);
+/// assert_eq!(estimator.text("hello world"), 2);
+/// assert_eq!(estimator.message(&Message::user("hello world")), 6);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HeuristicEstimator {
-    /// Whose tokens are estimated.
+    /// The tokenizers whose counts are estimated.
     pub family: TokenizerFamily,
 }
 
 impl HeuristicEstimator {
-    /// An estimator of a family of tokenizers.
+    /// Creates an estimator for a family of tokenizers.
     pub fn new(family: TokenizerFamily) -> Self {
         Self { family }
     }
@@ -145,7 +168,7 @@ impl TokenEstimator for HeuristicEstimator {
         estimate_text(text, self.family)
     }
 
-    fn text_at_most(&self, bytes: usize) -> Option<u64> {
-        u64::try_from(bytes).ok()?.checked_mul(MOST_PER_BYTE)
+    fn text_upper_bound(&self, bytes: usize) -> Option<u64> {
+        u64::try_from(bytes).ok()?.checked_mul(MAX_TOKENS_PER_BYTE)
     }
 }

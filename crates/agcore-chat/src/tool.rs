@@ -1,6 +1,6 @@
-//! [`Tool`]: what the model is told of a tool it may use.
+//! [`Tool`]: the description of a tool for the model.
 //!
-//! Shapes after the Chat Completions API reference.
+//! The shapes follow the Chat Completions API reference.
 
 use serde::{
     Serialize, Serializer,
@@ -15,19 +15,36 @@ use crate::{
 };
 
 /// A tool that the model may use.
+///
+/// ```
+/// use agcore_chat::{Tool, ToolDefinition};
+/// use serde_json::json;
+///
+/// let weather: Tool = ToolDefinition::new(
+///     "weather",
+///     "Returns the current weather of a city.",
+///     json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
+/// )
+/// .into();
+/// assert_eq!(weather.name(), "weather");
+///
+/// let search = Tool::Hosted(json!({"type": "web_search"}));
+/// assert_eq!(search.name(), "web_search");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Tool {
     /// A function with JSON arguments.
     Function(ToolDefinition),
-    /// A tool that takes free text.
+    /// A tool that accepts free text.
     Custom(CustomTool),
-    /// A tool that the vendor runs itself, as the vendor's own raw JSON; sent unchanged to that vendor.
+    /// A tool that the vendor runs itself, as raw JSON; sent to that vendor unchanged.
     Hosted(Value),
 }
 
 impl Tool {
-    /// The name by which the model calls it; a hosted tool's `name`, else its `type`.
+    /// Returns the name by which the model calls the tool. For a hosted tool this is its `name`, or its `type` if it
+    /// has none.
     pub fn name(&self) -> &str {
         match self {
             Self::Function(tool) => &tool.name,
@@ -135,19 +152,19 @@ impl CustomEnvelope {
 /// A function that the model may call with JSON arguments.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolDefinition {
-    /// Its name, unique among the tools of a request.
+    /// The name, unique among the tools of a request.
     pub name: String,
-    /// What it does, for the model.
+    /// What the tool does, for the model.
     pub description: Option<String>,
-    /// JSON Schema of the arguments; key order is kept. None means no arguments.
+    /// The JSON Schema of the arguments, which keeps the order of its keys; `None` means no arguments.
     pub parameters: Option<Value>,
-    /// Whether the vendor shall force arguments to match the schema.
+    /// Whether the vendor must force arguments to match the schema.
     pub strict: Option<bool>,
-    /// Cache mark.
+    /// The cache mark.
     pub marks: Marks,
-    /// Members of the definition that have no field.
+    /// Members of the definition without a field of their own.
     pub extra: Extra,
-    /// Members beside the definition, in the tool's outer object, that have no field.
+    /// Members of the outer object, beside the definition, without a field of their own.
     pub outer: Extra,
 }
 object!(ToolDefinition: "a function definition" {
@@ -155,7 +172,7 @@ object!(ToolDefinition: "a function definition" {
 });
 
 impl ToolDefinition {
-    /// A function by name, description and JSON Schema of its arguments.
+    /// Creates a definition from a name, a description and the JSON Schema of the arguments.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {
             name: name.into(),
@@ -165,33 +182,35 @@ impl ToolDefinition {
         }
     }
 
-    /// Asks the vendor to force arguments to match the schema.
+    /// Sets whether the vendor must force arguments to match the schema.
+    #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
         self
     }
 
     /// Sets the marks.
+    #[must_use]
     pub fn with_marks(mut self, marks: Marks) -> Self {
         self.marks = marks;
         self
     }
 }
 
-/// A tool that takes free text, perhaps of a grammar.
+/// A tool that accepts free text, optionally constrained by a grammar.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CustomTool {
-    /// Its name, unique among the tools of a request.
+    /// The name, unique among the tools of a request.
     pub name: String,
-    /// What it does, for the model.
+    /// What the tool does, for the model.
     pub description: Option<String>,
-    /// The input's format (free text, or a grammar), as the API has it.
+    /// The format of the input (free text or a grammar), as defined by the API.
     pub format: Option<Value>,
-    /// Cache mark.
+    /// The cache mark.
     pub marks: Marks,
-    /// Members of the definition that have no field.
+    /// Members of the definition without a field of their own.
     pub extra: Extra,
-    /// Members beside the definition, in the tool's outer object, that have no field.
+    /// Members of the outer object, beside the definition, without a field of their own.
     pub outer: Extra,
 }
 object!(CustomTool: "a custom tool's definition" {

@@ -1,6 +1,6 @@
-//! [`ToolCall`]: what the model asks of a tool, and [`VendorData`], which a vendor wants back.
+//! [`ToolCall`]: a tool call by the model, and [`VendorData`], which has to be sent back to the vendor.
 //!
-//! Shapes after the Chat Completions API reference.
+//! The shapes follow the Chat Completions API reference.
 
 mod raw_arguments;
 
@@ -11,21 +11,33 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
+use self::raw_arguments::InvalidArguments;
 pub use self::raw_arguments::RawArguments;
-use self::raw_arguments::Unfit;
 use crate::object::{Extra, Object, object};
 
-/// Data that only the vendor who made it understands and wants back unchanged: signatures, encrypted reasoning.
+/// Opaque data of a vendor that has to be sent back to it unchanged, such as signatures and encrypted reasoning.
+///
+/// ```
+/// use agcore_chat::{AssistantMessage, Reasoning, VendorData};
+/// use serde_json::json;
+///
+/// let signed = Reasoning::new("It is sunny.").with_vendor(VendorData::new("anthropic", json!({"signature": "EqQB"})));
+/// let message = AssistantMessage::new("Sunny.").with_reasoning(signed);
+///
+/// let json = serde_json::to_string(&message)?;
+/// assert_eq!(serde_json::from_str::<AssistantMessage>(&json)?, message);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VendorData {
-    /// Who made it, as the wire or dialect names itself.
+    /// The vendor that created the data, under the name of its wire or dialect.
     pub vendor: String,
-    /// The data, opaque to everybody else.
+    /// The data, opaque to everyone but the vendor.
     pub data: Value,
 }
 
 impl VendorData {
-    /// Data of a vendor.
+    /// Creates data of a vendor.
     pub fn new(vendor: impl Into<String>, data: impl Into<Value>) -> Self {
         Self {
             vendor: vendor.into(),
@@ -34,30 +46,41 @@ impl VendorData {
     }
 }
 
-/// What the model asks of a tool.
+/// A tool call by the model.
+///
+/// ```
+/// use agcore_chat::ToolCall;
+///
+/// let call = ToolCall::function("call_1", "weather", r#"{"city": "Paris"}"#);
+/// assert_eq!(call.arguments()?["city"], "Paris");
+///
+/// let truncated = ToolCall::function("call_2", "weather", r#"{"city": "Pa"#);
+/// assert!(truncated.arguments().is_err());
+/// # Ok::<(), agcore_chat::ArgumentsError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
-    /// The call's id; its result names it.
+    /// The id of the call, which its result refers to.
     pub id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub name: String,
     /// The arguments as the model wrote them, or the free text of a custom tool.
     pub input: CallInput,
-    /// What the vendor wants back with this call.
+    /// Data that has to be sent back to the vendor with this call.
     pub vendor: Option<VendorData>,
-    /// Members of the call that have no field.
+    /// Members of the call without a field of their own.
     pub extra: Extra,
-    /// Members inside its `function` or `custom` object that have no field.
+    /// Members of its `function` or `custom` object without a field of their own.
     pub inner: Extra,
 }
 
-/// What a call hands to the tool, exactly as the model wrote it.
+/// The input of a call, exactly as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallInput {
-    /// JSON text, not yet checked; see [`ToolCall::arguments`].
+    /// JSON text, not yet validated; see [`ToolCall::arguments`].
     Arguments(RawArguments),
-    /// Free text of a custom tool.
+    /// Free text for a custom tool.
     Text(String),
 }
 
@@ -67,36 +90,36 @@ impl Default for CallInput {
     }
 }
 
-/// The arguments of a call cannot be used. The text is fit for the model.
+/// The reason the arguments of a call cannot be used. Its message is suitable for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentsError {
-    /// Not JSON, or not whole.
-    #[error("the arguments of {name} are not valid JSON: {why}; send one JSON object")]
+    /// The arguments are not JSON, or are truncated.
+    #[error("the arguments of {name} are not valid JSON: {reason}; send one JSON object")]
     NotJson {
-        /// The tool's name.
+        /// The name of the tool.
         name: String,
-        /// What the parser said, with line and column.
-        why: String,
+        /// The message of the JSON parser, with line and column.
+        reason: String,
     },
-    /// JSON, but no object.
+    /// The arguments are JSON, but not an object.
     #[error("the arguments of {name} are {found}, but must be one JSON object")]
     NotAnObject {
-        /// The tool's name.
+        /// The name of the tool.
         name: String,
-        /// What they are instead.
+        /// What was found instead, such as `an array`.
         found: &'static str,
     },
-    /// The call is of a custom tool.
+    /// The call is to a custom tool, which has no arguments.
     #[error("{name} was called with free text, not with JSON arguments")]
     FreeText {
-        /// The tool's name.
+        /// The name of the tool.
         name: String,
     },
 }
 
 impl ToolCall {
-    /// A function call with its arguments as JSON text.
+    /// Creates a function call from its arguments as JSON text.
     pub fn function(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<RawArguments>) -> Self {
         Self {
             id: id.into(),
@@ -106,7 +129,7 @@ impl ToolCall {
         }
     }
 
-    /// A call of a custom tool with free text.
+    /// Creates a call to a custom tool with free text.
     pub fn custom(id: impl Into<String>, name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -116,13 +139,14 @@ impl ToolCall {
         }
     }
 
-    /// Adds what the vendor wants back with this call.
+    /// Sets the data that has to be sent back to the vendor with this call.
+    #[must_use]
     pub fn with_vendor(mut self, vendor: VendorData) -> Self {
         self.vendor = Some(vendor);
         self
     }
 
-    /// The input as the model wrote it.
+    /// Returns the input as the model wrote it.
     pub fn raw_input(&self) -> &str {
         match &self.input {
             CallInput::Arguments(raw) => raw,
@@ -130,22 +154,25 @@ impl ToolCall {
         }
     }
 
-    /// The arguments as an object. None at all (empty text, `null`) is the empty object. Parsed at most once, however
-    /// often and of whichever clone of the call it is asked.
+    /// Returns the arguments as an object. Empty text and `null` are the empty object.
+    ///
+    /// The text is parsed at most once: the result is cached and shared by all clones of the call.
     ///
     /// # Errors
-    /// When they are not JSON, not an object, or the call is of a custom tool. Nothing is ever repaired or guessed.
+    /// If the arguments are not JSON or not an object, or if the call is to a custom tool. Invalid arguments are never
+    /// repaired or guessed.
     pub fn arguments(&self) -> Result<&Map<String, Value>, ArgumentsError> {
-        self.raw_arguments()?.object().map_err(|why| self.unfit(why))
+        self.raw_arguments()?.object().map_err(|error| self.invalid(error))
     }
 
-    /// The arguments, checked to be an [object](Self::arguments) without making it: perhaps nobody looks at it.
+    /// Checks that the arguments are an object and returns their text. Cheaper than [`arguments`](Self::arguments), as
+    /// no object is built.
     ///
     /// # Errors
-    /// As [`arguments`](Self::arguments).
+    /// Same as [`arguments`](Self::arguments).
     pub fn check_arguments(&self) -> Result<&RawArguments, ArgumentsError> {
         let raw = self.raw_arguments()?;
-        raw.check().map_err(|why| self.unfit(why))?;
+        raw.check().map_err(|error| self.invalid(error))?;
         Ok(raw)
     }
 
@@ -158,16 +185,16 @@ impl ToolCall {
         }
     }
 
-    fn unfit(&self, why: Unfit) -> ArgumentsError {
+    fn invalid(&self, error: InvalidArguments) -> ArgumentsError {
         let name = self.name.clone();
-        match why {
-            Unfit::NotJson(why) => ArgumentsError::NotJson { name, why },
-            Unfit::NotAnObject(found) => ArgumentsError::NotAnObject { name, found },
+        match error {
+            InvalidArguments::NotJson(reason) => ArgumentsError::NotJson { name, reason },
+            InvalidArguments::NotAnObject(found) => ArgumentsError::NotAnObject { name, found },
         }
     }
 }
 
-/// What stands inside a call on the wire, for both kinds.
+/// The inner object of a call in JSON, for both kinds of calls.
 #[derive(Default)]
 struct CallBody {
     name: String,
@@ -197,7 +224,7 @@ impl CallEnvelope {
             (None, Some(body)) => (body, true),
             (None, None) => return Err(E::missing_field("function")),
         };
-        // The other kind's member means nothing here, but nothing that came may be lost.
+        // The member of the other kind has no meaning here, but no data may be lost.
         let input = if is_custom {
             if !body.arguments.is_empty() {
                 body.extra.insert("arguments", body.arguments.as_str());
@@ -245,20 +272,20 @@ impl Serialize for ToolCall {
             CallInput::Text(_) => ("custom", "input"),
         };
         map.serialize_entry("type", kind)?;
-        map.serialize_entry(kind, &WrittenBody { call: self, input })?;
+        map.serialize_entry(kind, &SerializedBody { call: self, input })?;
         crate::object::entry(&mut map, "agcore", &self.vendor)?;
         crate::object::extra(&mut map, &self.extra)?;
         map.end()
     }
 }
 
-/// The inner object of a written call.
-struct WrittenBody<'a> {
+/// The serialized form of a call's inner object.
+struct SerializedBody<'a> {
     call: &'a ToolCall,
     input: &'static str,
 }
 
-impl Serialize for WrittenBody<'_> {
+impl Serialize for SerializedBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.call.name)?;

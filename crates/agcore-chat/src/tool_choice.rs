@@ -1,6 +1,6 @@
 //! [`ToolChoice`]: which tools the model may, must or must not call.
 //!
-//! Shapes after the Chat Completions API reference.
+//! The shapes follow the Chat Completions API reference.
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -10,11 +10,23 @@ use serde_json::{Map, Value};
 
 use crate::object::{Extra, Object, Tagged, object, raw_tagged, read_raw, tagged, write_tagged};
 
-/// Which tools the model may, must or must not call. Never sent without tools.
+/// Which tools the model may, must or must not call. Sent only together with tools.
+///
+/// ```
+/// use agcore_chat::ToolChoice;
+/// use serde_json::json;
+///
+/// assert_eq!(serde_json::to_value(ToolChoice::Required)?, "required");
+/// assert_eq!(
+///     serde_json::to_value(ToolChoice::Function("weather".into()))?,
+///     json!({"type": "function", "function": {"name": "weather"}})
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// The model calls no tool: `"none"`.
+    /// The model must not call any tool: `"none"`.
     None,
     /// The model decides: `"auto"`.
     #[default]
@@ -25,41 +37,41 @@ pub enum ToolChoice {
     Function(String),
     /// The model must call this custom tool.
     Custom(String),
-    /// The model is held to some of the tools.
+    /// The model may call only some of the tools.
     Allowed {
-        /// `auto` or `required`.
+        /// Whether one of them must be called.
         mode: AllowedMode,
-        /// The tools it may call.
+        /// The tools that may be called.
         tools: Vec<AllowedTool>,
     },
-    /// A choice this crate does not know, as raw JSON.
+    /// A choice of unknown type, as raw JSON.
     Other(Value),
 }
 
-/// Whether one of the allowed tools must be called.
+/// Whether the model must call one of the allowed tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AllowedMode {
     /// The model decides.
     Auto,
-    /// One of them must be called.
+    /// The model must call at least one of them.
     Required,
 }
 
-/// One tool of [`ToolChoice::Allowed`].
+/// A tool of [`ToolChoice::Allowed`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AllowedTool {
-    /// A function by name.
+    /// A function, by name.
     Function(String),
-    /// A custom tool by name.
+    /// A custom tool, by name.
     Custom(String),
     /// A hosted tool, as raw JSON.
     Hosted(Value),
 }
 
-/// `{"type": T, T: {"name": N}}`, the shape of one named tool.
+/// The inner object of `{"type": T, T: {"name": N}}`, the shape of a named tool.
 #[derive(Default)]
 struct NamedTool {
     name: String,
@@ -96,7 +108,7 @@ struct AllowedBody {
 }
 object!(AllowedBody: "allowed tools" { "mode" => mode, "tools" => tools [always] });
 
-// A choice with members that have no field is kept raw, so that nothing is lost.
+// A choice with unknown members is kept as raw JSON, so that no data is lost.
 impl FunctionChoice {
     fn is_plain(&self) -> bool {
         self.extra.is_empty() && self.function.extra.is_empty()
@@ -240,7 +252,7 @@ impl<'de> Deserialize<'de> for ToolChoice {
                 Ok(match choice {
                     "none" => ToolChoice::None,
                     "auto" => ToolChoice::Auto,
-                    // Mistral's word for it.
+                    // Mistral calls it `any`.
                     "required" | "any" => ToolChoice::Required,
                     other => ToolChoice::Other(other.into()),
                 })

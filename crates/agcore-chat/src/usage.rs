@@ -1,4 +1,4 @@
-//! [`Usage`] of one reply, and the [`UsageTracker`] that sums many.
+//! [`Usage`]: the tokens of one reply, and [`UsageTracker`], the sum over many.
 
 use std::fmt;
 
@@ -6,21 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::object::{Extra, Member, object};
 
-/// Tokens of one reply, normalised: input counts all prompt tokens, cached and cache-writing ones included; output counts
-/// all generated ones, reasoning included. What the server did not say is `None`, never 0.
+/// The tokens of one reply, normalised across vendors.
+///
+/// Prompt tokens include those read from and written to a cache; completion tokens include reasoning. Counters that the
+/// server did not report are `None`, never 0.
+///
+/// ```
+/// use agcore_chat::Usage;
+///
+/// let usage: Usage = serde_json::from_str(
+///     r#"{"prompt_tokens": 120, "completion_tokens": 30, "prompt_tokens_details": {"cached_tokens": 100}}"#,
+/// )?;
+/// assert_eq!(usage.total(), Some(150));
+/// assert_eq!((usage.cached(), usage.reasoning()), (Some(100), None));
+/// assert_eq!(usage.to_string(), "120 in (100 cached), 30 out");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
     /// All prompt tokens.
     pub prompt_tokens: Option<u64>,
     /// All generated tokens.
     pub completion_tokens: Option<u64>,
-    /// The server's own total.
+    /// The total as reported by the server.
     pub total_tokens: Option<u64>,
-    /// What the prompt tokens are made of.
+    /// The breakdown of the prompt tokens.
     pub prompt_tokens_details: PromptTokensDetails,
-    /// What the generated tokens are made of.
+    /// The breakdown of the generated tokens.
     pub completion_tokens_details: CompletionTokensDetails,
-    /// Members that have no field, a server's own cost for one.
+    /// Members without a field of their own, such as the cost that some servers report.
     pub extra: Extra,
 }
 object!(Usage: "usage" {
@@ -29,7 +43,7 @@ object!(Usage: "usage" {
 });
 
 impl Usage {
-    /// Usage of so many prompt and generated tokens.
+    /// Creates usage from the numbers of prompt and generated tokens.
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             prompt_tokens: Some(prompt_tokens),
@@ -39,28 +53,29 @@ impl Usage {
         }
     }
 
-    /// Prompt tokens read from the vendor's cache.
+    /// Returns the number of prompt tokens read from the vendor's cache.
     pub fn cached(&self) -> Option<u64> {
         self.prompt_tokens_details.cached_tokens
     }
 
-    /// Prompt tokens written to the vendor's cache.
+    /// Returns the number of prompt tokens written to the vendor's cache.
     pub fn cache_write(&self) -> Option<u64> {
         self.prompt_tokens_details.cache_write_tokens
     }
 
-    /// Generated tokens that were reasoning.
+    /// Returns the number of generated tokens that were reasoning.
     pub fn reasoning(&self) -> Option<u64> {
         self.completion_tokens_details.reasoning_tokens
     }
 
-    /// The total: the server's own, else the sum of both sides where both are known.
+    /// Returns the total: as reported by the server, or else the sum of prompt and generated tokens if both are known.
     pub fn total(&self) -> Option<u64> {
         self.total_tokens
             .or_else(|| Some(self.prompt_tokens?.saturating_add(self.completion_tokens?)))
     }
 
-    /// Adds the counters of `other`, saturating; unknown plus known is the known one. Other members are not summed.
+    /// Adds the counters of `other`, saturating. Unknown counters count as zero, unless both are unknown. Members in
+    /// `extra` are not added.
     pub fn add(&mut self, other: &Self) {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
@@ -77,7 +92,7 @@ impl Usage {
     }
 }
 
-/// In short: `120 in (100 cached), 30 out (12 reasoning)`; what is not known is `?`.
+/// Formats the counters like `120 in (100 cached), 30 out (12 reasoning)`, with `?` for unknown ones.
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, tokens: Option<u64>, name: &str, part: Option<u64>, of: &str| {
@@ -102,16 +117,16 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
     }
 }
 
-/// What prompt tokens are made of.
+/// The breakdown of prompt tokens.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptTokensDetails {
-    /// Read from the vendor's cache.
+    /// Tokens read from the vendor's cache.
     pub cached_tokens: Option<u64>,
-    /// Written to the vendor's cache.
+    /// Tokens written to the vendor's cache.
     pub cache_write_tokens: Option<u64>,
-    /// Sound.
+    /// Audio tokens.
     pub audio_tokens: Option<u64>,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(PromptTokensDetails: "prompt token details" {
@@ -124,18 +139,18 @@ impl Member for PromptTokensDetails {
     }
 }
 
-/// What generated tokens are made of.
+/// The breakdown of generated tokens.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompletionTokensDetails {
-    /// Reasoning.
+    /// Reasoning tokens.
     pub reasoning_tokens: Option<u64>,
-    /// Sound.
+    /// Audio tokens.
     pub audio_tokens: Option<u64>,
-    /// Of a predicted output, taken over.
+    /// Tokens of a predicted output that were used.
     pub accepted_prediction_tokens: Option<u64>,
-    /// Of a predicted output, thrown away.
+    /// Tokens of a predicted output that were discarded.
     pub rejected_prediction_tokens: Option<u64>,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(CompletionTokensDetails: "completion token details" {
@@ -150,31 +165,32 @@ impl Member for CompletionTokensDetails {
     }
 }
 
-/// The sum over all model calls of a turn, a cycle or a session.
+/// The usage of all model calls of a turn, a cycle or a session.
 ///
-/// A call is an attempt that returned any part of an answer, failed ones included.
+/// Every attempt that returned any part of an answer counts as a call, including failed ones.
 ///
 /// ```
 /// use agcore_chat::{Usage, UsageTracker};
+///
 /// let mut tracker = UsageTracker::default();
 /// tracker.record(Some(&Usage::new(10, 5)));
-/// tracker.record(None); // a server that tells no usage
+/// tracker.record(None); // the server did not report usage
 /// assert_eq!(tracker.usage.total(), Some(15));
 /// assert_eq!((tracker.calls, tracker.calls_with_usage), (2, 1));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UsageTracker {
-    /// The sum of all usages.
+    /// The sum of all known usage.
     pub usage: Usage,
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Calls whose usage is known; fewer than `calls` means that the sum is incomplete.
+    /// The number of calls whose usage is known. If it is less than `calls`, the sum is incomplete.
     pub calls_with_usage: u64,
 }
 
 impl UsageTracker {
-    /// Counts one call.
+    /// Adds one call.
     pub fn record(&mut self, usage: Option<&Usage>) {
         self.calls = self.calls.saturating_add(1);
         if let Some(usage) = usage {
@@ -183,19 +199,19 @@ impl UsageTracker {
         }
     }
 
-    /// Adds another tracker's calls.
+    /// Adds the calls of another tracker.
     pub fn merge(&mut self, other: &Self) {
         self.usage.add(&other.usage);
         self.calls = self.calls.saturating_add(other.calls);
         self.calls_with_usage = self.calls_with_usage.saturating_add(other.calls_with_usage);
     }
 
-    /// All tokens, as far as they are known.
+    /// Returns the total number of known tokens.
     pub fn total(&self) -> Option<u64> {
         self.usage.total()
     }
 
-    /// Whether every call told its usage.
+    /// Returns whether the usage of every call is known.
     pub fn is_complete(&self) -> bool {
         self.calls == self.calls_with_usage
     }
@@ -206,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_is_known_and_what_is_not() {
+    fn displays_known_and_unknown_counters() {
         let mut usage = Usage {
             prompt_tokens: Some(120),
             ..Usage::default()

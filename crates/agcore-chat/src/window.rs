@@ -1,5 +1,5 @@
-//! The context window: when it is full, where it may be cut, what can be taken out. Pure functions, used by the cycle and
-//! by conversation memory.
+//! The context window: when a conversation is too long, where it can be cut, and what can be removed. These are pure
+//! functions, used by the agent loop and by conversation memory.
 
 mod breaker;
 mod cut;
@@ -29,12 +29,12 @@ mod tests {
     }
 
     #[test]
-    fn cuts_only_before_an_assistant_message_behind_the_goal() {
+    fn cuts_only_before_an_assistant_message_after_the_goal() {
         let check = |rounds, keep, expected| assert_eq!(safe_cut(&history(rounds), keep), expected, "{rounds} {keep}");
         check(4, 2, Some(8));
         check(4, 3, Some(6));
         check(4, 0, Some(8));
-        // The goal's own answer is the first that can be kept; before it there is nothing to take out.
+        // Nothing can be removed between the goal and the first answer.
         check(1, 2, None);
         check(2, 4, None);
         check(0, 1, None);
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn pruning_frees_what_it_says_once() {
+    fn pruning_reports_freed_tokens_once() {
         let estimator = HeuristicEstimator::default();
         let before = history(4);
         let pruned = prune_tool_results(&before, 2, &estimator);
@@ -51,14 +51,17 @@ mod tests {
         let total = |messages: &[Arc<Message>]| estimator.messages(messages);
         assert_eq!(total(&before) - total(&pruned.messages), pruned.freed);
         validate_messages(&pruned.messages).unwrap();
-        assert!(Arc::ptr_eq(&before[9], &pruned.messages[9]), "the newest stays whole");
+        assert!(
+            Arc::ptr_eq(&before[9], &pruned.messages[9]),
+            "the newest messages are kept"
+        );
         let again = prune_tool_results(&pruned.messages, 2, &estimator);
         assert_eq!((again.results, again.freed), (0, 0));
         assert_eq!(again.messages, pruned.messages);
     }
 
     #[test]
-    fn short_results_are_left_alone() {
+    fn does_not_prune_short_results() {
         let messages = vec![Arc::new(Message::tool("c", "ok"))];
         let pruned = prune_tool_results(&messages, 0, &HeuristicEstimator::default());
         assert_eq!((pruned.results, pruned.messages), (0, messages));

@@ -1,46 +1,46 @@
-//! Who is asked about tools: [`AskPerson`], [`AllowAll`]; without a person nobody, which is a no.
+//! The approvers of tool calls: [`AskUser`] and [`AllowAll`]. Without an approver, calls that need approval are denied.
 
 use agcore::tools::{Approval, ApprovalRequest, Approver};
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::render::harmless_line;
+use crate::render::sanitized_line;
 
-/// The longest arguments that are shown whole, in characters. A person has to see what they say yes to.
-const ARGUMENTS: usize = 2_000;
+/// The maximum number of characters of the arguments in a question. Users must see what they approve.
+const MAX_ARGUMENTS: usize = 2_000;
 
-/// A question on its way to the person.
+/// A question on its way to the user.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// What is asked.
+    /// The request to approve.
     pub(crate) request: ApprovalRequest,
-    answer: oneshot::Sender<Approval>,
+    reply: oneshot::Sender<Approval>,
 }
 
 impl Question {
-    /// A question, and where its answer comes.
+    /// Creates a question and the receiver of its answer.
     pub(crate) fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Approval>) {
-        let (answer, answered) = oneshot::channel();
-        (Self { request, answer }, answered)
+        let (reply, answer) = oneshot::channel();
+        (Self { request, reply }, answer)
     }
 
-    /// Answers. Nobody may wait for it any more: the turn was cancelled.
+    /// Sends the answer. It is dropped if the turn was cancelled in the meantime.
     pub(crate) fn answer(self, approval: Approval) {
-        let _ = self.answer.send(approval);
+        let _ = self.reply.send(approval);
     }
 
-    /// Whether nobody waits for the answer any more.
-    pub(crate) fn is_moot(&self) -> bool {
-        self.answer.is_closed()
+    /// Returns whether the answer is no longer awaited.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
     }
 }
 
-/// Hands questions to whoever holds the screen, so that they are asked one at a time and in their place in the output.
+/// Passes questions to the owner of the screen, so that they are asked one at a time and in order with the output.
 #[derive(Debug)]
-pub(crate) struct AskPerson(mpsc::UnboundedSender<Question>);
+pub(crate) struct AskUser(mpsc::UnboundedSender<Question>);
 
-impl AskPerson {
-    /// An approver, and its questions.
+impl AskUser {
+    /// Creates an approver and the receiver of its questions.
     pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Question>) {
         let (sender, questions) = mpsc::unbounded_channel();
         (Self(sender), questions)
@@ -48,29 +48,29 @@ impl AskPerson {
 }
 
 #[async_trait]
-impl Approver for AskPerson {
+impl Approver for AskUser {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let (question, answered) = Question::new(request.clone());
-        // Without a screen the question is dropped, and so is the way of its answer.
+        let (question, answer) = Question::new(request.clone());
+        // If nothing receives questions any more, the question is dropped and its answer channel closes.
         let _ = self.0.send(question);
-        answered
+        answer
             .await
             .unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
     }
 }
 
-/// What a person is asked.
+/// Returns the text of a question: `Allow save_note {"text":"milk"}?`.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
     let arguments = request.arguments.as_value().to_string();
-    let shown: String = arguments.chars().take(ARGUMENTS).collect();
-    let mut text = format!("? {} wants to run with {}", request.tool, harmless_line(&shown));
-    if shown.len() < arguments.len() {
-        text += &format!(" … and {} bytes more, not shown", arguments.len() - shown.len());
-    }
-    text
+    let shown: String = arguments.chars().take(MAX_ARGUMENTS).collect();
+    let hidden = match arguments.len() - shown.len() {
+        0 => String::new(),
+        bytes => format!(" … ({bytes} more bytes not shown)"),
+    };
+    format!("Allow {} {}{hidden}?", request.tool, sanitized_line(&shown))
 }
 
-/// Says yes to everything, as the person asked for with `--yes`.
+/// Approves everything, as requested with `--yes`.
 #[derive(Debug)]
 pub(crate) struct AllowAll;
 

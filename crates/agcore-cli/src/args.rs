@@ -1,4 +1,6 @@
-//! The command line's arguments.
+//! The command-line arguments.
+//!
+//! Each paragraph of an epilogue is a single line: clap wraps it to the window.
 
 use std::path::PathBuf;
 
@@ -14,13 +16,13 @@ Examples:
   agcore inspect case answers/*.json --out results
 
 Exit codes:
-  0    done
+  0    success
   1    the task, the model or a tool failed
-  2    wrong arguments, input or settings
-  3    no key, a wrong one, or one that may not do this
-  4    the server cannot be reached, or did not answer in time
-  130  ended by Ctrl-C
-  141  the reader of the output has gone (agcore chat ... | head -1)";
+  2    invalid arguments, input or settings
+  3    API key missing, rejected or lacking a permission
+  4    server unreachable, or no answer in time
+  130  interrupted with Ctrl-C
+  141  output closed by its reader, as in `agcore chat ... | head -1`";
 
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
@@ -28,55 +30,50 @@ Exit codes:
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Plain text: no colours, no spinners
-    #[arg(long, global = true, visible_alias = "no-color")]
-    pub(crate) no_colour: bool,
-    /// Write a log to standard error: models, retries, tools, with their times
+    /// Disable colors and spinners
+    #[arg(long, global = true, visible_alias = "no-colour")]
+    pub(crate) no_color: bool,
+    /// Log model calls, tool calls and retries to standard error; overrides AGCORE_LOG
     #[arg(long, global = true, value_enum, value_name = "LEVEL", ignore_case = true)]
     pub(crate) log: Option<LogLevel>,
 }
 
-/// How much is logged.
+/// The least severe level that is logged.
+// The variants carry no documentation: clap would repeat it on every help page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// Nothing, whatever AGCORE_LOG says
     Off,
-    /// What failed
     Error,
-    /// What may be wrong
     Warn,
-    /// Calls of models and tools, and retries
     Info,
-    /// More
     Debug,
-    /// All
     Trace,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show an agent at work: streaming, tools, an approval, memory. No key and no network needed
+    /// Run a demo agent with streaming, tools, an approval and memory; needs no API key and no network
     #[command(after_help = DEMO_HELP)]
     Demo,
-    /// Talk to a model, with a few tools
+    /// Chat with a model that can call a few tools
     #[command(after_help = CHAT_HELP)]
     Chat(ChatArgs),
-    /// List, show or call the tools of a chat, without a model
+    /// List, show or call the chat's tools without a model
     #[command(arg_required_else_help = true)]
     Tools {
         #[command(subcommand)]
         command: ToolsCommand,
     },
-    /// List the models of a server
+    /// List the models that a server offers
     #[command(after_help = MODELS_HELP)]
     Models(ModelsArgs),
-    /// Show every setting and where it came from; keys are never shown
+    /// Show every setting and where it comes from; API keys are never printed
     #[command(after_help = CONFIG_HELP)]
     Config(ReportArgs),
-    /// Check settings, key, server and terminal, and say what to do
+    /// Check settings, API key, server and terminal, and suggest fixes
     #[command(after_help = DOCTOR_HELP)]
     Doctor(ReportArgs),
-    /// Look into saved answers of model servers
+    /// Decode saved responses of model servers
     #[command(arg_required_else_help = true)]
     Inspect {
         #[command(subcommand)]
@@ -91,66 +88,95 @@ Examples:
   agcore models --provider ollama --json | jq '.[].id'";
 
 const CONFIG_HELP: &str = "\
-Members of the settings file and AGCORE_ variables that nobody knows are told on standard error.
+Unknown settings and AGCORE_* variables produce warnings on standard error.
 
 Examples:
   agcore config
   agcore config --provider deepseek --json";
 
 const DOCTOR_HELP: &str = "\
-The server is asked for its list of models; no model is called, and no key is shown. Each line is ok, warn or fail; the exit
-code is that of the first fail: 2 settings, 3 key, 4 server unreachable, else 1.
+Each check prints ok, warn or fail, and what to do about a problem. The server is asked for its list of models; \
+no model is called, and no API key is printed.
+
+The exit code is that of the first failed check: 2 for settings, 3 for the API key, 4 for an unreachable server, \
+1 for anything else.
 
 Examples:
   agcore doctor
-  agcore doctor --provider ollama --base-url http://gpu:11434/v1 --model llama3.2
+  agcore doctor --provider ollama --model llama3.2
+  agcore doctor --provider vllm --base-url http://gpu:8000/v1 --model my-model
   agcore doctor --json | jq '.checks[] | select(.status == \"fail\")'";
 
 const DEMO_HELP: &str = "\
-The model is a script that runs in this process, behind a server on 127.0.0.1; everything else is real: HTTP, streaming,
-tools, history. What it shows is checked, and the exit code is 1 when any of it did not happen.
+The model is a script that this process serves on 127.0.0.1; everything else is real: HTTP, streaming, tools and \
+history. The demo verifies what it shows and exits with code 1 if anything did not happen.
 
 Example:
   agcore demo";
 
 const CHAT_HELP: &str = "\
+With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
+else to standard error. In an interactive chat, /help lists the commands, Alt-Enter or a trailing \\ starts a new \
+line, Ctrl-C cancels the turn, and Ctrl-D exits.
+
 Examples:
   OPENAI_API_KEY=sk-... agcore chat
-  ANTHROPIC_API_KEY=sk-... agcore chat --provider anthropic --model claude-sonnet-4-5
+  agcore chat --provider anthropic --model claude-sonnet-4-5
   agcore chat --provider ollama --model llama3.2
-  agcore chat --provider vllm --base-url http://localhost:8000/v1 --model my-model
+  agcore chat --base-url http://localhost:8000/v1 --model my-model
   echo 'Why is the sky blue?' | agcore chat
-  agcore chat --json 'Say hello' | jq .kind
+  agcore chat --json 'Say hello' | jq -c .kind
 
-Settings, the first that is there: options, environment, .env, agcore.toml, defaults.
-  Variables: AGCORE_PROVIDER, AGCORE_MODEL, AGCORE_BASE_URL, AGCORE_API_KEY, AGCORE_SYSTEM, AGCORE_HISTORY
-  (on or off); the vendor's own variable for its key (ANTHROPIC_API_KEY ...); for OpenAI also OPENAI_MODEL and
-  OPENAI_BASE_URL. In the environment only: AGCORE_LOG, AGCORE_TRACE_CONTENT (on or off), and the variables of
-  OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT ...).
-  Members of agcore.toml: provider, model, base_url, api_key, system, history, [permissions].
+Settings, highest priority first:
+  1. command-line options
+  2. environment variables
+  3. .env in the current directory
+  4. agcore.toml in the current directory, or the file named by --config
+  5. defaults
 
-Tools: current_time, arithmetic, read_notes, save_note (agcore-notes.md in this folder). Saving asks; without a terminal,
-or an --yes, the answer is no. agcore.toml can say otherwise, by tools' names, patterns and permissions; deny stands over
-ask over allow:
+Environment variables:
+  AGCORE_PROVIDER       provider, such as openai or anthropic
+  AGCORE_MODEL          model name
+  AGCORE_BASE_URL       API base URL
+  AGCORE_API_KEY        API key
+  AGCORE_SYSTEM         instructions for the agent
+  AGCORE_HISTORY        keep typed lines for the next chat: on or off
+  OPENAI_API_KEY, ...   API key, in the variable that the vendor uses
+  OPENAI_MODEL, OPENAI_BASE_URL
+                        used by the OpenAI providers only
+
+Environment variables that are ignored in .env:
+  AGCORE_LOG            log level
+  AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
+  OTEL_EXPORTER_OTLP_ENDPOINT, ...
+                        the standard variables of OpenTelemetry
+
+Settings in agcore.toml:
+  provider, model, base_url, api_key, system, history, [permissions]
+
+Tools:
+  current_time, arithmetic
+  read_notes, save_note  (agcore-notes.md in the current directory)
+
+save_note asks for approval. With a single message there is no one to ask, so calls that need approval are denied \
+unless --yes is given. [permissions] in agcore.toml changes the rules by tool name, pattern or permission; deny \
+overrides ask, and ask overrides allow:
   [permissions]
   allow = [\"save_note\"]
   ask = [\"read_*\"]
-  deny = [\"network\"]
-
-In a chat: /help lists the commands, Alt-Enter or a \\ at the end begins another line, Ctrl-C cancels a turn, Ctrl-D leaves.
-With one message the answer goes to standard output, everything else to standard error.";
+  deny = [\"network\"]";
 
 /// Arguments of `chat`.
 #[derive(Debug, Parser)]
 pub(crate) struct ChatArgs {
-    /// One message; without it, lines of the terminal, or all of standard input
+    /// A single message; without it, reads standard input or, at a terminal, starts an interactive chat
     pub(crate) message: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// Offer no tools
+    /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
-    /// Run tools that need permission without asking
+    /// Run tools that need approval without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// Print events as JSON Lines
@@ -158,29 +184,29 @@ pub(crate) struct ChatArgs {
     pub(crate) json: bool,
 }
 
-/// What can be set on the command line, over all other sources.
+/// Settings that can be given on the command line, where they override all other sources.
 #[derive(Debug, Default, ArgGroup)]
 pub(crate) struct SettingsArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// The model
+    /// Model name
     #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
-    /// The agent's instructions
+    /// Instructions for the agent (the system prompt)
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// Let spans and the log hold what is said, too
+    /// Include message content in spans and the log
     #[arg(long)]
     pub(crate) trace_content: bool,
 }
 
-/// Which server.
+/// The server to talk to.
 #[derive(Debug, Default, Clone, ArgGroup)]
 pub(crate) struct ServerArgs {
-    /// Whose API: openai, openai-responses, anthropic, ollama, ollama-native, deepseek, qwen, vllm, llama.cpp …
+    /// Provider: openai, openai-responses, anthropic, ollama, ollama-native, deepseek, qwen, vllm, llama.cpp …
     #[arg(long, short, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) provider: Option<String>,
-    /// What stands before the API's own paths: /chat/completions, /responses, /messages, /chat
+    /// API base URL, e.g. http://localhost:8000/v1
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) base_url: Option<String>,
     #[command(flatten)]
@@ -192,10 +218,10 @@ pub(crate) struct ServerArgs {
 pub(crate) struct ModelsArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Only models whose name or owner holds this, whatever the case
+    /// Show only models whose name or owner contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
-    /// Print all that the server tells as a JSON array
+    /// Print everything that the server reports as a JSON array
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -210,26 +236,26 @@ pub(crate) struct ReportArgs {
     pub(crate) json: bool,
 }
 
-/// Where it stands which tools may run.
+/// The files that decide which tools may run.
 #[derive(Debug, Default, Clone, ArgGroup)]
 pub(crate) struct PolicyArgs {
-    /// The settings file; agcore.toml in this folder if there is one
+    /// Settings file; defaults to agcore.toml in the current directory, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where it is kept which tools always may run; .agcore-grants.json beside the settings
+    /// File that stores "always allow" answers; defaults to .agcore-grants.json next to the settings file
     #[arg(long, value_name = "FILE")]
     pub(crate) grants: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// List the tools: what they do and need, and whether they may run
+    /// List the tools, the permissions they need, and whether they may run
     #[command(after_help = LIST_HELP)]
     List(PolicyArgs),
-    /// Show all of a tool, the schema of its arguments included, as JSON
+    /// Print everything about a tool as JSON, including the schema of its arguments
     #[command(after_help = SHOW_HELP)]
     Show {
-        /// The tool
+        /// Name of the tool
         name: String,
         #[command(flatten)]
         policy: PolicyArgs,
@@ -250,10 +276,11 @@ Examples:
   agcore tools show arithmetic | jq .parameters";
 
 const CALL_HELP: &str = "\
-A call passes the same rules as one of a model: [permissions] of agcore.toml, what was always allowed, and a question at the
-terminal. Without a terminal at both standard input and output, what would be asked is denied, unless --yes is given.
+The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
+answers, and otherwise a question at the terminal. Unless both standard input and standard output are terminals, a \
+call that needs approval is denied; pass --yes to allow it.
 
-The exit code is 1 when the tool failed or was denied, 2 when there is no such tool or the arguments do not fit.
+The exit code is 1 if the tool fails or the call is denied, and 2 if there is no such tool or the arguments are invalid.
 
 Examples:
   agcore tools call current_time
@@ -263,33 +290,33 @@ Examples:
 /// Arguments of `tools call`.
 #[derive(Debug, Parser)]
 pub(crate) struct CallArgs {
-    /// The tool
+    /// Name of the tool
     pub(crate) name: String,
-    /// Its arguments, a JSON object; without it, standard input where that is no terminal, else none
+    /// Arguments as a JSON object; without it, reads standard input unless that is a terminal
     pub(crate) json: Option<String>,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
-    /// Run it without asking; what is denied stays denied
+    /// Run the tool without asking for approval; calls denied by a rule stay denied
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum InspectCommand {
-    /// Decode saved answers and write what they say in a neutral form
-    #[command(after_help = INSPECT_HELP)]
+    /// Decode wire cases and write their contents in a vendor-neutral form
+    #[command(after_help = CASE_HELP)]
     Case(CaseArgs),
-    /// Decode one saved body, a stream or a whole answer, and show what it says
+    /// Decode one saved response body and show its contents
     #[command(after_help = STREAM_HELP)]
     Stream(StreamArgs),
-    /// List the exchanges of a cassette: recorded requests and replies
+    /// List the exchanges recorded in a cassette
     #[command(after_help = CASSETTE_HELP)]
     Cassette(CassetteArgs),
 }
 
 const CASSETTE_HELP: &str = "\
-A damaged cassette is listed as far as it can be read; the exit code is 1 then. What is no cassette, or one of a newer version,
-is 2.
+A cassette is a file of recorded requests and replies. If it is damaged, the readable exchanges are listed and the \
+exit code is 1. If the file is not a cassette, or comes from a newer version, the exit code is 2.
 
 Examples:
   agcore inspect cassette tests/session.jsonl
@@ -298,7 +325,7 @@ Examples:
 /// Arguments of `inspect cassette`.
 #[derive(Debug, Parser)]
 pub(crate) struct CassetteArgs {
-    /// The cassette
+    /// Cassette file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Print the list as JSON
@@ -307,24 +334,25 @@ pub(crate) struct CassetteArgs {
 }
 
 const STREAM_HELP: &str = "\
-The file is the body of an answer as `curl` saves it: server-sent events, lines of JSON, or one JSON document. An answer that
-ends in an error is shown as far as it goes; the exit code is 1 then.
+The file is a response body as saved by `curl`: server-sent events, JSON lines, or a single JSON document. If the \
+response ends in an error, everything before it is shown and the exit code is 1.
 
 Examples:
-  curl -sN https://api.openai.com/v1/chat/completions ... > answer.sse && agcore inspect stream answer.sse
+  curl -sN https://api.openai.com/v1/chat/completions ... > answer.sse
+  agcore inspect stream answer.sse
   agcore inspect stream answer.sse --dialect anthropic --deltas
   agcore inspect stream answer.sse --json | jq .usage";
 
 /// Arguments of `inspect stream`.
 #[derive(Debug, Parser)]
 pub(crate) struct StreamArgs {
-    /// The body; `-` is standard input
+    /// Response body; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The API that it was made by: openai-chat, openai-responses, anthropic, ollama
+    /// API that produced the body: openai-chat, openai-responses, anthropic, ollama
     #[arg(long, value_name = "NAME", default_value = "openai-chat")]
     pub(crate) dialect: String,
-    /// Show each increment of the answer, too, with the line of the body that ended it
+    /// Also show each increment and the line of the body that completed it
     #[arg(long, conflicts_with = "json")]
     pub(crate) deltas: bool,
     /// Print the result as JSON
@@ -332,13 +360,14 @@ pub(crate) struct StreamArgs {
     pub(crate) json: bool,
 }
 
-const INSPECT_HELP: &str = "\
-A case is a JSON file: id, dialect, quirk, http {status, headers}, body (a file beside it for a stream,
-else the text itself), splits, close. Each result is one JSON object: printed, a line each, or
-written to DIR/<id>.json.
+const CASE_HELP: &str = "\
+A case is a JSON file with the members id, dialect, quirk, http {status, headers}, body, splits and close. For a \
+stream, body is the name of a file in the same directory; otherwise it is the text itself.
 
-A case that cannot be read, or whose dialect is not built in, is named on standard error; all others
-are written; the exit code is 1 then.
+Each result is one JSON object, printed on one line or, with --out, written to DIR/<id>.json.
+
+Cases that cannot be read or whose dialect is not supported are reported on standard error. The others are still \
+processed, and the exit code is 1.
 
 Examples:
   agcore inspect case answers/*.json --out results
@@ -347,21 +376,21 @@ Examples:
 /// Arguments of `inspect case`.
 #[derive(Debug, Parser)]
 pub(crate) struct CaseArgs {
-    /// The cases
+    /// Case files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Write results to this folder instead of standard output
+    /// Write results to this directory instead of standard output
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How the bytes are handed to the decoder
+    /// How to feed the bytes to the decoder
     #[arg(long, value_enum, default_value_t = ReadMode::Listed)]
     pub(crate) mode: ReadMode,
 }
 
-/// How the bytes of a case are handed to the decoder.
+/// The size of the reads in which the bytes of a case are fed to the decoder.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ReadMode {
-    /// Cut where the case says
+    /// Split where the case says
     Listed,
     /// All in one read
     Whole,

@@ -1,4 +1,4 @@
-//! The commands, a file each.
+//! The commands, one module each.
 
 pub(crate) mod chat;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! [`Console`]: the terminal's keyboard: lines that are typed, and what is typed while nobody asked.
+//! [`Console`]: line input at the terminal, with an editor and a history.
 
 use std::{
     fmt,
@@ -13,141 +13,142 @@ use rustyline::{
 
 use crate::exit::Failure;
 
-/// How many earlier lines are kept.
-const MEMORY: usize = 1_000;
+/// The maximum number of lines in the history.
+const MAX_HISTORY: usize = 1_000;
 
-/// A line of more bytes is not kept: the memory is for what is said again.
-const LONGEST: usize = 64 * 1024;
+/// The maximum length of a history entry, in bytes. Longer lines are rarely entered again.
+const MAX_HISTORY_LINE: usize = 64 * 1024;
 
-/// Reads lines with an editor. Clones share it, and its memory of earlier lines.
+/// Reads lines with an editor. Clones share the editor and its history.
 #[derive(Clone)]
-pub(crate) struct Console(Arc<Mutex<Keyboard>>);
+pub(crate) struct Console(Arc<Mutex<Input>>);
 
-struct Keyboard {
+struct Input {
     editor: Editor<(), FileHistory>,
-    /// Where earlier lines are kept for the next start.
+    /// The file that keeps the history for later chats.
     history: Option<PathBuf>,
 }
 
-/// What the reading of a line came to.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Enter, after this.
-    Said(String),
-    /// Ctrl-C: what stood there is thrown away.
-    Thrown,
-    /// Ctrl-D, or the terminal has gone.
-    Over,
+    /// Enter was pressed after this text.
+    Entered(String),
+    /// Ctrl-C was pressed; the text is discarded.
+    Interrupted,
+    /// Ctrl-D was pressed, or the terminal was closed.
+    Closed,
 }
 
 impl Console {
-    /// The program's terminal, without a memory of earlier starts.
+    /// Opens the program's terminal, with an empty history.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// When the terminal cannot be used.
     pub(crate) fn open() -> Result<Self, Failure> {
-        let keyboard = Keyboard {
-            editor: editor().map_err(|error| Failure::task(format!("the terminal cannot be used: {error}")))?,
+        let input = Input {
+            editor: editor().map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
             history: None,
         };
-        Ok(Self(Arc::new(Mutex::new(keyboard))))
+        Ok(Self(Arc::new(Mutex::new(input))))
     }
 
-    /// Takes up the lines of earlier starts, and keeps those of this one beside them.
+    /// Loads the history from a file and appends the lines of this chat to it.
     ///
     /// # Errors
-    /// Why they cannot be read; then nothing is kept.
-    pub(crate) fn remember_in(&self, file: PathBuf) -> Result<(), String> {
-        let mut keyboard = self.keyboard();
-        match keyboard.editor.load_history(&file) {
+    /// When the file cannot be read; nothing is then written to it.
+    pub(crate) fn load_history(&self, file: PathBuf) -> Result<(), String> {
+        let mut input = self.input();
+        match input.editor.load_history(&file) {
             Ok(()) => {}
             Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", file.display())),
         }
-        keyboard.history = Some(file);
+        input.history = Some(file);
         Ok(())
     }
 
-    /// Reads a line on a thread of its own. When this future is dropped, the thread goes on until the line is typed.
+    /// Reads a line and trims it. Runs on a blocking thread, which keeps reading if this future is dropped.
     ///
     /// # Errors
     /// When the terminal cannot be read.
     pub(crate) async fn read_line(&self, prompt: &str) -> Result<Line, Failure> {
         self.edit_line(prompt, "").await.map(|line| match line {
-            Line::Said(text) => Line::Said(text.trim().to_owned()),
+            Line::Entered(text) => Line::Entered(text.trim().to_owned()),
             line => line,
         })
     }
 
-    /// The same, beginning with a text that is there to be changed.
+    /// Like [`read_line`](Self::read_line), but starts with a text to edit and does not trim the result.
     ///
     /// # Errors
     /// When the terminal cannot be read.
     pub(crate) async fn edit_line(&self, prompt: &str, text: &str) -> Result<Line, Failure> {
         let (console, prompt, text) = (self.clone(), prompt.to_owned(), text.to_owned());
         let read = move || {
-            let editor = &mut console.keyboard().editor;
+            let editor = &mut console.input().editor;
             editor.readline_with_initial(&prompt, (&text, ""))
         };
         match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(line)) => Ok(Line::Said(line.replace(TURNED, "\n"))),
-            Ok(Err(ReadlineError::Interrupted)) => Ok(Line::Thrown),
-            Ok(Err(ReadlineError::Eof)) | Err(_) => Ok(Line::Over),
-            Ok(Err(error)) => Err(Failure::task(format!("the terminal cannot be read: {error}"))),
+            Ok(Ok(line)) => Ok(Line::Entered(line.replace(CONTINUATION, "\n"))),
+            Ok(Err(ReadlineError::Interrupted)) => Ok(Line::Interrupted),
+            Ok(Err(ReadlineError::Eof)) | Err(_) => Ok(Line::Closed),
+            Ok(Err(error)) => Err(Failure::task(format!("cannot read from the terminal: {error}"))),
         }
     }
 
-    /// Keeps a line for the arrow keys, and for the next start.
+    /// Adds a line to the history, for the arrow keys and for later chats.
     ///
     /// # Errors
-    /// Why it cannot be kept for the next start; told once, then nothing is kept any more.
-    pub(crate) fn remember(&self, line: &str) -> Result<(), String> {
-        if line.len() > LONGEST {
+    /// When the line cannot be saved for later chats. This is reported once; after that nothing more is saved.
+    pub(crate) fn add_history(&self, line: &str) -> Result<(), String> {
+        if line.len() > MAX_HISTORY_LINE {
             return Ok(());
         }
-        let mut keyboard = self.keyboard();
-        let Keyboard { editor, history } = &mut *keyboard;
-        // A memory that cannot grow is no reason to stop.
+        let mut input = self.input();
+        let Input { editor, history } = &mut *input;
+        // The chat works without the entry.
         let _ = editor.add_history_entry(line);
         let Some(file) = history else {
             return Ok(());
         };
-        let kept = editor.append_history(file);
-        let kept = kept.map_err(|error| format!("{}: {error}", file.display()));
-        if kept.is_err() {
+        let saved = editor.append_history(file);
+        let saved = saved.map_err(|error| format!("{}: {error}", file.display()));
+        if saved.is_err() {
             *history = None;
         }
-        kept
+        saved
     }
 
-    fn keyboard(&self) -> MutexGuard<'_, Keyboard> {
+    fn input(&self) -> MutexGuard<'_, Input> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn editor() -> rustyline::Result<Editor<(), FileHistory>> {
     let config = Config::builder()
-        .max_history_size(MEMORY)?
+        .max_history_size(MAX_HISTORY)?
         .history_ignore_dups(true)?
         .build();
     let mut editor = Editor::with_config(config)?;
     editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
-    let go_on = EventHandler::Conditional(Box::new(GoOn));
-    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), go_on);
+    let continue_line = EventHandler::Conditional(Box::new(ContinueAfterBackslash));
+    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), continue_line);
     Ok(editor)
 }
 
-/// What stands in the editor where a backslash was turned into another line: the editor cannot take it out and go on in one
-/// step. The sign between takes no place, and tells it from a backslash that was pasted.
-const TURNED: &str = "\\\u{200b}\n";
+/// Marks a line break that was started by a trailing backslash. The editor cannot remove the backslash and insert the
+/// line break in one step, so the backslash is removed when the line is read. The zero-width space distinguishes it
+/// from a pasted backslash.
+const CONTINUATION: &str = "\\\u{200b}\n";
 
-/// Enter behind a backslash at the end: another line.
-struct GoOn;
+/// Makes Enter after a trailing backslash start a new line.
+struct ContinueAfterBackslash;
 
-impl ConditionalEventHandler for GoOn {
+impl ConditionalEventHandler for ContinueAfterBackslash {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let is_at_end = context.pos() == context.line().len();
-        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, TURNED[1..].to_owned()))
+        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, CONTINUATION[1..].to_owned()))
     }
 }
 
@@ -158,7 +159,7 @@ impl fmt::Debug for Console {
 }
 
 #[cfg(unix)]
-pub(crate) use unix::{Silence, discard_typed};
+pub(crate) use unix::{EchoOff, discard_input};
 
 #[cfg(unix)]
 mod unix {
@@ -166,13 +167,14 @@ mod unix {
 
     use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 
-    /// While it lives, what is typed is not shown amid the output, and waits for the next line that is read.
+    /// Turns off the terminal's echo until dropped. Input typed meanwhile does not mix with the output; it is kept for
+    /// the next line that is read.
     #[derive(Debug)]
-    pub(crate) struct Silence(Option<Termios>);
+    pub(crate) struct EchoOff(Option<Termios>);
 
-    impl Silence {
-        /// Begins the silence. Ctrl-C keeps its meaning.
-        pub(crate) fn begin() -> Self {
+    impl EchoOff {
+        /// Turns the echo off. Ctrl-C still raises a signal.
+        pub(crate) fn new() -> Self {
             let Ok(before) = tcgetattr(io::stdin()) else {
                 return Self(None);
             };
@@ -183,37 +185,37 @@ mod unix {
         }
     }
 
-    impl Drop for Silence {
+    impl Drop for EchoOff {
         fn drop(&mut self) {
             if let Some(before) = &self.0 {
-                // A terminal that has gone needs no order.
+                // Fails only if the terminal was closed.
                 let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
             }
         }
     }
 
-    /// Throws away what was typed and not yet read: it was no answer to the question that comes now.
-    pub(crate) fn discard_typed() {
+    /// Discards input that was typed but not read yet, so that it does not answer the next question.
+    pub(crate) fn discard_input() {
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
 }
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::{Silence, discard_typed};
+pub(crate) use other::{EchoOff, discard_input};
 
 #[cfg(not(unix))]
-mod elsewhere {
-    /// Silence is kept on Unix only.
+mod other {
+    /// Does nothing on this platform.
     #[derive(Debug)]
-    pub(crate) struct Silence;
+    pub(crate) struct EchoOff;
 
-    impl Silence {
-        /// Does nothing here.
-        pub(crate) fn begin() -> Self {
+    impl EchoOff {
+        /// Does nothing on this platform.
+        pub(crate) fn new() -> Self {
             Self
         }
     }
 
-    /// Does nothing here.
-    pub(crate) fn discard_typed() {}
+    /// Does nothing on this platform.
+    pub(crate) fn discard_input() {}
 }

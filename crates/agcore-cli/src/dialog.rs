@@ -1,4 +1,4 @@
-//! [`Dialog`]: a question about a tool and its answer, at the terminal.
+//! [`Dialog`]: reads the answer to an approval question at the terminal.
 
 use std::sync::Arc;
 
@@ -11,90 +11,90 @@ use crate::{
     approve::Question,
     console::{Console, Line},
     exit::Failure,
-    output::print,
     render::{Palette, wrapped},
+    stdio::print,
 };
 
-/// How the answers are offered, and the call's arguments changed.
+/// Reads answers to approval questions, and edited arguments.
 #[derive(Clone)]
 pub(crate) struct Dialog {
-    /// Where the answers are typed.
+    /// Where answers are typed.
     pub(crate) console: Console,
-    /// How it looks.
+    /// The styles of the output.
     pub(crate) palette: Palette,
-    /// What is offered: `[y]es, [n]o: `.
-    pub(crate) offer: &'static str,
-    /// The tools, which check arguments.
+    /// The prompt that lists the possible answers: `[y]es, [n]o: `.
+    pub(crate) prompt: &'static str,
+    /// The tools, to validate edited arguments.
     pub(crate) tools: Arc<ToolSnapshot>,
 }
 
-/// What became of a question.
+/// The result of a dialog.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// It was answered, or nobody waits for the answer any more.
+pub(crate) enum DialogOutcome {
+    /// The question was answered, or its answer is no longer awaited.
     Answered,
-    /// It was answered with other arguments: the call's id, and these.
+    /// The question was answered with edited arguments: the call's id and the arguments.
     Edited(String, String),
-    /// The person wants it all to end.
+    /// The user pressed Ctrl-C.
     Cancelled,
 }
 
-/// What a person says to a question.
+/// A parsed answer.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    Says(Approval),
+    Approval(Approval),
     Edit,
-    None,
+    Unrecognized,
 }
 
 impl Dialog {
-    /// Reads answers until one is; the question itself stands on the screen already.
+    /// Reads input until it is a valid answer. The question itself must already be on the screen.
     ///
     /// # Errors
-    /// When the terminal has gone.
-    pub(crate) async fn settle(self, question: Question) -> Result<Settled, Failure> {
-        while !question.is_moot() {
-            let line = self.console.read_line(self.offer).await?;
+    /// When the terminal cannot be read or written.
+    pub(crate) async fn answer(self, question: Question) -> Result<DialogOutcome, Failure> {
+        while !question.is_abandoned() {
+            let line = self.console.read_line(self.prompt).await?;
             let approval = match line {
-                Line::Said(word) => match answer(&word) {
-                    Answer::Says(approval) => approval,
-                    Answer::None => continue,
+                Line::Entered(word) => match parse(&word) {
+                    Answer::Approval(approval) => approval,
+                    Answer::Unrecognized => continue,
                     Answer::Edit => match self.edit(&question).await? {
                         Some(arguments) => {
                             let call_id = question.request.call_id.to_string();
-                            let edited = Settled::Edited(call_id, arguments.as_value().to_string());
+                            let edited = DialogOutcome::Edited(call_id, arguments.as_value().to_string());
                             question.answer(Approval::edited(arguments));
                             return Ok(edited);
                         }
                         None => continue,
                     },
                 },
-                Line::Thrown => {
+                Line::Interrupted => {
                     question.answer(Approval::deny("The user cancelled the turn."));
-                    return Ok(Settled::Cancelled);
+                    return Ok(DialogOutcome::Cancelled);
                 }
-                Line::Over => Approval::deny("The user did not answer."),
+                Line::Closed => Approval::deny("The user did not answer."),
             };
             question.answer(approval);
             break;
         }
-        Ok(Settled::Answered)
+        Ok(DialogOutcome::Answered)
     }
 
-    /// Has the arguments changed until they fit; nothing when the person gives up.
+    /// Lets the user edit the arguments until they are valid. Returns `None` if the user gives up.
     async fn edit(&self, question: &Question) -> Result<Option<Arguments>, Failure> {
         let request = &question.request;
         let mut text = request.arguments.as_value().to_string();
-        while !question.is_moot() {
+        while !question.is_abandoned() {
             match self.console.edit_line("  arguments: ", &text).await? {
-                Line::Said(edited) => text = edited,
-                Line::Thrown | Line::Over => return Ok(None),
+                Line::Entered(edited) => text = edited,
+                Line::Interrupted | Line::Closed => return Ok(None),
             }
-            match checked(&self.tools, &request.tool, &text) {
+            match validate(&self.tools, &request.tool, &text) {
                 Ok(arguments) => return Ok(Some(arguments)),
-                Err(why) => {
-                    let bad = self.palette.bad;
-                    print(&format!("{bad}✗ {}{bad:#}\n", wrapped(&why, 2)))?;
+                Err(error) => {
+                    let style = self.palette.error;
+                    print(&format!("{style}✗ {}{style:#}\n", wrapped(&error, 2)))?;
                 }
             }
         }
@@ -102,21 +102,21 @@ impl Dialog {
     }
 }
 
-fn answer(said: &str) -> Answer {
-    match said.to_lowercase().as_str() {
-        "y" | "yes" => Answer::Says(Approval::once()),
-        "s" | "session" => Answer::Says(Approval::session()),
-        "a" | "always" => Answer::Says(Approval::always()),
-        "n" | "no" => Answer::Says(Approval::deny("The user said no.")),
+fn parse(word: &str) -> Answer {
+    match word.to_lowercase().as_str() {
+        "y" | "yes" => Answer::Approval(Approval::once()),
+        "s" | "session" => Answer::Approval(Approval::session()),
+        "a" | "always" => Answer::Approval(Approval::always()),
+        "n" | "no" => Answer::Approval(Approval::deny("The user said no.")),
         "e" | "edit" => Answer::Edit,
-        _ => Answer::None,
+        _ => Answer::Unrecognized,
     }
 }
 
-/// Arguments that fit a tool.
-fn checked(tools: &ToolSnapshot, tool: &str, text: &str) -> Result<Arguments, String> {
+/// Parses arguments and checks them against the tool's schema.
+fn validate(tools: &ToolSnapshot, tool: &str, text: &str) -> Result<Arguments, String> {
     let call = ToolCall::function("edited", tool, text.trim());
-    let arguments = Arguments::of(&call).map_err(|error| error.to_string())?;
+    let arguments = Arguments::from_call(&call).map_err(|error| error.to_string())?;
     match tools.get(tool) {
         Some(tool) => match tool.tool().check_arguments(&arguments) {
             Ok(()) => Ok(arguments),
@@ -132,9 +132,9 @@ mod tests {
     use crate::sample_tools;
 
     #[test]
-    fn edited_arguments_have_to_fit() {
+    fn edited_arguments_must_be_valid() {
         let tools = sample_tools::registry().unwrap().snapshot();
-        let check = |text: &str| checked(&tools, "save_note", text);
+        let check = |text: &str| validate(&tools, "save_note", text);
         assert_eq!(check(" {\"text\": \"a\"}\n").unwrap().as_value()["text"], "a");
         assert!(check("{\"text\": \"a\"").unwrap_err().contains("not valid JSON"));
         assert!(check("[1]").is_err());
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn answers_are_words_or_letters() {
-        assert_eq!(answer("Y"), Answer::Says(Approval::once()));
-        assert_eq!(answer("edit"), Answer::Edit);
-        assert_eq!(answer("maybe"), Answer::None);
+        assert_eq!(parse("Y"), Answer::Approval(Approval::once()));
+        assert_eq!(parse("edit"), Answer::Edit);
+        assert_eq!(parse("maybe"), Answer::Unrecognized);
     }
 }

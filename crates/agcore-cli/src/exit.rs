@@ -1,4 +1,4 @@
-//! [`Failure`]: what a person is told when a command fails, and the exit code.
+//! [`Failure`]: why a command failed, as a message and an exit code.
 
 use std::{
     fmt,
@@ -8,37 +8,39 @@ use std::{
 
 use agcore::{
     AgentError, LlmError,
+    agent::AgentErrorKind,
+    chat::text::nearest,
     llm::{LlmErrorKind, ProviderType},
 };
 
 use crate::vendor::{endpoint, key_variable};
 
-/// A command failed.
+/// The reason a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: FailureKind,
     message: String,
 }
 
-/// What failed; each has its exit code.
+/// The category of a failure, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The task, the model or a tool failed.
     Task,
-    /// Wrong arguments, input or settings.
+    /// Invalid arguments, input or settings.
     Usage,
-    /// No key, a wrong one, or one that may not do this.
+    /// The API key is missing, was rejected, or lacks a permission.
     Key,
-    /// The server cannot be reached, or did not answer in time.
+    /// The server could not be reached, or did not answer in time.
     Unreachable,
-    /// Ended by Ctrl-C.
+    /// Interrupted with Ctrl-C.
     Cancelled,
-    /// Whoever read the output has gone.
+    /// The reader of the output has gone away.
     OutputClosed,
 }
 
 impl Failure {
-    /// Something failed.
+    /// Creates a failure.
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -46,27 +48,28 @@ impl Failure {
         }
     }
 
-    /// What failed.
+    /// Returns the category of the failure.
     pub(crate) fn kind(&self) -> FailureKind {
         self.kind
     }
 
-    /// The task failed.
+    /// Creates a failure of the task, the model or a tool.
     pub(crate) fn task(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Task, message)
     }
 
-    /// Wrong arguments, input or settings.
+    /// Creates a failure for invalid arguments, input or settings.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
-    /// Ended by Ctrl-C.
+    /// Creates a failure for an interruption with Ctrl-C.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureKind::Cancelled, "cancelled")
     }
 
-    /// The output cannot be written. That its reader has gone, as `head` does, is no fault that has to be told.
+    /// Creates a failure for an error while writing output. A reader that has gone away, as `head` does, is not
+    /// reported.
     pub(crate) fn output(error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::BrokenPipe => FailureKind::OutputClosed,
@@ -74,15 +77,15 @@ impl Failure {
         };
         Self {
             kind,
-            message: format!("the output cannot be written: {error}"),
+            message: format!("cannot write the output: {error}"),
         }
     }
 
-    /// A provider that cannot be set up: what is wrong stands in the settings.
+    /// Creates a failure for a provider that cannot be built. An invalid request here means invalid settings.
     pub(crate) fn setup(error: LlmError) -> Self {
-        let is_wrong = *error.kind() == LlmErrorKind::InvalidRequest;
+        let is_invalid = *error.kind() == LlmErrorKind::InvalidRequest;
         let failure = Self::from(error);
-        if is_wrong {
+        if is_invalid {
             Self {
                 kind: FailureKind::Usage,
                 ..failure
@@ -92,20 +95,20 @@ impl Failure {
         }
     }
 
-    /// Whether it was ended by Ctrl-C.
+    /// Returns whether the command was interrupted with Ctrl-C.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.kind == FailureKind::Cancelled
     }
 
-    /// Whether the output is of no use any more.
+    /// Returns whether the output has no reader any more.
     pub(crate) fn is_output_closed(&self) -> bool {
         self.kind == FailureKind::OutputClosed
     }
 
-    /// Tells the person, and gives the exit code.
+    /// Prints the message to standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.is_output_closed() {
-            // Where not even this can be written, the exit code has to do.
+            // If standard error cannot be written either, the exit code must suffice.
             let _ = writeln!(io::stderr(), "error: {self}");
         }
         ExitCode::from(match self.kind {
@@ -127,6 +130,12 @@ impl fmt::Display for Failure {
 
 impl From<LlmError> for Failure {
     fn from(error: LlmError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&LlmError> for Failure {
+    fn from(error: &LlmError) -> Self {
         let kind = match error.kind() {
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
@@ -134,7 +143,7 @@ impl From<LlmError> for Failure {
             _ => FailureKind::Task,
         };
         let mut message = error.chain();
-        if let Some(advice) = advice(&error) {
+        if let Some(advice) = advice(error) {
             message = format!("{message}\n{advice}");
         }
         Self { kind, message }
@@ -143,46 +152,78 @@ impl From<LlmError> for Failure {
 
 impl From<AgentError> for Failure {
     fn from(error: AgentError) -> Self {
-        match error {
-            AgentError::Llm(error) => error.into(),
-            AgentError::Config { .. } => Self::usage(error.to_string()),
-            other => Self::task(other.to_string()),
+        match (error.llm_error(), error.kind()) {
+            (Some(error), _) => error.into(),
+            (None, AgentErrorKind::InvalidConfig) => Self::usage(error.to_string()),
+            (None, _) => Self::task(error.chain()),
         }
     }
 }
 
-/// The next step, where the command line knows more than the error.
+/// Suggests a next step in terms of the program's own options, which the error does not know.
 fn advice(error: &LlmError) -> Option<String> {
     let advice = match error.kind() {
         LlmErrorKind::Authentication => return Some(key_advice(error)),
-        LlmErrorKind::NotFound => "Check the model's name (--model) and the base URL (--base-url).",
+        LlmErrorKind::NotFound => {
+            "Check the model name (--model; `agcore models` lists the available ones) and the base URL (--base-url), \
+             which usually ends in /v1."
+        }
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
-        // A stream that breaks later comes from a model server, after all.
+        // If part of the reply was read, the server does speak the API.
         LlmErrorKind::Malformed if error.partial().is_none() => {
             let endpoint = provider(error).map_or("/chat/completions", |provider| endpoint(&provider));
             return Some(format!(
-                "Check the base URL (--base-url): it is what stands before {endpoint}."
+                "Check the base URL (--base-url): {endpoint} is appended to it."
             ));
         }
-        LlmErrorKind::QuotaExhausted => "The account has no money or allowance left; waiting does not help soon.",
+        LlmErrorKind::QuotaExhausted => "The account has run out of credit or quota; retrying will not help.",
         LlmErrorKind::ContextLength { .. } => {
-            "The conversation is too long for the model; shorten it, or forget it with /clear."
+            "The conversation is too long for the model: shorten the message or, in a chat, use /compact or /clear."
         }
         _ => return None,
     };
     Some(advice.to_owned())
 }
 
-/// Whose error it is.
+/// Returns the provider that the error came from.
 fn provider(error: &LlmError) -> Option<ProviderType> {
     error.provider()?.parse().ok()
 }
 
 fn key_advice(error: &LlmError) -> String {
-    let own = provider(error).map(|provider| key_variable(&provider));
-    let names = own.map_or_else(|| "AGCORE_API_KEY".to_owned(), |own| format!("{own} or AGCORE_API_KEY"));
+    let vendor_name = provider(error).map(|provider| key_variable(&provider));
+    let names = vendor_name.map_or_else(
+        || "AGCORE_API_KEY".to_owned(),
+        |name| format!("{name} or AGCORE_API_KEY"),
+    );
     match error.status() {
-        Some(_) => format!("The server refuses the key, or got none: check {names} in the environment or in .env."),
+        Some(_) => {
+            format!("The server rejected the API key, or received none: check {names} in the environment or in .env.")
+        }
         None => format!("Set {names} in the environment or in .env."),
+    }
+}
+
+/// Returns `; did you mean `model`?` if a known name resembles this one, else an empty string.
+pub(crate) fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>) -> String {
+    nearest(name, known)
+        .map(|near| format!("; did you mean `{}`?", near.as_ref()))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggests_similar_names() {
+        let check = |name: &str, expected: &str| {
+            assert_eq!(suggestion(name, ["/model", "/cost", "/clear"]), expected, "{name}");
+        };
+        check("/modle", "; did you mean `/model`?");
+        check("/cots", "; did you mean `/cost`?");
+        check("/claer", "; did you mean `/clear`?");
+        check("/weather", "");
+        check("", "");
     }
 }

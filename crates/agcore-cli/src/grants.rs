@@ -1,4 +1,4 @@
-//! [`GrantsFile`]: what a person has allowed for good, in a file.
+//! [`GrantsFile`]: a file that stores "always allow" answers.
 
 use std::{
     fs, io,
@@ -9,67 +9,67 @@ use std::{
 use agcore::tools::{Grant, GrantStore, InMemoryGrants, ToolError, ToolErrorKind};
 use async_trait::async_trait;
 
-use crate::{exit::Failure, whole_file::replace};
+use crate::{atomic_file::replace, exit::Failure};
 
-/// The file's name when nobody says another.
-pub(crate) const GRANTS: &str = ".agcore-grants.json";
+/// The default name of the file.
+pub(crate) const DEFAULT_FILE: &str = ".agcore-grants.json";
 
-/// Grants in a file, which is made with the first of them. It is read when the program starts; what another program has
-/// added since is kept when this one adds.
+/// Grants stored in a file, which is created with the first grant. The file is read when the program starts and again
+/// before each change, so grants added by another process are kept.
 #[derive(Debug)]
 pub(crate) struct GrantsFile {
     path: PathBuf,
     known: Mutex<Vec<Grant>>,
-    /// What became of the grants since somebody asked.
-    news: Mutex<Vec<News>>,
-    /// Held while the file is changed.
-    changing: tokio::sync::Mutex<()>,
+    /// Updates that were not reported yet.
+    updates: Mutex<Vec<GrantUpdate>>,
+    /// Held while the file is updated.
+    update_lock: tokio::sync::Mutex<()>,
 }
 
-/// What became of a grant.
+/// The outcome of storing a grant, as a message for the user.
 #[derive(Debug)]
-pub(crate) enum News {
-    /// It is in the file.
-    Kept(String),
-    /// It could not be written, and why.
-    Lost(String),
+pub(crate) enum GrantUpdate {
+    /// The grant was saved to the file.
+    Saved(String),
+    /// The grant could not be saved and is valid for this session only.
+    Failed(String),
 }
 
 impl GrantsFile {
-    /// Reads the file; where there is none, nothing is granted.
+    /// Reads the file. A missing file holds no grants.
     ///
     /// # Errors
-    /// When it cannot be read, is corrupt or of a newer version: grants are never guessed.
+    /// When the file cannot be read, is corrupt, or comes from a newer version: grants are never guessed.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
         let known = read(&path).map_err(Failure::usage)?;
         Ok(Self {
             path,
             known: Mutex::new(known),
-            news: Mutex::default(),
-            changing: tokio::sync::Mutex::default(),
+            updates: Mutex::default(),
+            update_lock: tokio::sync::Mutex::default(),
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether there is a grant of a tool.
+    /// Returns whether the tool has a grant.
     pub(crate) fn has(&self, tool: &str) -> bool {
         lock(&self.known).iter().any(|grant| grant.tool == tool)
     }
 
-    /// What became of the grants since this was asked last.
-    pub(crate) fn news(&self) -> Vec<News> {
-        std::mem::take(&mut *lock(&self.news))
+    /// Takes the updates since the last call.
+    pub(crate) fn take_updates(&self) -> Vec<GrantUpdate> {
+        std::mem::take(&mut *lock(&self.updates))
     }
 
-    async fn keep(&self, grant: Grant) -> Result<(), String> {
-        let _changing = self.changing.lock().await;
+    async fn save(&self, grant: Grant) -> Result<(), String> {
+        let _guard = self.update_lock.lock().await;
         let path = self.path.clone();
-        let kept = tokio::task::spawn_blocking(move || add(&path, grant)).await;
-        *lock(&self.known) = kept.unwrap_or_else(|error| Err(error.to_string()))?;
+        let saved = tokio::task::spawn_blocking(move || add(&path, grant)).await;
+        *lock(&self.known) = saved.unwrap_or_else(|error| Err(error.to_string()))?;
         Ok(())
     }
 }
@@ -83,13 +83,16 @@ impl GrantStore for GrantsFile {
 
     async fn add(&self, grant: Grant) -> Result<(), ToolError> {
         let tool = grant.tool.clone();
-        let kept = self.keep(grant).await;
-        let news = match &kept {
-            Ok(()) => News::Kept(format!("{tool} is allowed from now on: {}.", self.path.display())),
-            Err(why) => News::Lost(format!("{tool} is allowed in this session only: {why}")),
+        let saved = self.save(grant).await;
+        let update = match &saved {
+            Ok(()) => GrantUpdate::Saved(format!(
+                "{tool} is always allowed from now on ({}).",
+                self.path.display()
+            )),
+            Err(error) => GrantUpdate::Failed(format!("{tool} is allowed for this session only: {error}")),
         };
-        lock(&self.news).push(news);
-        kept.map_err(|why| ToolError::new(ToolErrorKind::Io, why))
+        lock(&self.updates).push(update);
+        saved.map_err(|error| ToolError::new(ToolErrorKind::Io, error))
     }
 }
 
@@ -98,7 +101,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn read(path: &Path) -> Result<Vec<Grant>, String> {
-    let refuse = |why: String| format!("{}: {why}, or name another file with --grants", path.display());
+    let refuse = |error: String| format!("{}: {error}\nTo use another file, pass --grants FILE.", path.display());
     match fs::read_to_string(path) {
         Ok(text) => match InMemoryGrants::from_json(&text) {
             Ok(grants) => Ok(grants.list()),
@@ -106,18 +109,18 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(refuse(format!(
-            "the grants cannot be read: {error}; restore or remove them"
+            "cannot read the grants: {error}; restore or remove the file"
         ))),
     }
 }
 
-/// Adds a grant to those in the file, and gives all of them.
+/// Adds a grant to the file and returns all grants in it.
 fn add(path: &Path, grant: Grant) -> Result<Vec<Grant>, String> {
     let mut grants = read(path)?;
     if !grants.contains(&grant) {
         grants.push(grant);
-        let text = InMemoryGrants::with(grants.clone()).to_json() + "\n";
-        replace(path, &text).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        let text = InMemoryGrants::from_iter(grants.clone()).to_json() + "\n";
+        replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(grants)
 }
@@ -127,9 +130,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_another_program_added_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(GRANTS);
+    async fn keeps_grants_added_by_another_process() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(DEFAULT_FILE);
         let (one, other) = (
             GrantsFile::open(path.clone()).unwrap(),
             GrantsFile::open(path.clone()).unwrap(),
@@ -138,17 +141,20 @@ mod tests {
         other.add(Grant::new("b")).await.unwrap();
         other.add(Grant::new("b")).await.unwrap();
         assert_eq!(read(&path).unwrap(), [Grant::new("a"), Grant::new("b")]);
-        assert!(other.has("a") && !one.has("b"), "read when it starts, and when it adds");
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
-        assert_eq!(left.len(), 1, "nothing else is left behind");
+        assert!(
+            other.has("a") && !one.has("b"),
+            "the file is read at the start and before each change"
+        );
+        let left: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "temporary files were left behind");
     }
 
     #[tokio::test]
-    async fn a_grant_that_cannot_be_written_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let grants = GrantsFile::open(folder.path().join("gone").join(GRANTS)).unwrap();
+    async fn reports_a_grant_that_cannot_be_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let grants = GrantsFile::open(directory.path().join("missing").join(DEFAULT_FILE)).unwrap();
         assert!(grants.add(Grant::new("a")).await.is_err());
-        assert!(matches!(&grants.news()[..], [News::Lost(text)] if text.contains("cannot be written")));
-        assert!(grants.news().is_empty() && !grants.has("a"));
+        assert!(matches!(&grants.take_updates()[..], [GrantUpdate::Failed(text)] if text.contains("cannot write")));
+        assert!(grants.take_updates().is_empty() && !grants.has("a"));
     }
 }

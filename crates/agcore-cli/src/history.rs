@@ -1,50 +1,44 @@
-//! Where what is typed in chats is kept for the next ones.
+//! The file that stores lines typed in chats for later chats.
 
 use std::{
-    env, fs, io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-/// The file of earlier lines, its folder made, where this machine has a place for such files: `$XDG_STATE_HOME`, else
-/// `~/.local/state`, on Windows `%LOCALAPPDATA%`.
+use crate::environment::os_variable;
+
+/// Returns the path of the history file and creates its directory: `agcore/history` in `$XDG_STATE_HOME`, else in
+/// `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Returns `None` if no variable names such a place.
 ///
 /// # Errors
-/// When the folder cannot be made.
-pub(crate) fn file() -> Result<Option<PathBuf>, String> {
-    let Some(folder) = folder(variable) else {
+/// When the directory cannot be created.
+pub(crate) fn history_file() -> Result<Option<PathBuf>, String> {
+    let Some(directory) = state_directory(|name| os_variable(name).map(PathBuf::from)) else {
         return Ok(None);
     };
-    match make(&folder) {
-        Ok(()) => Ok(Some(folder.join("history"))),
-        Err(error) => Err(format!("{}: {error}", folder.display())),
+    match create_private_directory(&directory) {
+        Ok(()) => Ok(Some(directory.join("history"))),
+        Err(error) => Err(format!("{}: {error}", directory.display())),
     }
 }
 
-/// The folder that these variables tell.
-fn folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    // What is relative is to be ignored: XDG Base Directory Specification 0.8.
-    let whole = |name: &str| variable(name).filter(|path| path.is_absolute());
-    let home = || whole("HOME").map(|home| home.join(".local").join("state"));
-    let local = || whole("LOCALAPPDATA").filter(|_| cfg!(windows));
-    let state = whole("XDG_STATE_HOME").or_else(local).or_else(home)?;
+/// Returns the program's state directory according to these variables.
+fn state_directory(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    // Relative paths must be ignored: XDG Base Directory Specification 0.8.
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local").join("state"));
+    let local = || absolute("LOCALAPPDATA").filter(|_| cfg!(windows));
+    let state = absolute("XDG_STATE_HOME").or_else(local).or_else(home)?;
     Some(state.join("agcore"))
 }
 
-/// Makes a folder for its owner alone; one that is there stays as it is.
-fn make(folder: &Path) -> io::Result<()> {
+/// Creates a directory that only its owner can access. An existing directory is left unchanged.
+fn create_private_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the command line is where the environment is read"
-)]
-fn variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).map(PathBuf::from)
+    builder.create(directory)
 }
 
 #[cfg(all(test, unix))]
@@ -52,13 +46,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_is_that_of_the_specification() {
+    fn the_state_directory_follows_the_xdg_specification() {
         let check = |variables: &[(&str, &str)], expected: Option<&str>| {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| PathBuf::from(value))
             };
-            assert_eq!(folder(variable), expected.map(PathBuf::from), "{variables:?}");
+            assert_eq!(state_directory(variable), expected.map(PathBuf::from), "{variables:?}");
         };
         check(&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")], Some("/s/agcore"));
         check(

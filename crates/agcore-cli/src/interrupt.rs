@@ -1,35 +1,35 @@
-//! [`Interrupts`]: what Ctrl-C means at the moment.
+//! [`Interrupts`]: handles Ctrl-C, depending on what the program is doing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-/// Listens for Ctrl-C. Unless something else is arranged, it ends the program.
+/// Handles Ctrl-C. By default it exits the program; guards change that temporarily.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupts(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    meaning: Mutex<Meaning>,
-    leave: CancellationToken,
+    action: Mutex<Action>,
+    exit: CancellationToken,
 }
 
 #[derive(Debug, Clone)]
-enum Meaning {
-    /// The program ends.
-    Leave,
-    /// A turn is cancelled; when it was already, the program ends.
+enum Action {
+    /// Exits the program.
+    Exit,
+    /// Cancels a turn, or exits the program if the turn is already cancelled.
     Cancel(CancellationToken),
-    /// Nothing: whoever reads the terminal gets it as a key.
-    Nothing,
+    /// Does nothing: the line editor receives Ctrl-C as a key.
+    Ignore,
 }
 
 impl Interrupts {
-    /// Begins to listen. From now on Ctrl-C does not kill the program by itself. Must be called within a runtime.
+    /// Starts to listen. From now on Ctrl-C no longer kills the program by itself. Must be called within a runtime.
     pub(crate) fn listen() -> Self {
         let shared = Arc::new(Shared {
-            meaning: Mutex::new(Meaning::Leave),
-            leave: CancellationToken::new(),
+            action: Mutex::new(Action::Exit),
+            exit: CancellationToken::new(),
         });
         let listener = Arc::clone(&shared);
         tokio::spawn(async move {
@@ -40,57 +40,54 @@ impl Interrupts {
         Self(shared)
     }
 
-    /// Waits until the program has to end. Cancel safe.
-    pub(crate) async fn to_leave(&self) {
-        self.0.leave.cancelled().await;
+    /// Waits until the program must exit. Cancel safe.
+    pub(crate) async fn exit_requested(&self) {
+        self.0.exit.cancelled().await;
     }
 
-    /// Until the guard is dropped the first Ctrl-C cancels the token; only a second one ends the program.
-    pub(crate) fn cancel(&self, token: &CancellationToken) -> Meant {
-        self.mean(Meaning::Cancel(token.clone()))
+    /// Makes the first Ctrl-C cancel the token, until the guard is dropped. A second one exits the program.
+    pub(crate) fn cancel(&self, token: &CancellationToken) -> InterruptGuard {
+        self.set(Action::Cancel(token.clone()))
     }
 
-    /// Until the guard is dropped Ctrl-C does nothing here.
-    pub(crate) fn ignore(&self) -> Meant {
-        self.mean(Meaning::Nothing)
+    /// Ignores Ctrl-C until the guard is dropped.
+    pub(crate) fn ignore(&self) -> InterruptGuard {
+        self.set(Action::Ignore)
     }
 
-    fn mean(&self, meaning: Meaning) -> Meant {
-        Meant {
-            before: self.0.replace(meaning),
+    fn set(&self, action: Action) -> InterruptGuard {
+        InterruptGuard {
+            previous: self.0.replace(action),
             shared: Arc::clone(&self.0),
         }
     }
 }
 
 impl Shared {
-    fn replace(&self, meaning: Meaning) -> Meaning {
-        std::mem::replace(
-            &mut self.meaning.lock().unwrap_or_else(PoisonError::into_inner),
-            meaning,
-        )
+    fn replace(&self, action: Action) -> Action {
+        std::mem::replace(&mut self.action.lock().unwrap_or_else(PoisonError::into_inner), action)
     }
 
     fn interrupt(&self) {
-        match &*self.meaning.lock().unwrap_or_else(PoisonError::into_inner) {
-            Meaning::Nothing => {}
-            Meaning::Cancel(token) if !token.is_cancelled() => token.cancel(),
-            Meaning::Cancel(_) | Meaning::Leave => self.leave.cancel(),
+        match &*self.action.lock().unwrap_or_else(PoisonError::into_inner) {
+            Action::Ignore => {}
+            Action::Cancel(token) if !token.is_cancelled() => token.cancel(),
+            Action::Cancel(_) | Action::Exit => self.exit.cancel(),
         }
     }
 }
 
-/// A meaning of Ctrl-C; when dropped, the one before holds again.
+/// Restores the previous action of Ctrl-C when dropped.
 #[derive(Debug)]
-#[must_use = "the meaning holds until this is dropped"]
-pub(crate) struct Meant {
-    before: Meaning,
+#[must_use = "the action is reset when the guard is dropped"]
+pub(crate) struct InterruptGuard {
+    previous: Action,
     shared: Arc<Shared>,
 }
 
-impl Drop for Meant {
+impl Drop for InterruptGuard {
     fn drop(&mut self) {
-        self.shared.replace(std::mem::replace(&mut self.before, Meaning::Leave));
+        self.shared.replace(std::mem::replace(&mut self.previous, Action::Exit));
     }
 }
 
@@ -99,31 +96,31 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_newest_meaning_holds_until_it_is_dropped() {
+    async fn the_latest_guard_decides_until_it_is_dropped() {
         let interrupts = Interrupts::listen();
         let press = || interrupts.0.interrupt();
-        let left = || interrupts.0.leave.is_cancelled();
-        let quiet = interrupts.ignore();
+        let is_exiting = || interrupts.0.exit.is_cancelled();
+        let ignoring = interrupts.ignore();
         press();
         let token = CancellationToken::new();
         let turn = interrupts.cancel(&token);
         assert!(!token.is_cancelled());
         press();
-        assert!(token.is_cancelled() && !left());
+        assert!(token.is_cancelled() && !is_exiting());
         drop(turn);
         press();
-        assert!(!left(), "ignored again");
-        drop(quiet);
+        assert!(!is_exiting(), "the outer guard no longer ignores Ctrl-C");
+        drop(ignoring);
         press();
-        assert!(left());
+        assert!(is_exiting());
     }
 
     #[tokio::test]
-    async fn a_second_one_in_a_turn_ends_the_program() {
+    async fn a_second_ctrl_c_during_a_turn_exits() {
         let interrupts = Interrupts::listen();
         let _turn = interrupts.cancel(&CancellationToken::new());
         interrupts.0.interrupt();
         interrupts.0.interrupt();
-        interrupts.to_leave().await;
+        interrupts.exit_requested().await;
     }
 }

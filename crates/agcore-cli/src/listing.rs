@@ -1,25 +1,25 @@
-//! How tools are listed for people.
+//! The list of tools, as shown to users.
 
 use agcore::tools::{Permission, RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
 
 use crate::policy::Policy;
 
-/// All tools: name and description, how they stand, what they need and how they behave.
+/// Formats all tools: name and description, whether they may run, the permissions they need, and their annotations.
 pub(crate) fn listing(tools: &ToolRegistry, policy: &Policy, session: Option<&ToolSession>) -> String {
     let tools = tools.list();
     let entry = |tool: &RegisteredTool| {
-        let standing = policy.standing(tool, session);
+        let access = policy.access(tool, session);
         let (name, description) = (tool.name(), tool.tool().description());
-        format!("{name}: {description}\n  {standing}\n  {}\n", traits(tool))
+        format!("{name}: {description}\n  {access}\n  {}\n", requirements(tool))
     };
     tools.iter().map(entry).collect()
 }
 
-/// `needs write; not read-only, one at a time (notes)`.
-fn traits(tool: &RegisteredTool) -> String {
+/// Formats what a tool needs and how it behaves: `needs write; not read-only, one at a time (notes)`.
+fn requirements(tool: &RegisteredTool) -> String {
     let permissions: Vec<&str> = tool.permissions().iter().map(Permission::as_str).collect();
     let needs = match permissions.as_slice() {
-        [] => "declares no needs".to_owned(),
+        [] => "declares no permissions".to_owned(),
         permissions => format!("needs {}", permissions.join(", ")),
     };
     match annotations(tool.annotations()).as_slice() {
@@ -28,7 +28,7 @@ fn traits(tool: &RegisteredTool) -> String {
     }
 }
 
-/// What is known of a tool's behaviour.
+/// Lists the annotations that the tool declares.
 fn annotations(annotations: &ToolAnnotations) -> Vec<String> {
     let known = [
         ("read-only", annotations.read_only),
@@ -36,7 +36,7 @@ fn annotations(annotations: &ToolAnnotations) -> Vec<String> {
         ("idempotent", annotations.idempotent),
         ("open-world", annotations.open_world),
     ];
-    let word = |(name, holds): (&str, Option<bool>)| match holds {
+    let word = |(name, value): (&str, Option<bool>)| match value {
         None => None,
         Some(true) => Some(name.to_owned()),
         Some(false) => Some(format!("not {name}")),

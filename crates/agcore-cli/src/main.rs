@@ -1,15 +1,13 @@
-//! The agcore command line.
+//! The `agcore` command line.
 
 mod args;
 mod environment;
-mod near;
 mod utc;
 mod vendor;
 mod exit;
 mod interrupt;
-mod stdin;
-mod output;
-mod whole_file;
+mod stdio;
+mod atomic_file;
 mod history;
 mod grants;
 mod settings;
@@ -39,12 +37,12 @@ use crate::{
     args::{Args, Command, InspectCommand},
     exit::Failure,
     interrupt::Interrupts,
-    render::Colour,
+    render::Color,
     telemetry::Telemetry,
 };
 
-/// How long a command may take to put things in order after it was told to end.
-const GRACE: Duration = Duration::from_millis(200);
+/// The time that a command has to clean up after it is aborted.
+const GRACE_PERIOD: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -58,45 +56,45 @@ fn run(args: Args) -> Result<(), Failure> {
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::task(format!("the runtime could not be started: {error}")))?;
-    let telemetry = Telemetry::begin(args.log, is_shown(&args.command), runtime.handle())?;
-    let done = runtime.block_on(until_interrupted(args));
-    // However the command ended, its spans are sent; for that the runtime has to be there.
+        .map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))?;
+    let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), runtime.handle())?;
+    let result = runtime.block_on(run_until_interrupted(args));
+    // Sends the remaining spans however the command ended, which needs a running runtime.
     drop(telemetry);
-    // A thread that waits for a line of the terminal must not keep the program from ending.
+    // A thread blocked on terminal input must not keep the program alive.
     runtime.shutdown_background();
-    done
+    result
 }
 
-/// Whether a conversation is shown at this terminal, which lines of a log would break.
-fn is_shown(command: &Command) -> bool {
+/// Returns whether the command displays a conversation on this terminal, which log lines would garble.
+fn shows_conversation(command: &Command) -> bool {
     matches!(command, Command::Chat(_) | Command::Demo) && io::stderr().is_terminal()
 }
 
-/// Runs the command on a task of its own, so that Ctrl-C ends the program even when its output is stuck in a full pipe.
-async fn until_interrupted(args: Args) -> Result<(), Failure> {
+/// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
+async fn run_until_interrupted(args: Args) -> Result<(), Failure> {
     let interrupts = Interrupts::listen();
-    let mut task = tokio::spawn(command(args, interrupts.clone()));
+    let mut task = tokio::spawn(run_command(args, interrupts.clone()));
     tokio::select! {
-        done = &mut task => done.unwrap_or_else(torn),
-        () = interrupts.to_leave() => {
+        result = &mut task => result.unwrap_or_else(propagate_panic),
+        () = interrupts.exit_requested() => {
             task.abort();
-            // What is dropped now puts the terminal in order; a task that is stuck is left behind.
-            let _ = timeout(GRACE, task).await;
+            // Dropping the task restores the terminal; a task that is blocked is abandoned.
+            let _ = timeout(GRACE_PERIOD, task).await;
             Err(Failure::cancelled())
         }
     }
 }
 
-async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
-    let colour = if args.no_colour { Colour::Never } else { Colour::Auto };
+async fn run_command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
+    let color = if args.no_color { Color::Never } else { Color::Auto };
     match args.command {
-        Command::Demo => command::demo::run(&interrupts, colour).await,
-        Command::Chat(chat) => command::chat::run(&chat, &interrupts, colour).await,
-        Command::Tools { command } => command::tools::run(&command, &interrupts, colour).await,
+        Command::Demo => command::demo::run(&interrupts, color).await,
+        Command::Chat(chat) => command::chat::run(&chat, &interrupts, color).await,
+        Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Config(config) => command::config::run(&config),
-        Command::Doctor(doctor) => command::doctor::run(&doctor, colour).await,
+        Command::Doctor(doctor) => command::doctor::run(&doctor, color).await,
         Command::Inspect { command } => match command {
             InspectCommand::Case(case) => command::inspect::cases(&case),
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
@@ -105,8 +103,8 @@ async fn command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
     }
 }
 
-/// A panic of the task goes on as a panic of the program.
-fn torn(error: JoinError) -> Result<(), Failure> {
+/// Resumes a panic of the task in the main thread; a task that was aborted counts as cancelled.
+fn propagate_panic(error: JoinError) -> Result<(), Failure> {
     match error.try_into_panic() {
         Ok(panic) => panic::resume_unwind(panic),
         Err(_) => Err(Failure::cancelled()),

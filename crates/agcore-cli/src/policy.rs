@@ -1,4 +1,4 @@
-//! [`Policy`]: which tools may run: the settings over the defaults, and what a person has allowed for good.
+//! [`Policy`]: decides which tools may run, from the settings, the defaults and stored grants.
 
 use std::{fmt, sync::Arc};
 
@@ -11,10 +11,10 @@ use agcore::tools::{
 use crate::{
     exit::Failure,
     grants::GrantsFile,
-    settings::{Subject, ToolSettings, Wish},
+    settings::{PermissionEntry, Subject, ToolSettings},
 };
 
-/// The rules and the grants of the tools.
+/// The permission rules and the stored grants.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     rules: PermissionRules,
@@ -22,20 +22,20 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    /// The policy of these tools.
+    /// Creates the policy for these tools.
     ///
     /// # Errors
-    /// A rule that speaks of no tool; grants that cannot be read.
+    /// When a rule names an unknown tool, or the grants cannot be read.
     pub(crate) fn new(tools: &ToolRegistry, settings: &ToolSettings) -> Result<Self, Failure> {
         let tools = tools.snapshot();
-        settings.permissions.iter().try_for_each(|wish| wish.check(&tools))?;
+        settings.permissions.iter().try_for_each(|entry| entry.check(&tools))?;
         Ok(Self {
             rules: rules(&tools, &settings.permissions),
             grants: Arc::new(GrantsFile::open(settings.grants.clone())?),
         })
     }
 
-    /// With the one who is asked. Without, what needs a yes is denied.
+    /// Returns the policy with this approver. Without one, calls that need approval are denied.
     pub(crate) fn with_approver(&self, approver: Option<Arc<dyn Approver>>) -> ToolPolicy {
         let policy = ToolPolicy::new(self.rules.clone()).with_grants(self.grants.clone());
         match approver {
@@ -44,13 +44,13 @@ impl Policy {
         }
     }
 
-    /// What a person has allowed for good.
+    /// Returns the stored grants.
     pub(crate) fn grants(&self) -> &GrantsFile {
         &self.grants
     }
 
-    /// How a tool stands, in a session or before one. No rule here looks at arguments.
-    pub(crate) fn standing(&self, tool: &RegisteredTool, session: Option<&ToolSession>) -> Standing {
+    /// Returns whether a tool may run, in a session or without one. No rule of this program depends on arguments.
+    pub(crate) fn access(&self, tool: &RegisteredTool, session: Option<&ToolSession>) -> Access {
         let facts = ToolFacts::new(tool.name(), tool.permissions());
         let decision = decide(&self.rules, facts, &Arguments::new());
         let rule = match decision.basis {
@@ -60,81 +60,86 @@ impl Policy {
         let reason = rule.map_or_else(|| decision.reason(&self.rules).to_string(), Rule::to_string);
         let tool = tool.name().as_str();
         match decision.verdict {
-            Verdict::Allow => Standing::Allowed(reason),
-            Verdict::Deny => Standing::Denied(reason),
+            Verdict::Allow => Access::Allowed(reason),
+            Verdict::Deny => Access::Denied(reason),
             _ if self.grants.has(tool) => {
-                Standing::Allowed(format!("you said always, see {}", self.grants.path().display()))
+                Access::Allowed(format!("you answered \"always\" ({})", self.grants.path().display()))
             }
             _ if session.is_some_and(|session| session.grants().iter().any(|grant| grant.tool == tool)) => {
-                Standing::Allowed("you said so for this session".to_owned())
+                Access::Allowed("you allowed it for this session".to_owned())
             }
-            _ => Standing::Asked(reason),
+            _ => Access::NeedsApproval(reason),
         }
     }
 }
 
-/// How a tool stands, and why.
+/// Whether a tool may run, and the reason.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum Access {
     Allowed(String),
-    Asked(String),
+    NeedsApproval(String),
     Denied(String),
 }
 
-impl Standing {
-    /// In one word.
-    pub(crate) fn word(&self) -> &'static str {
+impl Access {
+    /// Returns the value for JSON output.
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Allowed(_) => "allowed",
-            Self::Asked(_) => "asked",
+            Self::NeedsApproval(_) => "asked",
             Self::Denied(_) => "denied",
         }
     }
 
-    /// Why.
+    /// Returns the reason.
     pub(crate) fn reason(&self) -> &str {
         match self {
-            Self::Allowed(reason) | Self::Asked(reason) | Self::Denied(reason) => reason,
+            Self::Allowed(reason) | Self::NeedsApproval(reason) | Self::Denied(reason) => reason,
         }
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.word(), self.reason())
+        match self {
+            Self::Allowed(reason) => write!(f, "allowed: {reason}"),
+            Self::NeedsApproval(reason) => write!(f, "needs approval: {reason}"),
+            Self::Denied(reason) => write!(f, "denied: {reason}"),
+        }
     }
 }
 
-/// The wishes over the defaults. By default a tool runs that needs only what is allowed; any other is asked about.
+/// Combines the entries with the defaults. By default a tool runs if all permissions it needs are allowed; any other
+/// tool needs approval.
 ///
-/// A permission that is allowed or asked about loses its default; then deny stands over ask over allow. The default
-/// question stands under all wishes: it is asked only of tools that no wish allows.
-fn rules(tools: &ToolSnapshot, wishes: &[Wish]) -> PermissionRules {
+/// An entry that allows or asks about a permission replaces its default; among entries, deny overrides ask and ask
+/// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows.
+fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry]) -> PermissionRules {
     let mut config = PermissionConfig::default();
-    for wish in wishes.iter().filter(|wish| wish.state != RuleState::Deny) {
-        if let Subject::Permission(permission) = &wish.subject {
+    for entry in entries.iter().filter(|entry| entry.state != RuleState::Deny) {
+        if let Subject::Permission(permission) = &entry.subject {
             config.denied.remove(permission);
             config.allowed.insert(permission.clone());
         }
     }
-    let wished = wishes.iter().map(Wish::rule);
-    let rules = PermissionRules::new(config).with_rules(wished);
-    let asked: Vec<Rule> = tools
+    let rules = PermissionRules::new(config).with_rules(entries.iter().map(PermissionEntry::rule));
+    let default_asks: Vec<Rule> = tools
         .tools()
         .iter()
-        .filter_map(|tool| default_question(tool, &rules))
+        .filter_map(|tool| default_ask(tool, &rules))
         .collect();
-    rules.with_rules(asked)
+    rules.with_rules(default_asks)
 }
 
-/// The question of a tool that neither its permissions nor a rule let run.
-fn default_question(tool: &RegisteredTool, rules: &PermissionRules) -> Option<Rule> {
+/// Returns the rule that asks about a tool which neither its permissions nor another rule allow.
+fn default_ask(tool: &RegisteredTool, rules: &PermissionRules) -> Option<Rule> {
     let StaticRule::NotListed(needed) = rules.config.check(tool.permissions()) else {
         return None;
     };
-    let lets = |rule: &Rule| rule.is_specific() && rule.holds(tool.name(), tool.permissions(), &Arguments::new());
-    let question = Rule::tool(RuleState::Ask, tool.name().as_str()).with_name(format!("default for {needed}"));
-    (!rules.rules.iter().any(lets)).then_some(question)
+    let is_covered =
+        |rule: &Rule| rule.is_specific() && rule.matches(tool.name(), tool.permissions(), &Arguments::new());
+    let ask = Rule::tool(RuleState::Ask, tool.name().as_str()).with_name(format!("default for {needed}"));
+    (!rules.rules.iter().any(is_covered)).then_some(ask)
 }
 
 #[cfg(test)]
@@ -149,26 +154,26 @@ mod tests {
 
     #[track_caller]
     fn check(table: &str, expected: [&str; 4]) {
-        let wishes = permissions_of(Path::new("agcore.toml"), &format!("[permissions]\n{table}")).unwrap();
-        let (tools, folder) = (sample_tools::registry().unwrap(), tempfile::tempdir().unwrap());
+        let entries = permissions_of(Path::new("agcore.toml"), &format!("[permissions]\n{table}")).unwrap();
+        let (tools, directory) = (sample_tools::registry().unwrap(), tempfile::tempdir().unwrap());
         let settings = ToolSettings {
-            permissions: wishes,
+            permissions: entries,
             permissions_origin: Origin::Default,
-            grants: folder.path().join("grants.json"),
+            grants: directory.path().join("grants.json"),
             grants_origin: Origin::Default,
         };
         let policy = Policy::new(&tools, &settings).unwrap();
         let found = tools
             .list()
             .iter()
-            .map(|tool| policy.standing(tool, None).word())
+            .map(|tool| policy.access(tool, None).as_str())
             .collect::<Vec<_>>();
         // arithmetic, current_time, read_notes, save_note
         assert_eq!(found, expected, "{table}");
     }
 
     #[test]
-    fn settings_stand_over_defaults_and_deny_over_ask_over_allow() {
+    fn settings_override_defaults_and_deny_overrides_ask_overrides_allow() {
         check("", ["allowed", "allowed", "allowed", "asked"]);
         check("allow = ['save_note']", ["allowed"; 4]);
         check("allow = ['write']", ["allowed"; 4]);

@@ -1,43 +1,52 @@
-//! How a turn is shown: [`Terminal`] for people, [`JsonLines`] for programs.
+//! Rendering of turns: [`Terminal`] for people, [`JsonLines`] for programs.
 
-mod json_lines;
 mod style;
 mod text;
 mod usage;
 mod context;
-mod window;
 mod layout;
 mod markdown;
-mod live;
+mod status;
 mod card;
 mod terminal;
 
-pub(crate) use context::made_shorter;
-pub(crate) use json_lines::JsonLines;
+pub(crate) use context::compaction_line;
 pub(crate) use layout::wrapped;
-pub(crate) use live::BEAT;
-pub(crate) use style::{Colour, Palette};
+pub(crate) use status::TICK;
+pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;
-pub(crate) use text::{columns, harmless, harmless_line, shortened};
+pub(crate) use text::{columns, sanitized, sanitized_line, truncated};
 pub(crate) use usage::usage_line;
 
-use std::io;
+use std::io::{self, Write};
 
 use agcore::StreamEvent;
 
-/// Shows the events of a turn as they come.
+/// Renders the events of a turn as they arrive.
 pub(crate) trait Render: Send {
-    /// Shows one event.
+    /// Renders one event.
     ///
     /// # Errors
     /// When the output is closed.
     fn event(&mut self, event: &StreamEvent) -> io::Result<()>;
 
-    /// Shows that time has passed; called every [`BEAT`] while nothing happens.
+    /// Updates the progress display. Called every [`TICK`] while no event arrives.
     ///
     /// # Errors
     /// When the output is closed.
-    fn beat(&mut self) -> io::Result<()> {
+    fn tick(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Writes each event as one line of JSON.
+#[derive(Debug)]
+pub(crate) struct JsonLines<W>(pub(crate) W);
+
+impl<W: Write + Send> Render for JsonLines<W> {
+    fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        serde_json::to_writer(&mut self.0, event)?;
+        self.0.write_all(b"\n")?;
+        self.0.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! The command line's own small tools: a clock, arithmetic, a notes file in the working folder.
+//! The built-in tools of a chat: a clock, arithmetic, and a notes file in the current directory.
 
 use std::{io, path::PathBuf};
 
@@ -13,10 +13,10 @@ use tokio::{fs, io::AsyncWriteExt};
 
 use crate::utc::utc;
 
-/// The file in the working folder that the notes tools use.
+/// The file that the notes tools use, in the current directory.
 const NOTES: &str = "agcore-notes.md";
 
-/// Where notes are kept; a value that the notes tools take.
+/// The path of the notes file, which the notes tools receive as state.
 #[derive(Debug, Clone)]
 pub(crate) struct NotesFile(pub(crate) PathBuf);
 
@@ -26,10 +26,10 @@ impl Default for NotesFile {
     }
 }
 
-/// The tools of a chat.
+/// Creates the tools of a chat.
 ///
 /// # Errors
-/// When two have one name.
+/// When two tools have the same name.
 pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
     tools.register(current_time())?;
@@ -98,7 +98,7 @@ async fn save_note(
         },
         Err(error) => Err(error),
     };
-    written.map_err(|error| io_error(&file, "written", &error))?;
+    written.map_err(|error| io_error(&file, "write", &error))?;
     Ok(format!("Saved to {}.", file.0.display()))
 }
 
@@ -112,6 +112,6 @@ async fn read_notes(State(file): State<NotesFile>) -> Result<String, ToolError> 
     }
 }
 
-fn io_error(file: &NotesFile, what: &str, error: &io::Error) -> ToolError {
-    ToolError::failed(format!("{} cannot be {what}: {error}", file.0.display()))
+fn io_error(file: &NotesFile, action: &str, error: &io::Error) -> ToolError {
+    ToolError::failed(format!("cannot {action} {}: {error}", file.0.display()))
 }

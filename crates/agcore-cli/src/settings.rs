@@ -1,8 +1,7 @@
-//! [`Settings`]: options over environment over `.env` over `agcore.toml` over defaults.
+//! [`Settings`]: read from options, the environment, `.env`, `agcore.toml` and defaults, in this order of precedence.
 
-// The text of the files: pure, and without anything else of this crate, so that it can be fuzzed by itself.
-mod fault;
-mod place;
+// The parsers of the files are pure and use nothing else of this crate, so that the fuzz target can include them.
+mod error;
 mod dotenv;
 mod permissions;
 mod file;
@@ -17,36 +16,36 @@ use agcore::llm::ProviderConfig;
 pub(crate) use self::{
     choices::{Choices, Unknown},
     origin::{Chosen, Origin},
-    permissions::{Subject, Wish},
+    permissions::{PermissionEntry, Subject},
     tools::ToolSettings,
 };
 
-use self::fault::Fault;
+use self::error::SettingsError;
 use crate::{args::SettingsArgs, exit::Failure};
 
-/// What a chat needs to know, from wherever it came.
+/// The settings of a chat.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Who answers.
+    /// The provider and its model.
     pub(crate) provider: ProviderConfig,
-    /// The agent's instructions.
+    /// The instructions for the agent.
     pub(crate) system: String,
-    /// Whether what is typed is kept for the next chat.
+    /// Whether typed lines are kept for the next chat.
     pub(crate) history: bool,
-    /// Whether spans hold what is said.
+    /// Whether spans include message content.
     pub(crate) trace_content: bool,
-    /// Which tools may run.
+    /// Decides which tools may run.
     pub(crate) tools: ToolSettings,
 }
 
 impl Settings {
-    /// Gathers the settings of a chat.
+    /// Reads the settings of a chat from all sources.
     ///
     /// # Errors
-    /// What cannot be read or is missing, where it stands, and what to do.
-    pub(crate) fn gather(args: &SettingsArgs) -> Result<Self, Failure> {
-        let choices = Choices::gather(args)?;
-        choices.check_members()?;
+    /// When a source cannot be read, or a setting is invalid, unknown or missing.
+    pub(crate) fn read(args: &SettingsArgs) -> Result<Self, Failure> {
+        let choices = Choices::read(args)?;
+        choices.check_unknown()?;
         choices.model()?;
         Ok(Self {
             provider: choices.provider_config(),
@@ -58,14 +57,14 @@ impl Settings {
     }
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::usage(fault.0)
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self::usage(error.to_string())
     }
 }
 
-/// What the text of a settings file says about permissions.
+/// Parses the `[permissions]` table of a settings file.
 #[cfg(test)]
-pub(crate) fn permissions_of(path: &std::path::Path, text: &str) -> Result<Vec<Wish>, Failure> {
-    Ok(file::File::parse(path, text)?.wishes)
+pub(crate) fn permissions_of(path: &std::path::Path, text: &str) -> Result<Vec<PermissionEntry>, Failure> {
+    Ok(file::File::parse(path, text)?.entries)
 }

@@ -1,8 +1,8 @@
-//! Rows of text in columns.
+//! Text tables.
 
 use crate::render::columns;
 
-/// Lines with the cells of a column beneath each other; the last cell of a row is as long as it is.
+/// Formats rows as lines with aligned columns. The last cell of a row is not padded.
 pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let mut widths = [0; N];
     for row in rows {
@@ -25,7 +25,7 @@ mod tests {
     use super::table;
 
     #[test]
-    fn columns_are_counted_as_they_are_shown() {
+    fn aligns_wide_characters() {
         let rows = [["a", "b", "c"], ["日本", "", "d"], ["x", "long", ""]];
         let rows = rows.map(|row| row.map(str::to_owned));
         assert_eq!(table(&rows), "a     b     c\n日本        d\nx     long\n");

@@ -1,4 +1,4 @@
-//! [`Telemetry`]: what agcore's crates tell of themselves, as a log and as spans for a collector.
+//! [`Telemetry`]: the log and the span exporter.
 
 mod collector;
 mod log;
@@ -14,50 +14,56 @@ use tracing_subscriber::{Layer, Registry, layer::SubscriberExt, util::Subscriber
 
 pub(crate) use self::collector::Collector;
 
-use crate::{args::LogLevel, environment::variable, exit::Failure, render::harmless};
+use crate::{args::LogLevel, environment::variable, exit::Failure, render::sanitized};
 
-/// The variable of the log's level.
-pub(crate) const LOG: &str = "AGCORE_LOG";
+/// The variable that sets the log level.
+pub(crate) const LOG_VARIABLE: &str = "AGCORE_LOG";
 
-/// How to get a program that exports spans; none in one that does.
-pub(crate) const HOW_TO_EXPORT: Option<&str> = if cfg!(feature = "otel") {
+/// The reason that this build cannot export spans, or `None` if it can.
+pub(crate) const EXPORT_UNAVAILABLE: Option<&str> = if cfg!(feature = "otel") {
     None
 } else {
-    Some("this program does not export spans; build it with `--features otel`")
+    Some("this build cannot export spans; rebuild it with `--features otel`")
 };
 
-/// Log and spans; when dropped, the last spans are sent.
+/// Installed logging and tracing. Sends the remaining spans when dropped.
 #[derive(Debug, Default)]
-#[must_use = "when this is dropped the last spans are sent"]
+#[must_use = "the remaining spans are sent when this is dropped"]
 pub(crate) struct Telemetry {
     #[cfg(feature = "otel")]
     exporter: Option<export::Exporter>,
 }
 
 impl Telemetry {
-    /// Begins to listen. Where nothing is wanted, nothing is done, and the spans cost nothing.
+    /// Installs the log and the exporter that are enabled. If there are none, spans are disabled and cost nothing.
     ///
     /// # Errors
-    /// A level of the log that is none.
-    pub(crate) fn begin(level: Option<LogLevel>, is_shown: bool, runtime: &Handle) -> Result<Self, Failure> {
-        let level = level_of(level)?;
+    /// When the log level is invalid.
+    pub(crate) fn install(
+        level: Option<LogLevel>,
+        shows_conversation: bool,
+        runtime: &Handle,
+    ) -> Result<Self, Failure> {
+        let level = log_level(level)?;
         let mut layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> = Vec::new();
         match level {
-            Some(_) if is_shown => warn("the log is off, for this terminal shows the chat; `2> FILE` takes the log"),
+            Some(_) if shows_conversation => {
+                warn("the log is off because the chat uses this terminal; redirect it with `2> FILE`");
+            }
             Some(level) => layers.push(log::layer(level)),
             None => {}
         }
-        let telemetry = Self::exporting(&mut layers, runtime);
+        let telemetry = Self::with_exporter(&mut layers, runtime);
         if !layers.is_empty() {
-            // Nobody else listens in this program.
+            // Nothing else in this program installs a subscriber.
             let _ = tracing_subscriber::registry().with(layers).try_init();
         }
         Ok(telemetry)
     }
 
     #[cfg(feature = "otel")]
-    fn exporting(layers: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, runtime: &Handle) -> Self {
-        let Some(collector) = Collector::of(variable) else {
+    fn with_exporter(layers: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, runtime: &Handle) -> Self {
+        let Some(collector) = Collector::from_variables(variable) else {
             return Self::default();
         };
         match export::Exporter::new(&collector, runtime.clone()) {
@@ -67,15 +73,15 @@ impl Telemetry {
                     exporter: Some(exporter),
                 }
             }
-            Err(why) => {
-                warn(&format!("spans are not exported ({}): {why}", collector.variable));
+            Err(error) => {
+                warn(&format!("spans are not exported ({}): {error}", collector.variable));
                 Self::default()
             }
         }
     }
 
     #[cfg(not(feature = "otel"))]
-    fn exporting(_: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, _: &Handle) -> Self {
+    fn with_exporter(_: &mut Vec<Box<dyn Layer<Registry> + Send + Sync>>, _: &Handle) -> Self {
         Self::default()
     }
 }
@@ -83,28 +89,28 @@ impl Telemetry {
 #[cfg(feature = "otel")]
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        if let Some(Err(lost)) = self.exporter.as_ref().map(export::Exporter::end) {
-            warn(&lost.to_string());
+        if let Some(Err(failure)) = self.exporter.as_ref().map(export::Exporter::shutdown) {
+            warn(&failure.to_string());
         }
     }
 }
 
-/// The level of the log: that of the option, else that of the variable; none when it is off.
-fn level_of(option: Option<LogLevel>) -> Result<Option<LogLevel>, Failure> {
-    let level = match (option, variable(LOG)) {
+/// Returns the log level from the option or the variable, or `None` if the log is off.
+fn log_level(option: Option<LogLevel>) -> Result<Option<LogLevel>, Failure> {
+    let level = match (option, variable(LOG_VARIABLE)) {
         (Some(level), _) => level,
         (None, None) => return Ok(None),
         (None, Some(name)) => clap::ValueEnum::from_str(&name, true).map_err(|_| {
             Failure::usage(format!(
-                "{LOG}: the log's level is off, error, warn, info, debug or trace"
+                "{LOG_VARIABLE}: unknown log level; expected off, error, warn, info, debug or trace"
             ))
         })?,
     };
     Ok(Some(level).filter(|level| *level != LogLevel::Off))
 }
 
-/// Tells what is no reason to fail.
-fn warn(what: &str) {
-    // Where not even this can be written, nobody waits for it.
-    let _ = writeln!(io::stderr(), "warning: {}", harmless(what));
+/// Prints a warning.
+fn warn(message: &str) {
+    // If standard error cannot be written, nothing can be reported.
+    let _ = writeln!(io::stderr(), "warning: {}", sanitized(message));
 }

@@ -1,24 +1,25 @@
-//! One turn without a person at the terminal: its events to a renderer, Ctrl-C to the turn.
+//! Runs a turn and renders its events; Ctrl-C cancels it.
 
 use agcore::{
-    AgentSession, Message,
-    agent::AgentTurn,
-    llm::{TurnInput, TurnOutcome, cycle::machine::Begin},
+    AgentError, AgentSession, Message,
+    llm::{TurnOutcome, TurnStream},
 };
-use futures_util::StreamExt;
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     exit::Failure,
     interrupt::Interrupts,
-    render::{BEAT, Render},
+    render::{Render, TICK},
 };
 
-/// Runs a turn and shows it. The first Ctrl-C cancels the turn, a second one ends the program.
+/// The events of a turn of a session.
+pub(crate) type EventStream = TurnStream<'static, Result<TurnOutcome, AgentError>>;
+
+/// Runs a turn and renders it. The first Ctrl-C cancels the turn, the second exits the program.
 ///
 /// # Errors
-/// What the turn failed with; a closed output.
+/// When the turn fails or the output is closed.
 pub(crate) async fn run(
     session: &AgentSession,
     message: impl Into<Message>,
@@ -26,33 +27,33 @@ pub(crate) async fn run(
     render: &mut dyn Render,
 ) -> Result<TurnOutcome, Failure> {
     let token = CancellationToken::new();
-    let _meaning = interrupts.cancel(&token);
-    let mut turn = begin(session, message, token);
-    let mut beats = beats();
+    let _guard = interrupts.cancel(&token);
+    let mut turn = start(session, message, &token);
+    let mut ticks = ticks();
     loop {
-        let shown = tokio::select! {
+        let rendered = tokio::select! {
             biased;
             event = turn.next() => match event {
                 Some(event) => render.event(&event),
                 None => break,
             },
-            _ = beats.tick() => render.beat(),
+            _ = ticks.tick() => render.tick(),
         };
-        shown.map_err(|error| Failure::output(&error))?;
+        rendered.map_err(|error| Failure::output(&error))?;
     }
     Ok(turn.finish().await?)
 }
 
-/// When a renderer shows that time has passed.
-pub(crate) fn beats() -> Interval {
-    let mut beats = tokio::time::interval(BEAT);
-    // What was missed while nobody looked is not made up for.
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beats
+/// Returns the interval at which renderers update their progress display.
+pub(crate) fn ticks() -> Interval {
+    let mut ticks = tokio::time::interval(TICK);
+    // Progress is a snapshot: missed ticks need no catching up.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
-/// A turn under a token that cancels it.
-pub(crate) fn begin(session: &AgentSession, message: impl Into<Message>, token: CancellationToken) -> AgentTurn {
+/// Starts a turn that the token cancels. All turns of the program start here.
+pub(crate) fn start(session: &AgentSession, message: impl Into<Message>, token: &CancellationToken) -> EventStream {
     let message: Message = message.into();
-    session.run_stream(TurnInput::from(Begin::new([message])), token)
+    session.turn(message).with_token(token).stream()
 }

@@ -1,10 +1,10 @@
-//! A moment in words.
+//! UTC timestamps.
 
 use std::time::{Duration, SystemTime};
 
-/// A moment as `2026-01-31T08:09:10Z`. Days to a date after Howard Hinnant's `civil_from_days`.
-pub(crate) fn utc(moment: SystemTime) -> String {
-    let seconds = moment
+/// Formats a time as `2026-01-31T08:09:10Z`. Converts days to a date with Howard Hinnant's `civil_from_days`.
+pub(crate) fn utc(time: SystemTime) -> String {
+    let seconds = time
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or(Duration::ZERO)
         .as_secs();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_become_dates() {
+    fn converts_days_to_dates() {
         let check =
             |seconds, expected| assert_eq!(utc(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), expected);
         check(0, "1970-01-01T00:00:00Z");

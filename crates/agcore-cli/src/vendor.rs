@@ -1,8 +1,8 @@
-//! What the command line knows of vendors: where their users keep the key, what their base URLs look like.
+//! Vendor details that the command line needs: variables of API keys and the form of base URLs.
 
 use agcore::llm::ProviderType;
 
-/// The variable of a provider's key: the one that its vendor names, else one made of its name.
+/// Returns the environment variable of a provider's API key: the vendor's own, or one derived from the provider's name.
 pub(crate) fn key_variable(provider: &ProviderType) -> String {
     if let Some(variable) = provider.key_variable() {
         return variable.to_owned();
@@ -18,12 +18,12 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
     format!("{name}_API_KEY")
 }
 
-/// Whether it is one of OpenAI's own APIs, at which the variables of its tools are directed.
+/// Returns whether this is one of OpenAI's own APIs, which use the variables `OPENAI_MODEL` and `OPENAI_BASE_URL`.
 pub(crate) fn is_openai(provider: &ProviderType) -> bool {
     matches!(provider.name(), "openai" | "openai-responses")
 }
 
-/// What stands behind the base URL in the addresses of a provider's chats.
+/// Returns the path of chat requests, relative to the base URL.
 pub(crate) fn endpoint(provider: &ProviderType) -> &'static str {
     match provider.name() {
         "anthropic" => "/messages",
@@ -33,8 +33,8 @@ pub(crate) fn endpoint(provider: &ProviderType) -> &'static str {
     }
 }
 
-/// A base URL without what may be a secret in it: user and password, and the query.
-pub(crate) fn shown_url(url: &str) -> String {
+/// Returns a URL with its credentials and query masked.
+pub(crate) fn redacted_url(url: &str) -> String {
     let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
     let (scheme, rest) = address.split_at(address.find("://").map_or(0, |at| at + 3));
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_shown_without_secrets() {
-        let check = |url: &str, expected: &str| assert_eq!(shown_url(url), expected);
+    fn masks_secrets_in_urls() {
+        let check = |url: &str, expected: &str| assert_eq!(redacted_url(url), expected);
         check("http://localhost:8080/v1", "http://localhost:8080/v1");
         check("https://me:secret@host/v1", "https://***@host/v1");
         check("https://host/v1?key=secret@x", "https://host/v1?***");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_a_variable() {
+    fn names_the_variable_of_each_key() {
         let check = |name: &str, expected: &str| assert_eq!(key_variable(&name.parse().unwrap()), expected);
         check("openai", "OPENAI_API_KEY");
         check("anthropic", "ANTHROPIC_API_KEY");

@@ -13,14 +13,14 @@ use std::{
 
 use agcore_chat::{ChatRequest, Clock, Message, Usage};
 use agcore_llm::{
-    Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyItem, ReplyStream, Retry, RetryPolicy, Route, Router,
-    SystemClock,
-    delta::ReplyDelta,
+    Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream, SystemClock,
     layer::{
         breaker::{Breaker, BreakerPolicy},
         fallback::{Candidate, Fallback, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
         rate_limit::{RateLimit, RateLimits},
+        retry::{Retry, RetryPolicy},
+        router::{Route, Router},
     },
     system_random,
 };

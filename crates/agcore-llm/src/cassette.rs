@@ -7,11 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use agcore_chat::{ChatRequest, ChatResponse, Message};
-//! use agcore_llm::{
-//!     LlmProviderExt, RecordingProvider, ReplayProvider, SystemClock,
-//!     cassette::{Cassette, CassetteWriter, Scrub},
-//!     provider_fn,
-//! };
+//! use agcore_llm::{LlmProviderExt, SystemClock, cassette::{Cassette, CassetteWriter, RecordingProvider, ReplayProvider, Scrub}, provider_fn};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let model = provider_fn(|_| async { Ok(ChatResponse::from_text("Paris, says agent-key-123.")) });

@@ -1,9 +1,8 @@
-//! Providers from settings: [`ProviderConfig`].
+//! [`ProviderConfig`]: providers created from settings.
 
 mod native;
 mod provider_type;
 mod settings;
-
 mod build;
 
 pub use provider_type::{ProviderType, UnknownProviderType};

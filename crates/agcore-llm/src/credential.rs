@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::HeaderName;
 
-use crate::error::LlmError;
+use agcore_wire::LlmError;
 
 /// What a server is shown so that it answers. Never printed: `Debug` says only which kind it is.
 ///

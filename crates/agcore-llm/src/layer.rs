@@ -1,27 +1,55 @@
-//! Layers around a provider: each a small room of its own that wraps [`LlmProvider::open`](crate::LlmProvider::open).
+//! Layers: providers that wrap another provider.
 //!
-//! | layer | what it does |
+//! A layer implements [`LlmProvider`](crate::LlmProvider) around an inner one. It sees each [`Call`](crate::Call) on its way
+//! in and each [`ReplyItem`](crate::ReplyItem) on its way out, and can be used on its own:
+//!
+//! | layer | function |
 //! |---|---|
-//! | [`Retry`](retry::Retry) | makes a failed call again |
-//! | [`RateLimit`](rate_limit::RateLimit) | keeps to so many requests and tokens per minute |
-//! | [`Breaker`](breaker::Breaker) | leaves a server in peace that is not well |
-//! | [`KeyPool`](key_pool::KeyPool) | several keys of one vendor; one that was told to wait rests |
-//! | [`Fallback`](fallback::Fallback) | several providers, in order or by weight |
-//! | [`Router`](router::Router) | all of these together |
-//! | [`Trace`](trace::Trace) | a span for every call |
+//! | [`Retry`](retry::Retry) | repeats failed calls |
+//! | [`RateLimit`](rate_limit::RateLimit) | limits requests and tokens per minute |
+//! | [`Breaker`](breaker::Breaker) | does not call a failing server |
+//! | [`KeyPool`](key_pool::KeyPool) | uses several keys of one vendor; rate-limited keys cool down |
+//! | [`Fallback`](fallback::Fallback) | tries several providers, in order or by weight |
+//! | [`Router`](router::Router) | combines the four before it |
+//! | [`Trace`](trace::Trace) | creates a span for each call |
 //!
-//! Each can be used alone. Inside a layer decides a pure part (a schedule, a circuit, the keys, a draw) to which time and
-//! chance are handed; the layer itself only moves items along. A layer that chooses tells who answers with a
-//! [notice](crate::Notice::AnsweredBy), which becomes an event, [`answered_by`](agcore_chat::ChatResponse::answered_by) of
-//! the response, and the fields `gen_ai.provider.name`, `gen_ai.request.model` and `agcore.key` of the caller's span, where
-//! it has them.
+//! ```
+//! use std::sync::Arc;
+//! use agcore_chat::{ChatRequest, ChatResponse, Message};
+//! use agcore_llm::{
+//!     LlmProviderExt, SystemClock,
+//!     layer::{rate_limit::{RateLimit, RateLimits}, retry::{Retry, RetryPolicy}},
+//!     provider_fn, system_random,
+//! };
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let clock = Arc::new(SystemClock::new());
+//! let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
+//! // The limit is inside the retry, so that it counts each attempt.
+//! let provider = RateLimit::new(provider, RateLimits::new().with_requests_per_minute(500), clock.clone())?;
+//! let provider = Retry::new(provider, RetryPolicy::new(), clock, system_random());
+//!
+//! let response = provider.chat(ChatRequest::new([Message::user("Hello")])).await?;
+//! assert_eq!(response.text(), "Hi.");
+//! # Ok::<(), agcore_llm::LlmError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! The decisions of a layer are made by a pure part that is given the time and random numbers: a
+//! [`Schedule`](rate_limit::Schedule), a [`Circuit`](breaker::Circuit), [`Keys`](key_pool::Keys), a
+//! [`draw`](fallback::draw). The layer itself only forwards items.
+//!
+//! A layer with several targets reports which one answers with a notice, [`AnsweredBy`](crate::Notice::AnsweredBy). The
+//! name is also in [`answered_by`](agcore_chat::ChatResponse::answered_by) of the response, and in the fields
+//! `gen_ai.provider.name`, `gen_ai.request.model` and `agcore.key` of the caller's span if it has them.
+//!
+//! The layers of `agcore-tools` are a different thing: they wrap the invocation of a tool, not a provider.
 
 mod seconds;
-mod wait;
 pub mod failures;
 mod attempt;
-pub mod retry;
 mod switch;
+pub mod retry;
 pub mod rate_limit;
 pub mod breaker;
 pub mod key_pool;

@@ -1,122 +1,83 @@
-//! Talking to models: providers, streaming, retry, hooks, and the cycle of requests and tool rounds.
+//! LLM providers: the provider contract, streamed replies, HTTP transport, retries, rate limits, routing and recordings.
 //!
 //! ```
-//! use agcore_chat::ChatResponse;
-//! use agcore_llm::{LlmCycle, SystemClock, provider_fn};
+//! use agcore_chat::{ChatRequest, ChatResponse, Message};
+//! use agcore_llm::{LlmProviderExt, provider_fn};
 //!
-//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-//! // Any function that answers is a provider; `model("openai:gpt-5-mini", key)` is one over HTTP.
-//! let provider = provider_fn(|call| async move {
-//!     Ok(ChatResponse::from_text(format!("{} messages", call.request.messages.len())))
-//! });
-//! let mut cycle = LlmCycle::new(provider, SystemClock::new());
-//! assert_eq!(cycle.submit("Hello").await?.text(), "1 messages");
-//! assert_eq!(cycle.submit("Again").await?.text(), "3 messages");
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! // A model over HTTP is `agcore_llm::model("openai:gpt-5-mini", key)?`. Here, a function answers.
+//! let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Paris.")) });
+//! let request = ChatRequest::new([Message::user("What is the capital of France?")]);
+//!
+//! // Wait for the whole response …
+//! let response = provider.chat(request.clone()).await?;
+//! assert_eq!(response.text(), "Paris.");
+//!
+//! // … or read the text while the model writes it.
+//! let mut text = provider.chat_stream(request).text_stream();
+//! let mut answer = String::new();
+//! while let Some(piece) = text.next().await {
+//!     answer.push_str(&piece?);
+//! }
+//! assert_eq!(answer, "Paris.");
 //! # Ok::<(), agcore_llm::LlmError>(())
 //! # }).unwrap();
 //! ```
 //!
-//! A provider is a [wire] (pure: requests to bytes, bytes to [deltas](delta)) on a [transport] (how bytes travel). [Layers](layer)
-//! wrap it, a [fold] makes whole replies of deltas, the [cycle] runs turns.
+//! [`LlmProvider`] is the contract to implement and to wrap, [`LlmProviderExt`] has the methods to call. A provider usually
+//! is a [wire], which encodes requests and decodes replies, on a [transport], which moves the bytes. [Layers](layer) wrap
+//! providers; [`RecordingProvider`](cassette::RecordingProvider) records them for tests. A [`ProviderRegistry`] holds
+//! providers by name.
 //!
-//! | feature | what |
-//! |---|---|
-//! | `openai-chat` (default) | the OpenAI Chat Completions API with its dialects |
-//! | `anthropic` | the Anthropic Messages API |
-//! | `openai-responses` | the OpenAI Responses API |
-//! | `ollama` | Ollama's own API |
-//! | `http` (default) | the HTTP transport, by reqwest with rustls and ring |
-//! | `http2`, `gzip` | what they say, in that transport |
-//! | `tokenizer` | exact counts of tokens for the vocabularies o200k, cl100k and Qwen |
-//! | `typed` | schemas of types for [typed output](typed), by schemars |
+//! The agent loop, which calls tools and sends their results back to the model, is in `agcore-cycle`.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//! <!-- /features -->
 
-pub mod error;
-pub mod delta;
-pub mod reply;
-pub mod fold;
-pub mod provider;
-pub mod sse;
-pub mod ndjson;
-mod near;
-#[cfg(feature = "openai-chat")]
-pub mod dialect;
-pub mod wire;
+mod random;
+mod reply;
+mod provider;
 pub mod credential;
 pub mod transport;
-pub mod wire_provider;
-pub mod embedder;
-#[cfg(all(
-    feature = "http",
-    any(
-        feature = "openai-chat",
-        feature = "anthropic",
-        feature = "openai-responses",
-        feature = "ollama"
-    )
-))]
-pub mod config;
-#[cfg(all(
-    feature = "http",
-    any(
-        feature = "openai-chat",
-        feature = "anthropic",
-        feature = "openai-responses",
-        feature = "ollama"
-    )
-))]
+mod wire_provider;
+mod embedder;
+#[cfg(all(feature = "http", feature = "_api"))]
+mod config;
+#[cfg(all(feature = "http", feature = "_api"))]
 mod model;
-pub mod registry;
-pub mod wire_case;
+mod registry;
 pub mod layer;
-pub mod clock;
 #[cfg(feature = "tokenizer")]
-pub mod tokenizer;
+mod tokenizer;
 pub mod cassette;
-pub mod budget;
-pub mod hooks;
-pub mod compact;
-pub mod typed;
-pub mod cycle;
 
-#[cfg(feature = "tokenizer")]
 #[doc(inline)]
-pub use tokenizer::ExactEstimator;
+pub use agcore_chat::SystemClock;
 #[doc(inline)]
+pub use agcore_wire as wire;
+#[cfg(feature = "openai-chat")]
+#[doc(inline)]
+pub use agcore_wire::dialect;
+#[doc(inline)]
+pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
+#[cfg(all(feature = "http", feature = "_api"))]
 pub use {
-    budget::{Budget, BudgetPool, Budgets, Spent},
-    cassette::{RecordingProvider, ReplayProvider},
-    clock::{SystemClock, system_random},
-    compact::{CompactionReport, CompactionSettings},
-    cycle::{
-        CycleSettings, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream, Typed,
-        TypedOutcome,
-    },
-    embedder::ModelEmbedder,
-    error::{LlmError, LlmErrorKind, TimeoutStage},
-    hooks::{
-        Hook, HookContext, Hooks, PlanStepEnd, RequestPurpose, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict,
-    },
-    layer::{
-        retry::{MidStream, Retry, RetryPolicy},
-        router::{Route, Router},
-        trace::Trace,
-    },
-    provider::{Call, Capabilities, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
-    registry::ProviderRegistry,
-    reply::{Notice, ReplyItem, ReplyStream},
-    typed::{Output, OutputError, OutputMode, TypedOptions},
-};
-#[cfg(all(
-    feature = "http",
-    any(
-        feature = "openai-chat",
-        feature = "anthropic",
-        feature = "openai-responses",
-        feature = "ollama"
-    )
-))]
-#[doc(inline)]
-pub use {
-    config::{ProviderConfig, ProviderType},
+    config::{ProviderConfig, ProviderType, UnknownProviderType},
     model::model,
 };
+pub use {
+    embedder::ModelEmbedder,
+    provider::{Call, Capabilities, FnProvider, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
+    random::{Random, system_random},
+    registry::ProviderRegistry,
+    reply::{Notice, ReplyItem, ReplyStream, ReplyTextStream},
+    wire_provider::{WireProvider, call_wire},
+};
+#[cfg(feature = "tokenizer")]
+pub use tokenizer::{ExactEstimator, NoVocabulary};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

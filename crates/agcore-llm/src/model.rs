@@ -1,25 +1,28 @@
-//! [`model`]: the short way to a provider.
+//! [`model`]: the short way to create a provider.
 
 use std::sync::Arc;
 
-use crate::{config::ProviderConfig, credential::Secret, error::LlmError, provider::LlmProvider};
+use crate::{config::ProviderConfig, credential::Secret, provider::LlmProvider};
+use agcore_wire::LlmError;
 
-/// A provider of `TYPE:MODEL` (`openai:gpt-5-mini`, `deepseek:deepseek-chat`) with this key; an empty key is none.
-/// [`ProviderConfig::of`] is the longer way, with base URL, timeouts, headers.
+/// Creates a provider from `TYPE:MODEL` (`openai:gpt-5-mini`, `deepseek:deepseek-chat`) and an API key. An empty key counts
+/// as no key.
 ///
-/// Retries are a layer: [`Retry`](crate::Retry), which `agcore-agent` puts around every provider by itself.
+/// [`ProviderConfig`] also sets a base URL, timeouts and headers. Retries are a layer,
+/// [`Retry`](crate::layer::retry::Retry); `agcore-agent` puts it around every provider.
 ///
 /// ```
-/// let provider = agcore_llm::model("openai:gpt-5-mini", "sk-example").unwrap();
+/// let provider = agcore_llm::model("openai:gpt-5-mini", "sk-example")?;
 /// assert_eq!(provider.info().model.as_ref(), "gpt-5-mini");
 /// assert!(agcore_llm::model("gpt-5-mini", "sk-example").unwrap_err().to_string().contains("TYPE:MODEL"));
+/// # Ok::<(), agcore_llm::LlmError>(())
 /// ```
 ///
 /// # Errors
-/// `InvalidRequest` for a name of another form or an unknown type, `Authentication` where the vendor needs a key and there
-/// is none.
+/// Returns `InvalidRequest` for a name of another form or an unknown type, `Authentication` if the vendor needs a key and
+/// `key` is empty.
 pub fn model(name: &str, key: impl Into<Secret>) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    let (config, key) = (ProviderConfig::of(name)?, key.into());
+    let (config, key) = (ProviderConfig::parse(name)?, key.into());
     if key.expose().is_empty() {
         config.build()
     } else {

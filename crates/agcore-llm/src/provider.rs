@@ -1,4 +1,4 @@
-//! [`LlmProvider`]: something that answers a chat request.
+//! [`LlmProvider`]: the contract for everything that answers chat requests.
 
 mod info;
 
@@ -8,25 +8,53 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, ChatResponse};
 use async_trait::async_trait;
-use futures_util::{StreamExt, stream as items};
+use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    delta::deltas_of,
-    error::LlmError,
-    fold::Fold,
-    reply::{Notice, ReplyItem, ReplyStream},
-};
+use crate::reply::{Notice, ReplyItem, ReplyStream};
+use agcore_wire::{Fold, LlmError, deltas_from_response};
 
 /// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
 ///
-/// One method to implement and to wrap. What users call comes on top, in [`LlmProviderExt`].
+/// There is one method to implement and to wrap. The methods that users call are in [`LlmProviderExt`].
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_llm::{Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream};
+///
+/// /// Repeats the last message, word by word.
+/// #[derive(Debug)]
+/// struct Parrot(ProviderInfo);
+///
+/// impl LlmProvider for Parrot {
+///     fn open(&self, call: Call) -> ReplyStream {
+///         let text = call.request.messages.last().map(|message| message.text().into_owned()).unwrap_or_default();
+///         let words: Vec<String> = text.split_inclusive(' ').map(str::to_owned).collect();
+///         let deltas = words.into_iter().map(|word| ReplyDelta::Text { choice: 0, text: word.into() });
+///         ReplyStream::from_items(deltas.map(ReplyItem::Delta).chain([ReplyItem::End(Ok(()))]))
+///     }
+///
+///     fn info(&self) -> &ProviderInfo {
+///         &self.0
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let parrot = Parrot(ProviderInfo::new("parrot", "grey-1"));
+/// let response = parrot.chat(ChatRequest::new([Message::user("Good day to you")])).await?;
+/// assert_eq!(response.text(), "Good day to you");
+/// assert_eq!(parrot.model(), "grey-1");
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
 pub trait LlmProvider: Send + Sync + fmt::Debug {
-    /// Begins to answer. Nothing is sent before the stream is first polled; dropping the stream closes the connection;
-    /// the call's token ends it with [`LlmErrorKind::Cancelled`](crate::error::LlmErrorKind::Cancelled).
+    /// Starts a call and returns its reply.
+    ///
+    /// Nothing is sent before the stream is first polled. Dropping the stream closes the connection. If the token of the
+    /// call is cancelled, the stream ends with [`LlmErrorKind::Cancelled`](agcore_wire::LlmErrorKind::Cancelled).
     fn open(&self, call: Call) -> ReplyStream;
 
-    /// What it is called and what it can do. A layer forwards what it wraps.
+    /// Returns the name and the capabilities of the provider. A layer returns those of the provider that it wraps.
     fn info(&self) -> &ProviderInfo {
         ProviderInfo::unknown()
     }
@@ -43,37 +71,62 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
 }
 
 /// One call of a model.
+///
+/// ```
+/// use std::time::Duration;
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
+/// use agcore_llm::{Call, LlmErrorKind, LlmProviderExt, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let provider = provider_fn(|call| async move { Ok(ChatResponse::from_text(call.trace.as_deref().unwrap_or("none"))) });
+/// let request = ChatRequest::new([Message::user("Hello")]);
+///
+/// let call = Call::new(request.clone()).with_deadline(Duration::from_secs(30)).with_trace("conversation-7");
+/// assert_eq!(provider.chat_call(call).await?.text(), "conversation-7");
+///
+/// let call = Call::new(request);
+/// call.token.cancel();
+/// assert_eq!(*provider.chat_call(call).await.unwrap_err().kind(), LlmErrorKind::Cancelled);
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 #[non_exhaustive]
 pub struct Call {
-    /// What is asked; shared, so that attempts and layers copy nothing.
+    /// The request; shared, so that attempts and layers copy nothing.
     pub request: Arc<ChatRequest>,
-    /// Whether the reply shall come as it is made.
+    /// Whether the reply is streamed while the model generates it.
     pub stream: bool,
-    /// Ends the call with `Cancelled`.
+    /// Cancels the call, which then ends with `Cancelled`.
     pub token: CancellationToken,
-    /// How much time is left for the whole call, waits and retries included.
+    /// The time left for the whole call, including waits and retries.
     pub deadline: Option<Duration>,
-    /// Which attempt this is, from 0.
+    /// The number of the attempt, from 0.
     pub attempt: u32,
-    /// An id under which the caller finds the call in logs and spans.
+    /// The id by which the caller finds the call in logs and spans.
     pub trace: Option<Arc<str>>,
 }
 
 impl Call {
-    /// A whole, not streamed, call.
+    /// Creates a call whose reply is not streamed.
     pub fn new(request: impl Into<Arc<ChatRequest>>) -> Self {
+        Self::cancellable(request, CancellationToken::new())
+    }
+
+    /// Creates a call like [`new`](Self::new) that `token` cancels.
+    pub fn cancellable(request: impl Into<Arc<ChatRequest>>, token: CancellationToken) -> Self {
         Self {
             request: request.into(),
             stream: false,
-            token: CancellationToken::new(),
+            token,
             deadline: None,
             attempt: 0,
             trace: None,
         }
     }
 
-    /// Says whether the reply shall come as it is made.
+    /// Sets whether the reply is streamed.
     pub fn with_stream(mut self, stream: bool) -> Self {
         self.stream = stream;
         self
@@ -85,7 +138,7 @@ impl Call {
         self
     }
 
-    /// Sets how much time the whole call may take.
+    /// Sets the time that the whole call may take.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -98,43 +151,79 @@ impl Call {
     }
 }
 
-/// What users call on a provider.
+/// The methods that users call on a provider.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
+/// use agcore_llm::{LlmProviderExt, ReplyDelta, ReplyItem, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Paris.")) });
+/// let request = ChatRequest::new([Message::user("What is the capital of France?")]);
+///
+/// // The whole response.
+/// assert_eq!(provider.chat(request.clone()).await?.text(), "Paris.");
+///
+/// // Only the text, while it is generated.
+/// let mut text = provider.chat_stream(request.clone()).text_stream();
+/// while let Some(piece) = text.next().await {
+///     assert_eq!(piece?, "Paris.");
+/// }
+///
+/// // Everything: deltas of the reply, notices about the call, and its end.
+/// let mut reply = provider.chat_stream(request);
+/// let mut texts = Vec::new();
+/// while let Some(item) = reply.next().await {
+///     match item {
+///         ReplyItem::Delta(ReplyDelta::Text { text, .. }) => texts.push(text),
+///         ReplyItem::End(end) => end?,
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(texts, ["Paris."]);
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
 #[async_trait]
 pub trait LlmProviderExt: LlmProvider {
-    /// Asks and waits for the whole reply. Cancel safe: dropping the future closes the connection.
+    /// Sends a request and waits for the whole reply.
+    ///
+    /// Cancel safe: dropping the future closes the connection.
     ///
     /// # Errors
-    /// What the provider says, with what had arrived before the failure.
+    /// Returns the error of the provider, together with the part of the reply that had arrived.
     async fn chat(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.chat_call(Call::new(request)).await
     }
 
-    /// Makes a call and folds its items into the whole reply.
+    /// Makes a call and waits for the whole reply, even if it is streamed.
+    ///
+    /// Cancel safe: dropping the future closes the connection.
     ///
     /// # Errors
-    /// What the provider says, with what had arrived before the failure.
+    /// Returns the error of the provider, together with the part of the reply that had arrived.
     async fn chat_call(&self, call: Call) -> Result<ChatResponse, LlmError> {
         let mut items = self.open(call);
         let mut fold = Fold::new();
         while let Some(item) = items.next().await {
-            if let Some(end) = fold.absorb(item) {
+            if let Some(end) = item.fold_into(&mut fold) {
                 return end;
             }
         }
-        fold.cut()
+        Err(fold.fail(LlmError::truncated()))
     }
 
-    /// Asks for a streamed reply.
+    /// Sends a request and returns the reply as a stream. Nothing is sent before the stream is first polled.
     fn chat_stream(&self, request: ChatRequest) -> ReplyStream {
         self.open(Call::new(request).with_stream(true))
     }
 
-    /// The model that is asked when a request names none.
+    /// Returns the model of requests that name none.
     fn model(&self) -> &str {
         &self.info().model
     }
 
-    /// What the provider can do.
+    /// Returns the capabilities of the provider.
     fn capabilities(&self) -> &Capabilities {
         &self.info().capabilities
     }
@@ -142,20 +231,21 @@ pub trait LlmProviderExt: LlmProvider {
 
 impl<P: LlmProvider + ?Sized> LlmProviderExt for P {}
 
-/// A provider made of a function that gives whole responses.
+/// Creates a provider from an async function that returns whole responses.
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};
-/// use agcore_llm::{LlmProviderExt, provider_fn};
+/// use agcore_llm::{provider_fn, LlmProviderExt};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let echo = provider_fn(|call| async move {
 ///     let last = call.request.messages.last().map(|message| message.text().into_owned()).unwrap_or_default();
 ///     Ok(ChatResponse::from_text(last))
 /// });
-/// let response = echo.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap();
+/// let response = echo.chat(ChatRequest::new([Message::user("Hello")])).await?;
 /// assert_eq!(response.text(), "Hello");
-/// # });
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
 /// ```
 pub fn provider_fn<F, R>(function: F) -> FnProvider<F>
 where
@@ -165,7 +255,8 @@ where
     FnProvider(function)
 }
 
-/// See [`provider_fn`].
+/// The provider returned by [`provider_fn`].
+#[must_use]
 pub struct FnProvider<F>(F);
 
 impl<F> fmt::Debug for FnProvider<F> {
@@ -181,25 +272,24 @@ where
 {
     fn open(&self, call: Call) -> ReplyStream {
         let token = call.token.clone();
-        let answer = (self.0)(call);
-        let answer = async move {
-            let answer = tokio::select! {
+        let response = (self.0)(call);
+        let items = async move {
+            let response = tokio::select! {
                 biased;
                 () = token.cancelled() => Err(LlmError::cancelled()),
-                answer = answer => answer,
+                response = response => response,
             };
-            match answer {
+            match response {
                 Ok(mut response) => {
-                    let who = response
-                        .answered_by
-                        .take()
-                        .map(|who| ReplyItem::Notice(Notice::AnsweredBy(who)));
-                    let deltas = deltas_of(response).into_iter().map(ReplyItem::Delta);
-                    who.into_iter().chain(deltas).chain([ReplyItem::End(Ok(()))]).collect()
+                    let answered_by = response.answered_by.take();
+                    let answered_by = answered_by.map(|who| ReplyItem::Notice(Notice::AnsweredBy(who)));
+                    let deltas = deltas_from_response(response).into_iter().map(ReplyItem::Delta);
+                    let items = answered_by.into_iter().chain(deltas);
+                    items.chain([ReplyItem::End(Ok(()))]).collect()
                 }
                 Err(error) => vec![ReplyItem::End(Err(error))],
             }
         };
-        ReplyStream::new(items::once(answer).map(items::iter).flatten())
+        ReplyStream::new(stream::once(items).map(stream::iter).flatten())
     }
 }

@@ -5,17 +5,16 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use crate::{
-    error::{LlmError, LlmErrorKind},
-    near::nearest,
-    provider::LlmProvider,
-};
+use agcore_chat::text::nearest;
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// Providers by name, one of them the default. Clones are handles to the same registry; a lookup takes a lock for no
-/// longer than a map lookup.
+use crate::provider::LlmProvider;
+
+/// Providers by name, with an optional default. Clones are handles to the same registry. The lock is held only for the
+/// lookup in a map.
 ///
 /// ```
-/// use agcore_llm::{LlmProvider, provider_fn, error::LlmError, registry::ProviderRegistry};
+/// use agcore_llm::{LlmError, LlmProvider, ProviderRegistry, provider_fn};
 ///
 /// let registry = ProviderRegistry::new();
 /// registry.register("mine", provider_fn(|_| async { Err(LlmError::cancelled()) }));
@@ -23,128 +22,128 @@ use crate::{
 /// assert!(registry.default_provider().is_ok());
 /// assert_eq!(
 ///     registry.get("mime").unwrap_err().to_string(),
-///     "there is no provider `mime`; did you mean `mine`? known are: mine",
+///     "unknown provider `mime`, did you mean `mine`? registered providers: mine",
 /// );
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct ProviderRegistry(Arc<RwLock<Shelf>>);
+pub struct ProviderRegistry(Arc<RwLock<Providers>>);
 
 #[derive(Debug, Default)]
-struct Shelf {
-    providers: BTreeMap<String, Arc<dyn LlmProvider>>,
+struct Providers {
+    by_name: BTreeMap<String, Arc<dyn LlmProvider>>,
     default: Option<String>,
 }
 
 impl ProviderRegistry {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a provider and gives back the one that had this name before. Calls under way keep theirs.
+    /// Adds a provider, and returns the one that it replaces. In-flight calls are not affected.
     pub fn register(
         &self,
         name: impl Into<String>,
         provider: impl LlmProvider + 'static,
     ) -> Option<Arc<dyn LlmProvider>> {
-        self.write().providers.insert(name.into(), Arc::new(provider))
+        self.write().by_name.insert(name.into(), Arc::new(provider))
     }
 
-    /// Builds a provider and adds it under its settings' name; gives back the one that had this name before.
+    /// Creates a provider and adds it with the name in its settings. Returns the one that it replaces.
     ///
     /// # Errors
-    /// What [`ProviderConfig::build`](crate::config::ProviderConfig::build) says; nothing is added then.
-    #[cfg(all(feature = "http", feature = "openai-chat"))]
+    /// Those of [`ProviderConfig::build`](crate::ProviderConfig::build). Nothing is added then.
+    #[cfg(all(feature = "http", feature = "_api"))]
     pub fn register_config(
         &self,
-        config: &crate::config::ProviderConfig,
+        config: &crate::ProviderConfig,
     ) -> Result<Option<Arc<dyn LlmProvider>>, LlmError> {
         Ok(self.register(config.name(), config.build()?))
     }
 
-    /// Takes a provider away. Calls under way keep it; when it was the default, there is none any more.
+    /// Removes a provider. In-flight calls are not affected. If it was the default, there is no default afterwards.
     pub fn remove(&self, name: &str) -> Option<Arc<dyn LlmProvider>> {
-        let mut shelf = self.write();
-        shelf.default.take_if(|default| default == name);
-        shelf.providers.remove(name)
+        let mut providers = self.write();
+        providers.default.take_if(|default| default == name);
+        providers.by_name.remove(name)
     }
 
-    /// The provider of a name.
+    /// Returns the provider with this name.
     ///
     /// # Errors
-    /// `NotFound`, which tells the known names.
+    /// `NotFound` if there is none. The message lists the registered names.
     pub fn get(&self, name: &str) -> Result<Arc<dyn LlmProvider>, LlmError> {
-        let shelf = self.read();
-        shelf.providers.get(name).cloned().ok_or_else(|| shelf.unknown(name))
+        let providers = self.read();
+        let provider = providers.by_name.get(name).cloned();
+        provider.ok_or_else(|| providers.unknown_name(name))
     }
 
-    /// Says which provider is the default.
+    /// Sets the default provider.
     ///
     /// # Errors
-    /// `NotFound`, which tells the known names; the default is then what it was.
+    /// `NotFound` if there is no provider with this name. The default is not changed then.
     pub fn set_default(&self, name: &str) -> Result<(), LlmError> {
-        let mut shelf = self.write();
-        if !shelf.providers.contains_key(name) {
-            return Err(shelf.unknown(name));
+        let mut providers = self.write();
+        if !providers.by_name.contains_key(name) {
+            return Err(providers.unknown_name(name));
         }
-        shelf.default = Some(name.to_owned());
+        providers.default = Some(name.to_owned());
         Ok(())
     }
 
-    /// The default provider: the one that was said to be, or the only one.
+    /// Returns the default provider: the one that was set, or the only one.
     ///
     /// # Errors
-    /// `NotFound` when there is none, or several and none was said to be the default.
+    /// `NotFound` if no default is set and the number of providers is not one.
     pub fn default_provider(&self) -> Result<Arc<dyn LlmProvider>, LlmError> {
-        let shelf = self.read();
-        let provider = match &shelf.default {
-            Some(name) => shelf.providers.get(name),
-            None if shelf.providers.len() == 1 => shelf.providers.values().next(),
+        let providers = self.read();
+        let provider = match &providers.default {
+            Some(name) => providers.by_name.get(name),
+            None if providers.by_name.len() == 1 => providers.by_name.values().next(),
             None => None,
         };
-        provider.cloned().ok_or_else(|| shelf.without_default())
+        provider.cloned().ok_or_else(|| providers.missing_default())
     }
 
-    /// The name of the provider that was said to be the default.
+    /// Returns the name of the provider that was set as the default.
     pub fn default_name(&self) -> Option<String> {
         self.read().default.clone()
     }
 
-    /// All names, sorted.
+    /// Returns all names, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.read().providers.keys().cloned().collect()
+        self.read().by_name.keys().cloned().collect()
     }
 
-    // Nothing can panic while the lock is held, and a map stays whole anyway: poison says nothing.
-    fn read(&self) -> RwLockReadGuard<'_, Shelf> {
+    // No code panics while the lock is held, and the map would still be valid, so poisoning is ignored.
+    fn read(&self) -> RwLockReadGuard<'_, Providers> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Shelf> {
+    fn write(&self) -> RwLockWriteGuard<'_, Providers> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shelf {
-    fn unknown(&self, name: &str) -> LlmError {
-        let mut message = format!("there is no provider `{name}`; ");
-        if let Some(near) = nearest(name, self.providers.keys().map(String::as_str)) {
-            message.push_str(&format!("did you mean `{near}`? "));
-        }
-        message.push_str(&self.known());
+impl Providers {
+    fn unknown_name(&self, name: &str) -> LlmError {
+        let near = nearest(name, self.by_name.keys().map(String::as_str));
+        let hint = near.map_or_else(|| ";".to_owned(), |near| format!(", did you mean `{near}`?"));
+        let message = format!("unknown provider `{name}`{hint} {}", self.registered());
         LlmError::new(LlmErrorKind::NotFound, message)
     }
 
-    fn without_default(&self) -> LlmError {
-        let message = format!("no provider was said to be the default; {}", self.known());
+    fn missing_default(&self) -> LlmError {
+        let message = format!("no default provider is set; {}", self.registered());
         LlmError::new(LlmErrorKind::NotFound, message)
     }
 
-    fn known(&self) -> String {
-        if self.providers.is_empty() {
-            return "none is registered".to_owned();
+    /// Describes the registered providers, for errors.
+    fn registered(&self) -> String {
+        if self.by_name.is_empty() {
+            return "no providers are registered".to_owned();
         }
-        let names: Vec<_> = self.providers.keys().map(String::as_str).collect();
-        format!("known are: {}", names.join(", "))
+        let names: Vec<_> = self.by_name.keys().map(String::as_str).collect();
+        format!("registered providers: {}", names.join(", "))
     }
 }

@@ -1,26 +1,4 @@
-//! [`ExactEstimator`]: tokens of texts as the vocabulary itself counts them.
-//!
-//! ```
-//! use std::sync::Arc;
-//!
-//! use agcore_chat::{HeuristicEstimator, TokenEstimator, TokenizerFamily};
-//! use agcore_llm::{CycleSettings, ExactEstimator};
-//!
-//! let exact = ExactEstimator::new(TokenizerFamily::O200k)?;
-//! let guess = HeuristicEstimator::new(TokenizerFamily::O200k);
-//! assert_eq!((exact.text("tokenization"), guess.text("tokenization")), (2, 2));
-//!
-//! // Compaction and budgets go by it.
-//! let settings = CycleSettings::new().with_estimator(Arc::new(exact));
-//! # let _ = settings;
-//! # Ok::<(), agcore_llm::tokenizer::NoVocabulary>(())
-//! ```
-//!
-//! Worth its weight where every token counts, as with requests close to the window. Elsewhere the [heuristic], which needs
-//! no vocabulary, is within 15 %. What a vendor puts around texts, such as roles, the form of tools and pictures, is
-//! published by nobody and stays an estimate with either.
-//!
-//! [heuristic]: agcore_chat::tokens::HeuristicEstimator
+//! [`ExactEstimator`]: exact token counts from the vocabulary of a model family.
 
 use std::fmt;
 
@@ -28,10 +6,24 @@ use agcore_chat::{TokenEstimator, TokenizerFamily};
 use thiserror::Error;
 use tiktoken::CoreBpe;
 
-/// Counts the tokens of texts by the vocabulary of their family. Text that looks like a special token counts as text.
+/// Counts the tokens of text with the vocabulary of a tokenizer family.
 ///
-/// Takes time in proportion to the text. Vocabularies are built in and shared by all estimators of a family; nothing is
-/// downloaded.
+/// Use it where every token counts, for example close to the end of the context window. Otherwise
+/// [`HeuristicEstimator`](agcore_chat::HeuristicEstimator), which needs no vocabulary, is within 15 %. Vendors do not
+/// publish what they add around the text (roles, the format of tools, images), so that remains an estimate with either.
+///
+/// The time is proportional to the length of the text. Text that looks like a special token counts as text. Vocabularies
+/// are built in, and shared by all estimators of a family; nothing is downloaded.
+///
+/// ```
+/// use agcore_chat::{HeuristicEstimator, TokenEstimator, TokenizerFamily};
+/// use agcore_llm::ExactEstimator;
+///
+/// let exact = ExactEstimator::new(TokenizerFamily::O200k)?;
+/// let heuristic = HeuristicEstimator::new(TokenizerFamily::O200k);
+/// assert_eq!((exact.text("tokenization"), heuristic.text("tokenization")), (2, 2));
+/// # Ok::<(), agcore_llm::NoVocabulary>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct ExactEstimator {
     family: TokenizerFamily,
@@ -39,33 +31,35 @@ pub struct ExactEstimator {
 }
 
 impl ExactEstimator {
-    /// The families whose vocabulary is built in. Others are not free to be handed on, or not published.
+    /// The families whose vocabulary is built in. The others may not be redistributed, or are not published.
     pub const FAMILIES: &'static [TokenizerFamily] =
         &[TokenizerFamily::O200k, TokenizerFamily::Cl100k, TokenizerFamily::Qwen];
 
-    /// An estimator of a family. The first of each family unpacks the vocabulary, which takes some 10 to 100 milliseconds
-    /// and keeps a few megabytes until the program ends: make it when the program starts.
+    /// Creates an estimator for a family.
+    ///
+    /// The first estimator of a family unpacks the vocabulary, which takes about 10 to 100 milliseconds and keeps a few
+    /// megabytes until the program ends. Create it when the program starts.
     ///
     /// # Errors
-    /// [`NoVocabulary`] for a family that is not one of [`FAMILIES`](Self::FAMILIES).
+    /// Returns [`NoVocabulary`] for a family that is not one of [`FAMILIES`](Self::FAMILIES).
     pub fn new(family: TokenizerFamily) -> Result<Self, NoVocabulary> {
-        let vocabulary = name(family).and_then(tiktoken::get_encoding);
+        let vocabulary = encoding(family).and_then(tiktoken::get_encoding);
         let vocabulary = vocabulary.ok_or(NoVocabulary { family })?;
         Ok(Self { family, vocabulary })
     }
 
-    /// Whose tokens are counted.
+    /// Returns the family whose tokens are counted.
     pub fn family(&self) -> TokenizerFamily {
         self.family
     }
 }
 
-/// The vocabulary's name in tiktoken.
-fn name(family: TokenizerFamily) -> Option<&'static str> {
+/// Returns the name of the vocabulary in tiktoken.
+fn encoding(family: TokenizerFamily) -> Option<&'static str> {
     match family {
         TokenizerFamily::O200k => Some("o200k_base"),
         TokenizerFamily::Cl100k => Some("cl100k_base"),
-        // Qwen 1 to 3 differ in special tokens alone.
+        // Qwen 1 to 3 differ only in their special tokens.
         TokenizerFamily::Qwen => Some("qwen2"),
         _ => None,
     }
@@ -85,13 +79,11 @@ impl fmt::Debug for ExactEstimator {
     }
 }
 
-/// There is no vocabulary of this family in the program.
+/// The error for a tokenizer family whose vocabulary is not built in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error(
-    "no vocabulary of the family {family:?} is built in: estimate with HeuristicEstimator, which knows every family"
-)]
+#[error("the vocabulary of the family {family:?} is not built in: use HeuristicEstimator, which supports every family")]
 #[non_exhaustive]
 pub struct NoVocabulary {
-    /// Whose vocabulary it would be.
+    /// The family.
     pub family: TokenizerFamily,
 }

@@ -9,10 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::{
-    error::LlmError,
-    wire::{ReplyHead, WireRequest},
-};
+use agcore_wire::{LlmError, ReplyHead, WireRequest};
 
 /// Sends requests and brings replies: HTTP, a script, a cassette.
 #[async_trait]

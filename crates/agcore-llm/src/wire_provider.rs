@@ -1,4 +1,4 @@
-//! [`WireProvider`]: a wire on a transport, as a provider; and [`call`] for everything that is not chat.
+//! [`WireProvider`]: a wire on a transport, as a provider; and [`call_wire`] for operations other than chat.
 
 mod draining;
 mod exchange;
@@ -12,27 +12,60 @@ use futures_util::StreamExt;
 
 use crate::{
     credential::SecretGuard,
-    delta::ReplyDelta,
-    error::LlmError,
     provider::{Call, LlmProvider, ProviderInfo},
     reply::{Notice, ReplyItem, ReplyStream},
     transport::Transport,
-    wire::{Chat, EncodeOptions, Operation, Wire},
 };
+use agcore_wire::{Chat, EncodeOptions, LlmError, Operation, ReplyDelta, Wire};
 
 use self::{
     exchange::{Exchange, Step},
     interrupt::Interrupt,
 };
 
-/// A provider made of a wire and a transport.
+/// A provider that consists of a wire and a transport.
 ///
-/// Everything an API needs is in the wire, everything about travelling in the transport; here they meet, and errors learn
-/// the provider's name, the model, the status and the server's id of the request. Cheap to clone.
+/// The wire knows the API, the transport moves the bytes. This type connects them, and adds the provider's name, the model,
+/// the status and the server's request id to errors. Cheap to clone.
+///
+/// ```
+/// # #[cfg(feature = "openai-chat")] {
+/// use std::sync::Arc;
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_llm::{
+///     LlmError, LlmProviderExt, ProviderInfo, WireProvider, dialect,
+///     transport::{Transport, TransportReply},
+///     wire::{ReplyHead, WireRequest, openai_chat::OpenAiChat},
+/// };
+/// use futures_util::{StreamExt, stream};
+///
+/// /// Stands for a server that always says hello.
+/// #[derive(Debug)]
+/// struct Greeter;
+///
+/// #[async_trait::async_trait]
+/// impl Transport for Greeter {
+///     async fn send(&self, request: WireRequest, _stream: bool) -> Result<TransportReply, LlmError> {
+///         assert_eq!(request.path, "/chat/completions");
+///         let body = r#"{"choices": [{"message": {"content": "Hello!"}, "finish_reason": "stop"}]}"#;
+///         Ok(TransportReply { head: ReplyHead::default(), body: stream::iter([Ok(body.into())]).boxed() })
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let wire = Arc::new(OpenAiChat::new(dialect::openai()));
+/// let provider = WireProvider::new(ProviderInfo::new("greeter", "hello-1"), wire, Arc::new(Greeter));
+/// let response = provider.chat(ChatRequest::new([Message::user("Hi")])).await?;
+/// assert_eq!(response.text(), "Hello!");
+/// # Ok::<(), LlmError>(())
+/// # }).unwrap();
+/// # }
+/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct WireProvider(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Inner {
     info: ProviderInfo,
     wire: Arc<dyn Wire<Chat>>,
@@ -41,24 +74,20 @@ struct Inner {
 }
 
 impl WireProvider {
-    /// Speaks this wire over this transport. The info's model is asked when a request names none.
+    /// Creates a provider that uses this wire over this transport. The model of `info` is used for requests that name none.
     pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
-        Self::with_guard(info, wire, transport, SecretGuard::new())
-    }
-
-    /// The same, with what takes the transport's keys out of errors.
-    pub fn with_guard(
-        info: ProviderInfo,
-        wire: Arc<dyn Wire<Chat>>,
-        transport: Arc<dyn Transport>,
-        guard: SecretGuard,
-    ) -> Self {
         Self(Arc::new(Inner {
             info,
             wire,
             transport,
-            guard,
+            guard: SecretGuard::new(),
         }))
+    }
+
+    /// Sets the guard that removes the keys of the transport from errors.
+    pub fn with_guard(mut self, guard: SecretGuard) -> Self {
+        Arc::make_mut(&mut self.0).guard = guard;
+        self
     }
 }
 
@@ -70,7 +99,7 @@ impl LlmProvider for WireProvider {
         ReplyStream::new(exchange.map(move |step| match step {
             Step::Item(ReplyDelta::Restart) => ReplyItem::Notice(restarted()),
             Step::Item(delta) => ReplyItem::Delta(delta),
-            Step::End(end) => ReplyItem::End(end.map_err(|error| inner.named(error, &request))),
+            Step::End(end) => ReplyItem::End(end.map_err(|error| inner.add_context(error, &request))),
         }))
     }
 
@@ -79,9 +108,9 @@ impl LlmProvider for WireProvider {
     }
 }
 
-/// Why a reply began anew behind our back.
+/// Returns the notice for a reply that the server itself started over.
 fn restarted() -> Notice {
-    let message = "the server began another reply in the middle of this one; what came before it is void";
+    let message = "the server started another reply in the middle of this one; discard what came before it";
     Notice::Restarted {
         fault: Fault::new(FaultKind::Server, message).with_retryable(true),
         usage: None,
@@ -101,7 +130,7 @@ impl Inner {
         Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
     }
 
-    fn named(&self, error: LlmError, request: &ChatRequest) -> LlmError {
+    fn add_context(&self, error: LlmError, request: &ChatRequest) -> LlmError {
         let model = if request.model.is_empty() {
             &*self.info.model
         } else {
@@ -121,11 +150,14 @@ impl Inner {
     }
 }
 
-/// Makes a call of any operation and collects what comes back. Cancel safe: dropping the future closes the connection.
+/// Performs an operation of any kind and collects the items of the reply.
+///
+/// Cancel safe: dropping the future closes the connection.
 ///
 /// # Errors
-/// What the wire or the transport say, with the status and the server's id of the request; the caller knows the rest.
-pub async fn call<O: Operation>(
+/// Returns the errors of the wire and the transport, with the status and the server's request id. The caller adds the
+/// names of the provider and the model.
+pub async fn call_wire<O: Operation>(
     wire: &Arc<dyn Wire<O>>,
     transport: &Arc<dyn Transport>,
     request: &O::Request,

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use agcore_chat::{ChatRequest, Clock, Message, Text, Usage};
 use agcore_llm::{
-    Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyItem, ReplyStream, Retry, RetryPolicy, Route, Router,
-    SystemClock,
-    delta::ReplyDelta,
+    Call, LlmProvider, LlmProviderExt, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream, SystemClock,
     layer::{
         breaker::{Breaker, BreakerPolicy},
         fallback::{Candidate, Fallback, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
         rate_limit::{RateLimit, RateLimits},
+        retry::{Retry, RetryPolicy},
+        router::{Route, Router},
     },
 };
 use futures_util::{FutureExt, stream};

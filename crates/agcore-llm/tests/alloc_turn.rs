@@ -15,7 +15,7 @@ use std::{
 };
 
 use agcore_chat::{ChatRequest, Message};
-use agcore_llm::{Call, LlmProvider, LlmProviderExt, config::ProviderConfig, reply::ReplyItem};
+use agcore_llm::{Call, LlmProvider, LlmProviderExt, ProviderConfig, ReplyItem};
 use futures_util::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 

@@ -1,11 +1,12 @@
-//! A typical prompt, by agcore-prompt, by other engines and by hand: thread CPU time in interleaved rounds, and allocations.
+//! Compares the cost of rendering a typical prompt with agcore-prompt, with other template engines and by hand.
 //!
-//! `cargo bench -p agcore-prompt`. Rows "prebuilt" render a context built before, rows "from struct" serialize a struct
-//! each time, as an agent does. Ratios are to the hand-written `write!` of the same round.
+//! Run it with `cargo bench -p agcore-prompt`. It measures thread CPU time in interleaved rounds, and counts allocations.
+//! The "prebuilt" rows render a context that was built before; the "from struct" rows serialize a struct each time, as an
+//! agent does. Ratios are relative to the hand-written `write!` of the same round.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a bench is a program of its own"
+    reason = "a benchmark is a standalone program"
 )]
 
 use std::{fmt::Write, hint::black_box, time::Duration};
@@ -61,7 +62,7 @@ The goal of this conversation: {{goal}}
 Answer in at most {{max_words}} words.
 ";
 
-/// The same prompt for the engines of the Jinja family, whose line ends around blocks are trimmed by hand.
+/// The same prompt for the engines of the Jinja family, with explicit trimming of the line breaks around blocks.
 const JINJA: &str = "You are {{ name }}, the assistant of {{ company }}. Today is {{ date }}.
 You talk to {{ user }} in {{ language }}, and your tone is {{ tone }}.
 The user is on the plan {{ plan }} with a budget of {{ budget }}.
@@ -191,7 +192,7 @@ fn chinese() -> Prompt {
     ])
 }
 
-/// A way to render the prompt, again and again.
+/// A closure that renders the prompt with one engine.
 type Render<'p> = Box<dyn Fn() -> String + 'p>;
 
 fn engines(prompt: &Prompt) -> Vec<(&'static str, Render<'_>)> {
@@ -206,14 +207,14 @@ fn engines(prompt: &Prompt) -> Vec<(&'static str, Render<'_>)> {
 fn ours<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let template = PromptTemplate::compile(HANDLEBARS).unwrap();
     let context = Value::from_serialize(prompt).unwrap();
-    let again = template.clone();
+    let clone = template.clone();
     all.push((
         "agcore-prompt, prebuilt",
         Box::new(move || template.render(&context).unwrap()),
     ));
     all.push((
         "agcore-prompt, from struct",
-        Box::new(move || again.render_from(prompt).unwrap()),
+        Box::new(move || clone.render_from(prompt).unwrap()),
     ));
 }
 
@@ -221,13 +222,13 @@ fn tera<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) {
     let mut engine = tera::Tera::new();
     engine.add_raw_template("prompt", JINJA).unwrap();
     let context = tera::Context::from_serialize(prompt).unwrap();
-    let again = engine.clone();
+    let clone = engine.clone();
     all.push((
         "tera, prebuilt",
         Box::new(move || engine.render("prompt", &context).unwrap()),
     ));
     let from_struct = move || {
-        again
+        clone
             .render("prompt", &tera::Context::from_serialize(prompt).unwrap())
             .unwrap()
     };
@@ -245,11 +246,11 @@ fn minijinja<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>) 
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.add_template("prompt", JINJA).unwrap();
     let context = minijinja::Value::from(minijinja::value::Serde(prompt));
-    let again = engine.clone();
+    let clone = engine.clone();
     let prebuilt = move || engine.get_template("prompt").unwrap().render(&context).unwrap();
     all.push(("minijinja, prebuilt", Box::new(prebuilt)));
     let from_struct = move || {
-        again
+        clone
             .get_template("prompt")
             .unwrap()
             .render(minijinja::value::Serde(prompt))
@@ -263,12 +264,12 @@ fn handlebars<'p>(prompt: &'p Prompt, all: &mut Vec<(&'static str, Render<'p>)>)
     engine.register_escape_fn(handlebars::no_escape);
     engine.register_template_string("prompt", HANDLEBARS).unwrap();
     let context = handlebars::Context::wraps(prompt).unwrap();
-    let again = engine.clone();
+    let clone = engine.clone();
     let prebuilt = move || engine.render_with_context("prompt", &context).unwrap();
     all.push(("handlebars, prebuilt", Box::new(prebuilt)));
     all.push((
         "handlebars, from struct",
-        Box::new(move || again.render("prompt", prompt).unwrap()),
+        Box::new(move || clone.render("prompt", prompt).unwrap()),
     ));
 }
 
@@ -277,7 +278,7 @@ fn cpu_time() -> Duration {
     Duration::new(now.tv_sec.try_into().unwrap(), now.tv_nsec.try_into().unwrap())
 }
 
-/// Nanoseconds of CPU per render.
+/// Measures the CPU time per render in nanoseconds.
 fn measure(render: &Render<'_>) -> f64 {
     let start = cpu_time();
     for _ in 0..RENDERS {
@@ -308,7 +309,13 @@ fn compare(language: &str, prompt: &Prompt) {
         expected.len()
     );
     for (samples, (name, render)) in rounds.iter().zip(&engines) {
-        let ratio = median(samples.iter().zip(&rounds[0]).map(|(ns, floor)| ns / floor).collect());
+        let ratio = median(
+            samples
+                .iter()
+                .zip(&rounds[0])
+                .map(|(ns, baseline)| ns / baseline)
+                .collect(),
+        );
         let allocations = allocation_counter::measure(|| drop(black_box(render()))).count_total;
         println!(
             "| {name} | {:.0} | {ratio:.2} | {allocations} |",

@@ -1,4 +1,4 @@
-//! [`PromptComposer`]: messages, one after the other.
+//! [`PromptComposer`]: assembles the messages of a request.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{
     template::PromptTemplate,
 };
 
-/// Messages, one after the other, ready for a request.
+/// A builder for the messages of a request.
 ///
-/// Content is text, one content part or several; or a template with a context. The first fault is kept and told by
-/// [`build`](Self::build), so that the chain needs no `?` of its own.
+/// Message content is text, one content part, several content parts, or a template rendered with a context. The first
+/// error is kept and returned by [`build`](Self::build), so the chain itself needs no `?`.
 ///
 /// ```
 /// use agcore_prompt::{ContentPart, PromptComposer, PromptTemplate};
@@ -33,102 +33,135 @@ use crate::{
 /// # Ok::<(), agcore_prompt::PromptError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-#[must_use = "a composer does nothing until its messages are built"]
+#[must_use = "a composer does nothing until `build` or `build_request` is called"]
 pub struct PromptComposer {
     messages: Vec<Message>,
-    fault: Option<PromptError>,
+    error: Option<PromptError>,
 }
 
 impl PromptComposer {
-    /// A composer without messages.
+    /// Creates an empty composer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A composer that goes on from these messages.
+    /// Creates a composer that continues an existing conversation.
+    ///
+    /// ```
+    /// use agcore_prompt::{Message, PromptComposer};
+    ///
+    /// let history = [Message::user("Hi"), Message::assistant("Hello!")];
+    /// let messages = PromptComposer::from_messages(history).user("How are you?").build()?;
+    /// assert_eq!(messages.len(), 3);
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn from_messages<M: Into<Message>>(messages: impl IntoIterator<Item = M>) -> Self {
-        Self::new().messages(messages)
+        Self::new().with_messages(messages)
     }
 
-    /// Adds instructions with the role `system`.
+    /// Appends a `system` message.
     pub fn system(self, content: impl Into<Content>) -> Self {
-        self.message(Message::system(content))
+        self.with_message(Message::system(content))
     }
 
-    /// Adds instructions with the role `developer`.
+    /// Appends a `developer` message.
     pub fn developer(self, content: impl Into<Content>) -> Self {
-        self.message(Message::developer(content))
+        self.with_message(Message::developer(content))
     }
 
-    /// Adds what the user says.
+    /// Appends a `user` message.
     pub fn user(self, content: impl Into<Content>) -> Self {
-        self.message(Message::user(content))
+        self.with_message(Message::user(content))
     }
 
-    /// Adds what the model said.
+    /// Appends an `assistant` message.
     pub fn assistant(self, content: impl Into<Content>) -> Self {
-        self.message(assistant(content.into()))
+        self.with_message(assistant(content.into()))
     }
 
-    /// Adds what the model said (perhaps nothing) and which tools it called.
+    /// Appends an `assistant` message that calls tools. The content may be empty.
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptComposer, ToolCall};
+    ///
+    /// let messages = PromptComposer::new()
+    ///     .user("What time is it?")
+    ///     .assistant_with_calls("", [ToolCall::function("call_1", "clock", "{}")])
+    ///     .tool("call_1", "noon")
+    ///     .build()?;
+    /// assert_eq!(messages[2].text(), "noon");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn assistant_with_calls(self, content: impl Into<Content>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        self.message(
+        self.with_message(
             calls
                 .into_iter()
                 .fold(assistant(content.into()), AssistantMessage::with_call),
         )
     }
 
-    /// Adds the result of the call with this id.
+    /// Appends a `tool` message with the result of the call with this id.
     pub fn tool(self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
-        self.message(Message::tool(call_id, content))
+        self.with_message(Message::tool(call_id, content))
     }
 
-    /// Adds rendered instructions with the role `system`.
+    /// Renders a template and appends it as a `system` message.
     pub fn system_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
-        self.rendered(template, context, Message::system)
+        self.with_rendered(template, context, Message::system)
     }
 
-    /// Adds rendered instructions with the role `developer`.
+    /// Renders a template and appends it as a `developer` message.
     pub fn developer_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
-        self.rendered(template, context, Message::developer)
+        self.with_rendered(template, context, Message::developer)
     }
 
-    /// Adds a rendered user message.
+    /// Renders a template and appends it as a `user` message.
     pub fn user_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
-        self.rendered(template, context, Message::user)
+        self.with_rendered(template, context, Message::user)
     }
 
-    /// Adds a rendered assistant message.
+    /// Renders a template and appends it as an `assistant` message.
     pub fn assistant_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
-        self.rendered(template, context, Message::assistant)
+        self.with_rendered(template, context, Message::assistant)
     }
 
-    /// Adds the rendered result of the call with this id.
+    /// Renders a template and appends it as the result of the call with this id.
     pub fn tool_template<T: Serialize + ?Sized>(
         self,
         call_id: impl Into<String>,
         template: &PromptTemplate,
         context: &T,
     ) -> Self {
-        self.rendered(template, context, |text| Message::tool(call_id, text))
+        self.with_rendered(template, context, |text| Message::tool(call_id, text))
     }
 
-    /// Adds a message as it is.
-    pub fn message(mut self, message: impl Into<Message>) -> Self {
+    /// Appends a message unchanged.
+    pub fn with_message(mut self, message: impl Into<Message>) -> Self {
         self.messages.push(message.into());
         self
     }
 
-    /// Adds messages as they are.
-    pub fn messages<M: Into<Message>>(mut self, messages: impl IntoIterator<Item = M>) -> Self {
+    /// Appends messages unchanged.
+    pub fn with_messages<M: Into<Message>>(mut self, messages: impl IntoIterator<Item = M>) -> Self {
         self.messages.extend(messages.into_iter().map(Into::into));
         self
     }
 
-    /// Names the participant who says the last message.
+    /// Sets the participant name of the last message.
     ///
-    /// A tool message has no participant to name, and is a fault; so is a name before the first message.
+    /// [`build`](Self::build) fails if the last message is a `tool` message, which has no name field, or if there is no
+    /// message yet.
+    ///
+    /// ```
+    /// use agcore_prompt::PromptComposer;
+    ///
+    /// let messages = PromptComposer::new().user("Hi, I am Lin.").with_name("lin").build()?;
+    /// assert_eq!(serde_json::to_value(&messages[0]).unwrap()["name"], "lin");
+    ///
+    /// let error = PromptComposer::new().with_name("lin").user("Hi").build().unwrap_err();
+    /// assert_eq!(error.to_string(), "no message to name: call `with_name` after adding a message");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         match self.messages.last_mut() {
@@ -144,54 +177,61 @@ impl PromptComposer {
         self
     }
 
-    /// The messages.
+    /// Returns the messages.
     ///
     /// # Errors
-    /// The first fault of the chain: a template that could not be rendered, or a name for a message that has none; else
-    /// messages that may not be sent in this order (see [`validate_messages`]).
+    /// Returns the first error of the chain: a template that failed to render, or a name for a message without a name
+    /// field. Otherwise fails if the order of the messages is invalid (see [`validate_messages`]).
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptComposer, PromptErrorKind};
+    ///
+    /// let error = PromptComposer::new().user("Hello?").user("Anybody there?").build().unwrap_err();
+    /// assert_eq!(error.kind(), &PromptErrorKind::InvalidSequence { index: 1 });
+    /// ```
     pub fn build(self) -> Result<Vec<Message>, PromptError> {
-        if let Some(fault) = self.fault {
-            return Err(fault);
+        if let Some(error) = self.error {
+            return Err(error);
         }
         match validate_messages(&self.messages) {
             Ok(()) => Ok(self.messages),
-            Err(fault) => Err(PromptError::caused(
-                PromptErrorKind::InvalidSequence { index: fault.index },
-                fault,
+            Err(error) => Err(PromptError::with_source(
+                PromptErrorKind::InvalidSequence { index: error.index },
+                error,
             )),
         }
     }
 
-    /// A request with the messages for this model.
+    /// Returns a request with the messages for a model.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build).
+    /// Fails like [`build`](Self::build).
     pub fn build_request(self, model: impl Into<String>) -> Result<ChatRequest, PromptError> {
         Ok(ChatRequest::new(self.build()?.into_iter().map(Arc::new)).with_model(model))
     }
 
-    fn rendered<T: Serialize + ?Sized>(
+    fn with_rendered<T: Serialize + ?Sized>(
         mut self,
         template: &PromptTemplate,
         context: &T,
         message: impl FnOnce(String) -> Message,
     ) -> Self {
         match template.render_from(context) {
-            Ok(text) => self.message(message(text)),
-            Err(fault) => {
-                self.fail(fault);
-                // What is said of the last message later in the chain shall be said of this one.
-                self.message(message(String::new()))
+            Ok(text) => self.with_message(message(text)),
+            Err(error) => {
+                self.fail(error);
+                // A later `with_name` must refer to this message, not to the one before it.
+                self.with_message(message(String::new()))
             }
         }
     }
 
-    fn fail(&mut self, fault: PromptError) {
-        self.fault.get_or_insert(fault);
+    fn fail(&mut self, error: PromptError) {
+        self.error.get_or_insert(error);
     }
 }
 
-/// What the model said, from content as other roles have it.
+/// Converts content, as the other roles have it, into an assistant message.
 fn assistant(content: Content) -> AssistantMessage {
     match content {
         Content::Text(text) => AssistantMessage::new(text),

@@ -1,22 +1,23 @@
-//! [`PromptError`]: everything that can go wrong with a prompt.
+//! [`PromptError`]: the error type of the crate.
 
 mod location;
 mod kind;
-mod near;
 
 pub use kind::PromptErrorKind;
 pub use location::Location;
-pub(crate) use near::near_names;
 
 use std::{error::Error, fmt, sync::Arc};
 
-use agcore_chat::{Fault, FaultKind};
+use agcore_chat::{Fault, FaultKind, text::nearest_names};
 
-/// Everything that can go wrong with a prompt: what, where, and why.
+/// The maximum number of similar names that an error suggests.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// An error that occurred while compiling, rendering or composing a prompt.
 ///
-/// One word large and cheap to clone, so that a template compiled at first use can tell its fault each time. None of
-/// these is worth a retry: the template, the context or the options have to change. Neither the message nor the kind
-/// holds values of the context; only names and pieces of the template.
+/// The type is one pointer in size and cheap to clone, so that a lazily compiled template can return its error at every
+/// use. Retrying never helps: the template, the context or the options have to change. Neither the message nor the kind
+/// contains values of the context, only names and excerpts of the template.
 ///
 /// ```
 /// use agcore_prompt::{PromptErrorKind, PromptTemplate};
@@ -36,17 +37,17 @@ struct Inner {
 }
 
 impl PromptError {
-    /// What went wrong.
+    /// Returns what went wrong.
     pub fn kind(&self) -> &PromptErrorKind {
         &self.0.kind
     }
 
-    /// Where in which template, if it was in a template.
+    /// Returns the location in the template, if the error refers to one.
     pub fn location(&self) -> Option<&Location> {
         self.0.location.as_ref()
     }
 
-    /// The error as data, for events and journals.
+    /// Converts the error into serializable data for events and journals.
     pub fn fault(&self) -> Fault {
         let kind = match self.kind() {
             PromptErrorKind::TemplateNotFound { .. } | PromptErrorKind::PartialNotFound { .. } => FaultKind::NotFound,
@@ -76,7 +77,7 @@ impl PromptError {
     }
 
     #[cold]
-    pub(crate) fn caused(kind: PromptErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn with_source(kind: PromptErrorKind, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::new(Inner {
             kind,
             location: None,
@@ -117,4 +118,10 @@ impl From<PromptErrorKind> for PromptError {
     fn from(kind: PromptErrorKind) -> Self {
         Self::new(kind)
     }
+}
+
+/// Returns the known names that are similar to an unknown one, the most similar first.
+pub(crate) fn similar_names<N: AsRef<str>>(unknown: &str, known: impl IntoIterator<Item = N>) -> Vec<String> {
+    let similar = nearest_names(unknown, known, MAX_SUGGESTIONS);
+    similar.into_iter().map(|name| name.as_ref().to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! Prompts: a small, strict template engine, a registry and a composer of messages.
+//! Prompt templates, a template registry and a message composer for language models.
 //!
 //! ```
 //! use agcore_prompt::PromptTemplate;
@@ -10,16 +10,16 @@
 //! # Ok::<(), agcore_prompt::PromptError>(())
 //! ```
 //!
-//! | what | with |
+//! | to | use |
 //! |---|---|
-//! | one template | [`PromptTemplate`] |
-//! | many, which are each other's partials | [`PromptTemplateRegistry`] |
-//! | what they read | [`Value`] and [`Object`], or anything serializable |
-//! | messages of them | [`PromptComposer`] |
-//! | what users wrote | [`data_block()`] |
+//! | render one template | [`PromptTemplate`] |
+//! | manage templates that include each other as partials | [`PromptTemplateRegistry`] |
+//! | build the data that templates read | [`Value`] and [`Object`], or any [`serde::Serialize`] type |
+//! | assemble the messages of a request | [`PromptComposer`] |
+//! | embed untrusted user input safely | [`data_block()`] |
 //!
-//! No runtime, no clock, no environment, no globals: the crate builds for wasm32. Only [`PromptTemplateRegistry`] reads
-//! files, and only those it is told to.
+//! The crate needs no async runtime, reads neither the clock nor the environment, keeps no global state, and builds for
+//! wasm32. Only [`PromptTemplateRegistry`] reads files, and only the ones it is asked to load.
 #![doc = include_str!("language.md")]
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! [`PromptTemplateRegistry`]: templates by name, which are each other's partials.
+//! [`PromptTemplateRegistry`]: named templates that can include each other.
 
 mod entry;
 mod files;
@@ -8,16 +8,16 @@ use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use serde::Serialize;
 
 use crate::{
-    error::{PromptError, PromptErrorKind, near_names},
+    error::{PromptError, PromptErrorKind, similar_names},
     template::{Compiled, Partials, PromptTemplate, RenderOptions, is_template_name},
     value::Value,
 };
 use entry::Entry;
 
-/// Templates by name, which are each other's partials.
+/// A collection of named templates that can include each other as partials.
 ///
-/// A plain value: nothing is global, and no file is watched. Cheap to clone; a clone, and a template taken
-/// [out](Self::get) of the registry, keep seeing what was registered then.
+/// The registry is a plain value: it has no global state and does not watch files. It is cheap to clone. A clone, and a
+/// template [returned](Self::get) by the registry, keep a snapshot of the templates registered at that time.
 ///
 /// ```
 /// use agcore_prompt::{Object, PromptTemplateRegistry};
@@ -40,50 +40,78 @@ pub struct PromptTemplateRegistry {
 struct Entries(BTreeMap<Box<str>, Arc<Entry>>);
 
 impl PromptTemplateRegistry {
-    /// A registry without templates.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The registry with other options, which hold for all its templates.
+    /// Sets the options with which all templates of the registry are rendered.
     #[must_use]
     pub fn with_options(mut self, options: RenderOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Compiles a template and registers it, in the place of another of the same name.
+    /// Compiles a template and registers it, replacing any template of the same name.
     ///
     /// # Errors
-    /// When the source is not a template, or the name cannot stand in a partial tag.
+    /// Fails if the source is not a valid template, or if the name cannot be written in a partial tag.
     pub fn register(&mut self, name: &str, source: impl Into<String>) -> Result<(), PromptError> {
         let compiled = Compiled::new(Some(name), source.into())?;
         self.insert(name, Entry::ready(compiled))
     }
 
-    /// Registers a template that is compiled when it is first used, and then once.
+    /// Registers a template that is compiled once, at its first use.
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptTemplateRegistry, Value};
+    ///
+    /// let mut prompts = PromptTemplateRegistry::new();
+    /// prompts.register_lazy("footer", "Answer in one sentence.")?;
+    /// prompts.register_lazy("broken", "{{#if name}}")?;
+    ///
+    /// assert_eq!(prompts.render("footer", &Value::Null)?, "Answer in one sentence.");
+    /// assert!(prompts.render("broken", &Value::Null).is_err());
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     ///
     /// # Errors
-    /// When the name cannot stand in a partial tag. A fault of the source is told at each use.
+    /// Fails if the name cannot be written in a partial tag. If the source is not a valid template, every use of it
+    /// returns the error.
     pub fn register_lazy(&mut self, name: &str, source: impl Into<String>) -> Result<(), PromptError> {
         self.insert(name, Entry::lazy(name, source.into()))
     }
 
-    /// Reads a file, compiles it and registers it, in the place of another of the same name.
+    /// Reads a file, compiles it and registers it, replacing any template of the same name.
     ///
     /// # Errors
-    /// When the file cannot be read as UTF-8, and those of [`register`](Self::register).
+    /// Fails if the file cannot be read or is not valid UTF-8, and like [`register`](Self::register).
     pub fn register_file(&mut self, name: &str, path: impl AsRef<Path>) -> Result<(), PromptError> {
         self.register(name, files::read(path.as_ref())?)
     }
 
-    /// Registers all files of a folder and of the folders in it that have this extension (`"hbs"`), under their paths
-    /// in the folder without the extension (`"support/greeting"`). Hidden files and links to folders are passed over.
+    /// Registers all files with an extension (such as `"hbs"`) in a folder and its subfolders, and returns their number.
     ///
-    /// Gives back how many there were. After an error nothing has changed.
+    /// The name of a template is the path of its file relative to the folder, with `/` as the separator and without the
+    /// extension, such as `"support/greeting"`. Hidden files and symbolic links to folders are skipped. The registry is
+    /// unchanged after an error.
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptTemplateRegistry, Value};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("agcore-prompt-{}", std::process::id()));
+    /// # std::fs::create_dir_all(folder.join("support"))?;
+    /// std::fs::write(folder.join("support/greeting.hbs"), "Hello!")?;
+    ///
+    /// let mut prompts = PromptTemplateRegistry::new();
+    /// assert_eq!(prompts.load_folder(&folder, "hbs")?, 1);
+    /// assert_eq!(prompts.render("support/greeting", &Value::Null)?, "Hello!");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// When the folder or a file cannot be read, and those of [`register`](Self::register).
+    /// Fails if the folder or a file cannot be read, and like [`register`](Self::register).
     pub fn load_folder(&mut self, folder: impl AsRef<Path>, extension: &str) -> Result<usize, PromptError> {
         let mut loaded = self.clone();
         let files = files::list(folder.as_ref(), extension)?;
@@ -94,18 +122,28 @@ impl PromptTemplateRegistry {
         Ok(files.len())
     }
 
-    /// Takes a template out of the registry; tells whether there was one.
+    /// Removes a template and returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         Arc::make_mut(&mut self.entries).0.remove(name).is_some()
     }
 
-    /// The template of this name, which goes on finding its partials among the templates of now.
+    /// Returns the template with this name, bound to the partials that are registered now.
     ///
     /// # Errors
-    /// When there is none, or it was registered lazily and does not compile.
+    /// Fails if no template has this name, or if it was registered lazily and does not compile.
+    ///
+    /// ```
+    /// use agcore_prompt::PromptTemplateRegistry;
+    ///
+    /// let mut prompts = PromptTemplateRegistry::new();
+    /// prompts.register("greeting", "Hello!")?;
+    /// let error = prompts.get("greetings").unwrap_err();
+    /// assert_eq!(error.to_string(), "template `greetings` is not registered; did you mean `greeting`?");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn get(&self, name: &str) -> Result<PromptTemplate, PromptError> {
         let Some(entry) = self.entries.0.get(name) else {
-            let near = near_names(name, self.names());
+            let near = similar_names(name, self.names());
             return Err(PromptErrorKind::TemplateNotFound {
                 name: name.to_owned(),
                 near,
@@ -115,33 +153,44 @@ impl PromptTemplateRegistry {
         Ok(self.bound(Arc::clone(entry.compiled()?)))
     }
 
-    /// The template, able to find its partials among the templates of now, with the options of the registry.
+    /// Returns a copy of a template that uses the partials registered now and the options of the registry.
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptTemplate, PromptTemplateRegistry, Value};
+    ///
+    /// let mut partials = PromptTemplateRegistry::new();
+    /// partials.register("rules", "Be brief.")?;
+    ///
+    /// let template = PromptTemplate::compile("You are Ada. {{> rules}}")?;
+    /// assert_eq!(partials.bind(&template).render(&Value::Null)?, "You are Ada. Be brief.");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn bind(&self, template: &PromptTemplate) -> PromptTemplate {
         self.bound(Arc::clone(template.compiled()))
     }
 
-    /// Renders the template of this name.
+    /// Renders the template with this name.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get) and [`PromptTemplate::render`].
+    /// Fails like [`get`](Self::get) and [`PromptTemplate::render`].
     pub fn render(&self, name: &str, context: &Value) -> Result<String, PromptError> {
         self.get(name)?.render(context)
     }
 
-    /// Renders the template of this name with anything serializable.
+    /// Renders the template with this name from any serializable value.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get) and [`PromptTemplate::render_from`].
+    /// Fails like [`get`](Self::get) and [`PromptTemplate::render_from`].
     pub fn render_from<T: Serialize + ?Sized>(&self, name: &str, context: &T) -> Result<String, PromptError> {
         self.get(name)?.render_from(context)
     }
 
-    /// Whether there is a template of this name.
+    /// Returns whether a template has this name.
     pub fn contains(&self, name: &str) -> bool {
         self.entries.0.contains_key(name)
     }
 
-    /// The names of all templates, sorted.
+    /// Returns the names of all templates in sorted order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.entries.0.keys().map(|name| &**name)
     }

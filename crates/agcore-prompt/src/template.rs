@@ -1,8 +1,7 @@
 //! [`PromptTemplate`]: a compiled template.
 
-mod depth;
 mod options;
-mod fault;
+mod parse_error;
 mod lexer;
 mod space;
 mod path;
@@ -29,9 +28,10 @@ use crate::{
 };
 use scope::Scope;
 
-/// A compiled template; the language is described at the [crate].
+/// A compiled template. See the [crate documentation](crate#template-language) for the language.
 ///
-/// Cheap to clone, and shared between threads without a lock. [`Display`](fmt::Display) gives the source.
+/// Templates are cheap to clone and can be shared between threads without a lock. [`Display`](fmt::Display) prints the
+/// source.
 ///
 /// ```
 /// use agcore_prompt::{Object, PromptTemplate};
@@ -51,11 +51,23 @@ pub struct PromptTemplate {
 impl PromptTemplate {
     /// Compiles a template.
     ///
-    /// Partials are found only by templates of a [`PromptTemplateRegistry`](crate::PromptTemplateRegistry).
+    /// A template can include partials only if it belongs to a [`PromptTemplateRegistry`](crate::PromptTemplateRegistry)
+    /// or was [bound](crate::PromptTemplateRegistry::bind) to one.
     ///
     /// # Errors
-    /// When the source is not a template, or its blocks are nested more than 16 levels deep; with line, column,
-    /// excerpt and what was expected.
+    /// Fails if the source is not a valid template, or if its blocks are nested more than 16 levels deep. The error
+    /// contains the line, the column, an excerpt and what was expected.
+    ///
+    /// ```
+    /// use agcore_prompt::PromptTemplate;
+    ///
+    /// let error = PromptTemplate::compile("{{#if name}}Hi {{name}}!{{/each}}").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "line 1, column 25: expected {{/if}} to close the {{#if}} on line 1, found `{{/each}}` \
+    ///      (near `{{#if name}}Hi {{name}}!{{/each}}`)",
+    /// );
+    /// ```
     pub fn compile(source: impl Into<String>) -> Result<Self, PromptError> {
         let compiled = Compiled::new(None, source.into())?;
         Ok(Self {
@@ -65,49 +77,83 @@ impl PromptTemplate {
         })
     }
 
-    /// The template with other options.
+    /// Sets the options with which the template is rendered.
     #[must_use]
     pub fn with_options(mut self, options: RenderOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// How the template is rendered.
+    /// Returns the options with which the template is rendered.
     pub fn options(&self) -> RenderOptions {
         self.options
     }
 
-    /// The name under which the template was registered.
+    /// Returns the name under which the template was registered, if any.
     pub fn name(&self) -> Option<&str> {
         self.compiled.name()
     }
 
     /// Renders the template.
     ///
+    /// ```
+    /// use agcore_prompt::{Object, PromptTemplate};
+    ///
+    /// let template = PromptTemplate::compile("{{#if expert}}Be precise.{{else}}Explain each term.{{/if}}")?;
+    /// assert_eq!(template.render(&Object::new().with("expert", true).into())?, "Be precise.");
+    /// assert_eq!(template.render(&Object::new().into())?, "Explain each term.");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
+    ///
     /// # Errors
-    /// When a variable has no value (unless the options are lenient), `each` is given something else than an array,
-    /// an object or null, a partial is not registered or does not compile, blocks and partials are nested too deeply
-    /// or the output is too large.
+    /// Fails if a variable has no value (unless the options are lenient), `each` is applied to anything other than an
+    /// array, an object or null, a partial is not registered or does not compile, blocks and partials are nested too
+    /// deeply, or the output is too large.
     pub fn render(&self, context: &Value) -> Result<String, PromptError> {
         self.render_string(&Scope::root(context))
     }
 
-    /// Renders the template with anything serializable, such as a struct.
+    /// Renders the template with any serializable value, such as a struct.
     ///
-    /// The value is read anew each time; to render one context many times, build a [`Value`] of it.
+    /// Each call serializes the value again. To render the same context many times, build a [`Value`] from it once.
+    ///
+    /// ```
+    /// use agcore_prompt::PromptTemplate;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct User {
+    ///     name: &'static str,
+    ///     languages: Vec<&'static str>,
+    /// }
+    ///
+    /// let template = PromptTemplate::compile("{{name}} speaks{{#each languages}} {{item}}{{/each}}.")?;
+    /// let user = User { name: "Ada", languages: vec!["English", "French"] };
+    /// assert_eq!(template.render_from(&user)?, "Ada speaks English French.");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`render`](Self::render), and when the value cannot be serialized (see [`Value::from_serialize`]).
+    /// Fails like [`render`](Self::render), and if the value cannot be serialized (see [`Value::from_serialize`]).
     pub fn render_from<T: Serialize + ?Sized>(&self, context: &T) -> Result<String, PromptError> {
-        let taken = snapshot(context)?;
-        self.render_string(&Scope::root(taken.root()))
+        let snapshot = snapshot(context)?;
+        self.render_string(&Scope::root(snapshot.root()))
     }
 
     /// Renders the template into a writer.
     ///
+    /// ```
+    /// use agcore_prompt::{Object, PromptTemplate};
+    ///
+    /// let template = PromptTemplate::compile("You are {{name}}.")?;
+    /// let mut prompt = String::from("# Role\n");
+    /// template.render_to(&mut prompt, &Object::new().with("name", "Ada").into())?;
+    /// assert_eq!(prompt, "# Role\nYou are Ada.");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
+    ///
     /// # Errors
-    /// Those of [`render`](Self::render), and when the writer refuses the text. What was written before the error
-    /// stays written.
+    /// Fails like [`render`](Self::render), and if the writer returns an error. Output written before the error stays
+    /// written.
     pub fn render_to<W: fmt::Write + ?Sized>(&self, writer: &mut W, context: &Value) -> Result<(), PromptError> {
         render::render(
             &self.compiled,
@@ -118,10 +164,10 @@ impl PromptTemplate {
         )
     }
 
-    /// The variables that the template needs, in the order of their first use.
+    /// Returns the variables that the template uses, in the order of their first use.
     ///
-    /// What is used of a loop's elements stands behind the list's name and `[]`; at render such a name may also come
-    /// from outside the loop. Variables of partials are not among them, see [`partials`](Self::partials).
+    /// Variables used inside a loop are prefixed with the name of the list and `[]`. When the template is rendered, such a
+    /// variable may also be resolved outside the loop. Variables of [partials](Self::partials) are not included.
     ///
     /// ```
     /// # use agcore_prompt::PromptTemplate;
@@ -133,12 +179,19 @@ impl PromptTemplate {
         variables::variables(&self.compiled)
     }
 
-    /// The names of the partials that the template asks for, in the order of their first use.
+    /// Returns the names of the partials that the template includes, in the order of their first use.
+    ///
+    /// ```
+    /// # use agcore_prompt::PromptTemplate;
+    /// let template = PromptTemplate::compile("{{> header}}{{#if long}}{{> details}}{{/if}}{{> header}}")?;
+    /// assert_eq!(template.partials(), ["header", "details"]);
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     pub fn partials(&self) -> Vec<String> {
         variables::partials(&self.compiled)
     }
 
-    /// A template that finds its partials there.
+    /// Creates a template that looks up its partials in `partials`.
     pub(crate) fn bound(compiled: Arc<Compiled>, partials: Arc<dyn Partials>, options: RenderOptions) -> Self {
         Self {
             compiled,
@@ -147,19 +200,19 @@ impl PromptTemplate {
         }
     }
 
-    /// What the template is compiled to.
+    /// Returns the compiled form.
     pub(crate) fn compiled(&self) -> &Arc<Compiled> {
         &self.compiled
     }
 
     fn render_string<'v, D: Data<'v>>(&self, scope: &Scope<'_, 'v, D>) -> Result<String, PromptError> {
-        let mut out = String::with_capacity(self.compiled.room());
+        let mut out = String::with_capacity(self.compiled.estimated_len());
         render::render(&self.compiled, self.partials.as_deref(), self.options, scope, &mut out)?;
         Ok(out)
     }
 }
 
-/// The source.
+/// Prints the source.
 impl fmt::Display for PromptTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.compiled.source())

@@ -1,6 +1,6 @@
-//! The data that templates read: [`Value`], and flat snapshots of anything serializable.
+//! The data that templates read: [`Value`] trees, and flat snapshots of serializable values.
 
-mod name;
+mod fingerprint;
 mod map;
 mod tree;
 mod convert;

@@ -1,11 +1,11 @@
-//! What rendering allocates: the output, and nothing per node.
-#![allow(clippy::unwrap_used, reason = "tests say what they expect by panicking")]
+//! Allocation tests: rendering allocates the output buffer and nothing per node.
+#![allow(clippy::unwrap_used, reason = "tests assert by panicking")]
 
 use agcore_prompt::{Object, PromptTemplate, RenderOptions, Value};
 use allocation_counter::measure;
 use serde::Serialize;
 
-/// Counts what is written and keeps nothing.
+/// A writer that counts the bytes and discards them.
 struct Sink(usize);
 
 impl std::fmt::Write for Sink {
@@ -66,7 +66,7 @@ fn a_missing_variable_of_a_lenient_template_allocates_nothing() {
 }
 
 #[test]
-fn a_string_is_made_room_for_and_then_doubles() {
+fn the_output_string_is_preallocated_and_then_doubles() {
     let template = PromptTemplate::compile(SOURCE).unwrap();
     let small = context(3);
     assert_eq!(measure(|| drop(template.render(&small).unwrap())).count_total, 1);
@@ -100,6 +100,6 @@ fn cloning_a_template_allocates_nothing() {
 }
 
 #[test]
-fn the_counter_counts() {
+fn the_counter_sees_allocations() {
     assert_eq!(measure(|| drop(String::from("x"))).count_total, 1);
 }

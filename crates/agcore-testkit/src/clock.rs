@@ -1,4 +1,19 @@
-//! [`ManualClock`]: time that passes when a test says so.
+//! A clock that a test controls.
+//!
+//! ```
+//! use std::time::Duration;
+//! use agcore_chat::Clock;
+//! use agcore_testkit::clock::ManualClock;
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let clock = ManualClock::new();
+//! let ((), ()) = tokio::join!(clock.sleep(Duration::from_secs(60)), async {
+//!     clock.wait_for_sleeps(1).await;
+//!     clock.advance(Duration::from_secs(60));
+//! });
+//! assert_eq!(clock.monotonic(), Duration::from_secs(60));
+//! # });
+//! ```
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -9,7 +24,7 @@ use agcore_chat::Clock;
 use async_trait::async_trait;
 use tokio::sync::watch;
 
-/// A clock that stands still until it is turned, or that jumps over every wait.
+/// A [`Clock`] that does not move until a test advances it, or that jumps over every sleep.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,26 +33,27 @@ use tokio::sync::watch;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let clock = ManualClock::jumping();
-/// clock.sleep(Duration::from_secs(3600)).await; // returns at once
+/// clock.sleep(Duration::from_secs(3600)).await; // returns immediately
 /// assert_eq!(clock.monotonic(), Duration::from_secs(3600));
-/// assert_eq!(clock.waits(), [Duration::from_secs(3600)]);
+/// assert_eq!(clock.sleeps(), [Duration::from_secs(3600)]);
 /// # });
 /// ```
 #[derive(Debug)]
 pub struct ManualClock {
     origin: SystemTime,
     elapsed: watch::Sender<Duration>,
-    waits: Mutex<Vec<Duration>>,
+    sleeps: Mutex<Vec<Duration>>,
     jumps: bool,
 }
 
 impl ManualClock {
-    /// A clock that stands still until [`advance`](Self::advance); it begins 2026-01-01T00:00:00Z.
+    /// Creates a clock that moves only when [`advance`](Self::advance) is called. It starts at 2026-01-01T00:00:00Z.
     pub fn new() -> Self {
         Self::with_jumps(false)
     }
 
-    /// A clock on which every wait ends at once and moves the time by as much.
+    /// Creates a clock on which every sleep returns immediately and advances the time by its duration. It starts at
+    /// 2026-01-01T00:00:00Z.
     pub fn jumping() -> Self {
         Self::with_jumps(true)
     }
@@ -48,25 +64,27 @@ impl ManualClock {
         Self {
             origin: SystemTime::UNIX_EPOCH + START,
             elapsed,
-            waits: Mutex::default(),
+            sleeps: Mutex::default(),
             jumps,
         }
     }
 
-    /// Moves the time; waits that are over end.
+    /// Advances the time and wakes all sleeps that are due.
     pub fn advance(&self, by: Duration) {
         self.elapsed.send_modify(|elapsed| *elapsed += by);
     }
 
-    /// All waits that were begun, in order.
-    pub fn waits(&self) -> Vec<Duration> {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the durations of all sleeps started so far, in order.
+    pub fn sleeps(&self) -> Vec<Duration> {
+        self.sleeps.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends when so many waits have been begun.
-    pub async fn waited(&self, count: usize) {
+    /// Waits until at least `count` sleeps have been started in total.
+    ///
+    /// This method is cancel safe.
+    pub async fn wait_for_sleeps(&self, count: usize) {
         let mut changes = self.elapsed.subscribe();
-        while self.waits().len() < count {
+        while self.sleeps().len() < count {
             if changes.changed().await.is_err() {
                 return;
             }
@@ -92,16 +110,19 @@ impl Clock for ManualClock {
 
     async fn sleep(&self, duration: Duration) {
         let until = self.monotonic() + duration;
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner).push(duration);
+        self.sleeps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(duration);
         if self.jumps {
             self.advance(duration);
             return;
         }
-        // Tells `waited` of the new wait.
+        // Notifies `wait_for_sleeps` of the new sleep.
         self.advance(Duration::ZERO);
         let mut elapsed = self.elapsed.subscribe();
         if elapsed.wait_for(|elapsed| *elapsed >= until).await.is_err() {
-            // The sender lives as long as `self`, so this cannot be; never waking up is the safe answer.
+            // Unreachable, because `self` owns the sender; never waking up is the safe fallback.
             std::future::pending::<()>().await;
         }
     }

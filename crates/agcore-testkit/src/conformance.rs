@@ -1,49 +1,59 @@
-//! What every [`LlmProvider`](agcore_llm::LlmProvider) shall do, checked on yours.
+//! A conformance suite: what every [`LlmProvider`](agcore_llm::LlmProvider) must do, checked on yours.
 //!
-//! A [`Subject`] makes a provider whose server plays a [`Scenario`]; the [`Suite`] asks it whole and streamed, and prints
-//! what came out as a [`Grid`]. What cannot be checked on a subject is skipped by name, with the reason.
+//! ```
+//! # #[cfg(feature = "scripted")]
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! use agcore_testkit::conformance::{Behavior, Mode, ScriptSubject, Suite, Verdict};
 //!
-//! - `ServerSubject` (feature `mock-server`): a provider over real HTTP, against the mock
-//!   server.
-//! - `ScriptSubject` (feature `scripted`): a layer around a scripted provider.
-//! - Anything else: implement [`Subject`] and [`Stage`] for your own server.
+//! let subject = ScriptSubject::new("my layer").with_layer(|inner| inner /* wrap `inner` in your layer */);
+//! let grid = Suite::new().run(&subject).await;
+//! grid.assert_passed();
+//! assert_eq!(grid.verdict(Behavior::ParallelCalls, Mode::Streamed), Some(&Verdict::Pass));
+//! # });
+//! ```
 //!
-//! Whatever is asked, a reply has exactly one end, nothing after it, and comes to that end.
+//! A [`Subject`] creates a provider whose server plays a [`Scenario`]. The [`Suite`] calls it both for whole and for
+//! streamed replies and reports the results as a [`Grid`]. What cannot be checked on a subject is listed as skipped,
+//! with the reason.
+//!
+//! - `ServerSubject` (feature `mock-server`) tests a provider over real HTTP, against the mock server.
+//! - `ScriptSubject` (feature `scripted`) tests a layer around a scripted provider.
+//! - For your own server, implement [`Subject`] and [`Fixture`].
+//!
+//! Every check also verifies that each reply ends exactly once and that nothing follows its end.
 
 mod mode;
 mod answer;
 mod scenario;
-mod behaviour;
-mod halt;
-mod stage;
+mod behavior;
+mod check_error;
+mod fixture;
 mod subject;
-#[cfg(any(feature = "mock-server", feature = "scripted"))]
-mod skips;
 mod grid;
 mod side_by_side;
-mod expected;
-mod listening;
-mod scene;
+mod expectations;
+mod reply_reader;
+mod check_context;
 mod check;
 mod suite;
 #[cfg(feature = "scripted")]
-mod script;
+mod script_subject;
 #[cfg(feature = "mock-server")]
-mod server;
+mod server_subject;
 
 #[cfg(feature = "scripted")]
-pub use script::ScriptSubject;
+pub use script_subject::ScriptSubject;
 #[cfg(feature = "mock-server")]
-pub use server::ServerSubject;
+pub use server_subject::ServerSubject;
 pub use {
     answer::{Answer, Slicing},
-    behaviour::Behaviour,
+    behavior::Behavior,
+    check_error::CheckError,
+    fixture::{Fixture, Observation, ReceivedRequest},
     grid::{Cell, Grid, Verdict},
-    halt::Halt,
     mode::Mode,
     scenario::Scenario,
     side_by_side::SideBySide,
-    stage::{SeenRequest, Sight, Stage},
     subject::Subject,
     suite::Suite,
 };

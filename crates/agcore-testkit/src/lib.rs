@@ -1,4 +1,6 @@
-//! Doubles for testing LLM agents, one feature per part.
+//! Test doubles for LLM agents: a mock model server, scripted providers, a conformance suite and a manual clock.
+//!
+//! Each module is a separate feature, and `mock_server` works without the other agcore crates.
 //!
 //! ```
 //! # #[cfg(feature = "mock-server")]
@@ -8,6 +10,7 @@
 //!
 //! let server = MockServer::start(Script::new([Reply::text("Good day.")])).await.unwrap();
 //!
+//! // Any HTTP client can talk to the server.
 //! let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
 //! let mut client = tokio::net::TcpStream::connect(server.address()).await.unwrap();
 //! let head = format!("POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -23,15 +26,19 @@
 //!
 //! # Features
 //!
-//! | feature | part |
+//! <!-- features -->
+//!
+//! | feature | description |
 //! |---|---|
-//! | `mock-server` (default) | `mock_server`: a model server on loopback that plays answers and faults, and the program `agcore-mock` |
-//! | `scripted` | `scripted`: a provider that plays a script, without any network |
-//! | `clock` | `clock`: a clock that a test turns |
-//! | `conformance` | `conformance`: what every provider shall do, checked on yours; with `mock-server` over HTTP, with `scripted` for layers |
-//! | `network` | `network`: no request of agcore's HTTP transport leaves this machine |
-//! | `spans` | `spans`: the spans of a test, to assert on |
-//! | `gzip` | replies of the mock server that come compressed although nobody asked |
+//! | `mock-server` (default) | `mock_server`: a model server on loopback that plays answers and faults, and the program `agcore-mock`. |
+//! | `scripted` | `scripted`: a provider that plays a script, without a network. |
+//! | `clock` | `clock`: a clock that a test controls. |
+//! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |
+//! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |
+//! | `spans` | `spans`: records tracing spans for assertions. |
+//! | `gzip` | `Fault::Gzip`: compressed replies of the mock server. |
+//!
+//! <!-- /features -->
 
 #[cfg(feature = "clock")]
 pub mod clock;
@@ -39,9 +46,36 @@ pub mod clock;
 pub mod mock_server;
 #[cfg(feature = "scripted")]
 pub mod scripted;
-#[cfg(feature = "network")]
-pub mod network;
 #[cfg(feature = "spans")]
 pub mod spans;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+
+/// Denying network access, so that a test that would make a real call fails instead.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_llm::{LlmErrorKind, LlmProviderExt, ProviderConfig};
+/// use agcore_testkit::network::deny_network;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let _denied = deny_network();
+/// let provider = ProviderConfig::parse("openai:gpt-5-mini")?.with_api_key("sk-example").build()?;
+/// let error = provider.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap_err();
+/// assert_eq!(error.kind(), &LlmErrorKind::Connect);
+/// assert!(!error.is_retryable() && error.message().contains("`deny_network()` at"));
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
+///
+/// Servers on loopback, such as `mock_server`, remain reachable unless
+/// [`with_loopback_denied`](network::NetworkDenial::with_loopback_denied) is called. The denial applies to the entire
+/// process: see [`deny_network`](network::deny_network).
+#[cfg(feature = "network")]
+pub mod network {
+    pub use agcore_llm::transport::http::{NetworkDenial, deny_network};
+}
+
+#[cfg(all(doctest, feature = "conformance", feature = "mock-server", feature = "scripted"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

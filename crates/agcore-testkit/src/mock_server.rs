@@ -1,79 +1,78 @@
-//! A model server on loopback that plays answers and faults over real HTTP.
+//! A mock model server on loopback that plays scripted answers and faults over real HTTP.
 //!
-//! It speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Ollama's own API, whole and streamed. It
-//! knows nothing of agcore's other crates: it reads and writes raw JSON after the vendors' documents, and refuses what
-//! the vendors would refuse, so it can judge any client.
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use agcore_testkit::mock_server::{ApiError, Ending, Fault, MockServer, Outcome, Point, Reply, Script};
+//! # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
+//! # async fn chat(server: &MockServer) -> String {
+//! #     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+//! #     let mut client = TcpStream::connect(server.address()).await.unwrap();
+//! #     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ";
+//! #     client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+//! #     let mut reply = String::new();
+//! #     client.read_to_string(&mut reply).await.unwrap();
+//! #     reply
+//! # }
 //!
-//! - What is replied comes from a [`Behaviour`]: a closure over the request, a [`Script`], [`demo_behaviour`], or
-//!   [`Playground`] for hands.
-//! - A [`Reply`] is an [`Answer`], an [`ApiError`] or raw bytes, with a pace and with [`Fault`]s.
-//! - [`MockServer::requests`] tells what came in and what became of it. Tests wait for events, not for time:
-//!   [`MockServer::wait_for_requests`], [`MockServer::wait_for_outcome`], [`Gate`].
+//! let server = MockServer::start(Script::new([
+//!     Reply::error(ApiError::new(429).with_retry_after("2")),
+//!     Reply::text("never arrives").with_fault(Fault::cut(Point::BeforeHeaders, Ending::Abrupt)),
+//!     Reply::text("Good day."),
+//! ]))
+//! .await
+//! .unwrap();
+//!
+//! // `chat` is the client under test: it posts to `server.base_url()`.
+//! assert!(chat(&server).await.starts_with("HTTP/1.1 429"));
+//! assert_eq!(chat(&server).await, "");
+//! assert!(chat(&server).await.contains("Good day."));
+//!
+//! let requests = server.requests();
+//! assert_eq!(requests[2].prompt().last_user(), "Hi");
+//! assert_eq!(requests[1].outcome(), Outcome::Faulted);
+//! server.assert_done();
+//! # });
+//! ```
+//!
+//! The server implements OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Ollama's native API, each
+//! both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw JSON
+//! according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
+//!
+//! - A [`Behavior`] decides what to reply: a closure over the request, a [`Script`], the [`Demo`] model, or the
+//!   interactive [`Playground`] model.
+//! - A [`Reply`] is an [`Answer`], an [`ApiError`] or raw bytes, with an optional pace and any number of [`Fault`]s.
+//! - [`MockServer::requests`] returns every request together with its [`Outcome`]. Tests wait for events instead of
+//!   sleeping: see [`MockServer::wait_for_requests`], [`MockServer::wait_for_outcome`] and [`Gate`].
 
-// Data, from what is said to what is sent.
-mod answer;
-mod api;
-mod api_error;
-mod call;
-mod chunking;
-mod error_body;
-mod error_shape;
-mod event;
-mod fault;
-mod gate;
-mod prompt;
-mod transmission;
-mod usage;
-mod verdict;
-
-// Pure doers.
-mod embedding;
-mod judge;
-mod listing;
-mod wire;
-
-// A request, its reply, and who decides.
+// Data: what a reply consists of.
 mod reply;
+
+// Pure functions: requests to prompts, answers to JSON and events, for each API.
+mod wire;
 mod request;
 
-mod behaviour;
-mod compose;
-mod decide;
-mod demo;
-mod options;
-mod playground;
+// Deciding what to reply.
+mod behavior;
 mod script;
-mod script_file;
+mod demo;
+mod playground;
 
-// The server.
-mod closing;
-mod deaf;
-mod log;
-mod player;
+// Sending it.
+mod compose;
 mod server;
-mod service;
-mod socket;
-mod ticket;
+mod deaf_server;
 
-pub use answer::{Answer, Finish};
-pub use api::{Api, Operation};
-pub use api_error::ApiError;
-pub use behaviour::Behaviour;
-pub use call::ToolCall;
-pub use chunking::Chunking;
-pub use deaf::DeafServer;
-pub use demo::{Demo, demo_behaviour};
-pub use embedding::embed;
-pub use error_shape::ErrorShape;
-pub use fault::{Ending, Fault, Hold, LineEnds, Point};
-pub use gate::Gate;
-pub use options::MockOptions;
-pub use playground::Playground;
-pub use prompt::{OfferedTool, Prompt, Role, Turn};
-pub use reply::Reply;
-pub use request::{Outcome, RecordedRequest};
-pub use script::Script;
-pub use script_file::{ScriptFileError, read_script};
-pub use server::MockServer;
-pub use usage::{TokenUsage, tokens_of};
-pub use verdict::Mismatch;
+pub use {
+    behavior::{Behavior, Mismatch},
+    deaf_server::DeafServer,
+    demo::{Demo, demo_behavior},
+    playground::Playground,
+    reply::{
+        Answer, ApiError, Chunking, Ending, ErrorShape, Fault, Finish, Gate, Hold, LineEnds, Point, Reply, TokenUsage,
+        ToolCall, estimate_tokens,
+    },
+    request::{Outcome, RecordedRequest},
+    script::{Script, ScriptParseError},
+    server::{MockOptions, MockServer},
+    wire::{Api, OfferedTool, Operation, Prompt, Role, Turn, embed},
+};

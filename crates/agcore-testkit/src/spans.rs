@@ -1,4 +1,4 @@
-//! [`SpanLog`]: the spans of a test, to assert on.
+//! Recording tracing spans, so that a test can make assertions about them.
 //!
 //! ```
 //! use agcore_testkit::spans::SpanLog;
@@ -31,70 +31,83 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-/// One span, with the fields that were recorded until now.
+/// A recorded span, with the fields recorded so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedSpan {
-    /// Its name in the source.
+    /// The name of the span.
     pub name: &'static str,
-    /// The name of the span that it was opened in.
+    /// The name of the parent span.
     pub parent: Option<String>,
-    /// Fields by name, as text.
+    /// The values of fields as text, by name.
     pub fields: BTreeMap<&'static str, String>,
-    /// Whether it is over.
+    /// Whether the span has been closed.
     pub closed: bool,
 }
 
 impl RecordedSpan {
-    /// A field's value as text, if it was recorded.
+    /// Returns the value of a field as text, or `None` if it was not recorded.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 }
 
-/// Keeps every span that is opened while it listens. Clones share what was heard.
+/// A tracing layer that records every span opened while it is active. Clones share the same log.
+///
+/// ```
+/// use agcore_testkit::spans::SpanLog;
+///
+/// let log = SpanLog::new();
+/// let guard = log.listen();
+/// let span = tracing::info_span!("request", status = tracing::field::Empty);
+/// span.record("status", 200);
+/// drop((span, guard));
+/// let request = log.only("request");
+/// assert_eq!((request.field("status"), request.closed), (Some("200"), true));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct SpanLog(Arc<Mutex<Vec<(Id, RecordedSpan)>>>);
 
 impl SpanLog {
-    /// An empty log.
+    /// Creates an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Listens on this thread until the guard is dropped. A test on a runtime of one thread hears all of its own spans
-    /// and none of another test's.
-    #[must_use = "it listens until the guard is dropped"]
+    /// Records the spans of this thread until the guard is dropped. A test on a single-threaded runtime records all of
+    /// its own spans and none of other tests.
+    #[must_use = "spans are recorded until the guard is dropped"]
     pub fn listen(&self) -> DefaultGuard {
         tracing::subscriber::set_default(Registry::default().with(self.clone()))
     }
 
-    /// Listens while a function runs.
+    /// Records the spans opened while `run` runs.
     pub fn record<R>(&self, run: impl FnOnce() -> R) -> R {
         tracing::subscriber::with_default(Registry::default().with(self.clone()), run)
     }
 
-    /// All spans, in the order in which they were opened.
+    /// Returns all spans, in the order in which they were opened.
     pub fn spans(&self) -> Vec<RecordedSpan> {
         self.lock().iter().map(|(_, span)| span.clone()).collect()
     }
 
-    /// The spans of this name.
+    /// Returns the spans with this name.
     pub fn named(&self, name: &str) -> Vec<RecordedSpan> {
         self.spans().into_iter().filter(|span| span.name == name).collect()
     }
 
-    /// The one span of this name.
+    /// Returns the only span with this name.
     ///
     /// # Panics
-    /// When there is none or more than one.
-    #[expect(clippy::panic, reason = "this is an assertion of a test")]
+    ///
+    /// Panics unless there is exactly one.
+    #[expect(clippy::panic, reason = "this is a test assertion")]
     pub fn only(&self, name: &str) -> RecordedSpan {
         let mut spans = self.named(name);
         match (spans.pop(), spans.len()) {
             (Some(span), 0) => span,
             (last, more) => panic!(
-                "{} spans are called `{name}`, not one",
+                "expected one span named `{name}`, found {}",
                 more + usize::from(last.is_some())
             ),
         }
@@ -104,10 +117,10 @@ impl SpanLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the newest span with this id: ids are used again once a span is closed.
-    fn change(&self, id: &Id, change: impl FnOnce(&mut RecordedSpan)) {
+    /// Updates the latest span with this id, because ids are reused after a span is closed.
+    fn update(&self, id: &Id, update: impl FnOnce(&mut RecordedSpan)) {
         if let Some((_, span)) = self.lock().iter_mut().rev().find(|(known, _)| known == id) {
-            change(span);
+            update(span);
         }
     }
 }
@@ -129,11 +142,11 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for SpanLog {
     fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
         let mut fields = Fields::default();
         values.record(&mut fields);
-        self.change(id, |span| span.fields.extend(fields.0));
+        self.update(id, |span| span.fields.extend(fields.0));
     }
 
     fn on_close(&self, id: Id, _: Context<'_, S>) {
-        self.change(&id, |span| span.closed = true);
+        self.update(&id, |span| span.closed = true);
     }
 }
 

@@ -1,5 +1,5 @@
-//! `deny_network()`. It is process-wide, so this is a program of its own with one test that goes step by step.
-#![allow(clippy::unwrap_used, reason = "tests may fail loudly")]
+//! `deny_network()`. It affects the entire process, so this is a separate program with a single test.
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use agcore_testkit::{
 };
 
 fn provider(url: &str, proxy: Proxy) -> Arc<dyn LlmProvider> {
-    let config = ProviderConfig::of("openai:m")
+    let config = ProviderConfig::parse("openai:m")
         .unwrap()
         .with_base_url(url)
         .with_proxy(proxy);
@@ -23,10 +23,10 @@ async fn ask(provider: &dyn LlmProvider) -> Result<ChatResponse, LlmError> {
 }
 
 #[track_caller]
-fn denied(answer: Result<ChatResponse, LlmError>, parts: &[&str]) {
-    let error = answer.unwrap_err();
+fn assert_denied(result: Result<ChatResponse, LlmError>, parts: &[&str]) {
+    let error = result.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
-    assert!(!error.is_retryable(), "a retry does not help");
+    assert!(!error.is_retryable(), "a retry cannot succeed");
     let message = error.message();
     assert!(message.contains("is denied by `deny_network()` at"), "{message}");
     parts
@@ -35,41 +35,37 @@ fn denied(answer: Result<ChatResponse, LlmError>, parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn the_network_is_denied_while_a_guard_lives() {
+async fn denies_network_access_while_a_guard_exists() {
     let server = MockServer::start(Script::new([Reply::text("hello")]).repeating())
         .await
         .unwrap();
-    let here = provider(&server.base_url(), Proxy::None);
-    // An address that is never routed (RFC 5737): without the denial this would fail in another way.
-    let away = provider("http://192.0.2.1/v1", Proxy::None);
+    let local = provider(&server.base_url(), Proxy::None);
+    // An address that is never routed (RFC 5737): without the denial, this would fail differently.
+    let remote = provider("http://192.0.2.1/v1", Proxy::None);
     let by_proxy = provider(&server.base_url(), Proxy::parse("http://192.0.2.1:3128").unwrap());
     let by_environment = provider(&server.base_url(), Proxy::Environment);
 
     let guard = deny_network();
     let line = format!("{}:{}", file!(), line!() - 1);
-    denied(
-        ask(&*away).await,
+    assert_denied(
+        ask(&*remote).await,
         &["http://192.0.2.1", &line, "a cassette or a mock server"],
     );
-    denied(ask(&*by_proxy).await, &[&line]);
-    denied(ask(&*by_environment).await, &[&line]);
-    assert_eq!(ask(&*here).await.unwrap().text(), "hello", "loopback is allowed");
+    assert_denied(ask(&*by_proxy).await, &[&line]);
+    assert_denied(ask(&*by_environment).await, &[&line]);
+    assert_eq!(ask(&*local).await.unwrap().text(), "hello", "loopback is allowed");
     let before = server.requests().len();
 
-    // A connection that is open already is no way out.
+    // An existing connection is denied as well.
     let strict = deny_network().with_loopback_denied();
     let strict_line = format!("{}:{}", file!(), line!() - 1);
-    denied(ask(&*here).await, &[&server.root_url(), &strict_line]);
+    assert_denied(ask(&*local).await, &[&server.root_url(), &strict_line]);
     assert_eq!(server.requests().len(), before, "nothing was sent");
 
     drop(strict);
-    assert_eq!(ask(&*here).await.unwrap().text(), "hello", "the other guard allows it");
-    denied(ask(&*away).await, &[&line]);
+    assert_eq!(ask(&*local).await.unwrap().text(), "hello", "the other guard allows it");
+    assert_denied(ask(&*remote).await, &[&line]);
 
     drop(guard);
-    assert_eq!(
-        ask(&*by_environment).await.unwrap().text(),
-        "hello",
-        "nobody denies anything"
-    );
+    assert_eq!(ask(&*by_environment).await.unwrap().text(), "hello", "no guard is left");
 }

@@ -1,6 +1,6 @@
-//! What does not compile: each time what does, and after it the same with one mistake.
+//! Code that must not compile. Each valid example is followed by the same code with one mistake.
 //!
-//! That `refusals` in `src` sees the error is not yet that a build fails:
+//! The tests in `error_tests` check the errors of the macro; this one checks that they fail the build:
 //!
 //! ```
 //! # use agcore_tools::{ToolError, tool};
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! The rest is found by the compiler. The arguments are from JSON and have a schema:
+//! The compiler finds the other mistakes. Arguments must implement `Deserialize` and `JsonSchema`:
 //!
 //! ```
 //! # use agcore_tools::{ToolError, schemars::{self, JsonSchema}, tool};
@@ -44,7 +44,7 @@
 //! }
 //! ```
 //!
-//! The error is a `ToolError`:
+//! The error must be a `ToolError`:
 //!
 //! ```compile_fail,E0308
 //! # use agcore_tools::{ToolError, tool};
@@ -55,7 +55,7 @@
 //! }
 //! ```
 //!
-//! The value can be written as JSON:
+//! The value must implement `Serialize`:
 //!
 //! ```compile_fail,E0277
 //! # use agcore_tools::{ToolError, tool};
@@ -67,7 +67,7 @@
 //! }
 //! ```
 //!
-//! What comes from the context can be taken from there:
+//! Parameters from the context must implement `FromContext`:
 //!
 //! ```
 //! # use agcore_tools::{ToolContext, ToolError, tool};
@@ -86,7 +86,7 @@
 //! }
 //! ```
 //!
-//! Calls run on any thread:
+//! The future must be `Send`:
 //!
 //! ```
 //! # use agcore_tools::{ToolError, tool};

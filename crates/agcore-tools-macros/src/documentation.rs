@@ -1,15 +1,15 @@
-//! Doc comments as text for the model.
+//! Converts doc comments into text for the model.
 
 use syn::{Attribute, Error, Expr, ExprLit, Lit, Meta, Result};
 
-/// The text of the doc comments among these attributes; `None` when they say nothing.
+/// Returns the text of the doc comments among these attributes; `None` if it is empty.
 ///
 /// # Errors
-/// When a part is not plain text.
+/// When a part of the text is not a literal.
 pub(crate) fn text(attributes: &[Attribute]) -> Result<Option<String>> {
     let mut lines = Vec::new();
     for attribute in attributes {
-        // `#[doc(hidden)]` and the like are no text.
+        // Skips `#[doc(hidden)]` and similar attributes, which contain no text.
         if let (true, Meta::NameValue(doc)) = (is_doc(attribute), &attribute.meta) {
             let line = line(&doc.value)?;
             lines.push(line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned());
@@ -19,7 +19,7 @@ pub(crate) fn text(attributes: &[Attribute]) -> Result<Option<String>> {
     Ok((!text.is_empty()).then_some(text))
 }
 
-/// Whether it is a doc comment or another `#[doc]`.
+/// Returns whether the attribute is a doc comment or another `#[doc]`.
 pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }
@@ -29,11 +29,11 @@ fn line(value: &Expr) -> Result<String> {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text), ..
         }) => Ok(text.value()),
-        // A fragment of a `macro_rules` macro.
+        // A fragment that a `macro_rules` macro has inserted.
         Expr::Group(group) => line(&group.expr),
         other => Err(Error::new_spanned(
             other,
-            "only literal text can become the description; write `#[tool(description = …)]` with this expression",
+            "the doc comment must be literal text to become the description; write `#[tool(description = …)]` with this expression",
         )),
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_joined_and_keep_their_indent() {
+    fn joins_lines_and_keeps_indentation() {
         let doc: [Attribute; 5] = [
             parse_quote!(#[doc = " Looks a word up."]),
             parse_quote!(#[allow(dead_code)]),
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_text() {
+    fn an_empty_doc_comment_is_no_text() {
         check(&[], None);
         check(&[parse_quote!(#[doc = "  "]), parse_quote!(#[doc(hidden)])], None);
     }

@@ -1,4 +1,4 @@
-//! What a [`Tool`] becomes: a function that makes it by `typed`.
+//! Expands a [`Tool`] into a function that creates it with `typed`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -10,7 +10,7 @@ use crate::{
     tool::Tool,
 };
 
-/// Writes the tool out.
+/// Generates the code of a tool.
 pub(crate) fn expand(tool: &Tool) -> TokenStream {
     let (options, function) = (&tool.options, &tool.function);
     let tools = &options.tools;
@@ -29,12 +29,13 @@ pub(crate) fn expand(tool: &Tool) -> TokenStream {
     }
 }
 
-/// The place of these tokens for messages, without their scope: lints take what is written there for a macro's.
+/// Returns a span with the location of these tokens for messages, but with the hygiene of a macro, so that lints treat the
+/// generated code as such.
 fn at(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }
 
-/// The type of the arguments, and its declaration if it has one of its own.
+/// The type of the arguments, and its declaration, which is empty for `NoArguments`.
 struct Arguments {
     ty: TokenStream,
     declaration: TokenStream,
@@ -72,7 +73,7 @@ fn field(parameter: &Parameter) -> Option<TokenStream> {
     }
 }
 
-/// The function as it was written.
+/// Generates the original function.
 fn inner(tool: &Tool) -> TokenStream {
     let function = &tool.function;
     let (attributes, ident, output, body) = (
@@ -96,7 +97,8 @@ fn inner(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Types from the context are asked for by name, so that the compiler points at one that cannot be taken from there.
+/// Generates a mention of each type that is extracted from the context, so that the compiler points at a type that does
+/// not implement `FromContext`.
 fn checks(tool: &Tool) -> TokenStream {
     let tools = &tool.options.tools;
     let from_context = tool
@@ -109,7 +111,7 @@ fn checks(tool: &Tool) -> TokenStream {
         .collect()
 }
 
-/// The call of `typed`, with a closure that takes the arguments apart and calls the function with them.
+/// Generates the call of `typed`, with a closure that destructures the arguments and calls the function.
 fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
     let Tool {
         options,
@@ -119,25 +121,26 @@ fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
     } = tool;
     let (tools, ident, output) = (&options.tools, &function.name, &function.output);
     let all = Ident::new("arguments", Span::mixed_site());
-    let mut taken = Vec::new();
+    let mut extracted = Vec::new();
     let mut values = Vec::new();
     for Parameter { ty, source, .. } in &function.parameters {
         values.push(match source {
             Source::Model(name, _) => quote!(#all.#name),
             Source::Context => {
-                let name = format_ident!("context_{}", taken.len(), span = Span::mixed_site());
-                taken.push(quote!(#name: #ty));
+                let name = format_ident!("context_{}", extracted.len(), span = Span::mixed_site());
+                extracted.push(quote!(#name: #ty));
                 name.into_token_stream()
             }
         });
     }
-    // The compiler points at a return type that does not fit, and at the function's name for all else.
+    // With these spans, the compiler points at an unsupported return type, and at the name of the function for all other
+    // errors.
     let result = quote_spanned! {at(output)=>
         let output: ::core::result::Result<_, #tools::ToolError> = #ident(#(#values),*).await;
         #tools::IntoToolOutput::into_output(output?)
     };
     quote_spanned! {at(ident)=>
-        #tools::typed(#name, #description, move |#all: #arguments, #(#taken),*| async move { #result })
+        #tools::typed(#name, #description, move |#all: #arguments, #(#extracted),*| async move { #result })
     }
 }
 
@@ -177,12 +180,12 @@ mod tests {
 
     #[track_caller]
     fn check(options: TokenStream, item: TokenStream, expected: TokenStream) {
-        let tool = Tool::read(options, item).unwrap();
+        let tool = Tool::parse(options, item).unwrap();
         assert_eq!(expand(&tool).to_string(), expected.to_string());
     }
 
     #[test]
-    fn it_is_what_one_would_write_by_hand() {
+    fn expands_to_a_call_of_typed() {
         check(
             quote!(read_only, permissions(read)),
             quote! {
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn without_arguments_there_is_no_type_for_them() {
+    fn a_tool_without_arguments_has_no_type_for_them() {
         check(
             quote!(crate = agcore::tools),
             quote! {

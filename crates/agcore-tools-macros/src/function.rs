@@ -1,4 +1,4 @@
-//! [`Function`]: the async function under `#[tool]`.
+//! [`Function`]: the async function below `#[tool]`.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -12,7 +12,7 @@ use crate::{
     problems::Problems,
 };
 
-/// The async function under `#[tool]`.
+/// The async function below `#[tool]`.
 pub(crate) struct Function {
     pub(crate) attributes: Attributes,
     pub(crate) visibility: Visibility,
@@ -22,14 +22,14 @@ pub(crate) struct Function {
     pub(crate) body: Block,
 }
 
-/// The function's attributes, by where they go.
+/// The attributes of the function, sorted by where they are emitted.
 #[derive(Default)]
 pub(crate) struct Attributes {
-    /// Docs, lints and what decides whether it is there at all: on what the function becomes.
+    /// Docs, lints and `cfg`: emitted on the generated function.
     pub(crate) outer: Vec<Attribute>,
-    /// `serde` and `schemars`: on the arguments.
+    /// `serde` and `schemars`: emitted on the type of the arguments.
     pub(crate) arguments: Vec<Attribute>,
-    /// Others: on the function itself.
+    /// All others: emitted on the original function.
     pub(crate) inner: Vec<Attribute>,
 }
 
@@ -45,13 +45,13 @@ const OUTER: [&str; 9] = [
     "warn",
 ];
 
-/// As many as `typed` allows beside the arguments.
+/// The number of parameters beside the arguments that `typed` supports.
 const MAX_FROM_CONTEXT: usize = 4;
 
 impl Function {
-    /// Reads the item under the attribute; `None` when there was a problem with it.
-    pub(crate) fn read(item: TokenStream, problems: &mut Problems) -> Option<Self> {
-        let function = problems.take(item_fn(item))?;
+    /// Parses the item below the attribute. Returns `None` and adds to `problems` if it is invalid.
+    pub(crate) fn parse(item: TokenStream, problems: &mut Problems) -> Option<Self> {
+        let function = problems.ok(item_fn(item))?;
         check_signature(&function.sig, problems);
         let Signature {
             ident, inputs, output, ..
@@ -60,7 +60,7 @@ impl Function {
         let output = match output {
             ReturnType::Type(_, output) => Some(*output),
             ReturnType::Default => {
-                problems.add(&ident, "a tool gives back `Result<T, ToolError>`");
+                problems.add(&ident, "a tool must return `Result<T, ToolError>`");
                 None
             }
         };
@@ -74,10 +74,10 @@ impl Function {
         })
     }
 
-    /// The text of its doc comment.
+    /// Returns the text of the doc comment.
     ///
     /// # Errors
-    /// When it is not plain text.
+    /// When the doc comment is not literal text.
     pub(crate) fn documentation(&self) -> Result<Option<String>> {
         documentation::text(&self.attributes.outer)
     }
@@ -87,15 +87,15 @@ impl Attributes {
     fn sort(attributes: Vec<Attribute>) -> Self {
         let mut sorted = Self::default();
         for attribute in attributes {
-            let is = |name: &&str| attribute.path().is_ident(name);
-            let place = if OUTER.iter().any(is) {
+            let has_name = |name: &&str| attribute.path().is_ident(name);
+            let list = if OUTER.iter().any(has_name) {
                 &mut sorted.outer
-            } else if ["serde", "schemars"].iter().any(is) {
+            } else if ["serde", "schemars"].iter().any(has_name) {
                 &mut sorted.arguments
             } else {
                 &mut sorted.inner
             };
-            place.push(attribute);
+            list.push(attribute);
         }
         sorted
     }
@@ -104,53 +104,56 @@ impl Attributes {
 fn item_fn(item: TokenStream) -> Result<ItemFn> {
     match syn::parse2(item)? {
         Item::Fn(function) => Ok(function),
-        other => Err(Error::new_spanned(other, "`#[tool]` stands on an async function")),
+        other => Err(Error::new_spanned(other, "`#[tool]` must be on an async function")),
     }
 }
 
 fn check_signature(signature: &Signature, problems: &mut Problems) {
     if signature.asyncness.is_none() {
-        problems.add(signature.fn_token, "a tool is an async function: write `async fn`");
+        problems.add(signature.fn_token, "a tool must be an async function: write `async fn`");
     }
     if let Some(constness) = &signature.constness {
-        problems.add(constness, "a tool is not `const`");
+        problems.add(constness, "a tool cannot be `const`");
     }
     if let Safety::Unsafe(unsafety) = &signature.safety {
-        problems.add(unsafety, "a tool is safe to call: a model calls it");
+        problems.add(unsafety, "a tool cannot be unsafe: a model calls it");
     }
     if let Some(abi) = &signature.abi {
-        problems.add(abi, "a tool has no ABI of its own");
+        problems.add(abi, "a tool cannot declare an ABI");
     }
     if let Some(variadic) = &signature.variadic {
-        problems.add(variadic, "a tool has a fixed list of parameters");
+        problems.add(variadic, "a tool cannot be variadic");
     }
     let generics = &signature.generics;
     if generics.lt_token.is_some() {
         problems.add(
             generics,
-            "a tool has no generics: the model is told of one schema; write a tool for each type, or use `typed`",
+            "a tool cannot be generic, because the model receives one schema: write a tool for each type, or use `typed`",
         );
     }
     if let Some(clause) = &generics.where_clause {
-        problems.add(clause, "a tool has no generics, so there is nothing to bound");
+        problems.add(
+            clause,
+            "a tool cannot have a `where` clause, because it cannot be generic",
+        );
     }
 }
 
-/// `None` when any of them cannot be read.
+/// Parses the parameters. Returns `None` and adds to `problems` if any of them is invalid.
 fn parameters(inputs: Punctuated<FnArg, token::Comma>, problems: &mut Problems) -> Option<Vec<Parameter>> {
-    let read: Vec<_> = inputs
+    let parsed: Vec<_> = inputs
         .into_iter()
-        .map(|input| Parameter::read(input, problems))
+        .map(|input| Parameter::parse(input, problems))
         .collect();
-    let mut from_context = read
+    let mut from_context = parsed
         .iter()
         .flatten()
         .filter(|parameter| matches!(parameter.source, Source::Context));
     if let Some(surplus) = from_context.nth(MAX_FROM_CONTEXT) {
         problems.add(
             &surplus.ty,
-            format!("a tool takes at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` has them all"),
+            format!("a tool supports at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` gives access to all of them"),
         );
     }
-    read.into_iter().collect()
+    parsed.into_iter().collect()
 }

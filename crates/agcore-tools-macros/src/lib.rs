@@ -1,4 +1,4 @@
-//! The attribute [`#[tool]`](macro@tool) of `agcore-tools`: a tool from an async function and its doc comments.
+//! The attribute [`#[tool]`](macro@tool) of `agcore-tools`, which creates a tool from an async function and its doc comments.
 //!
 //! ```
 //! use agcore_tools::{BaseTool, ToolError, ToolRegistry, tool};
@@ -24,7 +24,8 @@
 //! # }
 //! ```
 //!
-//! Take it from `agcore-tools` with its feature `macros`; this crate is only where it is made.
+//! Use it through `agcore-tools` with the feature `macros`. This crate exists because procedural macros need one of their
+//! own.
 
 mod problems;
 mod documentation;
@@ -36,34 +37,34 @@ mod tool;
 mod expand;
 
 #[cfg(test)]
-mod refusals;
+mod error_tests;
 #[cfg(doctest)]
 mod compile_fail;
 
 use proc_macro::TokenStream;
 
-/// Makes a tool of the async function under it.
+/// Turns the async function below it into a tool.
 ///
-/// `async fn add(a: i64, b: i64)` becomes `fn add() -> impl BaseTool + Debug`, which makes the tool: as if by
-/// `agcore_tools::typed`, with a type of its own for the arguments. The function itself can be called within its own
-/// body only. It returns `Result<T, ToolError>`, `T` anything serializable or a `ToolOutput`.
+/// `async fn add(a: i64, b: i64)` becomes `fn add() -> impl BaseTool + Debug`, which creates the tool with
+/// `agcore_tools::typed` and a generated type for the arguments. The original function can be called only within its own
+/// body. It returns `Result<T, ToolError>`, where `T` is a `ToolOutput` or any type that implements `Serialize`.
 ///
-/// The arguments' type derives `serde::Deserialize`: a crate that uses the attribute depends on `serde`, as it does for
-/// `typed`.
+/// The type of the arguments derives `serde::Deserialize`, so a crate that uses the attribute depends on `serde`, as it does
+/// for `typed`.
 ///
-/// # Texts
+/// # Name and description
 ///
-/// The doc comment is the description, the function's name the tool's name. A doc comment on a parameter describes that
-/// argument.
+/// The name of the function is the name of the tool, and its doc comment is the description. A doc comment on a parameter
+/// describes that argument.
 ///
 /// # Parameters
 ///
-/// A parameter is an argument that the model gives, unless it comes from the context: `State<…>` and `ToolContext` are
-/// known by their names, `#[context]` marks any other type that is `FromContext`. There can be four of them, anywhere
-/// in the list, and unlike arguments they can be taken apart by a pattern.
+/// A parameter is an argument that the model provides, unless it is extracted from the context. `State<…>` and `ToolContext`
+/// are recognized by their names; `#[context]` marks any other type that implements `FromContext`. Up to four parameters
+/// can be extracted, at any position, and unlike arguments they can be destructured by a pattern.
 ///
-/// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; below `#[tool]` on
-/// the function, as on a struct.
+/// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; on the function, below
+/// `#[tool]`, they work as on a struct.
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, ToolError, tool};
@@ -77,7 +78,7 @@ use proc_macro::TokenStream;
 /// /// Searches the notes.
 /// #[tool(read_only, permissions(read))]
 /// async fn search(
-///     /// What they must contain.
+///     /// The text that the notes must contain.
 ///     text: String,
 ///     /// At most this many.
 ///     #[serde(default = "ten")]
@@ -95,15 +96,15 @@ use proc_macro::TokenStream;
 ///
 /// # Options
 ///
-/// | option | what |
+/// | option | meaning |
 /// |---|---|
-/// | `name = "…"` | the tool's name |
-/// | `description = …` | the description; an expression, `include_str!` for example |
-/// | `permissions(read, "acme:refund")` | what it needs: `read`, `write`, `delete`, `network`, `shell`, `file_system`, or an own one in quotes |
-/// | `read_only`, `destructive`, `idempotent`, `open_world`, `stable_display` | annotations; `read_only = false` denies, without it nothing is known |
-/// | `title = …`, `concurrency_key = …` | annotations with a text |
-/// | `output = T` | takes the output's schema from the type `T` |
-/// | `crate = path` | where `agcore-tools` is; with the facade `crate = agcore::tools` |
+/// | `name = "…"` | the name of the tool |
+/// | `description = …` | the description; an expression, such as `include_str!` |
+/// | `permissions(read, "acme:refund")` | the permissions it needs: `read`, `write`, `delete`, `network`, `shell`, `file_system`, or a custom one in quotes |
+/// | `read_only`, `destructive`, `idempotent`, `open_world`, `stable_display` | annotations; `read_only = false` states the opposite, and without the option it is unknown |
+/// | `title = …`, `concurrency_key = …` | annotations with a text value |
+/// | `output = T` | derives the output schema from the type `T` |
+/// | `crate = path` | the path of `agcore-tools`; with the facade, `crate = agcore::tools` |
 ///
 /// ```
 /// # extern crate agcore_tools as facade;
@@ -124,7 +125,7 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
-    match tool::Tool::read(options.into(), item.into()) {
+    match tool::Tool::parse(options.into(), item.into()) {
         Ok(tool) => expand::expand(&tool).into(),
         Err(error) => error.into_compile_error().into(),
     }

@@ -1,4 +1,4 @@
-//! [`Options`]: what stands in the brackets of `#[tool(…)]`.
+//! [`Options`]: the options in `#[tool(…)]`.
 
 mod permission;
 
@@ -13,19 +13,19 @@ use syn::{
 
 pub(crate) use self::permission::Permission;
 
-/// What stands in the brackets of `#[tool(…)]`.
+/// The options in `#[tool(…)]`.
 pub(crate) struct Options {
-    /// Where agcore-tools is.
+    /// The path of agcore-tools.
     pub(crate) tools: Path,
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<Expr>,
-    /// The type whose schema is the output's.
+    /// The type from which the output schema is derived.
     pub(crate) output: Option<Type>,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) annotations: Vec<Annotation>,
 }
 
-/// One of `ToolAnnotations`, named as there.
+/// An annotation, with the name of its field in `ToolAnnotations`.
 pub(crate) struct Annotation {
     pub(crate) name: Ident,
     pub(crate) value: Expr,
@@ -50,7 +50,7 @@ impl Parse for Options {
             if seen.contains(&key) {
                 return Err(Error::new(key.span(), format!("`{key}` is given twice")));
             }
-            options.read(&key, input)?;
+            options.parse_option(&key, input)?;
             seen.push(key);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -61,7 +61,7 @@ impl Parse for Options {
 }
 
 impl Options {
-    fn read(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
+    fn parse_option(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
         match key.to_string().as_str() {
             "crate" => self.tools = value(key, input, path)?,
             "name" => self.name = Some(value(key, input, name)?),
@@ -77,7 +77,7 @@ impl Options {
                 self.annotate(key, value);
             }
             unknown => {
-                let message = format!("there is no option `{unknown}`; there are {KNOWN}");
+                let message = format!("unknown option `{unknown}`: expected one of {KNOWN}");
                 return Err(Error::new(key.span(), message));
             }
         }
@@ -92,49 +92,50 @@ impl Options {
     }
 }
 
-/// What stands behind `key =`.
-fn value<T>(key: &Ident, input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
+/// Parses `= value` after a key.
+fn value<T>(key: &Ident, input: ParseStream<'_>, parse: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
     if !input.peek(Token![=]) {
-        let message = format!("`{key}` wants a value: write `{key} = …`");
+        let message = format!("`{key}` needs a value: write `{key} = …`");
         return Err(Error::new(key.span(), message));
     }
     input.parse::<Token![=]>()?;
-    read(input)
+    parse(input)
 }
 
 fn path(input: ParseStream<'_>) -> Result<Path> {
     if input.peek(LitStr) {
-        return Err(input.error("a path stands without quotes: `crate = agcore::tools`"));
+        return Err(input.error("write the path without quotes: `crate = agcore::tools`"));
     }
     input.call(Path::parse_mod_style)
 }
 
-/// The name is literal: rules and grants speak of it, and a search shall find it. The registry has the last word on it.
+/// Parses the name, which must be a literal: rules and grants refer to it, and a text search should find it. The registry
+/// performs the complete check.
 fn name(input: ParseStream<'_>) -> Result<LitStr> {
     let name: LitStr = input.parse()?;
     let text = name.value();
     if text.is_empty() || text.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        let message = "a tool's name is not empty and contains no white space or control characters";
+        let message = "a tool name must not be empty or contain whitespace or control characters";
         return Err(Error::new(name.span(), message));
     }
     Ok(name)
 }
 
-/// A text that says something, or an expression that gives one.
+/// Parses a text that is not empty, or an expression that evaluates to a text.
 fn text(input: ParseStream<'_>) -> Result<Expr> {
     let value: Expr = input.parse()?;
     let problem = match &value {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text), ..
-        }) if text.value().trim().is_empty() => "it says nothing; leave the option out or write a text",
+        }) if text.value().trim().is_empty() => "the text is empty; write a text or omit the option",
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => return Ok(value),
-        Expr::Lit(_) => "expected a text in quotes, or an expression that gives one",
+        Expr::Lit(_) => "expected a string literal, or an expression that evaluates to a string",
         _ => return Ok(value),
     };
     Err(Error::new_spanned(value, problem))
 }
 
-/// `read_only` alone, or `read_only = false`.
+/// Parses a flag: `read_only` or `read_only = false`.
 fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Expr> {
     let value = if input.peek(Token![=]) {
         value(key, input, LitBool::parse)?
@@ -146,7 +147,7 @@ fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Expr> {
 
 fn permissions(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Permission>> {
     if !input.peek(syn::token::Paren) {
-        let message = "write what it needs in brackets, such as `permissions(read, network)`";
+        let message = "write the permissions in parentheses, such as `permissions(read, network)`";
         return Err(Error::new(key.span(), message));
     }
     let content;
@@ -155,12 +156,12 @@ fn permissions(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Permission>> {
     let mut permissions: Vec<Permission> = Vec::new();
     for permission in listed {
         if permissions.contains(&permission) {
-            return Err(Error::new(permission.span(), "it is named twice"));
+            return Err(Error::new(permission.span(), "duplicate permission"));
         }
         permissions.push(permission);
     }
     if permissions.is_empty() {
-        let message = "it names none; leave it out for a tool that needs no permission";
+        let message = "the list of permissions is empty; omit the option for a tool that needs none";
         return Err(Error::new(key.span(), message));
     }
     Ok(permissions)

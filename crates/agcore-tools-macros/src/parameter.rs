@@ -1,44 +1,44 @@
-//! [`Parameter`]: one of the function, from the model or from the context.
+//! [`Parameter`]: a parameter of the function, provided by the model or extracted from the context.
 
 use syn::{Attribute, FnArg, Ident, Meta, Pat, PatIdent, PatType, Type};
 
 use crate::{documentation::is_doc, problems::Problems, types};
 
-/// One parameter of the function.
+/// A parameter of the function.
 pub(crate) struct Parameter {
-    /// What the function keeps of its attributes: lints.
+    /// The attributes that stay on the original function: lints.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) pattern: Pat,
     pub(crate) ty: Type,
     pub(crate) source: Source,
 }
 
-/// Where its value comes from.
+/// The source of the value.
 pub(crate) enum Source {
-    /// The model: a field of the arguments, and what stands on it.
+    /// The model: the name of the field in the arguments, and its attributes.
     Model(Ident, Vec<Attribute>),
-    /// The run that the call belongs to.
+    /// The context of the call.
     Context,
 }
 
 const LINTS: [&str; 5] = ["allow", "deny", "expect", "forbid", "warn"];
 
 impl Parameter {
-    /// Reads a parameter; `None` when there was a problem with it.
-    pub(crate) fn read(input: FnArg, problems: &mut Problems) -> Option<Self> {
+    /// Parses a parameter. Returns `None` and adds to `problems` if it is invalid.
+    pub(crate) fn parse(input: FnArg, problems: &mut Problems) -> Option<Self> {
         match input {
             FnArg::Receiver(receiver) => {
                 problems.add(
                     receiver,
-                    "a tool is a function of its own: take what it needs as `State<T>` instead of `self`",
+                    "a tool cannot be a method: take the data it needs as `State<T>` instead of `self`",
                 );
                 None
             }
-            FnArg::Typed(parameter) => Self::read_typed(parameter, problems),
+            FnArg::Typed(parameter) => Self::parse_typed(parameter, problems),
         }
     }
 
-    fn read_typed(parameter: PatType, problems: &mut Problems) -> Option<Self> {
+    fn parse_typed(parameter: PatType, problems: &mut Problems) -> Option<Self> {
         let PatType { attrs, pat, ty, .. } = parameter;
         let (marks, attrs): (Vec<_>, Vec<_>) = attrs
             .into_iter()
@@ -73,7 +73,7 @@ fn is_for_schema(attribute: &Attribute) -> bool {
 fn check_marks(marks: &[Attribute], problems: &mut Problems) {
     for mark in marks {
         if !matches!(mark.meta, Meta::Path(_)) {
-            problems.add(mark, "`#[context]` stands alone");
+            problems.add(mark, "`#[context]` takes no arguments");
         }
     }
     if let [_, second, ..] = marks {
@@ -82,31 +82,31 @@ fn check_marks(marks: &[Attribute], problems: &mut Problems) {
 }
 
 fn check_argument(ty: &Type, attributes: &[Attribute], problems: &mut Problems) {
-    if let Some((part, why)) = types::unfit(ty) {
-        problems.add(part, why);
+    if let Some((part, reason)) = types::unsupported(ty) {
+        problems.add(part, reason);
     }
     for attribute in attributes {
         if !is_doc(attribute) && !is_for_schema(attribute) {
             problems.add(
                 attribute,
-                "on a parameter there can be doc comments, `#[serde(…)]`, `#[schemars(…)]`, `#[context]` and lints",
+                "a parameter supports only doc comments, `#[serde(…)]`, `#[schemars(…)]`, `#[context]` and lints",
             );
         }
     }
 }
 
 fn check_context(attributes: &[Attribute], problems: &mut Problems) {
-    // A doc comment is for who reads the code.
+    // A doc comment is allowed for readers of the code.
     for attribute in attributes.iter().filter(|attribute| !is_doc(attribute)) {
         problems.add(
             attribute,
-            "this parameter comes from the context, the model never sees it: on it there can be `#[context]`, doc \
-             comments and lints",
+            "this parameter is extracted from the context and never seen by the model: it supports only `#[context]`, \
+             doc comments and lints",
         );
     }
 }
 
-/// The name under which the model gives it.
+/// Returns the name that the model uses for the argument.
 fn argument_name(pattern: &Pat, problems: &mut Problems) -> Option<Ident> {
     match pattern {
         Pat::Ident(PatIdent {
@@ -118,7 +118,7 @@ fn argument_name(pattern: &Pat, problems: &mut Problems) -> Option<Ident> {
         other => {
             problems.add(
                 other,
-                "an argument needs a plain name: the model gives it by that name; take it apart in the body",
+                "an argument must have a plain name, which the model uses; destructure it in the body",
             );
             None
         }

@@ -1,27 +1,29 @@
-//! [`Problems`]: all that is wrong with one tool, so that its author hears of it at once.
+//! [`Problems`]: collects all mistakes in one tool, so that they are reported at once.
 
 use std::fmt::Display;
 
 use quote::ToTokens;
 use syn::{Error, Result};
 
-/// What is wrong so far.
+/// The mistakes found so far.
 #[derive(Default)]
 pub(crate) struct Problems(Option<Error>);
 
 impl Problems {
-    /// Something is wrong with these tokens.
-    pub(crate) fn add(&mut self, place: impl ToTokens, message: impl Display) {
-        self.add_error(Error::new_spanned(place, message));
+    /// Adds a mistake at these tokens.
+    pub(crate) fn add(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.add_error(Error::new_spanned(tokens, message));
     }
 
-    /// What was read, or else a problem more.
-    pub(crate) fn take<T>(&mut self, result: Result<T>) -> Option<T> {
+    /// Returns the value, or adds the error.
+    pub(crate) fn ok<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.add_error(error)).ok()
     }
 
+    /// Returns all mistakes as one error.
+    ///
     /// # Errors
-    /// All of them, if there are any.
+    /// When there are any.
     pub(crate) fn finish(self) -> Result<()> {
         self.0.map_or(Ok(()), Err)
     }

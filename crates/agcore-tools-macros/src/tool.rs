@@ -1,4 +1,4 @@
-//! [`Tool`]: the function and what is said about it, checked.
+//! [`Tool`]: the validated input of the macro.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,7 +6,7 @@ use syn::{Result, ext::IdentExt};
 
 use crate::{function::Function, options::Options, problems::Problems};
 
-/// A tool to be written out.
+/// A function with its options.
 pub(crate) struct Tool {
     pub(crate) options: Options,
     pub(crate) function: Function,
@@ -15,20 +15,20 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// Reads what stands in the brackets of the attribute, and the item under it.
+    /// Parses the options of the attribute and the item below it.
     ///
     /// # Errors
-    /// All that is wrong with either.
-    pub(crate) fn read(options: TokenStream, item: TokenStream) -> Result<Self> {
+    /// All mistakes in either.
+    pub(crate) fn parse(options: TokenStream, item: TokenStream) -> Result<Self> {
         let mut problems = Problems::default();
-        let options = problems.take(syn::parse2::<Options>(options));
-        let function = Function::read(item, &mut problems);
+        let options = problems.ok(syn::parse2::<Options>(options));
+        let function = Function::parse(item, &mut problems);
         let tool = options
             .zip(function)
             .and_then(|(options, function)| Self::describe(options, function, &mut problems));
         problems.finish()?;
-        // Without a problem there is a tool.
-        tool.ok_or_else(|| syn::Error::new(proc_macro2::Span::call_site(), "this is no tool"))
+        // Unreachable: without a problem there is a tool.
+        tool.ok_or_else(|| syn::Error::new(proc_macro2::Span::call_site(), "invalid tool"))
     }
 
     fn describe(options: Options, function: Function, problems: &mut Problems) -> Option<Self> {
@@ -50,11 +50,11 @@ impl Tool {
 }
 
 fn description(function: &Function, problems: &mut Problems) -> Option<TokenStream> {
-    let text = problems.take(function.documentation())?;
+    let text = problems.ok(function.documentation())?;
     if text.is_none() {
         problems.add(
             &function.name,
-            "the model is not told what this tool does: write a doc comment, or `#[tool(description = \"…\")]`",
+            "the tool has no description for the model: write a doc comment or `#[tool(description = \"…\")]`",
         );
     }
     text.map(|text| text.to_token_stream())

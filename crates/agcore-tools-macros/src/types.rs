@@ -1,8 +1,8 @@
-//! What the macro has to know of types, by their looks.
+//! Syntactic checks of types.
 
 use syn::{GenericArgument, PathArguments, Type};
 
-/// Whether a parameter of this type comes from the context: `State<…>` or `ToolContext`, by whatever path.
+/// Returns whether a parameter of this type is extracted from the context: `State<…>` or `ToolContext`, by any path.
 pub(crate) fn is_from_context(ty: &Type) -> bool {
     match ty {
         Type::Group(group) => is_from_context(&group.elem),
@@ -15,37 +15,37 @@ pub(crate) fn is_from_context(ty: &Type) -> bool {
     }
 }
 
-/// The part of this type that cannot be a field of the arguments, and why.
-pub(crate) fn unfit(ty: &Type) -> Option<(&Type, &'static str)> {
+/// Returns the part of a type that cannot be used in arguments, and the reason.
+pub(crate) fn unsupported(ty: &Type) -> Option<(&Type, &'static str)> {
     match ty {
         Type::Reference(_) => Some((
             ty,
-            "arguments are read from the model's JSON and owned: take `String` for `&str`, `Vec<T>` for `&[T]`, `T` for \
+            "arguments are deserialized from JSON and must be owned: use `String` for `&str`, `Vec<T>` for `&[T]`, `T` for \
              `&T`",
         )),
         Type::ImplTrait(_) => Some((
             ty,
-            "an argument has a type with a name: its JSON Schema is made from it",
+            "an argument must have a named type, from which its JSON Schema is derived",
         )),
-        Type::Array(array) => unfit(&array.elem),
-        Type::Group(group) => unfit(&group.elem),
-        Type::Paren(paren) => unfit(&paren.elem),
-        Type::Slice(slice) => unfit(&slice.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().find_map(unfit),
+        Type::Array(array) => unsupported(&array.elem),
+        Type::Group(group) => unsupported(&group.elem),
+        Type::Paren(paren) => unsupported(&paren.elem),
+        Type::Slice(slice) => unsupported(&slice.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(unsupported),
         Type::Path(path) => {
             let mut segments = path.path.segments.iter();
-            segments.find_map(|segment| unfit_generics(&segment.arguments))
+            segments.find_map(|segment| unsupported_generics(&segment.arguments))
         }
         _ => None,
     }
 }
 
-fn unfit_generics(arguments: &PathArguments) -> Option<(&Type, &'static str)> {
+fn unsupported_generics(arguments: &PathArguments) -> Option<(&Type, &'static str)> {
     let PathArguments::AngleBracketed(generics) = arguments else {
         return None;
     };
     generics.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => unfit(ty),
+        GenericArgument::Type(ty) => unsupported(ty),
         _ => None,
     })
 }
@@ -58,37 +58,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn context_is_known_by_its_name() {
-        let yes: [Type; 4] = [
+    fn recognizes_context_types_by_name() {
+        let from_context: [Type; 4] = [
             parse_quote!(State<Db>),
             parse_quote!(agcore::tools::State<Arc<dyn Store>>),
             parse_quote!(ToolContext),
             parse_quote!((::agcore_tools::ToolContext)),
         ];
-        // An application's own `State` may well be an argument: the part of a country, say.
-        let no: [Type; 5] = [
+        // A type of the application named `State`, such as that of a country, is an ordinary argument.
+        let arguments: [Type; 5] = [
             parse_quote!(State),
             parse_quote!(geo::State),
             parse_quote!(Option<State<Db>>),
             parse_quote!(ToolContext<X>),
             parse_quote!([State<Db>; 1]),
         ];
-        for ty in &yes {
+        for ty in &from_context {
             assert!(is_from_context(ty), "{}", ty.to_token_stream());
         }
-        for ty in &no {
+        for ty in &arguments {
             assert!(!is_from_context(ty), "{}", ty.to_token_stream());
         }
     }
 
     #[track_caller]
     fn check(ty: &Type, expected: Option<&str>) {
-        let found = unfit(ty).map(|(part, _)| part.to_token_stream().to_string());
+        let found = unsupported(ty).map(|(part, _)| part.to_token_stream().to_string());
         assert_eq!(found.as_deref(), expected);
     }
 
     #[test]
-    fn what_cannot_be_a_field_is_found_within() {
+    fn finds_unsupported_types_inside_others() {
         check(&parse_quote!(&str), Some("& str"));
         check(&parse_quote!(Option<Vec<&'static str>>), Some("& 'static str"));
         check(&parse_quote!((i64, [&u8; 2])), Some("& u8"));

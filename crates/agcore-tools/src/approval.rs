@@ -7,20 +7,70 @@ use async_trait::async_trait;
 
 use crate::{arguments::Arguments, grants::Grant, permission::Permission, tool::ToolAnnotations};
 
-/// Asks a person, or whoever stands for one, whether a call may run.
+/// Asks a person, or something that acts for one, whether a call may run.
+///
+/// See [`ToolPolicy`](crate::ToolPolicy) for how an approver is used.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{
+///     Approval, ApprovalRequest, Approver, Arguments, Rule, RuleState, PermissionRules, SystemClock, ToolContext, ToolError,
+///     ToolPolicy, ToolRegistry, schemars::{self, JsonSchema}, typed,
+/// };
+/// use async_trait::async_trait;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Pay {
+///     euros: u32,
+/// }
+///
+/// /// Approves at most 100 euros.
+/// struct Limit;
+///
+/// #[async_trait]
+/// impl Approver for Limit {
+///     async fn approve(&self, request: &ApprovalRequest) -> Approval {
+///         if request.arguments["euros"].as_u64().is_some_and(|euros| euros <= 100) {
+///             return Approval::once();
+///         }
+///         let mut arguments = request.arguments.clone().into_map();
+///         arguments.insert("euros".to_owned(), 100.into());
+///         Approval::edited(arguments)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("pay", "Pays a bill.", |args: Pay| async move { Ok(format!("paid {} euros", args.euros)) }))?;
+/// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay"));
+/// let executor = tools
+///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+///     .with_policy(ToolPolicy::new(rules).with_approver(Arc::new(Limit)))
+///     .build()?;
+///
+/// let call = ToolCall::function("call_1", "pay", r#"{"euros": 5000}"#);
+/// assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::done("paid 100 euros"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Approver: Send + Sync {
-    /// Asks. The wait counts in no timeout; the future is dropped when the run is cancelled. A panic counts as no.
+    /// Asks about a call.
+    ///
+    /// The wait counts towards no timeout. The future is dropped when the run is cancelled. A panic counts as a denial.
     async fn approve(&self, request: &ApprovalRequest) -> Approval;
 
-    /// Whether it is asked about one call after another, so that what was allowed meanwhile is not asked again. An
-    /// approver that shows all open questions at once says no here.
+    /// Returns whether the approver wants to be asked about one call after another, so that an answer for the session
+    /// also covers the calls that are waiting. An approver that shows all open questions at once returns `false`.
     fn one_at_a_time(&self) -> bool {
         true
     }
 }
 
-/// A shared approver is an approver.
 #[async_trait]
 impl<A: Approver + ?Sized> Approver for Arc<A> {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
@@ -32,82 +82,71 @@ impl<A: Approver + ?Sized> Approver for Arc<A> {
     }
 }
 
-/// The call that waits for an answer.
+/// A call that waits for an approver's answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The session's id.
+    /// The id of the session.
     pub session_id: Text,
-    /// On whose behalf the run is made.
+    /// The user or service on whose behalf the run was started.
     pub actor: Option<Text>,
-    /// The call's id.
+    /// The id of the call.
     pub call_id: Text,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: Text,
-    /// The arguments, checked.
+    /// The arguments, already validated.
     pub arguments: Arguments,
-    /// How the tool behaves, as its author says.
+    /// How the tool behaves, as declared by its author.
     pub annotations: ToolAnnotations,
-    /// What the tool declares to need.
+    /// The permissions that the tool declares to need.
     pub permissions: Vec<Permission>,
-    /// Why somebody is asked: the rule.
+    /// Why the approver is asked: the rule, in words.
     pub reason: String,
-    /// What is remembered when the answer is a yes for the session or for good and brings no grant of its own: any
-    /// arguments, or the same ones where a rule asked about them.
+    /// The grant that is remembered when the answer allows the call for the session or permanently without a grant of its
+    /// own. It covers any arguments, or only the same ones where a rule asked about them.
     pub grant: Grant,
 }
 
-/// The answer.
+/// The answer of an [`Approver`].
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 #[non_exhaustive]
 pub enum Approval {
-    /// Yes.
+    /// The call may run.
     Allow {
-        /// How long the yes holds.
+        /// How long the approval is valid.
         scope: ApprovalScope,
-        /// Arguments in place of the model's own. They are checked like any others, against the rules, too.
+        /// Arguments that replace the model's. They are validated and checked against the rules like any others.
         arguments: Option<Arguments>,
-        /// What to remember in place of [`ApprovalRequest::grant`].
+        /// A grant to remember in place of [`ApprovalRequest::grant`].
         grant: Option<Grant>,
     },
-    /// No; the model is told why and goes on.
+    /// The call must not run. The model sees the reason and continues.
     Deny {
-        /// For the model.
+        /// The reason, for the model.
         message: String,
     },
-    /// Later: the call becomes a question, and the turn can be saved until it is answered.
+    /// The answer comes later: the call becomes a question, and the turn can be saved until it is answered.
     Suspend,
 }
 
 impl Approval {
-    /// Yes, this once.
+    /// Allows this call only.
     pub fn once() -> Self {
-        Self::Allow {
-            scope: ApprovalScope::Once,
-            arguments: None,
-            grant: None,
-        }
+        Self::allow(ApprovalScope::Once)
     }
 
-    /// Yes, for the session.
+    /// Allows the call for the rest of the session.
     pub fn session() -> Self {
-        Self::Allow {
-            scope: ApprovalScope::Session,
-            arguments: None,
-            grant: None,
-        }
+        Self::allow(ApprovalScope::Session)
     }
 
-    /// Yes, for good.
+    /// Allows the call permanently.
     pub fn always() -> Self {
-        Self::Allow {
-            scope: ApprovalScope::Always,
-            arguments: None,
-            grant: None,
-        }
+        Self::allow(ApprovalScope::Always)
     }
 
-    /// Yes, this once, with other arguments.
+    /// Allows this call only, with other arguments.
     pub fn edited(arguments: impl Into<Arguments>) -> Self {
         Self::Allow {
             scope: ApprovalScope::Once,
@@ -116,16 +155,51 @@ impl Approval {
         }
     }
 
-    /// No, and why.
+    /// Denies the call, with a reason for the model.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny {
             message: message.into(),
         }
     }
+
+    fn allow(scope: ApprovalScope) -> Self {
+        Self::Allow {
+            scope,
+            arguments: None,
+            grant: None,
+        }
+    }
 }
 
-/// An approver that makes every call that it is asked about a question: what a server has, where nobody sits at the
-/// terminal.
+/// An approver that turns every call it is asked about into a question, for servers where no one is present to answer.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Answer, ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{
+///     NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, SystemClock, ToolContext, ToolError, ToolPolicy,
+///     ToolRegistry, typed,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("deploy", "Deploys the site.", |_: NoArguments| async { Ok("deployed") }))?;
+/// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "deploy"));
+/// let executor = tools
+///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+///     .with_policy(ToolPolicy::new(rules).with_approver(Arc::new(SuspendingApprover)))
+///     .build()?;
+///
+/// let call = ToolCall::function("call_1", "deploy", "{}");
+/// let (ToolOutcome::Ask(question), _) = executor.settle(ToolWork::new(call.clone())).await else { panic!() };
+/// // The question is plain data: it can be saved, and answered in another process.
+/// let approved = ToolWork::resumed(call, question, Answer::approve());
+/// assert_eq!(executor.settle(approved).await.0, ToolOutcome::done("deployed"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SuspendingApprover;
 

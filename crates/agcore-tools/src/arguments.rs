@@ -1,63 +1,80 @@
-//! [`Arguments`]: what a call hands to its tool; always a JSON object.
+//! [`Arguments`]: the arguments of a tool call, always a JSON object.
 
 use std::{fmt, ops::Deref, sync::LazyLock};
 
-use agcore_chat::{RawArguments, SchemaViolation, ToolCall};
+use agcore_chat::{RawArguments, SchemaViolation, ToolCall, text::clip};
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{clip::clip, error::ToolError};
+use crate::error::{NAME_BYTES, ToolError};
 
-/// How much of a message about a value is shown, in bytes: it may quote the value.
+/// The longest message about a value, in bytes. The message may quote the value, which can be arbitrarily long.
 pub(crate) const MESSAGE_BYTES: usize = 300;
 
-/// The arguments of a call: one JSON object. Cheap to clone.
+/// The arguments of a tool call: one JSON object.
 ///
-/// It derefs to the object, so `arguments.get("city")` and `arguments["city"]` work.
+/// Dereferences to the object, so `arguments.get("city")` and `arguments["city"]` work. Cheap to clone.
+///
+/// ```
+/// use agcore_chat::ToolCall;
+/// use agcore_tools::Arguments;
+///
+/// let call = ToolCall::function("call_1", "forecast", r#"{"city": "Rome", "days": [1, "two"]}"#);
+/// let arguments = Arguments::from_call(&call)?;
+/// assert_eq!(arguments["city"], "Rome");
+///
+/// #[derive(Debug, serde::Deserialize)]
+/// struct Forecast {
+///     days: Vec<u8>,
+/// }
+/// let violation = arguments.read::<Forecast>().unwrap_err();
+/// assert_eq!(violation.path, "$.days[1]");
+/// # Ok::<(), agcore_tools::ToolError>(())
+/// ```
 #[derive(Clone, Default, Deserialize)]
 #[serde(from = "Map<String, Value>")]
 pub struct Arguments(RawArguments);
 
-/// No object at all is shown as one.
+/// The object that arguments without a value dereference to.
 static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 impl Arguments {
-    /// No arguments.
+    /// Creates an empty object.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads the arguments of a call. Empty and missing arguments are `{}`.
+    /// Extracts the arguments from a call. Empty and missing arguments are `{}`.
     ///
     /// # Errors
-    /// [`InvalidArguments`](crate::ToolErrorKind::InvalidArguments) when they are not one JSON object.
-    pub fn of(call: &ToolCall) -> Result<Self, ToolError> {
+    /// [`InvalidArguments`](crate::ToolErrorKind::InvalidArguments) when the arguments are not one JSON object.
+    pub fn from_call(call: &ToolCall) -> Result<Self, ToolError> {
         match call.check_arguments() {
             Ok(raw) => Ok(Self(raw.clone())),
             Err(error) => Err(ToolError::invalid_arguments(
-                &clip(&call.name, 128),
+                &clip(&call.name, NAME_BYTES),
                 vec![SchemaViolation::new("$", error.to_string())],
             )),
         }
     }
 
-    /// The object as a JSON value.
+    /// Returns the object as a JSON value.
     pub fn as_value(&self) -> &Value {
         self.0.as_value().unwrap_or(&Value::Null)
     }
 
-    /// The object.
+    /// Converts the arguments into a map.
     pub fn into_map(self) -> Map<String, Value> {
         self.deref().clone()
     }
 
-    /// Reads the arguments into a type of one's own.
+    /// Deserializes the arguments into `T`.
     ///
     /// # Errors
-    /// The first place that does not fit, with its JSON path and what was expected there.
+    /// The first member that does not match, with its JSON path and what was expected there.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, SchemaViolation> {
         self.0.read().or_else(|_| {
-            // The second, slower pass only serves to find the place.
+            // Slower, but reports the path of the error.
             serde_path_to_error::deserialize(self.as_value()).map_err(|error| {
                 let path = json_path(error.path());
                 SchemaViolation::new(path, clip(&error.into_inner().to_string(), MESSAGE_BYTES))
@@ -104,7 +121,7 @@ impl From<Arguments> for Map<String, Value> {
     }
 }
 
-/// Writes a path as `$.days[2].city`.
+/// Formats a path as `$.days[2].city`.
 fn json_path(path: &serde_path_to_error::Path) -> String {
     use std::fmt::Write as _;
 
@@ -130,28 +147,30 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize)]
-    struct Trip {
-        #[expect(dead_code, reason = "only its reading is tested")]
+    struct Itinerary {
+        #[expect(dead_code, reason = "only its deserialization is tested")]
         days: Vec<Day>,
     }
 
     #[derive(Debug, Deserialize)]
     struct Day {
-        #[expect(dead_code, reason = "only its reading is tested")]
+        #[expect(dead_code, reason = "only its deserialization is tested")]
         city: String,
     }
 
     #[track_caller]
     fn check(arguments: Value, expected: &str) {
         let Value::Object(map) = arguments else {
-            panic!("an object")
+            panic!("the arguments are not an object")
         };
-        let violation = Arguments::from(map).read::<Trip>().expect_err("does not fit");
+        let violation = Arguments::from(map)
+            .read::<Itinerary>()
+            .expect_err("the arguments are valid");
         assert_eq!(violation.to_string(), expected);
     }
 
     #[test]
-    fn names_the_place_and_what_was_expected() {
+    fn reports_the_path_and_what_was_expected() {
         check(json!({}), "$: missing field `days`");
         check(
             json!({"days": [{"city": "A"}, {"city": 7}]}),
@@ -164,10 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_value_does_not_fill_the_message() {
+    fn quotes_long_values_only_in_part() {
         let map = json!({"days": "x".repeat(10_000)});
         let violation = Arguments::from(map.as_object().cloned().unwrap_or_default())
-            .read::<Trip>()
+            .read::<Itinerary>()
             .unwrap_err();
         assert!(violation.message.len() < MESSAGE_BYTES + 4);
     }

@@ -1,4 +1,4 @@
-//! [`AuditSink`]: is told of every decision and every end of a call.
+//! [`AuditSink`]: receives a record of every decision about a call and of every call that ends.
 
 use std::{
     sync::Arc,
@@ -14,104 +14,136 @@ use crate::{
     permission::{Reason, Verdict},
 };
 
-/// Keeps audit records.
+/// Receives audit records.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use agcore_chat::{ToolCall, ToolWork};
+/// use agcore_tools::{AuditRecord, AuditSink, NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// #[derive(Default)]
+/// struct Log(Mutex<Vec<String>>);
+///
+/// impl AuditSink for Log {
+///     fn record(&self, record: &AuditRecord<'_>) {
+///         let event = serde_json::to_value(record.event).unwrap();
+///         self.0.lock().unwrap().push(format!("{} {}", record.tool, event["event"]));
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let log = Arc::new(Log::default());
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") }))?;
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+/// let executor = tools.executor(context).with_audit(log.clone()).build()?;
+///
+/// executor.settle(ToolWork::new(ToolCall::function("call_1", "ping", "{}"))).await;
+/// assert_eq!(*log.0.lock().unwrap(), [r#"ping "decided""#, r#"ping "finished""#]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait AuditSink: Send + Sync {
-    /// Keeps a record, before the call goes on. Must not block: hand it to a queue or a log.
+    /// Records an event. The call waits until this returns, so it must not block: pass the record to a queue or a log.
     fn record(&self, record: &AuditRecord<'_>);
 }
 
-/// A shared sink is a sink.
 impl<S: AuditSink + ?Sized> AuditSink for Arc<S> {
     fn record(&self, record: &AuditRecord<'_>) {
         (**self).record(record);
     }
 }
 
-/// Who did what, when, and why. Borrows everything, so that a sink which keeps little costs little.
+/// A record of an event: who called what, when, and why it was allowed or denied.
+///
+/// It borrows all its data, so a sink pays only for the fields it keeps.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct AuditRecord<'a> {
-    /// When, in milliseconds since 1970 when written.
+    /// The time of the event; serialized as milliseconds since the Unix epoch.
     #[serde(rename = "at_ms", serialize_with = "unix_millis")]
     pub at: SystemTime,
-    /// The session's id.
+    /// The id of the session.
     pub session_id: &'a str,
     /// The id under which the run is traced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<&'a str>,
-    /// On whose behalf.
+    /// The user or service on whose behalf the run was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<&'a str>,
-    /// The call's id.
+    /// The id of the call.
     pub call_id: &'a str,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: &'a str,
-    /// The arguments. They may hold secrets: it is the sink's part to leave them out.
+    /// The arguments. They may contain secrets; redacting them is up to the sink.
     pub arguments: &'a Arguments,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: AuditEvent<'a>,
 }
 
-/// What happened to a call.
+/// An event in the life of a call.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 #[non_exhaustive]
 pub enum AuditEvent<'a> {
-    /// It was decided whether it may run.
+    /// A decision was made on whether the call may run.
     Decided {
-        /// How.
+        /// The decision.
         outcome: AuditOutcome,
-        /// By whom.
+        /// Who made it.
         decider: Decider,
-        /// What the rules said.
+        /// The verdict of the rules.
         verdict: Verdict,
-        /// Which rule, in words.
+        /// The rule that led to the verdict, in words.
         reason: Reason<'a>,
-        /// Whether the arguments are not the model's own.
+        /// Whether a person edited the arguments.
         edited: bool,
     },
-    /// It has run.
+    /// The call ran and ended.
     Finished {
-        /// What went wrong, if anything.
+        /// The kind of failure, if the call failed.
         #[serde(serialize_with = "kind_name")]
         error: Option<ToolErrorKind>,
-        /// How long it ran.
+        /// How long the call ran, without the time it waited for people; serialized in microseconds.
         #[serde(rename = "duration_us", serialize_with = "micros")]
         duration: Duration,
     },
 }
 
-/// How it was decided whether a call may run.
+/// The decision on whether a call may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AuditOutcome {
-    /// It may run.
+    /// The call may run.
     Allowed,
-    /// It may not.
+    /// The call must not run.
     Denied,
-    /// It waits for an answer.
+    /// The call waits for an answer.
     Suspended,
 }
 
-/// Who decided whether a call may run.
+/// Who decided on whether a call may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decider {
     /// The rules alone.
     Rules,
-    /// The rules would have asked, but there is nobody to ask.
-    Nobody,
-    /// A yes that was given before.
+    /// The rules require approval, but there is no approver.
+    #[serde(rename = "nobody")]
+    NoApprover,
+    /// A person's earlier approval, remembered as a grant.
     Grant,
     /// A person.
     Person,
 }
 
 impl<'a> AuditRecord<'a> {
-    /// A record of a call.
+    /// Creates a record of an event of a call.
     pub(crate) fn new(
         context: &'a ToolContext,
         tool: &'a str,

@@ -1,4 +1,4 @@
-//! [`ToolContext`]: what a call knows of the run it belongs to.
+//! [`ToolContext`]: what a call knows about the run it belongs to.
 
 mod extensions;
 mod pause;
@@ -13,10 +13,31 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::pause::Pause;
 pub use self::{extensions::Extensions, run_state::RunState};
 
-/// What a call knows of the run it belongs to, handed to [`BaseTool::execute`](crate::BaseTool::execute).
+/// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
-/// Made once for a run with [`ToolContext::builder`]; each call gets a child of it with its own id and cancellation
-/// token. Cheap to clone.
+/// Create one per run with [`ToolContext::builder`]. Each call gets a child of it with its own call id and cancellation
+/// token, and the tool receives that in [`BaseTool::execute`](crate::BaseTool::execute). Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::ToolCall;
+/// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("whoami", "Returns the user.", |_: NoArguments, context: ToolContext| async move {
+///     let user = context.actor().ok_or("no user is logged in")?;
+///     Ok(format!("{user}, in call {}", context.call_id()))
+/// }))?;
+///
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor("ann").build();
+/// let done = tools.invoke(ToolCall::function("call_1", "whoami", "{}"), &context).await;
+/// assert_eq!(done.result?.as_value(), Some(&"ann, in call call_1".into()));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct ToolContext {
     run: Arc<RunScope>,
@@ -36,7 +57,7 @@ struct RunScope {
     progress: Option<ProgressSender>,
 }
 
-/// The part of one call.
+/// The part that belongs to one call.
 struct CallScope {
     id: Text,
     cancellation: CancellationToken,
@@ -45,28 +66,29 @@ struct CallScope {
     pause: Pause,
 }
 
-/// Where the progress of calls goes: call id, and what the call tells. Called from the tool; must not block.
+/// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
 pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
 
-/// The answer to a question that the tool asked by [`ToolOutput::awaiting_input`](crate::ToolOutput::awaiting_input).
+/// The answer to a question that the tool asked with
+/// [`ToolOutput::awaiting_input`](crate::ToolOutput::awaiting_input).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InputAnswer {
-    /// What the person or agent answered.
+    /// The answer of the person or agent.
     pub value: Value,
-    /// What the tool put beside its question.
+    /// The context that the tool attached to its question.
     pub context: Value,
 }
 
 impl InputAnswer {
-    /// An answer, with what the tool put beside its question.
+    /// Creates an answer, with the context that the tool attached to its question.
     pub fn new(value: Value, context: Value) -> Self {
         Self { value, context }
     }
 }
 
 impl ToolContext {
-    /// Begins a context; all timeouts and durations go by this clock.
+    /// Returns a builder. All timeouts and durations are measured with this clock.
     pub fn builder(clock: Arc<dyn Clock>) -> ToolContextBuilder {
         ToolContextBuilder(RunScope {
             session_id: Text::EMPTY,
@@ -80,102 +102,129 @@ impl ToolContext {
         })
     }
 
-    /// The session's id; empty when none was set.
+    /// Returns the id of the session; empty if none was set.
     pub fn session_id(&self) -> &Text {
         &self.run.session_id
     }
 
-    /// The id under which the run is traced.
+    /// Returns the id under which the run is traced.
     pub fn trace_id(&self) -> Option<&Text> {
         self.run.trace_id.as_ref()
     }
 
-    /// On whose behalf the run is made.
+    /// Returns the user or service on whose behalf the run was started.
     pub fn actor(&self) -> Option<&Text> {
         self.run.actor.as_ref()
     }
 
-    /// The call's id; empty outside of a call.
+    /// Returns the id of the call; empty outside of a call.
     pub fn call_id(&self) -> &Text {
         const NONE: &Text = &Text::EMPTY;
         self.call.as_ref().map_or(NONE, |call| &call.id)
     }
 
-    /// The clock.
+    /// Returns the clock.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.run.clock
     }
 
-    /// Ends the call: cancelled with the run, when the call is given up, and when the call is over. A tool that starts
-    /// tasks hands it to them.
+    /// Returns the token that is cancelled when the run is cancelled, when the call is dropped, and when the call ends.
+    ///
+    /// A tool that spawns tasks should pass it on to them.
     pub fn cancellation(&self) -> &CancellationToken {
         self.call
             .as_ref()
             .map_or(&self.run.cancellation, |call| &call.cancellation)
     }
 
-    /// What the steps of the run share.
+    /// Returns the values that the steps of the run share.
     pub fn run_state(&self) -> &RunState {
         &self.run.state
     }
 
-    /// The value of a type that the application put into the context; what `State<T>` gives.
+    /// Returns the application's value of type `T`, the one that [`State<T>`](crate::State) extracts.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.run.extensions.get()
     }
 
-    /// All that the application put into the context.
+    /// Returns all values of the application.
     pub fn extensions(&self) -> &Extensions {
         &self.run.extensions
     }
 
-    /// Tells how far the call is. Without an observer it goes nowhere.
-    pub fn progress(&self, progress: Progress) {
+    /// Reports progress of the call. Does nothing without an observer.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use agcore_chat::{Progress, ToolCall};
+    /// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("copy", "Copies files.", |_: NoArguments, context: ToolContext| async move {
+    ///     context.report_progress(Progress::message("1 of 2 files"));
+    ///     Ok("copied")
+    /// }))?;
+    ///
+    /// let seen = Arc::new(Mutex::new(Vec::new()));
+    /// let sink = seen.clone();
+    /// let context = ToolContext::builder(Arc::new(SystemClock::new()))
+    ///     .with_progress(move |call_id, progress| sink.lock().unwrap().push((call_id.clone(), progress)))
+    ///     .build();
+    /// tools.invoke(ToolCall::function("call_1", "copy", "{}"), &context).await.result?;
+    /// assert_eq!(*seen.lock().unwrap(), [("call_1".into(), Progress::message("1 of 2 files"))]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn report_progress(&self, progress: Progress) {
         match self.call.as_ref().and_then(|call| call.progress.as_ref()) {
             Some(send) => send(self.call_id(), progress),
-            None => self.tell(self.call_id(), progress),
+            None => self.observe(self.call_id(), progress),
         }
     }
 
-    /// Hands out a part of the output before the end.
-    pub fn part(&self, part: Value) {
-        self.progress(Progress::part(part));
+    /// Reports a part of the output before the call ends.
+    pub fn report_part(&self, part: Value) {
+        self.report_progress(Progress::part(part));
     }
 
-    /// The answer, when the call goes on after it asked for input.
+    /// Returns the answer, when the call resumes after it asked for input.
     pub fn answer(&self) -> Option<&InputAnswer> {
         self.call.as_ref()?.answer.as_deref()
     }
 
-    /// Waits for a person (a form, an elicitation): the time counts in neither the call's timeout nor its duration.
+    /// Awaits something that depends on a person, such as a form. The time counts towards neither the timeout nor the
+    /// duration of the call.
     ///
-    /// Cancel safe when `wait` is.
+    /// Cancel safe if `wait` is.
     pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
         let Some(call) = &self.call else {
             return wait.await;
         };
         let clock = self.clock();
         call.pause.begin(clock.monotonic());
-        let _end = EndOfWait {
+        let _guard = PauseGuard {
             pause: &call.pause,
             clock,
         };
         wait.await
     }
 
-    /// Tells the run's own observer, if there is one.
-    pub(crate) fn tell(&self, call_id: &Text, progress: Progress) {
+    /// Passes progress to the run's own observer, if there is one.
+    pub(crate) fn observe(&self, call_id: &Text, progress: Progress) {
         if let Some(send) = &self.run.progress {
             send(call_id, progress);
         }
     }
 
-    /// Guards a call: when the guard goes, whatever the call left running hears of it.
+    /// Returns a guard that cancels the call's token on drop, so that tasks the call left running stop.
     pub(crate) fn guard(&self) -> CallGuard {
         CallGuard(self.call.clone())
     }
 
-    /// The context of one call of this run.
+    /// Creates the context of one call of this run.
     pub(crate) fn for_call(&self, id: Text, progress: Option<ProgressSender>, answer: Option<InputAnswer>) -> Self {
         let call = CallScope {
             id,
@@ -190,22 +239,22 @@ impl ToolContext {
         }
     }
 
-    /// How long the call has worked since its start, waiting for a person not counted.
+    /// Returns how long the call has worked since `start`, not counting the time it waited for people.
     pub(crate) fn worked_since(&self, start: Duration) -> Duration {
         let now = self.clock().monotonic();
         let paused = self.call.as_ref().map_or(Duration::ZERO, |call| call.pause.total(now));
         now.saturating_sub(start).saturating_sub(paused)
     }
 
-    /// Comes back when no person is waited for.
-    pub(crate) async fn pause_over(&self) {
+    /// Waits until the call is not waiting for a person.
+    pub(crate) async fn resumed(&self) {
         if let Some(call) = &self.call {
-            call.pause.over().await;
+            call.pause.ended().await;
         }
     }
 }
 
-/// Ends a call however it ends.
+/// Cancels the token of a call on drop.
 pub(crate) struct CallGuard(Option<Arc<CallScope>>);
 
 impl Drop for CallGuard {
@@ -216,13 +265,13 @@ impl Drop for CallGuard {
     }
 }
 
-/// Ends a wait however it ends.
-struct EndOfWait<'a> {
+/// Ends a pause on drop.
+struct PauseGuard<'a> {
     pause: &'a Pause,
     clock: &'a Arc<dyn Clock>,
 }
 
-impl Drop for EndOfWait<'_> {
+impl Drop for PauseGuard<'_> {
     fn drop(&mut self) {
         self.pause.end(self.clock.monotonic());
     }
@@ -238,61 +287,85 @@ impl fmt::Debug for ToolContext {
     }
 }
 
-/// Builds a [`ToolContext`].
+/// A builder for [`ToolContext`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_tools::{RunState, SystemClock, ToolContext};
+/// use serde_json::json;
+/// use tokio_util::sync::CancellationToken;
+///
+/// let (token, state) = (CancellationToken::new(), RunState::new());
+/// state.set("draft", json!("first"));
+///
+/// let context = ToolContext::builder(Arc::new(SystemClock::new()))
+///     .with_session_id("session_1")
+///     .with_cancellation(token.clone())
+///     .with_run_state(state)
+///     .with_state(vec!["a note"])
+///     .build();
+/// assert_eq!(context.session_id(), "session_1");
+/// assert_eq!(context.run_state().get("draft"), Some(json!("first")));
+/// assert_eq!(*context.extension::<Vec<&str>>().unwrap(), ["a note"]);
+///
+/// token.cancel();
+/// assert!(context.cancellation().is_cancelled());
+/// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct ToolContextBuilder(RunScope);
 
 impl ToolContextBuilder {
-    /// Sets the session's id.
-    pub fn session_id(mut self, id: impl Into<Text>) -> Self {
+    /// Sets the id of the session.
+    pub fn with_session_id(mut self, id: impl Into<Text>) -> Self {
         self.0.session_id = id.into();
         self
     }
 
     /// Sets the id under which the run is traced.
-    pub fn trace_id(mut self, id: impl Into<Text>) -> Self {
+    pub fn with_trace_id(mut self, id: impl Into<Text>) -> Self {
         self.0.trace_id = Some(id.into());
         self
     }
 
-    /// Says on whose behalf the run is made; it stands in audit records.
-    pub fn actor(mut self, actor: impl Into<Text>) -> Self {
+    /// Sets the user or service on whose behalf the run was started. Audit records contain it.
+    pub fn with_actor(mut self, actor: impl Into<Text>) -> Self {
         self.0.actor = Some(actor.into());
         self
     }
 
-    /// Sets the token that ends all calls of the run.
-    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+    /// Sets the token that cancels all calls of the run.
+    pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.0.cancellation = token;
         self
     }
 
-    /// Sets where progress goes when calls are made one by one; an executor's stream brings its own.
-    pub fn progress(mut self, send: impl Fn(&Text, Progress) + Send + Sync + 'static) -> Self {
+    /// Sets the observer of progress for calls that are made one by one. The stream of an executor reports progress itself.
+    pub fn with_progress(mut self, send: impl Fn(&Text, Progress) + Send + Sync + 'static) -> Self {
         self.0.progress = Some(Arc::new(send));
         self
     }
 
-    /// Sets what the steps of the run share.
-    pub fn run_state(mut self, state: RunState) -> Self {
+    /// Sets the values that the steps of the run share.
+    pub fn with_run_state(mut self, state: RunState) -> Self {
         self.0.state = state;
         self
     }
 
-    /// Adds a value for tools that take `State<T>`.
-    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+    /// Adds a value for tools that take [`State<T>`](crate::State). Replaces an earlier value of the same type.
+    pub fn with_state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.0.extensions.insert(value);
         self
     }
 
-    /// Sets all values for tools at once.
-    pub fn extensions(mut self, extensions: Extensions) -> Self {
+    /// Replaces all values for tools.
+    pub fn with_extensions(mut self, extensions: Extensions) -> Self {
         self.0.extensions = extensions;
         self
     }
 
-    /// The context.
+    /// Builds the context.
     pub fn build(self) -> ToolContext {
         ToolContext {
             run: Arc::new(self.0),

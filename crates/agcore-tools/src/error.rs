@@ -1,21 +1,42 @@
-//! [`ToolError`]: what went wrong with a tool, with one text for the operator and another for the model.
+//! [`ToolError`]: the error of a tool or a call, with one text for the operator and another for the model.
 
 use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Fault, FaultKind, SchemaViolation};
+use agcore_chat::{Fault, FaultKind, SchemaViolation, text::clip};
 
-use crate::clip::clip;
-
-/// Text handed to a model is cut here, in bytes, so that a hostile message cannot fill the window.
+/// The longest text that reaches the model, in bytes, so that a hostile message cannot fill the context window.
 const MODEL_TEXT_BYTES: usize = 4096;
 
-/// What went wrong with a tool or its call.
+/// The longest tool name that an error message quotes, in bytes.
+pub(crate) const NAME_BYTES: usize = 128;
+
+/// The error of a tool or of a call to it.
 ///
-/// Cheap to clone. [`Display`](fmt::Display) is the operator's text, one layer of it; the cause is in
-/// [`source`](Error::source). What the model is told is [`model_text`](Self::model_text): it never contains the cause.
+/// An error has two texts. [`Display`](fmt::Display) and [`message`](Self::message) are for the operator and print one
+/// layer; the cause is in [`source`](Error::source). [`model_text`](Self::model_text) is what the model gets to see, and
+/// never contains the cause.
 ///
-/// Returned from a tool, `?` turns [`std::io::Error`] and [`serde_json::Error`] into [`ToolErrorKind::ExecutionFailed`];
-/// for any other error there is [`ToolError::other`].
+/// In a tool, `?` converts a [`String`] or `&str`, an [`std::io::Error`] and a [`serde_json::Error`] into
+/// [`ToolErrorKind::ExecutionFailed`]. Use [`ToolError::other`] for any other error.
+///
+/// Cheap to clone.
+///
+/// ```
+/// use std::error::Error;
+///
+/// use agcore_tools::{ToolError, ToolErrorKind};
+///
+/// fn parse_port(text: &str) -> Result<u16, ToolError> {
+///     text.parse().map_err(|error| ToolError::other(error).with_model_text("the port must be a number"))
+/// }
+///
+/// let error = parse_port("http").unwrap_err();
+/// assert_eq!(error.kind(), ToolErrorKind::Other);
+/// assert_eq!(error.model_text(), "the port must be a number");
+/// // The cause is for the operator only.
+/// assert_eq!(error.to_string(), "the tool failed");
+/// assert_eq!(error.source().unwrap().to_string(), "invalid digit found in string");
+/// ```
 #[derive(Clone)]
 pub struct ToolError(Arc<Inner>);
 
@@ -23,55 +44,58 @@ pub struct ToolError(Arc<Inner>);
 struct Inner {
     kind: ToolErrorKind,
     message: String,
-    for_model: Option<String>,
+    model_text: Option<String>,
     detail: Detail,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-/// What some kinds know besides.
+/// Data that only some kinds carry.
 #[derive(Debug, Clone, Default)]
 enum Detail {
     #[default]
     None,
-    Near(Vec<String>),
+    NearNames(Vec<String>),
     Violations(Vec<SchemaViolation>),
-    ByPerson,
+    DeniedByPerson,
 }
 
-/// The kinds of failure that a caller may want to tell apart.
+/// The kinds of failure that a caller may want to distinguish.
+///
+/// The kind is `Copy`, so [`ToolError::kind`] returns it by value. An error whose kind carries data, such as `LlmError`,
+/// returns a reference instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// There is no tool of that name.
+    /// There is no tool with this name.
     NotFound,
-    /// A tool of that name is there already.
+    /// A tool with this name is already registered.
     Duplicate,
-    /// The tool, its schema, a rule or the context is not fit for use.
+    /// The tool, its schema, a rule or the context is not usable.
     Config,
     /// The tool ran and failed, or panicked.
     ExecutionFailed,
-    /// The arguments are not what the tool expects.
+    /// The arguments do not match what the tool expects.
     InvalidArguments,
-    /// A rule or a person said no.
+    /// A rule or a person denied the call.
     PermissionDenied,
-    /// The call did not end in time.
+    /// The call did not finish in time.
     Timeout,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The way to the tool broke: a pipe, a connection.
+    /// The transport to the tool failed: a pipe, a connection.
     Transport,
-    /// The other side broke the protocol.
+    /// The peer violated the protocol.
     Protocol,
     /// The tool's server is not connected.
     NotConnected,
-    /// The operating system failed the machinery around the tool.
+    /// The operating system reported an error to the code that runs the tool.
     Io,
-    /// Nothing above fits.
+    /// Any other failure.
     Other,
 }
 
 impl ToolErrorKind {
-    /// The kind's name in logs and audit records.
+    /// Returns the name of the kind in logs and audit records.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotFound => "not_found",
@@ -98,51 +122,51 @@ impl fmt::Display for ToolErrorKind {
 }
 
 impl ToolError {
-    /// An error with a text that serves the operator and the model alike.
+    /// Creates an error with one text for both the operator and the model.
     pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
         Self(Arc::new(Inner {
             kind,
             message: message.into(),
-            for_model: None,
+            model_text: None,
             detail: Detail::None,
             source: None,
         }))
     }
 
-    /// The tool ran and failed; the text is for the model, too.
+    /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The model sees the message, too.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ToolErrorKind::ExecutionFailed, message)
     }
 
-    /// Any other error as the cause. The model is told only that the tool failed; to tell it more, use
-    /// [`with_model_text`](Self::with_model_text).
+    /// Wraps any other error as the cause. The model learns only that the tool failed; use
+    /// [`with_model_text`](Self::with_model_text) to give it more detail.
     pub fn other(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::caused(ToolErrorKind::Other, "the tool failed", cause.into())
+        Self::new(ToolErrorKind::Other, "the tool failed").with_source(cause)
     }
 
-    /// No tool of that name; `near` are names that the caller may have meant.
+    /// Creates a [`NotFound`](ToolErrorKind::NotFound) error; `near` lists the names that the caller may have meant.
     pub fn not_found(name: &str, near: Vec<String>) -> Self {
-        let name = clip(name, 128);
+        let name = clip(name, NAME_BYTES);
         let hint = match near.as_slice() {
-            [] => "use only the tools that were given".to_owned(),
+            [] => "use only the tools you were given".to_owned(),
             names => format!("did you mean {}?", names.join(" or ")),
         };
         Self::new(
             ToolErrorKind::NotFound,
             format!("there is no tool named {name:?}; {hint}"),
         )
-        .with_detail(Detail::Near(near))
+        .with_detail(Detail::NearNames(near))
     }
 
-    /// A tool of that name is there already.
+    /// Creates a [`Duplicate`](ToolErrorKind::Duplicate) error.
     pub fn duplicate(name: &str) -> Self {
         Self::new(
             ToolErrorKind::Duplicate,
-            format!("a tool named {name:?} is registered already; unregister it first, or register with a prefix"),
+            format!("a tool named {name:?} is already registered; unregister it first, or register with a prefix"),
         )
     }
 
-    /// The arguments of a tool have these faults.
+    /// Creates an [`InvalidArguments`](ToolErrorKind::InvalidArguments) error that lists all violations.
     pub fn invalid_arguments(tool: &str, violations: Vec<SchemaViolation>) -> Self {
         use fmt::Write as _;
         let mut text = format!("invalid arguments for {tool}:");
@@ -154,58 +178,53 @@ impl ToolError {
         Self::new(ToolErrorKind::InvalidArguments, text).with_detail(Detail::Violations(violations))
     }
 
-    /// A rule said no; `reason` names it, for the operator. The model learns only that it may not.
+    /// Creates a [`PermissionDenied`](ToolErrorKind::PermissionDenied) error for a call that a rule denies. `reason`
+    /// names the rule for the operator; the model learns only that the call is not allowed.
     pub fn denied_by_policy(tool: &str, reason: &str) -> Self {
         Self::new(ToolErrorKind::PermissionDenied, format!("{tool} was denied: {reason}")).with_model_text(format!(
-            "permission denied: this call of {tool} is not allowed here; do not try it again, go on another way"
+            "permission denied: this call of {tool} is not allowed; do not repeat it, try a different approach"
         ))
     }
 
-    /// A person said no, with these words for the model.
+    /// Creates a [`PermissionDenied`](ToolErrorKind::PermissionDenied) error for a call that a person denies. The model
+    /// sees the person's message.
     pub fn denied_by_person(tool: &str, message: &str) -> Self {
-        let said = if message.trim().is_empty() {
+        let reason = if message.trim().is_empty() {
             "no reason was given"
         } else {
             message
         };
         Self::new(
             ToolErrorKind::PermissionDenied,
-            format!("{tool} was denied by a person: {said}"),
+            format!("{tool} was denied by a person: {reason}"),
         )
-        .with_detail(Detail::ByPerson)
+        .with_detail(Detail::DeniedByPerson)
     }
 
-    /// The call did not end in time.
+    /// Creates a [`Timeout`](ToolErrorKind::Timeout) error.
     pub fn timeout(tool: &str, limit: Duration) -> Self {
         Self::new(
             ToolErrorKind::Timeout,
-            format!("{tool} did not end within {limit:?} and was stopped; its effects, if any, are unknown"),
+            format!("{tool} did not finish within {limit:?} and was stopped; its effects, if any, are unknown"),
         )
     }
 
-    /// The caller gave up.
+    /// Creates a [`Cancelled`](ToolErrorKind::Cancelled) error.
     pub fn cancelled() -> Self {
         Self::new(ToolErrorKind::Cancelled, "the call was cancelled")
     }
 
-    /// An error with a cause; neither the cause nor its text reaches the model.
-    pub fn caused(
-        kind: ToolErrorKind,
-        message: impl Into<String>,
-        cause: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> Self {
-        Self::new(kind, message).with_source(cause)
-    }
-
-    /// Adds the cause, for the operator.
+    /// Sets the cause. Only the operator sees it.
+    #[must_use]
     pub fn with_source(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Arc::make_mut(&mut self.0).source = Some(Arc::from(cause.into()));
         self
     }
 
-    /// Replaces what the model is told.
+    /// Replaces the text for the model.
+    #[must_use]
     pub fn with_model_text(mut self, text: impl Into<String>) -> Self {
-        Arc::make_mut(&mut self.0).for_model = Some(text.into());
+        Arc::make_mut(&mut self.0).model_text = Some(text.into());
         self
     }
 
@@ -214,25 +233,29 @@ impl ToolError {
         self
     }
 
-    /// What kind of failure.
+    /// Returns the kind of failure.
     pub fn kind(&self) -> ToolErrorKind {
         self.0.kind
     }
 
-    /// What the operator is told, without the cause.
+    /// Returns the text for the operator, without the cause.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What the model is told: fit to act on, at most 4 KiB, without causes.
+    /// Returns the text for the model: at most 4 KiB (plus an ellipsis where it was cut), without causes.
     pub fn model_text(&self) -> Cow<'_, str> {
-        let text = self.0.for_model.as_ref().unwrap_or(&self.0.message);
+        let text = self.0.model_text.as_ref().unwrap_or(&self.0.message);
         clip(text, MODEL_TEXT_BYTES)
     }
 
-    /// Whether the failure is worth showing to the model, which may do better with the next call: execution failed,
-    /// invalid arguments, timeout of a single call, other.
-    pub fn is_recoverable(&self) -> bool {
+    /// Returns whether the failure is worth showing to the model, which may do better with its next call.
+    ///
+    /// True for [`ExecutionFailed`](ToolErrorKind::ExecutionFailed),
+    /// [`InvalidArguments`](ToolErrorKind::InvalidArguments), [`Timeout`](ToolErrorKind::Timeout) and
+    /// [`Other`](ToolErrorKind::Other). This is not a statement about retries: repeating the same call unchanged may well
+    /// fail again.
+    pub fn is_for_model(&self) -> bool {
         use ToolErrorKind as Kind;
         matches!(
             self.0.kind,
@@ -240,15 +263,15 @@ impl ToolError {
         )
     }
 
-    /// Names that the caller may have meant, when the tool was not found.
+    /// Returns the names that the caller may have meant, when the tool was not found.
     pub fn near_names(&self) -> &[String] {
         match &self.0.detail {
-            Detail::Near(names) => names,
+            Detail::NearNames(names) => names,
             _ => &[],
         }
     }
 
-    /// What is wrong with the arguments, when they are invalid.
+    /// Returns the violations, when the arguments are invalid.
     pub fn violations(&self) -> &[SchemaViolation] {
         match &self.0.detail {
             Detail::Violations(violations) => violations,
@@ -256,12 +279,12 @@ impl ToolError {
         }
     }
 
-    /// Whether a person, not a rule, denied the call.
+    /// Returns whether a person, rather than a rule, denied the call.
     pub fn is_denied_by_person(&self) -> bool {
-        matches!(self.0.detail, Detail::ByPerson)
+        matches!(self.0.detail, Detail::DeniedByPerson)
     }
 
-    /// The serializable face of this error.
+    /// Returns the serializable form of this error: its kind and the operator's text.
     pub fn fault(&self) -> Fault {
         use ToolErrorKind as Kind;
         let kind = match self.0.kind {
@@ -286,8 +309,8 @@ impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("ToolError");
         debug.field("kind", &self.0.kind).field("message", &self.0.message);
-        if let Some(text) = &self.0.for_model {
-            debug.field("for_model", text);
+        if let Some(text) = &self.0.model_text {
+            debug.field("model_text", text);
         }
         if let Some(source) = &self.0.source {
             debug.field("source", source);
@@ -302,33 +325,29 @@ impl Error for ToolError {
     }
 }
 
-/// The tool could not reach a file or device; the model is told which kind of failure, without paths.
+/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The model sees the kind of I/O failure, without
+/// paths.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
-        let message = format!("an input or output operation failed: {}", error.kind());
-        Self::caused(ToolErrorKind::ExecutionFailed, message, error)
+        Self::failed(format!("an I/O operation failed: {}", error.kind())).with_source(error)
     }
 }
 
-/// The tool met JSON it could not read or write.
+/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error with the JSON error as its cause.
 impl From<serde_json::Error> for ToolError {
     fn from(error: serde_json::Error) -> Self {
-        Self::caused(
-            ToolErrorKind::ExecutionFailed,
-            "the tool met JSON of another form than it expected",
-            error,
-        )
+        Self::failed("the tool could not read or write a JSON value").with_source(error)
     }
 }
 
-/// The tool failed, in words for the model.
+/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error whose text the model sees.
 impl From<String> for ToolError {
     fn from(message: String) -> Self {
         Self::failed(message)
     }
 }
 
-/// The tool failed, in words for the model.
+/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error whose text the model sees.
 impl From<&str> for ToolError {
     fn from(message: &str) -> Self {
         Self::failed(message)
@@ -340,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_stay_with_the_operator() {
+    fn the_model_text_does_not_contain_the_cause() {
         let error = ToolError::other("password is hunter2");
         assert_eq!(error.model_text(), "the tool failed");
         assert_eq!(
@@ -351,14 +370,14 @@ mod tests {
     }
 
     #[test]
-    fn text_for_the_model_is_bounded_and_whole_characters() {
+    fn the_model_text_is_cut_at_a_character_boundary() {
         let error = ToolError::failed("é".repeat(5000));
         assert!(error.model_text().len() <= MODEL_TEXT_BYTES + '…'.len_utf8());
         assert!(error.model_text().ends_with("é…"));
     }
 
     #[test]
-    fn recoverable_is_what_a_model_can_do_better() {
+    fn only_four_kinds_are_for_the_model() {
         use ToolErrorKind as Kind;
         let kinds = [
             Kind::NotFound,
@@ -375,14 +394,14 @@ mod tests {
             Kind::Protocol,
         ];
         let rest = [Kind::NotConnected, Kind::Io, Kind::Other];
-        let recoverable: Vec<_> = kinds
+        let for_model: Vec<_> = kinds
             .into_iter()
             .chain(more)
             .chain(rest)
-            .filter(|kind| ToolError::new(*kind, "x").is_recoverable())
+            .filter(|kind| ToolError::new(*kind, "x").is_for_model())
             .collect();
         assert_eq!(
-            recoverable,
+            for_model,
             [
                 Kind::ExecutionFailed,
                 Kind::InvalidArguments,

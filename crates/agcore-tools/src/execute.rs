@@ -1,18 +1,20 @@
-//! How calls run: one by one, or many side by side.
+//! The execution of calls: one at a time, or many side by side.
 
-mod lanes;
-mod told;
-mod turns;
-mod resume;
+mod schedule;
+mod progress;
+mod queue;
+mod start;
 mod gate;
 mod engine;
+mod outcome;
 mod batch;
 mod invocation;
 
 pub use self::invocation::{InvokeOptions, ToolInvocation};
 pub(crate) use self::{
     batch::{BatchItem, batch},
-    engine::{End, Engine, Settlement, input_question},
+    engine::Engine,
     gate::Gate,
-    invocation::{AT_A_TIME, TIMEOUT},
+    invocation::{DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT},
+    outcome::Outcomes,
 };

@@ -2,64 +2,88 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Content, Fault, Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
+use agcore_chat::{Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use futures_util::StreamExt;
-use serde_json::Value;
 
 use crate::{
     audit::AuditSink,
     context::ToolContext,
-    error::{ToolError, ToolErrorKind},
-    execute::{AT_A_TIME, BatchItem, End, Engine, Gate, Settlement, TIMEOUT, batch, input_question},
-    layer::{
-        AuditLayer, BoxInvoke, CutLayer, Invoke, Layer, OffloadLayer, RedactLayer, Redactor, Run, StatisticsLayer,
-        TimeoutLayer,
-    },
-    output::{OutputBody, ToolOutput, text_of},
+    error::ToolError,
+    execute::{BatchItem, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
+    layer::{Audit, BoxInvoke, Invoke, Offload, OffloadSettings, Redact, Redactor, Run, Statistics, Timeout, Truncate},
     policy::ToolPolicy,
     registry::{ToolRegistry, ToolSnapshot, ToolView},
-    session::{Refusal, ToolSession},
+    session::ToolSession,
 };
 
-/// Results are cut above so many bytes of text when nothing else is said.
+/// The default limit for the text of a result, in bytes.
 pub const MAX_TOOL_RESULT_BYTES: usize = 65_536;
 
-/// Runs the calls of a model's reply: one snapshot of the tools, a policy, and the context of a run. Cheap to clone.
+/// Runs the calls of a model's reply, with one snapshot of the tools, a policy, and the context of a run.
 ///
-/// What the model is told, and what ends the turn:
+/// Built by [`ToolRegistry::executor`] or [`ToolView::executor`]. Cheap to clone. The outcome of a call is one of:
 ///
-/// | what happens | outcome |
+/// | what happened | outcome |
 /// |---|---|
-/// | the tool fails, its arguments are invalid, its time is out | an error result |
-/// | a person says no | an error result |
-/// | the rules say no; there is no such tool | an error result; in a later round of the turn, the same again is fatal |
-/// | the approver suspends, the tool awaits input | a question |
-/// | the way to the tool is broken, the run is cancelled | fatal |
+/// | the tool failed, timed out, or its arguments are invalid | an error result |
+/// | a person denied the call | an error result |
+/// | the rules denied the call, or there is no such tool | an error result; if the model repeats the call in a later round of the turn, a fatal fault |
+/// | the approver suspended the call, or the tool awaits input | a question |
+/// | the transport to the tool failed, or the run was cancelled | a fatal fault |
+///
+/// The text of a result, error or not, never exceeds [`ExecutorBuilder::with_max_result_bytes`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
+/// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+/// use futures_util::StreamExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") }))?;
+/// let executor = tools.executor(ToolContext::builder(Arc::new(SystemClock::new())).build()).build()?;
+/// assert_eq!(executor.definitions()[0].name(), "ping");
+///
+/// let calls = ["ping", "pign"].map(|name| ToolWork::new(ToolCall::function(name, name, "{}")));
+/// let reports: Vec<_> = executor.execute(calls.into()).collect().await;
+/// for report in reports {
+///     let ToolReport::Settled { call_id, outcome, .. } = report else { continue };
+///     match &*call_id {
+///         "ping" => assert_eq!(outcome, ToolOutcome::done("pong")),
+///         _ => assert_eq!(outcome, ToolOutcome::error(r#"there is no tool named "pign"; did you mean ping?"#)),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct RegistryExecutor {
     engine: Arc<Engine>,
-    session: ToolSession,
+    outcomes: Outcomes,
 }
 
 impl RegistryExecutor {
-    /// The tools of this executor.
+    /// Returns the tools of this executor.
     pub fn snapshot(&self) -> &Arc<ToolSnapshot> {
         &self.engine.snapshot
     }
 
-    /// What is remembered from round to round.
+    /// Returns the state that is shared across rounds.
     pub fn session(&self) -> &ToolSession {
-        &self.session
+        &self.outcomes.session
     }
 
-    /// Runs one call, without telling its progress but to the context's own observer.
+    /// Runs one call and returns its outcome and duration. Progress goes only to the observer of the context.
     ///
-    /// Cancel safe: dropping the future gives the call up.
+    /// Cancel safe: dropping the future cancels the call.
     pub async fn settle(&self, work: ToolWork) -> (ToolOutcome, Duration) {
-        let batch = self.session.next_batch();
+        let batch = self.outcomes.session.next_batch();
         let settlement = self.engine.settle(work).await;
         let duration = settlement.duration;
-        (outcome(&self.session, batch, *settlement), duration)
+        (self.outcomes.translate(batch, *settlement), duration)
     }
 }
 
@@ -69,15 +93,15 @@ impl ToolExecutor for RegistryExecutor {
     }
 
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
-        let session = self.session.clone();
-        let number = session.next_batch();
+        let outcomes = self.outcomes.clone();
+        let number = outcomes.session.next_batch();
         Box::pin(batch(Arc::clone(&self.engine), work).map(move |item| match item {
             BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
             BatchItem::Settled { settlement, .. } => {
                 let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
                 ToolReport::Settled {
                     call_id,
-                    outcome: outcome(&session, number, *settlement),
+                    outcome: outcomes.translate(number, *settlement),
                     duration,
                 }
             }
@@ -94,96 +118,44 @@ impl fmt::Debug for RegistryExecutor {
     }
 }
 
-/// What a settled call means for the turn.
-fn outcome(session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOutcome {
-    let Settlement {
-        call_id,
-        name,
-        arguments,
-        end,
-        ..
-    } = settlement;
-    match end {
-        End::Asked(question) => ToolOutcome::Ask(*question),
-        End::Failed(error) => {
-            let refusal = match error.kind() {
-                ToolErrorKind::NotFound => Some(Refusal::NotFound(&name)),
-                ToolErrorKind::PermissionDenied if error.is_denied_by_person() => {
-                    return told(&error);
-                }
-                ToolErrorKind::PermissionDenied => Some(Refusal::Denied(&name, &arguments)),
-                _ => None,
-            };
-            match refusal {
-                Some(refusal) if session.told_before(refusal, batch) => ToolOutcome::Fatal(told_twice(&error)),
-                Some(_) => told(&error),
-                None if error.is_recoverable() => told(&error),
-                None => ToolOutcome::Fatal(error.fault()),
-            }
-        }
-        End::Output {
-            output,
-            approved,
-            number,
-        } => match output.body {
-            OutputBody::AwaitingInput(request) => {
-                ToolOutcome::Ask(input_question(&call_id, arguments, *request, approved, number))
-            }
-            OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data: *data },
-            _ => ToolOutcome::Done(result(output)),
-        },
-    }
-}
-
-fn told(error: &ToolError) -> ToolOutcome {
-    ToolOutcome::error(error.model_text().into_owned())
-}
-
-fn told_twice(error: &ToolError) -> Fault {
-    let mut fault = error.fault();
-    fault
-        .message
-        .push_str(" (the model was told, and made the same call again)");
-    fault
-}
-
-/// The result for the model, and beside it what is for observers only.
-fn result(output: ToolOutput) -> ToolResult {
-    let (content, structured) = match output.body {
-        OutputBody::Rich { content, structured } => (content, structured),
-        OutputBody::Value(value) => (Content::Text(text_of(value)), None),
-        _ => (Content::default(), None),
-    };
-    let members = [
-        ("structured", structured),
-        ("ui_hints", output.ui_hints),
-        ("metadata", output.metadata),
-    ];
-    let result = ToolResult::new(content);
-    if members.iter().all(|(_, value)| value.is_none()) {
-        return result;
-    }
-    let display = members
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), *value?)));
-    result.with_display(Value::Object(display.collect()))
-}
-
 impl ToolRegistry {
-    /// Begins an executor with the tools of this moment.
+    /// Returns a builder for an executor of the current tools.
     pub fn executor(&self, context: ToolContext) -> ExecutorBuilder {
         ExecutorBuilder::new(self.snapshot(), context)
     }
 }
 
 impl ToolView {
-    /// Begins an executor with the tools that the view has at this moment.
+    /// Returns a builder for an executor of the current tools of the view.
     pub fn executor(&self, context: ToolContext) -> ExecutorBuilder {
         ExecutorBuilder::new(self.snapshot(), context)
     }
 }
 
-/// Builds a [`RegistryExecutor`].
+/// A builder for [`RegistryExecutor`].
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("wait", "Waits for ever.", |_: NoArguments| std::future::pending::<Result<(), _>>()))?;
+///
+/// let executor = tools
+///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+///     .with_timeout(Some(Duration::from_secs(5)))
+///     .with_max_concurrency(4)
+///     .build()?;
+/// let (outcome, duration) = executor.settle(ToolWork::new(ToolCall::function("call_1", "wait", "{}"))).await;
+/// let text = "wait did not finish within 5s and was stopped; its effects, if any, are unknown";
+/// assert_eq!((outcome, duration), (ToolOutcome::error(text), Duration::from_secs(5)));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a builder does nothing until it is built"]
 pub struct ExecutorBuilder {
     snapshot: Arc<ToolSnapshot>,
@@ -191,27 +163,27 @@ pub struct ExecutorBuilder {
     policy: Option<ToolPolicy>,
     session: ToolSession,
     timeout: Option<Duration>,
-    most_at_a_time: usize,
+    max_concurrency: usize,
     max_result_bytes: usize,
     redactor: Option<Arc<dyn Redactor>>,
-    offload: Option<OffloadLayer>,
+    offload: Option<OffloadSettings>,
     audit: Option<Arc<dyn AuditSink>>,
     layers: Vec<Wrap>,
 }
 
-/// A layer, its type forgotten.
+/// Wraps a layer around a type-erased stack.
 type Wrap = Box<dyn FnOnce(BoxInvoke) -> BoxInvoke + Send>;
 
 impl ExecutorBuilder {
-    /// An executor of these tools.
+    /// Creates a builder for an executor of these tools.
     pub fn new(snapshot: Arc<ToolSnapshot>, context: ToolContext) -> Self {
         Self {
             snapshot,
             context,
             policy: None,
             session: ToolSession::new(),
-            timeout: Some(TIMEOUT),
-            most_at_a_time: AT_A_TIME,
+            timeout: Some(DEFAULT_TIMEOUT),
+            max_concurrency: DEFAULT_MAX_CONCURRENCY,
             max_result_bytes: MAX_TOOL_RESULT_BYTES,
             redactor: None,
             offload: None,
@@ -220,69 +192,70 @@ impl ExecutorBuilder {
         }
     }
 
-    /// Sets the policy; by default the default rules hold and nobody is asked.
-    pub fn policy(mut self, policy: ToolPolicy) -> Self {
+    /// Sets the policy. By default, the default rules apply and there is no approver.
+    pub fn with_policy(mut self, policy: ToolPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Sets what is remembered from round to round; all executors of a session share one.
-    pub fn session(mut self, session: ToolSession) -> Self {
+    /// Sets the state that is shared across rounds. All executors of a session must share one.
+    pub fn with_session(mut self, session: ToolSession) -> Self {
         self.session = session;
         self
     }
 
-    /// Sets how long a call may take, by default 60 s; none is for ever. A tool's own limit stands over it, and waiting
-    /// for a person does not count.
-    pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
+    /// Sets the timeout of a call, by default 60 s; `None` means no timeout. A tool's own timeout takes precedence. The time
+    /// a call waits for people does not count.
+    pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets how many calls of a reply run side by side at most, by default 16.
-    pub fn most_at_a_time(mut self, most: usize) -> Self {
-        self.most_at_a_time = most;
+    /// Sets the largest number of calls of a reply that run side by side, by default 16.
+    pub fn with_max_concurrency(mut self, calls: usize) -> Self {
+        self.max_concurrency = calls;
         self
     }
 
-    /// Sets above how many bytes of text a result is cut, by default 65 536.
-    pub fn max_result_bytes(mut self, bytes: usize) -> Self {
+    /// Sets the limit for the text of a result, by default [`MAX_TOOL_RESULT_BYTES`].
+    ///
+    /// This is a hard limit for the text of every result and error that the executor returns, including the note that
+    /// [`Truncate`] appends. Images, files and the data for observers do not count.
+    pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result_bytes = bytes;
         self
     }
 
-    /// Sets who takes secrets out of results.
-    pub fn redactor(mut self, redactor: Arc<dyn Redactor>) -> Self {
+    /// Sets a redactor that removes secrets from results. See [`Redact`].
+    pub fn with_redactor(mut self, redactor: Arc<dyn Redactor>) -> Self {
         self.redactor = Some(redactor);
         self
     }
 
-    /// Keeps large results in a store.
-    pub fn offload(mut self, layer: OffloadLayer) -> Self {
-        self.offload = Some(layer);
+    /// Stores large results outside the conversation. See [`Offload`].
+    pub fn with_offload(mut self, settings: OffloadSettings) -> Self {
+        self.offload = Some(settings);
         self
     }
 
-    /// Sets who is told of every decision and every end of a call.
-    pub fn audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
+    /// Sets the sink that receives a record of every decision and of the end of every call.
+    pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
         self.audit = Some(sink);
         self
     }
 
-    /// Adds a layer of one's own; each goes around those before it.
-    pub fn layer<L>(mut self, layer: L) -> Self
-    where
-        L: Layer<BoxInvoke> + Send + 'static,
-        L::Invoke: 'static,
-    {
+    /// Adds a custom layer around those that were added before. See [the module documentation](crate::layer) for an
+    /// example, and for the layers inside and outside of it.
+    pub fn with_layer<S: Invoke + 'static>(mut self, layer: impl FnOnce(BoxInvoke) -> S + Send + 'static) -> Self {
         self.layers.push(wrap(layer));
         self
     }
 
-    /// The executor.
+    /// Builds the executor.
     ///
     /// # Errors
-    /// [`Config`](ToolErrorKind::Config) when the context lacks something that a tool needs, such as a `State<T>`.
+    /// The error of [`check_context`](crate::BaseTool::check_context), when the context lacks something that a tool needs,
+    /// such as a [`State<T>`](crate::State).
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
         let gate = Gate {
@@ -290,33 +263,32 @@ impl ExecutorBuilder {
             session: self.session.clone(),
             audit: self.audit.clone(),
         };
-        let run = TimeoutLayer::new(self.timeout).layer(Run);
-        let redact = self.redactor.map(|redactor| wrap(RedactLayer::new(redactor)));
-        let between: Vec<Wrap> = redact
-            .into_iter()
-            .chain(self.offload.map(wrap))
-            .chain(self.layers)
-            .collect();
-        let around = Around {
-            max_result_bytes: self.max_result_bytes,
-            audit: self.audit,
-        };
-        // Each type that is forgotten costs every call an allocation.
-        let invoke = if between.is_empty() {
-            around.layer(run)
+        let run = Timeout::new(Run, self.timeout);
+        let redact = self.redactor.map(|redactor| wrap(|inner| Redact::new(inner, redactor)));
+        let offload = self.offload.map(|settings| wrap(|inner| Offload::new(inner, settings)));
+        let optional: Vec<Wrap> = redact.into_iter().chain(offload).chain(self.layers).collect();
+        // Each type-erased layer costs every call an allocation, so the usual stack has only one.
+        let invoke = if optional.is_empty() {
+            outer_layers(run, self.max_result_bytes, self.audit)
         } else {
-            around.layer(between.into_iter().fold(BoxInvoke::new(run), |inner, wrap| wrap(inner)))
+            let inner = optional
+                .into_iter()
+                .fold(BoxInvoke::new(run), |inner, wrap| wrap(inner));
+            outer_layers(inner, self.max_result_bytes, self.audit)
         };
         let engine = Engine {
             snapshot: self.snapshot,
             context: self.context,
             gate: Some(gate),
             invoke,
-            most_at_a_time: self.most_at_a_time,
+            max_concurrency: self.max_concurrency,
         };
         Ok(RegistryExecutor {
             engine: Arc::new(engine),
-            session: self.session,
+            outcomes: Outcomes {
+                session: self.session,
+                max_result_bytes: self.max_result_bytes,
+            },
         })
     }
 
@@ -333,29 +305,16 @@ impl ExecutorBuilder {
     }
 }
 
-fn wrap<L>(layer: L) -> Wrap
-where
-    L: Layer<BoxInvoke> + Send + 'static,
-    L::Invoke: 'static,
-{
-    Box::new(move |inner| BoxInvoke::new(layer.layer(inner)))
+fn wrap<S: Invoke + 'static>(layer: impl FnOnce(BoxInvoke) -> S + Send + 'static) -> Wrap {
+    Box::new(move |inner| BoxInvoke::new(layer(inner)))
 }
 
-/// What goes around all other layers.
-struct Around {
-    max_result_bytes: usize,
-    audit: Option<Arc<dyn AuditSink>>,
-}
-
-impl<S: Invoke + 'static> Layer<S> for Around {
-    type Invoke = BoxInvoke;
-
-    fn layer(&self, inner: S) -> BoxInvoke {
-        let inner = CutLayer::new(self.max_result_bytes).layer(inner);
-        match &self.audit {
-            None => BoxInvoke::new(StatisticsLayer.layer(inner)),
-            Some(sink) => BoxInvoke::new(StatisticsLayer.layer(AuditLayer::new(Arc::clone(sink)).layer(inner))),
-        }
+/// Wraps the layers around `inner` that every executor has.
+fn outer_layers(inner: impl Invoke + 'static, max_result_bytes: usize, audit: Option<Arc<dyn AuditSink>>) -> BoxInvoke {
+    let inner = Truncate::new(inner, max_result_bytes);
+    match audit {
+        None => BoxInvoke::new(Statistics::new(inner)),
+        Some(sink) => BoxInvoke::new(Statistics::new(Audit::new(inner, sink))),
     }
 }
 

@@ -1,47 +1,62 @@
-//! Layers around the running of a call, in the manner of tower: timeout, redaction, offloading and cutting of results,
-//! audit, statistics, and an application's own.
+//! Layers around the execution of a call: timeout, redaction, offloading and truncation of results, audit, statistics, and
+//! custom ones.
 //!
-//! An [`Invoke`] runs a call; a [`Layer`] wraps one in another. What the executor builds, from the inside out: the tool,
-//! [`Timeout`], [`Redact`], [`Offload`], the application's own layers, [`Cut`], [`Audit`], [`Statistics`].
+//! Something that runs a call implements [`Invoke`]. A layer is an [`Invoke`] that wraps another one, which it receives as
+//! the first argument of its constructor, in the same way as the layers around a model in agcore-llm. An
+//! [executor](crate::ExecutorBuilder) builds this stack, from the inside out: [`Run`] (the tool itself), [`Timeout`],
+//! [`Redact`], [`Offload`], custom layers, [`Truncate`], [`Audit`], [`Statistics`]. One stack serves all tools of the
+//! executor; the [`PreparedCall`] names the tool.
 //!
 //! ```
-//! use agcore_tools::{PreparedCall, ToolError, ToolOutput, layer::{Invoke, Layer}};
+//! use std::sync::Arc;
 //!
-//! /// Says which session got an answer.
-//! struct Stamp;
-//! struct Stamped<S>(S);
+//! use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+//! use agcore_tools::{
+//!     NoArguments, SystemClock, ToolContext, ToolError, ToolOutput, ToolRegistry,
+//!     layer::{Invoke, PreparedCall},
+//!     typed,
+//! };
 //!
-//! impl<S: Invoke> Layer<S> for Stamp {
-//!     type Invoke = Stamped<S>;
-//!     fn layer(&self, inner: S) -> Stamped<S> {
-//!         Stamped(inner)
-//!     }
-//! }
+//! /// Names the tool in front of each error.
+//! struct NameErrors<S>(S);
 //!
-//! impl<S: Invoke> Invoke for Stamped<S> {
+//! impl<S: Invoke> Invoke for NameErrors<S> {
 //!     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-//!         let output = self.0.invoke(call).await?;
-//!         Ok(output.with_metadata(call.context.session_id().as_str().into()))
+//!         let result = self.0.invoke(call).await;
+//!         result.map_err(|error| ToolError::new(error.kind(), format!("{}: {error}", call.tool.name())))
 //!     }
 //! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ToolError> {
+//! let tools = ToolRegistry::new();
+//! tools.register(typed("save", "Saves.", |_: NoArguments| async { Err::<(), _>("the disk is full".into()) }))?;
+//!
+//! let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+//! let executor = tools.executor(context).with_layer(NameErrors).build()?;
+//!
+//! let call = ToolCall::function("call_1", "save", "{}");
+//! assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::error("save: the disk is full"));
+//! # Ok(())
+//! # }
 //! ```
 
 mod audit;
-mod cut;
 mod invoke;
 mod offload;
 mod redact;
 mod run;
 mod statistics;
 mod timeout;
+mod truncate;
 
 pub use self::{
-    audit::{Audit, AuditLayer},
-    cut::{Cut, CutLayer},
-    invoke::{BoxInvoke, Invoke, Layer, PreparedCall},
-    offload::{Artifact, ArtifactStore, InMemoryArtifacts, Offload, OffloadLayer},
-    redact::{Redact, RedactLayer, Redactor},
+    audit::Audit,
+    invoke::{BoxInvoke, Invoke, PreparedCall},
+    offload::{Artifact, ArtifactStore, InMemoryArtifacts, Offload, OffloadSettings},
+    redact::{Redact, Redactor},
     run::Run,
-    statistics::{Statistics, StatisticsLayer},
-    timeout::{Timeout, TimeoutLayer},
+    statistics::Statistics,
+    timeout::Timeout,
+    truncate::Truncate,
 };

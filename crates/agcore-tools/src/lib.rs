@@ -1,10 +1,15 @@
 //! Tools for LLM agents: typed tools, a registry, validation, permissions and approvals.
 //!
+//! A [tool](BaseTool) is usually created from an async function with [`typed()`]. A [`ToolRegistry`] holds the tools of an
+//! application. An [executor](RegistryExecutor) runs the calls of a model's reply: it validates the arguments, decides by
+//! the [rules](permission) and the [`Approver`] of a [`ToolPolicy`] whether each call may run, and passes it through the
+//! [layers](layer).
+//!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
-//! use agcore_tools::{TokioClock, ToolContext, ToolRegistry, schemars::{self, JsonSchema}, typed};
+//! use agcore_tools::{SystemClock, ToolContext, ToolRegistry, schemars::{self, JsonSchema}, typed};
 //! use serde::Deserialize;
 //!
 //! #[derive(Deserialize, JsonSchema)]
@@ -20,7 +25,7 @@
 //! let tools = ToolRegistry::new();
 //! tools.register(typed("add", "Adds two numbers.", |args: Add| async move { Ok(args.a + args.b) }))?;
 //!
-//! let context = ToolContext::builder(Arc::new(TokioClock::new())).session_id("s1").build();
+//! let context = ToolContext::builder(Arc::new(SystemClock::new())).with_session_id("session_1").build();
 //! let executor = tools.executor(context).build()?;
 //!
 //! let call = ToolCall::function("call_1", "add", r#"{"a": 2, "b": 3}"#);
@@ -29,12 +34,21 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `macros` | The attribute `#[tool]`, which turns an async function into a tool and its documentation into descriptions. |
+//! | `schema` | JSON Schema validation of arguments, answers and results, and `SchemaValidator`. Without it, arguments are checked by deserializing them into the type of the tool. |
+//!
+//! <!-- /features -->
 
-mod clip;
 mod error;
 mod arguments;
 mod panic;
-mod clock;
 mod context;
 mod output;
 pub mod permission;
@@ -51,27 +65,31 @@ pub mod layer;
 mod execute;
 mod executor;
 
-/// Makes a tool of the async function under it; its doc comment and those on its parameters become descriptions.
+/// Turns an async function into a tool. Its doc comment and those on its parameters become descriptions.
 #[cfg(feature = "macros")]
 pub use agcore_tools_macros::tool;
 #[cfg(feature = "schema")]
 pub use schema::SchemaValidator;
-/// The crate whose `JsonSchema` typed tools derive.
+/// The crate with the `JsonSchema` derive macro for the arguments of typed tools.
 pub use schemars;
 
+pub use agcore_chat::SystemClock;
 pub use {
     approval::{Approval, ApprovalRequest, Approver, SuspendingApprover},
     arguments::Arguments,
     audit::{AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider},
-    clock::TokioClock,
     context::{Extensions, InputAnswer, ProgressSender, RunState, ToolContext, ToolContextBuilder},
     error::{ToolError, ToolErrorKind},
     execute::{InvokeOptions, ToolInvocation},
     executor::{ExecutorBuilder, MAX_TOOL_RESULT_BYTES, RegistryExecutor},
-    grants::{Grant, GrantStore, InMemoryGrants, SameArgument},
-    layer::PreparedCall,
+    grants::{Grant, GrantStore, GrantedArgument, InMemoryGrants},
     output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
-    permission::{Permission, PermissionConfig, PermissionRules, Rule, RuleState},
+    permission::{
+        config::PermissionConfig,
+        decide::PermissionRules,
+        kind::Permission,
+        rule::{Rule, RuleState},
+    },
     policy::ToolPolicy,
     registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
     session::ToolSession,

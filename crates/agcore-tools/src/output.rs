@@ -1,4 +1,4 @@
-//! [`ToolOutput`]: what a tool gives back.
+//! [`ToolOutput`]: the output of a tool.
 
 use std::{fmt, pin::Pin};
 
@@ -7,61 +7,111 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::{ToolError, ToolErrorKind};
+use crate::error::ToolError;
 
-/// What a tool gives back.
+/// The output of a tool.
+///
+/// A typed tool rarely needs it: its function may return anything that serializes. See [`IntoToolOutput`].
+///
+/// ```
+/// use agcore_chat::{Content, ContentPart};
+/// use agcore_tools::ToolOutput;
+/// use serde_json::json;
+///
+/// // The model receives a string as it is, and any other value as compact JSON.
+/// assert_eq!(ToolOutput::text("sunny").into_content(), Some(Content::from("sunny")));
+/// let report = ToolOutput::value(json!({"sky": "clear"})).with_metadata(json!({"station": 7}));
+/// assert_eq!(report.into_content(), Some(Content::from(r#"{"sky":"clear"}"#)));
+///
+/// // Text and images for the model, and the same as JSON for programs.
+/// let map = vec![ContentPart::text("Rome"), ContentPart::image_url("https://example.org/rome.png")];
+/// let output = ToolOutput::content_and_value(map, json!({"zoom": 3}));
+/// assert_eq!(output.as_value(), Some(&json!({"zoom": 3})));
+/// ```
 #[derive(Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What it is.
+    /// The output itself.
     pub body: OutputBody,
-    /// How to show it, for a front end; never sent to the model. Kept only of tools that say, by
-    /// [`ToolAnnotations::stable_display`](crate::ToolAnnotations::stable_display), that these hints keep their form.
+    /// Hints for a front end on how to display the output; never sent to the model. Dropped unless the tool declares
+    /// [`ToolAnnotations::stable_display`](crate::ToolAnnotations::stable_display).
     pub ui_hints: Option<Box<Value>>,
-    /// Whatever the application wants to know; never sent to the model.
+    /// Data for the application; never sent to the model.
     pub metadata: Option<Box<Value>>,
 }
 
-/// The shapes of a tool's output.
+/// The shape of a tool's output.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OutputBody {
-    /// A JSON value. The model gets a string as it is, anything else as compact JSON.
+    /// A JSON value. The model receives a string as it is, and any other value as compact JSON.
     Value(Value),
-    /// Text, images, files, and perhaps the same as structured JSON for programs.
+    /// Text, images and files, optionally with a structured form for programs.
     Rich {
-        /// What the model gets.
+        /// The content for the model.
         content: Content,
-        /// The same for programs, where there is one; goes to observers.
+        /// The structured form, if any. Only observers receive it.
         structured: Option<Box<Value>>,
     },
-    /// Parts that come one by one, and a last output.
+    /// Parts that arrive one by one, followed by the final output.
     Stream(OutputStream),
-    /// The call cannot go on before a person or another agent has answered.
+    /// The call cannot continue until a person or another agent answers.
     AwaitingInput(Box<InputRequest>),
-    /// The call ends the turn: another agent takes over.
+    /// The call ends the turn with a handoff: another agent takes over.
     Divert {
-        /// What the model would have been told, for the history.
+        /// The result of the call in the history.
         content: Content,
-        /// What the layer above needs to know.
+        /// Data for the code that performs the handoff.
         data: Box<Value>,
     },
 }
 
-/// What a tool needs to know from a person or another agent before it goes on.
+/// A question of a tool to a person or another agent.
+///
+/// The turn is suspended until it is answered. The answer arrives with the next execution of the same call, in
+/// [`ToolContext::answer`](crate::ToolContext::answer).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Answer, ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{InputRequest, NoArguments, SystemClock, ToolContext, ToolError, ToolOutput, ToolRegistry, typed};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("book", "Books a room.", |_: NoArguments, context: ToolContext| async move {
+///     Ok(match context.answer() {
+///         None => ToolOutput::awaiting_input(InputRequest::new("For which day?")),
+///         Some(answer) => ToolOutput::text(format!("booked for {}", answer.value)),
+///     })
+/// }))?;
+/// let executor = tools.executor(ToolContext::builder(Arc::new(SystemClock::new())).build()).build()?;
+///
+/// let call = ToolCall::function("call_1", "book", "{}");
+/// let (ToolOutcome::Ask(question), _) = executor.settle(ToolWork::new(call.clone())).await else { panic!() };
+/// assert_eq!(question.prompt, "For which day?");
+///
+/// let answered = ToolWork::resumed(call, question, Answer::Value("Monday".into()));
+/// assert_eq!(executor.settle(answered).await.0, ToolOutcome::done(r#"booked for "Monday""#));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 #[non_exhaustive]
 pub struct InputRequest {
     /// The question.
     pub prompt: String,
-    /// JSON Schema of the answer, where it has a form.
+    /// JSON Schema of the answer, if it must have a certain form.
     pub schema: Option<Value>,
-    /// What the tool wants back beside the answer; must not hold secrets, for it is saved with the question.
+    /// Data that the tool gets back with the answer. It is saved with the question, so it must not contain secrets.
     pub context: Value,
 }
 
 impl InputRequest {
-    /// A question in words.
+    /// Creates a question without a schema or context.
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -70,68 +120,95 @@ impl InputRequest {
         }
     }
 
-    /// Adds a JSON Schema of the answer.
+    /// Sets the JSON Schema of the answer.
     pub fn with_schema(mut self, schema: Value) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// Adds what the tool wants back beside the answer.
+    /// Sets the data that the tool gets back with the answer.
     pub fn with_context(mut self, context: Value) -> Self {
         self.context = context;
         self
     }
 }
 
-/// Parts of an output, and the whole at the end.
+/// A stream of partial outputs that ends with the final output.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Progress, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
+/// use agcore_tools::{NoArguments, OutputItem, SystemClock, ToolContext, ToolError, ToolOutput, ToolRegistry, typed};
+/// use futures_util::{StreamExt, stream};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("count", "Counts.", |_: NoArguments| async {
+///     let items = [OutputItem::Part(1.into()), OutputItem::Part(2.into()), OutputItem::final_output("1 and 2")];
+///     Ok(ToolOutput::stream(stream::iter(items.map(Ok))))
+/// }))?;
+/// let executor = tools.executor(ToolContext::builder(Arc::new(SystemClock::new())).build()).build()?;
+///
+/// let call = ToolCall::function("call_1", "count", "{}");
+/// let reports: Vec<_> = executor.execute(vec![ToolWork::new(call)]).collect().await;
+/// assert!(matches!(&reports[0], ToolReport::Progress { progress, .. } if *progress == Progress::part(1.into())));
+/// // The model sees only the final output.
+/// assert!(matches!(&reports[2], ToolReport::Settled { outcome, .. } if *outcome == ToolOutcome::done("1 and 2")));
+/// # Ok(())
+/// # }
+/// ```
 pub struct OutputStream(Pin<Box<dyn Stream<Item = Result<OutputItem, ToolError>> + Send>>);
 
 /// One item of an [`OutputStream`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OutputItem {
-    /// A part; observers get it as progress, the model does not.
+    /// A partial output. Observers receive it as progress; the model never sees it.
     Part(Value),
-    /// The output itself; nothing after it is read. It must not be a stream again.
+    /// The final output. It must not be another stream; items after it are not read.
     Final(Box<ToolOutput>),
 }
 
 impl OutputItem {
-    /// The output itself.
-    pub fn last(output: impl Into<ToolOutput>) -> Self {
+    /// Creates a [`Final`](Self::Final) item.
+    pub fn final_output(output: impl Into<ToolOutput>) -> Self {
         Self::Final(Box::new(output.into()))
     }
 }
 
 impl OutputStream {
-    /// The parts of a stream.
+    /// Creates an output stream from its items.
     pub fn new(items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static) -> Self {
         Self(Box::pin(items))
     }
 
-    /// Reads to the end, giving each part away.
+    /// Reads the stream to its final output and passes each part to `part`.
     ///
     /// # Errors
-    /// The stream's own error; or that it ended without an output, or with another stream.
+    /// An error of the stream itself, or that it ended without a final output or with another stream.
     pub(crate) async fn finish(mut self, mut part: impl FnMut(Value)) -> Result<ToolOutput, ToolError> {
         loop {
             match std::future::poll_fn(|cx| self.0.as_mut().poll_next(cx)).await {
                 Some(Ok(OutputItem::Part(value))) => part(value),
                 Some(Ok(OutputItem::Final(output))) => {
                     return match output.body {
-                        OutputBody::Stream(_) => Err(misuse("the tool's output stream ended with another stream")),
+                        OutputBody::Stream(_) => {
+                            Err(ToolError::failed("the tool's output stream ended with another stream"))
+                        }
                         _ => Ok(*output),
                     };
                 }
                 Some(Err(error)) => return Err(error),
-                None => return Err(misuse("the tool's output stream ended without an output")),
+                None => {
+                    return Err(ToolError::failed(
+                        "the tool's output stream ended without a final output",
+                    ));
+                }
             }
         }
     }
-}
-
-fn misuse(message: &str) -> ToolError {
-    ToolError::new(ToolErrorKind::ExecutionFailed, message)
 }
 
 impl fmt::Debug for OutputStream {
@@ -141,7 +218,7 @@ impl fmt::Debug for OutputStream {
 }
 
 impl ToolOutput {
-    /// An output of this body.
+    /// Creates an output without hints or metadata.
     pub fn new(body: OutputBody) -> Self {
         Self {
             body,
@@ -150,25 +227,25 @@ impl ToolOutput {
         }
     }
 
-    /// Text for the model.
+    /// Creates a text output.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(OutputBody::Value(Value::String(text.into())))
     }
 
-    /// A JSON value.
+    /// Creates an output from a JSON value.
     pub fn value(value: impl Into<Value>) -> Self {
         Self::new(OutputBody::Value(value.into()))
     }
 
-    /// Anything that can be written as JSON.
+    /// Creates an output by serializing a value.
     ///
     /// # Errors
-    /// When it cannot: a map with keys that are no strings.
+    /// When the value cannot be serialized, such as a map whose keys are not strings.
     pub fn json(value: &impl Serialize) -> Result<Self, ToolError> {
         Ok(Self::value(serde_json::to_value(value)?))
     }
 
-    /// Text, images, files.
+    /// Creates an output of text, images and files.
     pub fn content(content: impl Into<Content>) -> Self {
         Self::new(OutputBody::Rich {
             content: content.into(),
@@ -176,7 +253,7 @@ impl ToolOutput {
         })
     }
 
-    /// Text, images, files for the model, and the same for programs.
+    /// Creates an output of text, images and files for the model, with a structured form for programs.
     pub fn content_and_value(content: impl Into<Content>, structured: Value) -> Self {
         Self::new(OutputBody::Rich {
             content: content.into(),
@@ -184,18 +261,17 @@ impl ToolOutput {
         })
     }
 
-    /// Parts that come one by one, and a last output.
+    /// Creates an output whose parts arrive one by one. See [`OutputStream`].
     pub fn stream(items: impl Stream<Item = Result<OutputItem, ToolError>> + Send + 'static) -> Self {
         Self::new(OutputBody::Stream(OutputStream::new(items)))
     }
 
-    /// The call cannot go on before this is answered. The answer comes with the next call of the tool, in
-    /// [`ToolContext::answer`](crate::ToolContext::answer).
+    /// Suspends the call until the request is answered. See [`InputRequest`].
     pub fn awaiting_input(request: InputRequest) -> Self {
         Self::new(OutputBody::AwaitingInput(Box::new(request)))
     }
 
-    /// The call ends the turn: another agent takes over.
+    /// Ends the turn with a handoff: another agent takes over.
     pub fn divert(content: impl Into<Content>, data: Value) -> Self {
         Self::new(OutputBody::Divert {
             content: content.into(),
@@ -203,19 +279,19 @@ impl ToolOutput {
         })
     }
 
-    /// Adds hints of how to show it.
+    /// Sets hints for a front end on how to display the output.
     pub fn with_ui_hints(mut self, hints: Value) -> Self {
         self.ui_hints = Some(Box::new(hints));
         self
     }
 
-    /// Adds what the application wants to know.
+    /// Sets data for the application.
     pub fn with_metadata(mut self, metadata: Value) -> Self {
         self.metadata = Some(Box::new(metadata));
         self
     }
 
-    /// The JSON value, where the output is one or carries one.
+    /// Returns the JSON value, if the output is or carries one.
     pub fn as_value(&self) -> Option<&Value> {
         match &self.body {
             OutputBody::Value(value) => Some(value),
@@ -224,7 +300,8 @@ impl ToolOutput {
         }
     }
 
-    /// What the model gets: text, or parts. None for what is no answer yet.
+    /// Converts the output into the content for the model. Returns `None` for a stream or a request for input, which are
+    /// not results yet.
     pub fn into_content(self) -> Option<Content> {
         match self.body {
             OutputBody::Value(value) => Some(Content::Text(text_of(value))),
@@ -234,7 +311,7 @@ impl ToolOutput {
     }
 }
 
-/// A string as it is, anything else as compact JSON.
+/// Returns a string as it is, and any other value as compact JSON.
 pub(crate) fn text_of(value: Value) -> String {
     match value {
         Value::String(text) => text,
@@ -242,10 +319,10 @@ pub(crate) fn text_of(value: Value) -> String {
     }
 }
 
-/// How long [`text_of`] is, in bytes, without writing it down.
+/// Returns the length of [`text_of`] in bytes without building the text.
 pub(crate) fn text_len(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
+    struct ByteCounter(usize);
+    impl std::io::Write for ByteCounter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -257,10 +334,10 @@ pub(crate) fn text_len(value: &Value) -> usize {
     if let Value::String(text) = value {
         return text.len();
     }
-    let mut count = Count(0);
-    // Neither the counter nor a value that is JSON already can fail.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
+    let mut counter = ByteCounter(0);
+    // Neither the counter nor the serialization of a JSON value can fail.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
 }
 
 impl From<Value> for ToolOutput {
@@ -293,12 +370,21 @@ impl From<ContentPart> for ToolOutput {
     }
 }
 
-/// What a typed tool's function may give back: a [`ToolOutput`], or anything that can be written as JSON.
+/// The return values that a typed tool's function may have: a [`ToolOutput`], or any type that implements [`Serialize`].
+///
+/// ```
+/// use agcore_tools::{IntoToolOutput, ToolError};
+/// use serde_json::json;
+///
+/// let output = vec![1, 2].into_output()?;
+/// assert_eq!(output.as_value(), Some(&json!([1, 2])));
+/// # Ok::<(), ToolError>(())
+/// ```
 pub trait IntoToolOutput {
-    /// The output.
+    /// Converts the value into an output.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON.
+    /// When the value cannot be serialized.
     fn into_output(self) -> Result<ToolOutput, ToolError>;
 }
 

@@ -1,19 +1,22 @@
 #![doc = include_str!("../docs/permissions.md")]
 
 mod argument;
-mod config;
-mod decide;
+pub(crate) mod config;
+pub(crate) mod decide;
 mod glob;
-mod kind;
+pub(crate) mod kind;
 mod path;
-mod rule;
+pub(crate) mod rule;
 
+// `PermissionConfig`, `PermissionRules`, `Permission`, `Rule` and `RuleState`, which nearly every application uses, are
+// re-exported by the crate root only.
 pub use self::{
     argument::ArgumentTest,
-    config::{PermissionConfig, StaticRule},
-    decide::{Basis, Decision, PermissionRules, Reason, ToolFacts, Verdict, decide},
+    config::StaticRule,
+    decide::{Basis, Decision, Reason, ToolFacts, Verdict, decide},
     glob::Glob,
-    kind::{CustomPermission, Permission},
+    kind::CustomPermission,
     path::JsonPath,
-    rule::{Rule, RuleState, RuleSubject},
+    rule::RuleSubject,
 };
+pub(crate) use self::{decide::PermissionRules, kind::Permission};

@@ -1,4 +1,4 @@
-//! [`ToolPolicy`]: the rules, who is asked, and what is remembered of the answers.
+//! [`ToolPolicy`]: the rules, the approver, and the store of grants.
 
 use std::{fmt, sync::Arc};
 
@@ -8,42 +8,80 @@ use crate::{
     permission::PermissionRules,
 };
 
-/// The rules, who is asked, and what is remembered of the answers. Cheap to clone.
+/// Decides which calls may run: the rules, the approver who is asked, and the store that remembers the answers.
 ///
-/// Without an approver nobody can be asked: what the rules would ask about is denied.
+/// Without an approver, a call that the rules would ask about is denied. Cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolWork};
+/// use agcore_tools::{
+///     Approval, ApprovalRequest, Approver, NoArguments, PermissionRules, Rule, RuleState, SystemClock, ToolContext, ToolError,
+///     ToolPolicy, ToolRegistry, typed,
+/// };
+/// use async_trait::async_trait;
+///
+/// /// Approves everything but a reboot.
+/// struct Operator;
+///
+/// #[async_trait]
+/// impl Approver for Operator {
+///     async fn approve(&self, request: &ApprovalRequest) -> Approval {
+///         match request.tool.as_str() {
+///             "reboot" => Approval::deny("not during the day"),
+///             _ => Approval::once(),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("reboot", "Reboots the machine.", |_: NoArguments| async { Ok("rebooting") }))?;
+///
+/// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "*"));
+/// let policy = ToolPolicy::new(rules).with_approver(Arc::new(Operator));
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+/// let executor = tools.executor(context).with_policy(policy).build()?;
+///
+/// let (outcome, _) = executor.settle(ToolWork::new(ToolCall::function("call_1", "reboot", "{}"))).await;
+/// assert_eq!(outcome, agcore_chat::ToolOutcome::error("reboot was denied by a person: not during the day"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
+#[must_use]
 #[non_exhaustive]
 pub struct ToolPolicy {
     /// The rules.
     pub rules: Arc<PermissionRules>,
-    /// Who is asked.
+    /// The approver who is asked about calls that the rules leave open.
     pub approver: Option<Arc<dyn Approver>>,
-    /// What a person has allowed for good.
+    /// The store of what a person has allowed permanently.
     pub grants: Arc<dyn GrantStore>,
-    /// Held while a person is asked, when the approver is asked about one call after another.
-    pub(crate) turn: Arc<tokio::sync::Mutex<()>>,
+    /// Held while a person is asked, when the approver wants one request at a time.
+    pub(crate) asking: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl ToolPolicy {
-    /// These rules; nobody is asked, and nothing is remembered beyond this value.
+    /// Creates a policy with these rules, without an approver, and with grants kept in memory.
     pub fn new(rules: impl Into<PermissionRules>) -> Self {
         Self {
             rules: Arc::new(rules.into()),
             approver: None,
             grants: Arc::new(InMemoryGrants::new()),
-            turn: Arc::default(),
+            asking: Arc::default(),
         }
     }
 
-    /// Sets who is asked.
-    #[must_use]
+    /// Sets the approver.
     pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
     }
 
-    /// Sets where it is kept what a person has allowed for good.
-    #[must_use]
+    /// Sets the store of permanent grants.
     pub fn with_grants(mut self, grants: Arc<dyn GrantStore>) -> Self {
         self.grants = grants;
         self

@@ -1,4 +1,4 @@
-//! [`ToolRegistry`]: the tools of an application, and what its agents see of them.
+//! [`ToolRegistry`]: the tools of an application, and the views that its agents have of them.
 
 mod stats;
 mod entry;

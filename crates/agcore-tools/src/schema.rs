@@ -1,7 +1,7 @@
-//! Whether values match JSON Schemas: [`SchemaValidator`], and the check that a registered tool carries.
+//! JSON Schema validation: [`SchemaValidator`], and the compiled schemas of registered tools.
 //!
-//! Both need the feature `schema`. Without it the arguments of a [typed](crate::typed()) tool are checked by reading them
-//! into its type, and those of any other tool only by the tool itself.
+//! Both need the feature `schema`. Without it, the arguments of a [typed](crate::typed()) tool are checked by
+//! deserializing them into its type, and those of any other tool are checked only by the tool itself.
 
 #[cfg(feature = "schema")]
 mod full;
@@ -17,73 +17,73 @@ use crate::{
     error::{ToolError, ToolErrorKind},
 };
 
-/// A schema made ready once, for many values.
+/// A schema compiled once to check many values; without the feature `schema`, it accepts any value.
 #[derive(Debug)]
-pub(crate) struct Check {
+pub(crate) struct CompiledSchema {
     #[cfg(feature = "schema")]
-    validator: full::Compiled,
+    validator: full::Validator,
 }
 
-impl Check {
-    /// Makes a schema ready. Whether it is fit for a tool's arguments is checked in any build.
-    pub(crate) fn of_arguments(schema: &Value) -> Result<Self, ToolError> {
+impl CompiledSchema {
+    /// Compiles the schema of a tool's arguments. In any build, this checks that the schema describes an object.
+    pub(crate) fn for_arguments(schema: &Value) -> Result<Self, ToolError> {
         match schema.get("type") {
             Some(Value::String(kind)) if kind == "object" => Self::new(schema),
-            _ => Err(unfit(
+            _ => Err(invalid_schema(
                 "the schema of the arguments must be an object with \"type\": \"object\"",
             )),
         }
     }
 
-    /// Makes a schema ready.
+    /// Compiles a schema.
     #[cfg(feature = "schema")]
     pub(crate) fn new(schema: &Value) -> Result<Self, ToolError> {
-        full::Compiled::new(schema)
+        full::Validator::new(schema)
             .map(|validator| Self { validator })
-            .map_err(|why| unfit(&why))
+            .map_err(|reason| invalid_schema(&reason))
     }
 
-    /// All violations of a call's arguments.
+    /// Checks the arguments of a call and returns all violations.
     #[cfg(feature = "schema")]
     pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), Vec<SchemaViolation>> {
         self.check(arguments.as_value())
     }
 
-    /// All violations of a value.
+    /// Checks a value and returns all violations.
     #[cfg(feature = "schema")]
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
         self.validator.check(value)
     }
 
-    /// Takes any schema.
+    /// Accepts any schema: this build has no validator.
     #[cfg(not(feature = "schema"))]
     pub(crate) fn new(_: &Value) -> Result<Self, ToolError> {
         Ok(Self {})
     }
 
-    /// Takes any arguments, and does not even look at them: there is no validator in this build.
+    /// Accepts any arguments without even parsing them: this build has no validator.
     #[cfg(not(feature = "schema"))]
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
-        reason = "the same face as with the feature `schema`"
+        reason = "same signature as with the feature `schema`"
     )]
     pub(crate) fn check_arguments(&self, _: &Arguments) -> Result<(), Vec<SchemaViolation>> {
         Ok(())
     }
 
-    /// Takes any value: there is no validator in this build.
+    /// Accepts any value: this build has no validator.
     #[cfg(not(feature = "schema"))]
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
-        reason = "the same face as with the feature `schema`"
+        reason = "same signature as with the feature `schema`"
     )]
     pub(crate) fn check(&self, _: &Value) -> Result<(), Vec<SchemaViolation>> {
         Ok(())
     }
 }
 
-fn unfit(why: &str) -> ToolError {
-    ToolError::new(ToolErrorKind::Config, format!("the JSON Schema cannot be used: {why}"))
+fn invalid_schema(reason: &str) -> ToolError {
+    ToolError::new(ToolErrorKind::Config, format!("invalid JSON Schema: {reason}"))
 }

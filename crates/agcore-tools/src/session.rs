@@ -1,4 +1,4 @@
-//! [`ToolSession`]: what the executors of a session remember from round to round.
+//! [`ToolSession`]: the state that the executors of a session share across rounds.
 
 use std::{
     collections::BTreeMap,
@@ -16,39 +16,54 @@ use crate::{
     permission::JsonPath,
 };
 
-/// The version of a session's memory in JSON.
+/// The version of the JSON form of a session.
 const VERSION: u32 = 1;
 
-/// What the executors of a session remember from round to round: which refusals the model has been told of, and what a
-/// person has allowed for the session. Every clone is the same session.
+/// The state that the executors of a session share across rounds: the refusals that the model already knows of, and what
+/// a person has allowed for the session.
 ///
-/// It can be saved with a suspended turn: [`export`](Self::export), [`restore`](Self::restore).
+/// All clones refer to the same session. It can be saved with a suspended turn, using [`export`](Self::export) and
+/// [`restore`](Self::restore).
+///
+/// ```
+/// use agcore_tools::{Grant, ToolError, ToolSession};
+///
+/// let session = ToolSession::new();
+/// session.grant(Grant::new("read_file"));
+///
+/// // Saved, and restored in another process.
+/// let restored = ToolSession::restore(session.export())?;
+/// assert_eq!(restored.grants(), [Grant::new("read_file")]);
+/// assert_eq!(restored.revoke("read_file"), 1);
+/// # Ok::<(), ToolError>(())
+/// ```
 #[derive(Clone, Default)]
-pub struct ToolSession(Arc<Mutex<Memory>>);
+pub struct ToolSession(Arc<Mutex<SessionState>>);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Memory {
+struct SessionState {
     version: u32,
-    /// Counts the batches of calls, so that a refusal in a batch does not count against its neighbours.
+    /// The number of batches of calls, so that a refusal does not count against other calls of the same batch.
     batch: u64,
-    /// Refusals that the model was told of in this turn, and in which batch.
-    told: BTreeMap<String, u64>,
+    /// The refusals that the model has seen in this turn, and the batch of each.
+    #[serde(rename = "told")]
+    refusals: BTreeMap<String, u64>,
     grants: Vec<Grant>,
 }
 
-impl Default for Memory {
+impl Default for SessionState {
     fn default() -> Self {
         Self {
             version: VERSION,
             batch: 0,
-            told: BTreeMap::new(),
+            refusals: BTreeMap::new(),
             grants: Vec::new(),
         }
     }
 }
 
-/// A refusal that is told to the model once.
+/// A refusal that the model gets to see once per turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Refusal<'a> {
     NotFound(&'a str),
@@ -60,84 +75,84 @@ impl Refusal<'_> {
         match self {
             Self::NotFound(tool) => format!("not found: {tool}"),
             Self::Denied(tool, arguments) => {
-                format!("denied: {tool} {}", in_order(arguments.as_value()))
+                format!("denied: {tool} {}", sorted(arguments.as_value()))
             }
         }
     }
 }
 
 impl ToolSession {
-    /// A session that remembers nothing yet.
+    /// Creates an empty session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A new turn begins: the model is told again of refusals. Not to be called when a suspended turn goes on.
+    /// Starts a new turn: every refusal is shown to the model once again. Not to be called when a suspended turn resumes.
     pub fn begin_turn(&self) {
-        self.lock().told.clear();
+        self.lock().refusals.clear();
     }
 
-    /// What a person has allowed for the session.
+    /// Returns what a person has allowed for the session.
     pub fn grants(&self) -> Vec<Grant> {
         self.lock().grants.clone()
     }
 
-    /// Allows something for the session.
+    /// Adds a grant for the session.
     pub fn grant(&self, grant: Grant) {
-        let mut memory = self.lock();
-        if !memory.grants.contains(&grant) {
-            memory.grants.push(grant);
+        let mut state = self.lock();
+        if !state.grants.contains(&grant) {
+            state.grants.push(grant);
         }
     }
 
-    /// Takes back all that was allowed of a tool for the session; says how many.
+    /// Removes all grants for a tool and returns their number.
     pub fn revoke(&self, tool: &str) -> usize {
-        let mut memory = self.lock();
-        let before = memory.grants.len();
-        memory.grants.retain(|grant| grant.tool != tool);
-        before - memory.grants.len()
+        let mut state = self.lock();
+        let before = state.grants.len();
+        state.grants.retain(|grant| grant.tool != tool);
+        before - state.grants.len()
     }
 
-    /// All of it, as JSON.
+    /// Serializes the session as JSON.
     pub fn export(&self) -> Value {
-        // Plain data with string keys: writing it cannot fail.
+        // Serializing plain data with string keys cannot fail.
         serde_json::to_value(&*self.lock()).unwrap_or_default()
     }
 
-    /// Reads what [`export`](Self::export) gave.
+    /// Restores a session from the output of [`export`](Self::export).
     ///
     /// # Errors
-    /// When it is corrupt or of another version.
+    /// When the value is corrupt or has an unsupported version.
     pub fn restore(saved: Value) -> Result<Self, ToolError> {
-        let refuse =
-            |why: String| ToolError::new(ToolErrorKind::Config, format!("the tool session cannot be read: {why}"));
+        let invalid =
+            |reason: String| ToolError::new(ToolErrorKind::Config, format!("cannot read the tool session: {reason}"));
         match saved.get("version").and_then(Value::as_u64) {
             Some(version) if version == u64::from(VERSION) => {}
             Some(version) => {
-                return Err(refuse(format!(
-                    "it is of version {version}, this program knows {VERSION}"
+                return Err(invalid(format!(
+                    "it has version {version}, but this program reads version {VERSION}"
                 )));
             }
-            None => return Err(refuse("it has no version".to_owned())),
+            None => return Err(invalid("it has no version".to_owned())),
         }
-        let memory = Memory::deserialize(saved).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self(Arc::new(Mutex::new(memory))))
+        let state = SessionState::deserialize(saved).map_err(|error| invalid(error.to_string()))?;
+        Ok(Self(Arc::new(Mutex::new(state))))
     }
 
-    /// A batch of calls begins.
+    /// Returns the number of a new batch of calls.
     pub(crate) fn next_batch(&self) -> u64 {
-        let mut memory = self.lock();
-        memory.batch += 1;
-        memory.batch
+        let mut state = self.lock();
+        state.batch += 1;
+        state.batch
     }
 
-    /// Remembers a refusal. True when the model had been told of it before this batch.
-    pub(crate) fn told_before(&self, refusal: Refusal<'_>, batch: u64) -> bool {
-        let told = *self.lock().told.entry(refusal.key()).or_insert(batch);
-        told < batch
+    /// Records a refusal. Returns whether the model had seen it before this batch.
+    pub(crate) fn is_repeated(&self, refusal: Refusal<'_>, batch: u64) -> bool {
+        let first = *self.lock().refusals.entry(refusal.key()).or_insert(batch);
+        first < batch
     }
 
-    /// Whether a person has allowed a call for the session.
+    /// Returns whether a grant for the session covers a call, where `asked` are the arguments that rules ask about.
     pub(crate) fn covers(&self, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
         self.lock()
             .grants
@@ -145,29 +160,29 @@ impl ToolSession {
             .any(|grant| grant.covers(tool, arguments, asked))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Memory> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SessionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for ToolSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let memory = self.lock();
+        let state = self.lock();
         f.debug_struct("ToolSession")
-            .field("told", &memory.told.len())
-            .field("grants", &memory.grants)
+            .field("refusals", &state.refusals.len())
+            .field("grants", &state.grants)
             .finish()
     }
 }
 
-/// Compact JSON with sorted keys: the same call, whatever order the model writes its arguments in.
-fn in_order(value: &Value) -> Value {
+/// Sorts the members of all objects, so that the order in which the model writes arguments does not matter.
+fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let sorted: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, in_order(value))).collect();
-            Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect())
+            let members: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, sorted(value))).collect();
+            Value::Object(members.into_iter().map(|(key, value)| (key.clone(), value)).collect())
         }
-        Value::Array(items) => Value::Array(items.iter().map(in_order).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
         other => other.clone(),
     }
 }
@@ -183,27 +198,27 @@ mod tests {
     }
 
     #[test]
-    fn the_second_attempt_is_noticed_in_the_next_batch() {
+    fn notices_a_repeated_call_in_the_next_batch() {
         let session = ToolSession::new();
         let first = arguments(json!({"a": 1, "b": {"x": 1, "y": 2}}));
         let same = arguments(json!({"b": {"y": 2, "x": 1}, "a": 1}));
         let batch = session.next_batch();
-        assert!(!session.told_before(Refusal::Denied("t", &first), batch));
+        assert!(!session.is_repeated(Refusal::Denied("t", &first), batch));
         assert!(
-            !session.told_before(Refusal::Denied("t", &same), batch),
-            "the model could not know yet"
+            !session.is_repeated(Refusal::Denied("t", &same), batch),
+            "the model has not seen the first refusal yet"
         );
         let restored = ToolSession::restore(session.export()).unwrap();
         let batch = restored.next_batch();
-        assert!(restored.told_before(Refusal::Denied("t", &same), batch));
-        assert!(!restored.told_before(Refusal::Denied("t", &arguments(json!({"a": 2}))), batch));
+        assert!(restored.is_repeated(Refusal::Denied("t", &same), batch));
+        assert!(!restored.is_repeated(Refusal::Denied("t", &arguments(json!({"a": 2}))), batch));
         restored.begin_turn();
-        assert!(!restored.told_before(Refusal::Denied("t", &same), restored.next_batch()));
+        assert!(!restored.is_repeated(Refusal::Denied("t", &same), restored.next_batch()));
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
-        for (saved, why) in [
+    fn rejects_an_unreadable_session() {
+        for (saved, reason) in [
             (json!({}), "no version"),
             (json!({"version": 2}), "version 2"),
             (
@@ -211,8 +226,8 @@ mod tests {
                 "invalid type",
             ),
         ] {
-            let error = ToolSession::restore(saved).expect_err(why);
-            assert!(error.message().contains(why), "{error}");
+            let error = ToolSession::restore(saved).expect_err(reason);
+            assert!(error.message().contains(reason), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`typed()`]: a tool made from an async function whose arguments are a type.
+//! [`typed()`]: creates a tool from an async function with typed arguments.
 
 mod extract;
 mod function;
@@ -24,11 +24,11 @@ use crate::{
     tool::{BaseTool, ToolAnnotations},
 };
 
-/// Makes a tool from an async function.
+/// Creates a tool from an async function.
 ///
-/// The function's first argument is a type that derives `Deserialize` and `JsonSchema`: the schema, the reading and the
-/// error texts come from it, doc comments on its fields become descriptions. After it, up to four values may come
-/// [from the context](FromContext): [`State<T>`], [`ToolContext`].
+/// The first parameter of the function is a type that derives `Deserialize` and `JsonSchema`. The schema, the parsing of
+/// arguments and the error texts are derived from it; doc comments on its fields become descriptions. Up to four more
+/// parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, schemars::{self, JsonSchema}, typed};
@@ -44,9 +44,9 @@ use crate::{
 ///     entries: Vec<(&'static str, &'static str)>,
 /// }
 ///
-/// let tool = typed("lookup", "Looks a word up.", |args: Lookup, book: State<Dictionary>| async move {
-///     let found = book.entries.iter().find(|(word, _)| *word == args.word);
-///     found.map(|(_, meaning)| *meaning).ok_or_else(|| format!("{} is not in the book", args.word).into())
+/// let tool = typed("lookup", "Looks up a word.", |args: Lookup, dictionary: State<Dictionary>| async move {
+///     let found = dictionary.entries.iter().find(|(word, _)| *word == args.word);
+///     found.map(|(_, meaning)| *meaning).ok_or_else(|| format!("{} is not in the dictionary", args.word).into())
 /// });
 /// assert_eq!(tool.parameters()["properties"]["word"]["description"], "The word to look up.");
 /// ```
@@ -66,12 +66,31 @@ where
     }
 }
 
-/// The arguments of a tool that takes none.
+/// The arguments of a tool without parameters.
+///
+/// ```
+/// use agcore_tools::{BaseTool, NoArguments, typed};
+///
+/// let tool = typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") });
+/// assert_eq!(tool.parameters(), &serde_json::json!({"type": "object", "properties": {}}));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct NoArguments {}
 
-/// A tool made from an async function by [`typed()`].
+/// A tool created from an async function by [`typed()`].
+///
+/// ```
+/// use agcore_tools::{BaseTool, NoArguments, Permission, ToolAnnotations, typed};
+///
+/// let tool = typed("list_notes", "Lists all notes.", |_: NoArguments| async { Ok(vec!["a note"]) })
+///     .with_permissions([Permission::Read])
+///     .with_annotations(ToolAnnotations::new().with_read_only(true))
+///     .with_output::<Vec<String>>();
+/// assert_eq!(tool.required_permissions(), [Permission::Read]);
+/// assert_eq!(tool.output_schema().unwrap()["items"]["type"], "string");
+/// ```
+#[must_use]
 pub struct Typed<F, Marker> {
     name: String,
     description: String,
@@ -84,29 +103,25 @@ pub struct Typed<F, Marker> {
 }
 
 impl<F, Marker> Typed<F, Marker> {
-    /// Says what the tool needs to be allowed to do.
-    #[must_use]
+    /// Sets the permissions that the tool needs.
     pub fn with_permissions(mut self, permissions: impl IntoIterator<Item = Permission>) -> Self {
         self.permissions = permissions.into_iter().collect();
         self
     }
 
-    /// Says how the tool behaves.
-    #[must_use]
+    /// Sets the hints on how the tool behaves.
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = annotations;
         self
     }
 
     /// Sets the JSON Schema of the output's value.
-    #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);
         self
     }
 
-    /// Takes the JSON Schema of the output's value from a type.
-    #[must_use]
+    /// Derives the JSON Schema of the output's value from a type.
     pub fn with_output<T: JsonSchema>(self) -> Self {
         self.with_output_schema(schema_of::<T>())
     }
@@ -122,10 +137,10 @@ impl<F, Marker> fmt::Debug for Typed<F, Marker> {
 
 impl<F: ToolFunction<Marker>, Marker> Typed<F, Marker> {
     fn read(&self, arguments: &Arguments) -> Result<F::Arguments, ToolError> {
-        arguments.read().map_err(|violation| self.refuse(violation))
+        arguments.read().map_err(|violation| self.invalid(violation))
     }
 
-    fn refuse(&self, violation: SchemaViolation) -> ToolError {
+    fn invalid(&self, violation: SchemaViolation) -> ToolError {
         ToolError::invalid_arguments(&self.name, vec![violation])
     }
 }
@@ -157,7 +172,7 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
     }
 
     fn check_context(&self, context: &ToolContext) -> Result<(), ToolError> {
-        F::check(context)
+        F::check_context(context)
     }
 
     fn check_arguments(&self, arguments: &Arguments) -> Result<(), ToolError> {
@@ -170,8 +185,8 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
     }
 }
 
-/// The schema of a type as models like it: without references where there is no recursion, without `$schema` and the
-/// type's name.
+/// Derives the schema of a type in the form that models handle best: without references unless the type is recursive,
+/// and without `$schema` and the name of the type.
 fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -182,11 +197,12 @@ fn schema_of<T: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// As [`schema_of`], and an object: a type that is one of several objects says so at its root, where models expect it.
+/// Derives the schema of a tool's arguments. The root is always declared an object, as models expect, even for an enum
+/// whose variants are objects.
 fn parameters_of<T: JsonSchema>() -> Value {
     let mut schema = schema_of::<T>();
     if let Value::Object(members) = &mut schema {
-        // The type's own description is for readers of the code; the model reads the tool's.
+        // The description of the type is for readers of the code; the model sees that of the tool.
         members.shift_remove("description");
         members.entry("type").or_insert_with(|| "object".into());
         members

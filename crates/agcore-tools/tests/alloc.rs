@@ -1,4 +1,4 @@
-//! What a call costs beyond the tool itself, in allocations.
+//! The allocations of a call beyond those of the tool itself.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
     AuditRecord, AuditSink, Permission, PermissionConfig, PermissionRules, RegistryExecutor, Rule, RuleState,
-    TokioClock, ToolContext, ToolPolicy, ToolRegistry,
+    SystemClock, ToolContext, ToolPolicy, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -32,7 +32,7 @@ impl AuditSink for Silent {
     }
 }
 
-/// Validation, permission rules, audit and statistics on.
+/// An executor with validation, permission rules, audit and statistics.
 fn executor() -> RegistryExecutor {
     let tools = ToolRegistry::new();
     let add = typed("add", "Adds.", |args: Add| async move { Ok(args.a + args.b) });
@@ -40,21 +40,21 @@ fn executor() -> RegistryExecutor {
     let rules = PermissionRules::new(PermissionConfig::new())
         .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
         .with_rule(Rule::tool(RuleState::Deny, "shell.*"));
-    let context = ToolContext::builder(Arc::new(TokioClock::new()))
-        .session_id("s")
+    let context = ToolContext::builder(Arc::new(SystemClock::new()))
+        .with_session_id("s")
         .build();
     let builder = tools
         .executor(context)
-        .policy(ToolPolicy::new(rules))
-        .audit(Arc::new(Silent));
+        .with_policy(ToolPolicy::new(rules))
+        .with_audit(Arc::new(Silent));
     builder.build().unwrap()
 }
 
-/// With the feature `schema` the arguments are made a value, for the validator to look at.
-const MOST: u64 = if cfg!(feature = "schema") { 12 } else { 8 };
+/// With the feature `schema`, the arguments are parsed into a value for the validator.
+const MAX_ALLOCATIONS: u64 = if cfg!(feature = "schema") { 12 } else { 8 };
 
 #[test]
-fn a_call_costs_few_allocations() {
+fn a_call_makes_few_allocations() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -62,15 +62,15 @@ fn a_call_costs_few_allocations() {
     let executor = executor();
     let work = || ToolWork::new(ToolCall::function("call_1", "add", r#"{"a": 2, "b": 3}"#));
     runtime.block_on(async {
-        // The first call makes the tool's histogram.
+        // The first call allocates the tool's histogram.
         executor.settle(work()).await;
         let work = work();
         let mut outcome = None;
         let counted = allocation_counter::measure(|| {
             outcome = futures_util::FutureExt::now_or_never(executor.settle(work));
         });
-        let (outcome, _) = outcome.expect("the tool is ready at once");
+        let (outcome, _) = outcome.expect("the tool completes immediately");
         assert_eq!(outcome, ToolOutcome::done("5"));
-        assert!(counted.count_total <= MOST, "{counted:?}");
+        assert!(counted.count_total <= MAX_ALLOCATIONS, "{counted:?}");
     });
 }

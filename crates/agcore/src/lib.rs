@@ -1,70 +1,102 @@
-//! agcore: build LLM agents in Rust, from one streamed reply to durable runs.
+//! Build LLM agents in Rust, from a single streamed reply to sessions with tools, approvals and budgets.
 //!
-//! ```no_run
-//! use std::env;
-//!
-//! use agcore::{AgentBuilder, AgentSpec, tools::{NoArguments, ToolRegistry, typed}};
+//! ```
+//! use agcore::tools::{NoArguments, typed};
+//! # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 //!
 //! #[tokio::main(flavor = "current_thread")]
-//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let tools = ToolRegistry::new();
-//!     tools.register(typed("dice", "Throws a die.", |_: NoArguments| async { Ok(4) }))?;
+//! async fn main() -> Result<(), agcore::AgentError> {
+//!     let dice = typed("dice", "Rolls a die.", |_: NoArguments| async { Ok(4) });
 //!
-//!     let model = agcore::model("openai:gpt-5-mini", env::var("OPENAI_API_KEY")?)?;
-//!     let bundle = AgentBuilder::new().with_provider(model).with_tools(tools).build()?;
-//!     let session = bundle.session("s-1", AgentSpec::new("gambler", "You like games."));
+//!     // A real model: agcore::model("openai:gpt-5-mini", api_key)?
+//!     let model = scripted_model();
+//!     let session = agcore::agent(model).with_instructions("You like games.").with_tool(dice).session()?;
 //!
-//!     let outcome = session.submit_turn("Throw the die for me.").await?;
-//!     println!("{}", outcome.text());
+//!     let outcome = session.turn("Roll the die for me.").await?;
+//!     assert_eq!(outcome.text(), "You rolled a 4.");
 //!     Ok(())
 //! }
+//! #
+//! # fn scripted_model() -> ScriptedProvider {
+//! #     let call = agcore::chat::ToolCall::function("call_1", "dice", "{}");
+//! #     ScriptedProvider::new([ScriptStep::calls([call]), ScriptStep::text("You rolled a 4.")])
+//! # }
 //! ```
 //!
-//! This crate has no logic of its own: a module for each layer, behind a feature of its name, and a few names at the root.
+//! Stream the text of a turn instead of waiting for it:
 //!
-//! | feature | what |
-//! |---|---|
-//! | `agent` (default) | [`agent`]: agents, sessions, the bundle that composes the layers below |
-//! | `llm` | [`llm`]: providers, streaming, retry, hooks, the cycle of requests and tool rounds |
-//! | `tools` | [`tools`]: typed tools, registry, permissions, approvals |
-//! | `prompt` | `prompt`: templates, registry, composer, untrusted data blocks |
-//! | `openai-chat` (default) | the OpenAI Chat Completions API and its dialects |
-//! | `anthropic`, `openai-responses`, `ollama` | the native APIs of these vendors |
-//! | `http` (default) | the HTTP transport; `http2`, `gzip` add to it |
-//! | `schema` | full JSON Schema validation of tool arguments |
-//! | `tokenizer` | exact counts of tokens, by built-in vocabularies |
-//! | `typed` | schemas of types for typed output; `agent` brings them along |
-//! | `macros` | the `#[tool]` attribute |
-//! | `full` | all of it |
+//! ```
+//! # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! # let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
+//! let session = agcore::agent(model).session()?;
+//!
+//! let mut answer = String::new();
+//! let mut text = session.turn("Hello").text_stream();
+//! while let Some(piece) = text.next().await {
+//!     answer.push_str(&piece?);
+//! }
+//! assert_eq!(answer, "Good day.");
+//! # Ok::<(), agcore::AgentError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # Modules
+//!
+//! This crate contains no logic. It re-exports the crates of agcore as modules, each behind a feature of the same name, and
+//! the most used names at the root. Depend on a single crate instead if you need only one layer.
+//!
+//! - [`agent`]: agents, and sessions that remember earlier turns, stream, suspend, and resume
+//! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
+//! - [`tools`]: typed tools, their registry, permissions and approvals
+//! - `prompt`: prompt templates, their registry, and blocks of untrusted data
+//! - [`chat`]: the vocabulary: messages, tools, requests, replies, usage, events
+//!
+//! # Features
+//!
+//! <!-- features -->
+//! <!-- /features -->
 
 /// The vocabulary: messages, tools, requests, replies, usage, events.
+///
+/// The public items of the crate `agcore-chat`.
 pub mod chat {
     #[doc(inline)]
     pub use agcore_chat::*;
 }
 
-/// Providers, streaming, retry, hooks, the cycle of requests and tool rounds.
+/// Providers, streaming, retries and routing; the agent loop with hooks, budgets and typed output.
+///
+/// The public items of the crates `agcore-llm` and `agcore-cycle`.
 #[cfg(feature = "llm")]
 pub mod llm {
+    #[doc(inline)]
+    pub use agcore_cycle::*;
     #[doc(inline)]
     pub use agcore_llm::*;
 }
 
-/// Prompt templates, their registry, the message composer, untrusted data blocks.
+/// Prompt templates, their registry, the message composer, blocks of untrusted data.
+///
+/// The public items of the crate `agcore-prompt`.
 #[cfg(feature = "prompt")]
 pub mod prompt {
     #[doc(inline)]
     pub use agcore_prompt::*;
 }
 
-/// Typed tools, registry, permissions, approvals.
+/// Typed tools, their registry, permissions, approvals.
+///
+/// The public items of the crate `agcore-tools`.
 #[cfg(feature = "tools")]
 pub mod tools {
     #[doc(inline)]
     pub use agcore_tools::*;
 }
 
-/// Agents, sessions, the bundle that composes the layers below.
+/// Agents, and sessions that remember, stream, suspend and resume.
+///
+/// The public items of the crate `agcore-agent`.
 #[cfg(feature = "agent")]
 pub mod agent {
     #[doc(inline)]
@@ -76,17 +108,12 @@ pub use agcore_chat::{ChatRequest, ChatResponse, Message, StreamEvent};
 
 #[cfg(feature = "llm")]
 #[doc(no_inline)]
-pub use agcore_llm::{LlmCycle, LlmError, LlmProvider, LlmProviderExt};
+pub use agcore_cycle::{CycleError, LlmCycle};
+#[cfg(feature = "llm")]
+#[doc(no_inline)]
+pub use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
 
-#[cfg(all(
-    feature = "http",
-    any(
-        feature = "openai-chat",
-        feature = "anthropic",
-        feature = "openai-responses",
-        feature = "ollama"
-    )
-))]
+#[cfg(all(feature = "http", feature = "_api"))]
 pub use agcore_llm::model;
 
 #[cfg(feature = "tools")]
@@ -95,9 +122,9 @@ pub use agcore_tools::ToolRegistry;
 
 #[cfg(feature = "agent")]
 #[doc(no_inline)]
-pub use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec};
+pub use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec, agent};
 
-/// The examples of the project's page and of this crate's page compile.
+/// Compiles the examples of both READMEs.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../README.md")]

@@ -1,49 +1,46 @@
-//! Reading what cargo-deny says.
+//! Parsing the output of cargo-deny.
 
 use std::process::Output;
 
 use crate::check::Check;
 use crate::finding::Finding;
 
-/// One check per name. Warnings are told in a line each.
+/// Returns one check per name.
 pub(super) fn read(names: &[&str], output: &Output) -> Vec<Check> {
     let summary = String::from_utf8_lossy(&output.stdout);
-    let told = String::from_utf8_lossy(&output.stderr);
-    for line in told.lines().filter(|line| line.starts_with("warning")) {
-        println!("{line}");
-    }
-    let mut checks: Vec<_> = names.iter().map(|name| check(name, &summary, &told)).collect();
+    let details = String::from_utf8_lossy(&output.stderr);
+    let mut checks: Vec<_> = names.iter().map(|name| check(name, &summary, &details)).collect();
     let none_failed = checks.iter().all(Check::is_passed);
     if none_failed && !output.status.success() {
-        checks.push(Check::new("deny", vec![finding("cargo-deny itself failed", &told)]));
+        checks.push(Check::new("deny", vec![finding("cargo-deny itself failed", &details)]));
     }
     checks
 }
 
-/// The summary reads `bans ok, licenses FAILED, sources ok`.
-fn check(name: &str, summary: &str, told: &str) -> Check {
-    let says = |word: &str| summary.split(',').any(|part| part.trim() == format!("{name} {word}"));
-    let findings = if says("ok") {
+/// Creates the check of one name from a summary such as `bans ok, licenses FAILED, sources ok`.
+fn check(name: &str, summary: &str, details: &str) -> Check {
+    let has_verdict = |word: &str| summary.split(',').any(|part| part.trim() == format!("{name} {word}"));
+    let findings = if has_verdict("ok") {
         Vec::new()
-    } else if says("FAILED") {
-        vec![finding("cargo-deny refuses it", &errors(told))]
+    } else if has_verdict("FAILED") {
+        vec![finding("cargo-deny rejects a dependency", &errors(details))]
     } else {
-        vec![finding("cargo-deny gave no verdict", told)]
+        vec![finding("cargo-deny reported no verdict", details)]
     };
     Check::new(name, findings)
 }
 
-fn finding(problem: &str, told: &str) -> Finding {
+fn finding(problem: &str, details: &str) -> Finding {
     Finding::new(
         "deny.toml",
-        format!("{problem}:\n{}", told.trim_end()),
-        "choose another dependency or version; or allow it in deny.toml and say why",
+        format!("{problem}:\n{}", details.trim_end()),
+        "choose another dependency or version, or allow it in deny.toml with a reason",
     )
 }
 
-/// What is told stands in blocks; these are the blocks of errors.
-fn errors(told: &str) -> String {
-    let blocks = told
+/// Returns the blocks of errors; cargo-deny separates its messages by blank lines.
+fn errors(details: &str) -> String {
+    let blocks = details
         .split("\n\n")
         .filter(|block| block.trim_start().starts_with("error"));
     blocks.collect::<Vec<_>>().join("\n\n")
@@ -60,11 +57,11 @@ mod tests {
     const NAMES: &[&str] = &["bans", "licenses", "sources"];
 
     #[track_caller]
-    fn check_failed(status: i32, summary: &str, told: &str, expected: &[&str]) {
+    fn check_failed(status: i32, summary: &str, details: &str, expected: &[&str]) {
         let output = Output {
             status: ExitStatus::from_raw(status << 8),
             stdout: summary.into(),
-            stderr: told.into(),
+            stderr: details.into(),
         };
         let checks = read(NAMES, &output);
         let failed = checks
@@ -74,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_has_its_verdict() {
+    fn each_check_has_its_own_verdict() {
         check_failed(0, "bans ok, licenses ok, sources ok\n", "", &[]);
         check_failed(
             4,
@@ -85,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_consent() {
+    fn a_missing_verdict_is_a_failure() {
         check_failed(1, "", "error: cannot read deny.toml\n", NAMES);
         check_failed(1, "bans ok, licenses ok, sources ok", "thread panicked", &["deny"]);
     }
 
     #[test]
-    fn only_errors_are_shown_in_full() {
+    fn shows_errors_but_not_warnings() {
         assert_eq!(
             errors("warning[a]: b\n  c\n\nerror[d]: e\n  f\n\nwarning: g"),
             "error[d]: e\n  f"

@@ -1,5 +1,5 @@
-//! One provider of TLS cryptography in the whole lock file: two would double
-//! the build and leave it open which one is used.
+//! Crypto: the lock file contains one provider of TLS cryptography. Two would double the build and make it unclear which
+//! one is used.
 
 use std::fs;
 
@@ -10,10 +10,10 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::workspace::Workspace;
 
-/// The provider of this workspace.
+/// The provider that this workspace uses.
 const CHOSEN: &str = "ring";
 
-/// The others. What is not listed is no provider.
+/// All other known providers.
 const OTHERS: &[&str] = &[
     "aws-lc-rs",
     "aws-lc-sys",
@@ -28,7 +28,7 @@ const OTHERS: &[&str] = &[
     "wolfssl",
 ];
 
-/// Reads the lock file.
+/// Checks the lock file.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     let lock = fs::read_to_string(workspace.root.join("Cargo.lock"));
     let found = lock.context("cannot read Cargo.lock").and_then(|lock| findings(&lock));
@@ -39,17 +39,17 @@ fn findings(lock: &str) -> anyhow::Result<Vec<Finding>> {
     let names = names(lock)?;
     let foreign = names.iter().filter(|name| OTHERS.contains(&name.as_str()));
     let mut findings: Vec<Finding> = foreign
-        .map(|name| finding(name, format!("{name} is a second provider beside {CHOSEN}")))
+        .map(|name| finding(name, format!("{name} is a second crypto provider besides {CHOSEN}")))
         .collect();
     let chosen = names.iter().filter(|name| *name == CHOSEN).count();
     if chosen > 1 {
-        findings.push(finding(CHOSEN, format!("{CHOSEN} is there in {chosen} versions")));
+        findings.push(finding(CHOSEN, format!("there are {chosen} versions of {CHOSEN}")));
     }
     Ok(findings)
 }
 
 fn names(lock: &str) -> anyhow::Result<Vec<String>> {
-    let lock: Table = lock.parse().context("Cargo.lock is no TOML")?;
+    let lock: Table = lock.parse().context("Cargo.lock is not valid TOML")?;
     let packages = lock.get("package").and_then(|packages| packages.as_array());
     let names = packages
         .into_iter()
@@ -63,7 +63,7 @@ fn finding(name: &str, problem: String) -> Finding {
         "Cargo.lock",
         problem,
         format!(
-            "`cargo tree --workspace --all-features --target all --invert {name}` shows who brings it; turn that feature off"
+            "`cargo tree --workspace --all-features --target all --invert {name}` shows where it comes from; turn off the feature that enables it"
         ),
     )
 }
@@ -84,15 +84,15 @@ mod tests {
     }
 
     #[test]
-    fn one_provider_is_allowed() {
+    fn accepts_one_provider() {
         check(&["serde", "ring", "rustls"], &[]);
         check(&["serde"], &[]);
     }
 
     #[test]
-    fn a_second_provider_is_found() {
-        check(&["ring", "aws-lc-rs"], &["aws-lc-rs is a second provider"]);
-        check(&["openssl-sys"], &["openssl-sys is a second provider"]);
-        check(&["ring", "ring"], &["ring is there in 2 versions"]);
+    fn finds_a_second_provider() {
+        check(&["ring", "aws-lc-rs"], &["aws-lc-rs is a second crypto provider"]);
+        check(&["openssl-sys"], &["openssl-sys is a second crypto provider"]);
+        check(&["ring", "ring"], &["there are 2 versions of ring"]);
     }
 }

@@ -1,6 +1,5 @@
-//! Dev-dependencies on the testkit carry a path and no version: it depends on
-//! the crates that test with it, and a version would close a circle that
-//! cannot be published.
+//! Dev-dependencies on the testkit have a path and no version. The testkit depends on the crates that are tested with it,
+//! so a version would make a cycle that cannot be published.
 
 use crate::check::Check;
 use crate::finding::Finding;
@@ -11,12 +10,12 @@ use crate::workspace::{Dependency, Kind, Workspace};
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     let mut findings = Vec::new();
     for member in &workspace.members {
-        let ours = member.dependencies.iter().filter(|dependency| is_closing(dependency));
-        findings.extend(ours.map(|dependency| {
+        let versioned = member.dependencies.iter().filter(|dependency| is_versioned(dependency));
+        findings.extend(versioned.map(|dependency| {
             let version = dependency.version.as_deref().unwrap_or("none");
             Finding::new(
                 &member.manifest,
-                format!("the dev-dependency on {TESTKIT} asks for version {version}"),
+                format!("the dev-dependency on {TESTKIT} requires version {version}"),
                 format!(
                     "write `{TESTKIT} = {{ path = \"../{TESTKIT}\", default-features = false, features = [...] }}`"
                 ),
@@ -26,7 +25,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     vec![Check::new("dev-testkit", findings)]
 }
 
-fn is_closing(dependency: &Dependency) -> bool {
+fn is_versioned(dependency: &Dependency) -> bool {
     dependency.name == TESTKIT
         && dependency.kind == Kind::Development
         && (dependency.version.is_some() || !dependency.has_path)

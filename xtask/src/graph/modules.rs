@@ -1,16 +1,11 @@
-//! Modules: those of one crate form no circle, at no level.
+//! Modules: the modules of one crate form no cycle, at any level.
 //!
-//! At each level the modules below one parent, and the parent's own items, are
-//! the nodes; what a module or anything inside it names is an edge. A name is
-//! followed to where it is defined, so a parent that merely re-exports a child
-//! does not use it.
+//! The nodes of a level are the modules below one parent, and the parent's own items. An edge is a reference from a
+//! module, or from anything inside it, to another node. Names are resolved to the module that defines them, so a parent
+//! that only re-exports an item of a child does not refer to it.
 
-mod circle;
+mod cycle;
 mod level;
-mod names;
-mod read;
-mod resolve;
-mod scope;
 
 use std::fs;
 use std::path::Path;
@@ -19,6 +14,7 @@ use cargo_metadata::TargetKind;
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::module_tree::ModuleTree;
 use crate::workspace::{Package, Workspace};
 
 /// Checks the library and the programs of every member.
@@ -32,30 +28,30 @@ fn findings(member: &Package, root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut found = Vec::new();
     for kind in [TargetKind::Lib, TargetKind::Bin] {
         for target in member.targets_of(kind) {
-            let file = |path: &Path| fs::read_to_string(path).ok();
-            let tree = read::crate_modules(&target.source, &file)?;
+            let read = |path: &Path| fs::read_to_string(path).ok();
+            let tree = ModuleTree::read(&target.source, &read)?;
             let levels = level::all(&tree);
-            let circles = levels.iter().flat_map(circle::find);
-            found.extend(circles.map(|circle| finding(member, &circle, root)));
+            let cycles = levels.iter().flat_map(cycle::find);
+            found.extend(cycles.map(|cycle| finding(member, &cycle, root)));
         }
     }
     Ok(found)
 }
 
-fn finding(member: &Package, circle: &circle::Circle, root: &Path) -> Finding {
+fn finding(member: &Package, cycle: &cycle::Cycle, root: &Path) -> Finding {
     let root = format!("{}/", root.display());
-    let hops: Vec<String> = circle
-        .hops
+    let edges: Vec<String> = cycle
+        .edges
         .iter()
-        .map(|hop| {
-            let place = hop.site.to_string();
+        .map(|edge| {
+            let place = edge.site.to_string();
             let place = place.strip_prefix(&root).unwrap_or(&place);
-            format!("\n      {} uses {} at {place}", hop.from, hop.to)
+            format!("\n      {} uses {} at {place}", edge.from, edge.to)
         })
         .collect();
     Finding::new(
         &member.manifest,
-        format!("modules of {} form a circle: {circle}{}", member.name, hops.concat()),
-        "move what both need into a module of its own below them, or hand it in",
+        format!("modules of {} form a cycle: {cycle}{}", member.name, edges.concat()),
+        "move what both need to a third module below them, or pass it as an argument",
     )
 }

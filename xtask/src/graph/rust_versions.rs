@@ -1,5 +1,4 @@
-//! Rust versions: no dependency of a crate asks for a newer compiler than the
-//! crate itself promises.
+//! Rust versions: no dependency of a crate requires a newer compiler than the crate itself declares.
 
 use cargo_metadata::semver::Version;
 
@@ -8,11 +7,11 @@ use crate::finding::Finding;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 
-/// A dependency that states a newer version than it needs.
+/// A dependency that declares a newer version than it needs.
 #[derive(Debug)]
 struct Exception {
     dependency: &'static str,
-    /// How we know that it builds all the same.
+    /// How we know that it builds with the older compiler.
     reason: &'static str,
 }
 
@@ -30,10 +29,10 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
 fn findings_of_all(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
     let mut all = Vec::new();
     for member in &workspace.members {
-        let Some(promised) = &member.rust_version else {
+        let Some(declared) = &member.rust_version else {
             all.push(Finding::new(
                 &member.manifest,
-                format!("{} promises no rust-version", member.name),
+                format!("{} declares no rust-version", member.name),
                 "write `rust-version.workspace = true`",
             ));
             continue;
@@ -45,29 +44,29 @@ fn findings_of_all(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {
             target: Some("all"),
         };
         let tree = Tree::ask(&workspace.cargo, &query)?;
-        all.extend(findings(workspace, member, promised, &tree));
+        all.extend(findings(workspace, member, declared, &tree));
     }
     Ok(all)
 }
 
-fn findings(workspace: &Workspace, member: &Package, promised: &Version, tree: &Tree) -> Vec<Finding> {
+fn findings(workspace: &Workspace, member: &Package, declared: &Version, tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, version) in tree.crates() {
         let key = (name.to_owned(), version.to_owned());
-        let Some(stated) = workspace.rust_versions.get(&key) else {
+        let Some(required) = workspace.rust_versions.get(&key) else {
             continue;
         };
         let is_excepted = EXCEPTIONS.iter().any(|exception| exception.dependency == name);
-        if stated > promised && !is_excepted {
+        if required > declared && !is_excepted {
             findings.push(Finding::new(
                 &member.manifest,
                 format!(
-                    "{} promises Rust {promised}, but {name} {version} asks for {stated}",
+                    "{} declares Rust {declared}, but {name} {version} requires {required}",
                     member.name
                 ),
                 format!(
-                    "`cargo update --package {name} --precise <older version>`; or, when it builds all the same, \
-                     an exception with its reason in xtask/src/graph/rust_versions.rs"
+                    "run `cargo update --package {name} --precise <older version>`; or, if it builds anyway, \
+                     add an exception with a reason to xtask/src/graph/rust_versions.rs"
                 ),
             ));
         }
@@ -83,7 +82,7 @@ fn unexplained(exceptions: &[Exception]) -> impl Iterator<Item = Finding> {
             Finding::new(
                 "xtask/src/graph/rust_versions.rs",
                 format!("the exception for {} has no reason", exception.dependency),
-                "say how we know that it builds with the older compiler",
+                "explain how we know that it builds with the older compiler",
             )
         })
 }

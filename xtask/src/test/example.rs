@@ -1,5 +1,4 @@
-//! The examples: each is built, run without a key or a network, and must end
-//! well.
+//! The examples: each is built, run without a key or network access, and must succeed.
 
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -17,11 +16,11 @@ use crate::process;
 use crate::report::Report;
 use crate::workspace::Workspace;
 
-/// An example shows one thing; one that takes longer hangs.
+/// An example that takes longer is considered to hang.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Nobody listens on the discard port: a request that leaves the machine fails.
-const NOWHERE: &str = "http://127.0.0.1:9";
+/// The discard port, on which nothing listens, so that a request to another machine fails.
+const UNREACHABLE_PROXY: &str = "http://127.0.0.1:9";
 
 /// Builds and runs every example of the workspace.
 pub(crate) fn run_all(workspace: &Workspace, report: &mut Report) {
@@ -30,7 +29,7 @@ pub(crate) fn run_all(workspace: &Workspace, report: &mut Report) {
         .iter()
         .any(|member| member.targets_of(TargetKind::Example).next().is_some());
     if !has_examples {
-        report.add(&Check::skipped("examples", "the workspace has none"));
+        report.add(&Check::skipped("examples", "the workspace has no examples"));
         return;
     }
     match build(workspace) {
@@ -43,7 +42,7 @@ pub(crate) fn run_all(workspace: &Workspace, report: &mut Report) {
     }
 }
 
-/// Name and program of each example, sorted by name.
+/// Builds all examples; returns the name and program of each, sorted by name.
 fn build(workspace: &Workspace) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let arguments = [
         "build",
@@ -74,72 +73,75 @@ fn programs(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
 fn run_one(name: &str, program: &Path, directory: &Path) -> Check {
     let mut command = Command::new(program);
     command.current_dir(directory);
-    take_offline(&mut command);
-    let found = within(&mut command, LIMIT).map(|ended| match ended {
-        Ended::Well => Vec::new(),
-        Ended::Badly { how, printed } => vec![Finding::new(
+    disconnect(&mut command);
+    let found = run_within(&mut command, LIMIT).map(|end| match end {
+        End::Succeeded => Vec::new(),
+        End::Failed { reason, output } => vec![Finding::new(
             format!("example {name}"),
-            format!("{how}; it printed:\n{printed}"),
-            format!("run `cargo run --example {name}` and mend it; an example needs no key and no network"),
+            format!("{reason}; its output:\n{output}"),
+            format!(
+                "run `cargo run --package agcore-examples --example {name}` and fix it; \
+                 an example needs no key and no network"
+            ),
         )],
     });
     Check::from_result(format!("example {name}"), found)
 }
 
-/// No keys, and a proxy that refuses every request to another machine.
-fn take_offline(command: &mut Command) {
+/// Removes API keys and sets a proxy that refuses every request to another machine.
+fn disconnect(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().ends_with("_API_KEY") {
             command.env_remove(name);
         }
     }
     for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-        command.env(proxy, NOWHERE);
-        command.env(proxy.to_lowercase(), NOWHERE);
+        command.env(proxy, UNREACHABLE_PROXY);
+        command.env(proxy.to_lowercase(), UNREACHABLE_PROXY);
     }
     command.env("NO_PROXY", "127.0.0.1,localhost,::1");
 }
 
 #[derive(Debug)]
-enum Ended {
-    Well,
-    Badly { how: String, printed: String },
+enum End {
+    Succeeded,
+    Failed { reason: String, output: String },
 }
 
-/// Runs a program to its end, or kills it when the limit has passed.
-fn within(command: &mut Command, limit: Duration) -> anyhow::Result<Ended> {
+/// Runs a program until it ends, or kills it after the time limit.
+fn run_within(command: &mut Command, limit: Duration) -> anyhow::Result<End> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("cannot start it")?;
-    let output = collect(&mut child)?;
+        .context("cannot start the program")?;
+    let outputs = collect(&mut child)?;
     // Both outputs end when the program does.
-    let mut printed = String::new();
+    let mut output = String::new();
     for _ in 0..2 {
-        match output.recv_timeout(limit) {
-            Ok(text) => printed.push_str(&text),
+        match outputs.recv_timeout(limit) {
+            Ok(text) => output.push_str(&text),
             Err(_) => {
                 child.kill()?;
                 child.wait()?;
-                let how = format!("still running after {} s", limit.as_secs());
-                return Ok(Ended::Badly { how, printed });
+                let reason = format!("still running after {} s", limit.as_secs());
+                return Ok(End::Failed { reason, output });
             }
         }
     }
     let status = child.wait()?;
     if status.success() {
-        return Ok(Ended::Well);
+        return Ok(End::Succeeded);
     }
-    let how = format!("ended with {status}");
-    Ok(Ended::Badly { how, printed })
+    let reason = format!("ended with {status}");
+    Ok(End::Failed { reason, output })
 }
 
-/// Reads both outputs of a program, each as one text when it has ended.
+/// Reads both outputs of a program; sends each as one text once it is complete.
 fn collect(child: &mut Child) -> anyhow::Result<mpsc::Receiver<String>> {
     let (Some(out), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
-        bail!("its outputs are not piped");
+        bail!("the outputs of the program are not piped");
     };
     let (sender, receiver) = mpsc::channel();
     let outputs: [Box<dyn Read + Send>; 2] = [Box::new(out), Box::new(errors)];
@@ -147,7 +149,7 @@ fn collect(child: &mut Child) -> anyhow::Result<mpsc::Receiver<String>> {
         let sender = sender.clone();
         thread::spawn(move || {
             let mut bytes = Vec::new();
-            // What was read before a fault is still worth showing.
+            // What was read before an error is still worth showing.
             let _ = output.read_to_end(&mut bytes);
             let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
         });
@@ -166,35 +168,35 @@ mod tests {
     }
 
     #[test]
-    fn an_example_that_ends_well_passes() {
-        let ended = within(&mut shell("echo done"), LIMIT).unwrap();
-        assert!(matches!(ended, Ended::Well));
+    fn a_successful_example_passes() {
+        let end = run_within(&mut shell("echo done"), LIMIT).unwrap();
+        assert!(matches!(end, End::Succeeded));
     }
 
     #[test]
-    fn an_example_that_fails_shows_what_it_printed() {
-        let ended = within(&mut shell("echo out; echo err >&2; exit 3"), LIMIT).unwrap();
-        let Ended::Badly { how, printed } = ended else {
-            panic!("it failed");
+    fn a_failed_example_shows_its_output() {
+        let end = run_within(&mut shell("echo out; echo err >&2; exit 3"), LIMIT).unwrap();
+        let End::Failed { reason, output } = end else {
+            panic!("expected a failure");
         };
-        assert!(how.contains('3'), "{how}");
-        assert!(printed.contains("out") && printed.contains("err"), "{printed}");
+        assert!(reason.contains('3'), "{reason}");
+        assert!(output.contains("out") && output.contains("err"), "{output}");
     }
 
     #[test]
-    fn an_example_that_hangs_is_killed() {
+    fn kills_an_example_that_hangs() {
         let mut command = Command::new("sleep");
-        let ended = within(command.arg("600"), Duration::from_millis(50)).unwrap();
-        let Ended::Badly { how, .. } = ended else {
-            panic!("it hangs");
+        let end = run_within(command.arg("600"), Duration::from_millis(50)).unwrap();
+        let End::Failed { reason, .. } = end else {
+            panic!("expected a failure");
         };
-        assert!(how.starts_with("still running"), "{how}");
+        assert!(reason.starts_with("still running"), "{reason}");
     }
 
     #[test]
-    fn examples_are_run_without_keys() {
+    fn runs_examples_with_an_unreachable_proxy() {
         let mut command = shell("test \"$HTTPS_PROXY\" = http://127.0.0.1:9");
-        take_offline(&mut command);
-        assert!(matches!(within(&mut command, LIMIT).unwrap(), Ended::Well));
+        disconnect(&mut command);
+        assert!(matches!(run_within(&mut command, LIMIT).unwrap(), End::Succeeded));
     }
 }

@@ -1,4 +1,4 @@
-//! The test runners: nextest where it is installed, else `cargo test`.
+//! The test runners: nextest if it is installed, otherwise `cargo test`.
 
 use std::process::Command;
 
@@ -8,34 +8,38 @@ use crate::process::{self, Cargo};
 use crate::report::Report;
 use crate::workspace::Workspace;
 
-/// The same packages and features as in clippy and docs, so that dependencies
-/// are built once.
+/// The same packages and features as for clippy and docs, so that dependencies are built once.
 const EVERYTHING: &[&str] = &["--workspace", "--all-features", "--no-fail-fast"];
 
-/// Tests in `src` and `tests` of every package.
+/// Runs the tests in `src` and `tests` of every package.
 pub(crate) fn unit_and_integration(workspace: &Workspace, report: &mut Report) {
     let cargo = &workspace.cargo;
     if has_nextest(cargo) {
-        let arguments = [&["nextest", "run"], EVERYTHING, &["--no-tests", "pass"]].concat();
-        let mut command = cargo.command(arguments);
-        count("nextest", &mut command, counts::from_nextest, report);
+        let arguments = [
+            &["nextest", "run"],
+            EVERYTHING,
+            &["--no-tests", "pass", "--failure-output", "final"],
+        ];
+        let mut command = cargo.command(arguments.concat());
+        count("units", &mut command, counts::from_nextest, workspace, report);
     } else {
         let mut command = cargo.command([&["test", "--tests"], EVERYTHING].concat());
-        count("cargo test", &mut command, counts::from_cargo_test, report);
+        count("units", &mut command, counts::from_cargo_test, workspace, report);
     }
 }
 
-/// The examples in doc comments, which nextest does not run.
+/// Runs the examples in doc comments, which nextest does not.
 pub(crate) fn doc_tests(workspace: &Workspace, report: &mut Report) {
     let mut command = workspace.cargo.command([&["test", "--doc"], EVERYTHING].concat());
-    count("doc tests", &mut command, counts::from_cargo_test, report);
+    count("doc-tests", &mut command, counts::from_cargo_test, workspace, report);
 }
 
-fn count(name: &str, command: &mut Command, read: fn(&str) -> Counts, report: &mut Report) {
-    match process::show(command) {
-        Ok(shown) => report.add_tests(name, read(&shown.text), shown.succeeded),
-        Err(error) => report.add(&Check::from_result(name, Err(error))),
-    }
+fn count(name: &str, command: &mut Command, parse: fn(&str) -> Counts, workspace: &Workspace, report: &mut Report) {
+    let result = process::logged(command, &workspace.log(&format!("test-{name}")));
+    let counts = result.as_ref().map(|logged| parse(&logged.text)).unwrap_or_default();
+    let remedy = "fix the tests; a single one runs with `cargo test --package <crate> <name>`";
+    let check = Check::command(name, result, &workspace.root, remedy);
+    report.add_tests(&check.with_note(format!("{} passed", counts.passed)), counts);
 }
 
 fn has_nextest(cargo: &Cargo) -> bool {

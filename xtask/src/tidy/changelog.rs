@@ -1,4 +1,4 @@
-//! The changelog tells of the version that is being made.
+//! The changelog has a section for the current version.
 
 use toml::Table;
 
@@ -7,33 +7,33 @@ use crate::sources::Sources;
 
 const FILE: &str = "CHANGELOG.md";
 
-/// Reads the changelog and the version in the root manifest.
+/// Compares the changelog with the version in the root manifest.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let Some(changelog) = sources.get(FILE) else {
-        let remedy = "write what users see of each version, newest first";
+        let remedy = "describe the changes that users notice in each version, newest first";
         return vec![Finding::new(FILE, "there is no changelog", remedy)];
     };
     let version = sources.get("Cargo.toml").and_then(|manifest| version(&manifest.text));
-    let is_told = changelog
+    let is_present = changelog
         .text
         .lines()
         .filter_map(|line| line.strip_prefix("## "))
         .any(|heading| {
             let heading = heading.trim_start_matches('[');
-            let tells = |version: &str| {
+            let names = |version: &str| {
                 heading
                     .strip_prefix(version)
                     .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
             };
-            tells("Unreleased") || version.as_deref().is_some_and(tells)
+            names("Unreleased") || version.as_deref().is_some_and(names)
         });
-    if is_told {
+    if is_present {
         return Vec::new();
     }
     let version = version.unwrap_or_else(|| "Unreleased".to_owned());
     vec![Finding::new(
         FILE,
-        format!("it does not tell of {version}"),
+        format!("there is no section for {version}"),
         format!("add a heading `## {version}`"),
     )]
 }
@@ -59,16 +59,16 @@ mod tests {
     }
 
     #[test]
-    fn the_version_or_what_comes_next_is_told_of() {
+    fn accepts_a_section_for_the_version_or_for_unreleased_changes() {
         check("# Changelog\n\n## 0.1.0\n", None);
         check("## [0.1.0] - 2026-01-01\n", None);
         check("## [Unreleased]\n", None);
     }
 
     #[test]
-    fn silence_is_found() {
-        check("# Changelog\n\n## 0.0.9\n", Some("does not tell of 0.1.0"));
-        check("## 0.1.0.1\n", Some("does not tell of 0.1.0"));
+    fn finds_a_missing_section() {
+        check("# Changelog\n\n## 0.0.9\n", Some("no section for 0.1.0"));
+        check("## 0.1.0.1\n", Some("no section for 0.1.0"));
         assert!(
             findings(&Sources::default())[0]
                 .to_string()

@@ -1,9 +1,9 @@
-//! No file names a path of the machine that it was written on.
+//! No file contains a path of the machine that it was written on.
 
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-/// Beginnings of such paths, put together so that this file holds none.
+/// Roots of such paths, concatenated so that this file contains none.
 const ROOTS: &[&str] = &[
     concat!("/", "work/"),
     concat!("/", "root/"),
@@ -12,17 +12,17 @@ const ROOTS: &[&str] = &[
     concat!("C:\\", "Users\\"),
 ];
 
-/// Looks at every text file.
+/// Searches every text file.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in sources.iter() {
         for (line, number) in file.text.lines().zip(1..) {
-            let roots = ROOTS.iter().filter(|root| begins_path(line, root));
+            let roots = ROOTS.iter().filter(|root| starts_path(line, root));
             findings.extend(roots.map(|root| {
                 Finding::new(
                     format!("{}:{number}", file.path),
-                    format!("it names a path under {root}"),
-                    "write a path relative to the workspace, or one that the reader chooses",
+                    format!("path under {root}"),
+                    "use a path relative to the workspace, or one that the reader chooses",
                 )
             }));
         }
@@ -30,8 +30,8 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// The text stands at the beginning of a path, not in the middle of one.
-fn begins_path(line: &str, root: &str) -> bool {
+/// Returns whether `root` occurs at the start of a path, as opposed to the middle of one.
+fn starts_path(line: &str, root: &str) -> bool {
     line.match_indices(root).any(|(start, _)| {
         let before = line[..start].chars().next_back();
         !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '~' | '}' | ')' | '*'))
@@ -49,21 +49,18 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_a_machine_is_found() {
+    fn finds_a_path_of_a_machine() {
         for root in ROOTS {
             check(&format!("see {root}x"), 1);
             check(&format!("\"{root}x\""), 1);
         }
         check(&format!("ok\nfile://{}x", ROOTS[0]), 1);
         let found = findings(&Sources::from([("docs/a.md", format!("a\n{}b", ROOTS[2]).as_str())]));
-        assert!(
-            found[0].to_string().starts_with("docs/a.md:2: it names a path under"),
-            "{found:?}"
-        );
+        assert!(found[0].to_string().starts_with("docs/a.md:2: path under"), "{found:?}");
     }
 
     #[test]
-    fn the_middle_of_a_path_is_fine() {
+    fn accepts_the_middle_of_a_path() {
         for root in &ROOTS[..4] {
             check(&format!("https://example.com{root}x"), 0);
             check(&format!("..{root}x ${{HOME}}{root} ~{root}"), 0);

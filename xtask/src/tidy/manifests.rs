@@ -1,5 +1,5 @@
-//! Manifests take from the workspace what is the same for all: lints, version,
-//! edition, licence, and the versions of dependencies that two of them share.
+//! Manifests inherit from the workspace what is the same for all packages: lints, version, edition, compiler version,
+//! licence, and the versions of dependencies that two of them share.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,18 @@ use toml::{Table, Value};
 use crate::finding::Finding;
 use crate::sources::{SourceFile, Sources};
 
-/// What a package inherits without exception.
-const INHERITED: &[&str] = &["version", "edition", "license"];
+/// The fields that every package inherits.
+const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
+
+/// The lint that finds uses of a standard library newer than `rust-version`.
+const MSRV_LINT: &str = "incompatible_msrv";
+
+/// A package outside the workspace, which cannot inherit.
+const OUTSIDE: &str = "fuzz/Cargo.toml";
 
 const DEPENDENCIES: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Reads the manifests of all members.
+/// Checks the manifests of all members, and the compiler version of the whole repository.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut versions: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -25,10 +31,19 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
                     versions.entry(name).or_default().push(&file.path);
                 }
             }
-            Err(error) => findings.push(Finding::new(&file.path, format!("no TOML: {error}"), "mend the file")),
+            Err(error) => findings.push(Finding::new(
+                &file.path,
+                format!("not valid TOML: {error}"),
+                "fix the file",
+            )),
         }
     }
-    findings.extend(versions.iter().filter_map(|(name, places)| written_twice(name, places)));
+    findings.extend(
+        versions
+            .iter()
+            .filter_map(|(name, places)| declared_twice(name, places)),
+    );
+    findings.extend(compiler_version(sources));
     findings
 }
 
@@ -42,7 +57,7 @@ fn not_inherited<'a>(file: &'a SourceFile, manifest: &'a Table) -> impl Iterator
     let fields = fields.map(|field| {
         Finding::new(
             &file.path,
-            format!("`{field}` is not the workspace's"),
+            format!("`{field}` is not inherited from the workspace"),
             format!("write `{field}.workspace = true` under [package]"),
         )
     });
@@ -50,7 +65,7 @@ fn not_inherited<'a>(file: &'a SourceFile, manifest: &'a Table) -> impl Iterator
     let lints = (!has_lints).then(|| {
         Finding::new(
             &file.path,
-            "it does not take the workspace's lints",
+            "the lints are not inherited from the workspace",
             "write `workspace = true` under [lints]",
         )
     });
@@ -61,7 +76,7 @@ fn is_inherited(value: &Value) -> bool {
     value.get("workspace").and_then(Value::as_bool) == Some(true)
 }
 
-/// The dependencies whose version stands in this manifest.
+/// Returns the dependencies whose version is declared in this manifest.
 fn with_own_version(manifest: &Table) -> impl Iterator<Item = String> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let targets = targets
@@ -78,14 +93,47 @@ fn with_own_version(manifest: &Table) -> impl Iterator<Item = String> {
     named.into_iter()
 }
 
-fn written_twice(name: &str, places: &[&str]) -> Option<Finding> {
+fn declared_twice(name: &str, places: &[&str]) -> Option<Finding> {
     (places.len() > 1).then(|| {
         Finding::new(
             places.join(", "),
-            format!("each writes its own version of {name}"),
+            format!("each declares its own version of {name}"),
             format!("put {name} under [workspace.dependencies] and write `{name}.workspace = true`"),
         )
     })
+}
+
+/// Checks that the package outside the workspace declares the same compiler version, and that clippy enforces it. There
+/// is only one toolchain in CI, so no build with the oldest compiler would find a violation.
+fn compiler_version(sources: &Sources) -> Vec<Finding> {
+    let table = |path: &str| sources.get(path)?.text.parse::<Table>().ok();
+    let Some(root) = table("Cargo.toml") else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    let declared = root
+        .get("workspace")
+        .and_then(|workspace| workspace.get("package")?.get("rust-version"));
+    if let Some(outside) = table(OUTSIDE)
+        && outside.get("package").and_then(|package| package.get("rust-version")) != declared
+    {
+        let version = declared.and_then(Value::as_str).unwrap_or("none");
+        findings.push(Finding::new(
+            OUTSIDE,
+            "`rust-version` differs from the workspace",
+            format!("write `rust-version = \"{version}\"`"),
+        ));
+    }
+    let lints = root.get("workspace").and_then(|workspace| workspace.get("lints"));
+    let level = lints.and_then(|lints| lints.get("clippy")?.get(MSRV_LINT)?.as_str());
+    if !matches!(level, Some("warn" | "deny" | "forbid")) {
+        findings.push(Finding::new(
+            "Cargo.toml",
+            format!("the lint clippy::{MSRV_LINT} is not enabled"),
+            format!("write `{MSRV_LINT} = \"warn\"` under [workspace.lints.clippy]"),
+        ));
+    }
+    findings
 }
 
 #[cfg(test)]
@@ -97,6 +145,7 @@ mod tests {
 name = \"a\"
 version.workspace = true
 edition.workspace = true
+rust-version.workspace = true
 license.workspace = true
 [dependencies]
 serde.workspace = true
@@ -116,14 +165,14 @@ workspace = true
     }
 
     #[test]
-    fn what_is_inherited_is_fine() {
+    fn accepts_inherited_fields() {
         check(str::to_owned, &[]);
     }
 
     #[test]
-    fn a_value_of_its_own_is_found() {
+    fn finds_a_field_that_is_not_inherited() {
         check(
-            |good| good.replace("version.workspace = true", "version = \"1.0.0\""),
+            |good| good.replace("\nversion.workspace = true", "\nversion = \"1.0.0\""),
             &["`version` is not"],
         );
         check(
@@ -133,13 +182,13 @@ workspace = true
         check(|good| good.replace("[lints]\nworkspace = true", ""), &["lints"]);
         check(
             |good| good.replace("workspace = true", "workspace = false"),
-            &["version", "edition", "license", "lints"],
+            &["version", "edition", "rust-version", "license", "lints"],
         );
-        check(|_| "[package".to_owned(), &["no TOML"]);
+        check(|_| "[package".to_owned(), &["not valid TOML"]);
     }
 
     #[test]
-    fn a_version_is_written_once() {
+    fn finds_a_version_that_is_declared_twice() {
         let other = GOOD.replace(
             "regex = \"1\"",
             "[target.'cfg(unix)'.dev-dependencies]\nre = { package = \"regex\", version = \"2\" }",
@@ -148,5 +197,33 @@ workspace = true
         let found = findings(&sources);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].to_string().contains("its own version of regex"), "{found:?}");
+    }
+
+    #[test]
+    fn the_compiler_version_is_the_same_everywhere_and_enforced() {
+        let check = |fuzz: &str, lints: &str, expected: &[&str]| {
+            let root = format!("[workspace.package]\nrust-version = \"1.88\"\n[workspace.lints.clippy]\n{lints}");
+            let fuzz = format!("[package]\nrust-version = \"{fuzz}\"\n");
+            let found = findings(&Sources::from([
+                ("Cargo.toml", root.as_str()),
+                (OUTSIDE, fuzz.as_str()),
+            ]));
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            for (finding, expected) in found.iter().zip(expected) {
+                assert!(finding.to_string().contains(expected), "{finding}");
+            }
+        };
+        check("1.88", "incompatible_msrv = \"warn\"", &[]);
+        check(
+            "1.89",
+            "incompatible_msrv = \"deny\"",
+            &["fuzz/Cargo.toml: `rust-version` differs"],
+        );
+        check(
+            "1.88",
+            "incompatible_msrv = \"allow\"",
+            &["incompatible_msrv is not enabled"],
+        );
+        check("1.88", "", &["incompatible_msrv is not enabled"]);
     }
 }

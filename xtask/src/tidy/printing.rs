@@ -1,5 +1,4 @@
-//! Libraries do not print: what there is to say is returned, told by events,
-//! or traced.
+//! Libraries do not print: they return values, emit events, or use tracing.
 
 use syn::visit::{self, Visit};
 use syn::{ImplItem, Item, Macro};
@@ -10,36 +9,35 @@ use crate::sources::{SourceFile, Sources};
 
 const PRINTING: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
 
-/// The crate whose work it is to print.
+/// The crate whose purpose is to print.
 const COMMAND_LINE: &str = "crates/agcore-cli/";
 
-/// Looks at library code; programs and tests may print.
+/// Checks library code; programs and tests may print.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let libraries = sources.iter().filter(|file| is_library(file));
     libraries
-        .flat_map(|file| printed(&file.text).into_iter().map(|call| finding(file, &call)))
+        .flat_map(|file| printed(file).into_iter().map(|call| finding(file, &call)))
         .collect()
 }
 
 fn is_library(file: &SourceFile) -> bool {
     let is_program = file.path.ends_with("/src/main.rs") || file.path.contains("/src/bin/");
-    let is_test = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
-    file.is_crate_source() && !file.path.starts_with(COMMAND_LINE) && !is_program && !is_test
+    file.is_crate_source() && !file.path.starts_with(COMMAND_LINE) && !is_program && !file.is_test_code()
 }
 
 fn finding(file: &SourceFile, (name, line): &(String, usize)) -> Finding {
     Finding::new(
         format!("{}:{line}", file.path),
         format!("a library calls {name}!"),
-        "return it, tell it by an event, or use tracing",
+        "return the text, emit an event, or use tracing",
     )
 }
 
-/// Name and line of each call. A file that does not parse is told of elsewhere.
-fn printed(text: &str) -> Vec<(String, usize)> {
+/// Returns the name and line of each call. The check `module-docs` reports a file that does not parse.
+fn printed(file: &SourceFile) -> Vec<(String, usize)> {
     let mut collector = Collector::default();
-    if let Ok(file) = syn::parse_file(text) {
-        collector.visit_file(&file);
+    if let Ok(syntax) = file.syntax() {
+        collector.visit_file(syntax);
     }
     collector.calls
 }
@@ -91,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn printing_is_found_wherever_it_stands() {
+    fn finds_printing_in_code_and_in_macros() {
         check(
             PATH,
             "fn f() {\n println!(\"a\");\n let b = vec![dbg!(1)];\n std::eprint!(\"c\"); }",
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_tests_and_docs_may_print() {
+    fn accepts_printing_in_programs_tests_and_docs() {
         let text = "fn f() { println!(\"a\"); }";
         check("crates/agcore-cli/src/render.rs", text, &[]);
         check("crates/agcore-testkit/src/bin/mock.rs", text, &[]);

@@ -1,35 +1,32 @@
-//! Every crate has a README under its own name.
+//! Every crate has a README that starts with its name.
 
 use crate::finding::Finding;
 use crate::sources::Sources;
 
-/// Looks beside the manifest of each crate.
+/// Checks the README next to the manifest of each crate.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
-    let manifests = sources.package_manifests().filter_map(|file| {
-        let folder = file.path.strip_suffix("/Cargo.toml")?;
-        Some((folder, folder.strip_prefix("crates/")?))
-    });
-    manifests
-        .filter_map(|(folder, name)| finding(sources, folder, name))
+    let crates = sources.crates();
+    crates
+        .filter_map(|(name, folder)| finding(sources, folder, name))
         .collect()
 }
 
 fn finding(sources: &Sources, folder: &str, name: &str) -> Option<Finding> {
     let path = format!("{folder}/README.md");
     let Some(readme) = sources.get(&path) else {
-        let remedy = "say what the crate is, show the smallest example, list the features";
+        let remedy = "describe the crate, show the smallest example, list the features";
         return Some(Finding::new(path, "the crate has no README", remedy));
     };
     let mut lines = readme.text.lines().filter(|line| !line.trim().is_empty());
     if lines.next().map(str::trim) != Some(&format!("# {name}")) {
         return Some(Finding::new(
             path,
-            "it does not open with the name of its crate",
-            format!("begin with `# {name}`"),
+            "the README does not start with the name of its crate",
+            format!("start with `# {name}`"),
         ));
     }
     let has_text = lines.any(|line| !line.starts_with('#'));
-    (!has_text).then(|| Finding::new(path, "it says nothing", "say what the crate is"))
+    (!has_text).then(|| Finding::new(path, "the README has no text", "describe the crate"))
 }
 
 #[cfg(test)]
@@ -48,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_readme_is_found() {
+    fn finds_a_crate_without_a_readme() {
         let found = findings(&Sources::from([MANIFEST]));
         assert!(
             found[0]
@@ -58,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_names_its_crate_and_says_something() {
+    fn a_readme_has_a_title_and_a_text() {
         check("# agcore-chat\n\nThe vocabulary.\n", None);
-        check("# agcore\n\nThe vocabulary.\n", Some("does not open with the name"));
-        check("# agcore-chat\n\n", Some("it says nothing"));
-        check("", Some("does not open with the name"));
+        check("# agcore\n\nThe vocabulary.\n", Some("does not start with the name"));
+        check("# agcore-chat\n\n", Some("the README has no text"));
+        check("", Some("does not start with the name"));
     }
 }

@@ -1,7 +1,4 @@
-//! What exists is finished: no stubs, no notes to oneself, no test that is
-//! switched off without a reason.
-
-use proc_macro2::TokenStream;
+//! Code is finished: no stubs, no notes about missing work, no test that is ignored without a reason.
 
 use crate::finding::Finding;
 use crate::rust_source;
@@ -9,7 +6,7 @@ use crate::sources::{SourceFile, Sources};
 
 const MACROS: &[&str] = &["todo", "unimplemented"];
 
-/// Words of unfinished work, put together so that this file holds none.
+/// Words that mark unfinished work, concatenated so that this file contains none.
 const WORDS: &[&str] = &[
     concat!("FIX", "ME"),
     concat!("X", "XX"),
@@ -17,7 +14,7 @@ const WORDS: &[&str] = &[
     concat!("// TO", "DO"),
 ];
 
-/// Looks at all Rust files, and at manifests and scripts for the words.
+/// Checks all Rust files, and searches manifests and scripts for the words.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let files = sources.iter().filter(|file| file.is_rust() || is_script(file));
     files
@@ -35,36 +32,38 @@ fn in_words(file: &SourceFile) -> impl Iterator<Item = Finding> {
     lines.flat_map(move |(line, number)| {
         let words = WORDS
             .iter()
-            .filter(move |word| holds_word(line, word))
+            .filter(move |word| contains_word(line, word))
             .map(|word| format!("`{word}`"));
-        let shown = MACROS.iter().filter(move |name| shows_macro(line, name));
-        let shown = shown.map(|name| format!("`{name}!` in an example"));
-        words.chain(shown).map(move |what| finding(file, number, &what))
+        let in_examples = MACROS.iter().filter(move |name| calls_macro_in_docs(line, name));
+        let in_examples = in_examples.map(|name| format!("`{name}!` in an example"));
+        words
+            .chain(in_examples)
+            .map(move |problem| finding(file, number, &problem))
     })
 }
 
 fn in_tokens(file: &SourceFile) -> impl Iterator<Item = Finding> {
-    // What does not parse is told of by `module-docs`.
-    let tokens: Option<TokenStream> = file.is_rust().then(|| file.text.parse().ok()).flatten();
-    let tokens = tokens.unwrap_or_default();
+    let tokens = file.tokens().cloned().unwrap_or_default();
     let calls = rust_source::macro_calls(tokens.clone()).into_iter();
     let calls = calls.filter(|(name, _)| MACROS.contains(&name.as_str()));
     let calls = calls.map(|(name, line)| (format!("`{name}!`"), line));
     let ignores = rust_source::bare_ignores(tokens).into_iter();
     let ignores = ignores.map(|line| ("`#[ignore]` without a reason".to_owned(), line));
-    calls.chain(ignores).map(|(what, line)| finding(file, line, &what))
+    calls
+        .chain(ignores)
+        .map(|(problem, line)| finding(file, line, &problem))
 }
 
-fn finding(file: &SourceFile, line: usize, what: &str) -> Finding {
+fn finding(file: &SourceFile, line: usize, problem: &str) -> Finding {
     Finding::new(
         format!("{}:{line}", file.path),
-        what,
-        "finish it, or leave it out; a test that is off says why",
+        problem,
+        "finish it or remove it; an ignored test needs a reason",
     )
 }
 
-/// The word stands alone, not inside a longer one.
-fn holds_word(line: &str, word: &str) -> bool {
+/// Returns whether the line contains the word on its own, as opposed to inside a longer one.
+fn contains_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(start, _)| {
         let before = line[..start].chars().next_back();
         let after = line[start + word.len()..].chars().next();
@@ -73,8 +72,8 @@ fn holds_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// An example in a doc comment is code, too.
-fn shows_macro(line: &str, name: &str) -> bool {
+/// Returns whether the line is an example in a doc comment that calls the macro.
+fn calls_macro_in_docs(line: &str, name: &str) -> bool {
     let line = line.trim_start();
     let is_doc = line.starts_with("///") || line.starts_with("//!");
     is_doc && line.contains(&format!("{name}!("))
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_code_is_found() {
+    fn finds_unfinished_code() {
         check("crates/a/src/lib.rs", "fn f() {\n todo!()\n}", &["lib.rs:2: `todo!`"]);
         check(
             "crates/a/tests/it/main.rs",
@@ -111,25 +110,25 @@ mod tests {
     }
 
     #[test]
-    fn notes_to_oneself_are_found() {
-        let [mend, mark, later, note] = WORDS else {
-            panic!("four words");
+    fn finds_notes_about_missing_work() {
+        let [repair, mark, later, note] = WORDS else {
+            panic!("expected four words");
         };
         check(
             "crates/a/src/lib.rs",
-            &format!("// {mend}: x\n// {mark}\n"),
-            &[mend, mark],
+            &format!("// {repair}: x\n// {mark}\n"),
+            &[repair, mark],
         );
         check(
             "crates/a/src/lib.rs",
             &format!("fn f() {{ g(\"{later}\") }}\n{note} x"),
             &[later, note],
         );
-        check("deny.toml", &format!("# {mend}"), &[mend]);
+        check("deny.toml", &format!("# {repair}"), &[repair]);
     }
 
     #[test]
-    fn words_are_compared_whole_and_macros_by_their_call() {
+    fn compares_whole_words_and_calls_of_macros() {
         check(
             "crates/a/src/lib.rs",
             "fn f() { g(\"sk-XXXX\") } // a todo! in prose",

@@ -1,9 +1,11 @@
-//! The commands on small workspaces: a sound one passes, and each check is
-//! shown to fail on one that is broken in that respect.
+//! The commands on small workspaces: an intact one passes, and each check fails on one that is broken in that respect.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod commits;
 mod fixture;
+mod generate;
 mod graph;
+mod prose;
 mod stages;
 mod tidy;

@@ -1,121 +1,113 @@
-//! The stages that build: they see what is broken, count it, and go on.
+//! The stages that build: they find what is broken, count it, and continue.
 
 use crate::fixture::Fixture;
 
 const CHAT: &str = "crates/agcore-chat/src/lib.rs";
 
 #[test]
-fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
-    let house = Fixture::sound();
-    let ran = house.xtask("everything");
+fn a_wrong_command_line_has_its_own_exit_status() {
+    let workspace = Fixture::new();
+    let ran = workspace.xtask("everything");
     assert_eq!(ran.code, 2);
-    assert!(ran.text.contains("there is no command `everything`"), "{}", ran.text);
-    let ran = house.xtask("");
+    assert!(ran.text.contains("unknown command `everything`"), "{}", ran.text);
+    let ran = workspace.xtask("");
     assert_eq!(ran.code, 0);
     assert!(ran.text.contains("Usage: cargo xtask <command>"), "{}", ran.text);
 }
 
 #[test]
-fn unformatted_files_are_found() {
-    let house = Fixture::sound();
-    house.xtask("fmt").passes();
-    house.append(CHAT, "pub   struct Message ;\n");
-    house.xtask("fmt").fails("fmt", &["run `cargo fmt --all`"]);
+fn finds_unformatted_files() {
+    let workspace = Fixture::new();
+    workspace.xtask("fmt").passes();
+    workspace.append(CHAT, "pub   struct Message ;\n");
+    workspace.xtask("fmt").fails("fmt", &["run `cargo fmt --all`"]);
 }
 
 #[test]
-fn tests_are_summed_over_binaries_doc_tests_and_examples() {
-    let house = Fixture::sound();
-    house.append(
+fn sums_tests_doc_tests_and_examples() {
+    let workspace = Fixture::new();
+    workspace.append(
         CHAT,
-        "//!\n//! ```\n//! assert_eq!(1 + 1, 2);\n//! ```\n\n#[test]\nfn good() {}\n\n#[test]\nfn bad() {\n    panic!(\"on purpose\");\n}\n",
+        "\n#[test]\nfn good() {}\n\n#[test]\nfn bad() {\n    panic!(\"on purpose\");\n}\n",
     );
-    house.write(
+    workspace.write(
         "crates/agcore-llm/tests/it/main.rs",
         "//! Tests.\n\n#[test]\nfn good() {}\n",
     );
-    house.write(
-        "crates/agcore-llm/examples/ends_well.rs",
-        "//! Ends well.\nfn main() {}\n",
+    workspace.write(
+        "crates/agcore-llm/examples/succeeds.rs",
+        "//! Succeeds.\nfn main() {}\n",
     );
-    house.write(
-        "crates/agcore-llm/examples/ends_badly.rs",
-        "//! Ends badly.\nfn main() {\n    println!(\"so far\");\n    std::process::exit(3);\n}\n",
+    workspace.write(
+        "crates/agcore-llm/examples/fails.rs",
+        "//! Fails.\nfn main() {\n    println!(\"so far\");\n    std::process::exit(3);\n}\n",
     );
-    let ran = house.xtask("test");
+    let ran = workspace.xtask("test");
     assert_eq!(ran.code, 1);
-    // Two good tests, a doc test, a good example; a bad test, a bad example.
-    assert!(ran.text.trim_end().ends_with("\n4 passed, 2 failed"), "{}", ran.text);
-    assert!(ran.text.contains("ok       example ends_well"), "{}", ran.text);
+    // Two good tests, three doc tests, a good example; a bad test, a bad example.
+    assert!(ran.text.trim_end().ends_with("\n6 passed, 2 failed"), "{}", ran.text);
+    assert!(ran.text.contains("ok       test example succeeds "), "{}", ran.text);
     assert!(
         ran.text
-            .contains("example ends_badly: ended with exit status: 3; it printed:\nso far"),
+            .contains("example fails: ended with exit status: 3; its output:\nso far"),
         "{}",
         ran.text
     );
 }
 
 #[test]
-fn tests_that_do_not_build_are_a_failure() {
-    let house = Fixture::sound();
-    house.append(CHAT, "#[test]\nfn bad() { missing() }\n");
-    let ran = house.xtask("test");
+fn counts_tests_that_do_not_build_as_a_failure() {
+    let workspace = Fixture::new();
+    workspace.append(CHAT, "#[test]\nfn bad() { missing() }\n");
+    let ran = workspace.xtask("test");
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.text.contains("ended badly without naming a failed test"),
-        "{}",
-        ran.text
-    );
+    assert!(ran.text.contains("failed without naming a failed test"), "{}", ran.text);
 }
 
 #[test]
-fn each_feature_builds_and_sets_that_resolve_alike_are_skipped() {
-    let house = Fixture::sound();
-    let ran = house.xtask("features");
+fn builds_each_library_with_each_feature() {
+    let workspace = Fixture::new();
+    let ran = workspace.xtask("features");
     ran.passes();
-    // chat and testkit have no features; http alone is all that llm has.
+    // chat and testkit without features; llm without features and with `http`.
     assert!(ran.text.trim_end().ends_with("\n4 passed, 0 failed"), "{}", ran.text);
-    assert!(
-        ran.text.contains("6 feature sets resolve like one before them"),
-        "{}",
-        ran.text
-    );
 
-    house.append(
+    workspace.append(
         "crates/agcore-llm/src/lib.rs",
         "\n#[cfg(not(feature = \"http\"))]\nfn unused() {}\n",
     );
-    house
-        .xtask("features")
-        .fails("agcore-llm with no features", &["it builds with warnings", "unused"]);
+    workspace.xtask("features").fails(
+        "features agcore-llm with no features",
+        &["builds with warnings", "unused"],
+    );
 
-    house.append(
+    workspace.append(
         "crates/agcore-llm/src/lib.rs",
         "#[cfg(not(feature = \"http\"))]\nfn broken() { missing() }\n",
     );
-    house
+    workspace
         .xtask("features")
-        .fails("agcore-llm with no features", &["it does not build", "missing"]);
+        .fails("features agcore-llm with no features", &["does not build", "missing"]);
 }
 
-/// Says what cargo-deny says of a tree that it likes.
+/// A script that prints the output of cargo-deny for a tree that it accepts.
 #[cfg(unix)]
-const CONTENT: &str = "echo 'bans ok, licenses ok, sources ok'";
+const ACCEPTS: &str = "echo 'bans ok, licenses ok, sources ok'";
 
-/// And what of one with a crate that is banned.
+/// The same for a tree with a banned crate.
 #[cfg(unix)]
-const REFUSAL: &str = "test $1 = --version || { echo 'bans FAILED, licenses ok, sources ok'; exit 1; }";
+const REJECTS: &str = "test $1 = --version || { echo 'bans FAILED, licenses ok, sources ok'; exit 1; }";
 
 #[cfg(unix)]
 #[test]
-fn ci_runs_all_stages_and_sums_them() {
-    let house = Fixture::sound();
-    house.append(CHAT, "\n#[test]\nfn good() {}\n");
-    house.xtask("graph").passes();
-    let ran = house.xtask_alone("ci", Some(CONTENT));
+fn ci_runs_all_stages_and_sums_their_results() {
+    let workspace = Fixture::new();
+    workspace.append(CHAT, "\n#[test]\nfn good() {}\n");
+    workspace.generate();
+    let ran = workspace.xtask_alone("ci", Some(ACCEPTS));
     ran.passes();
     let stages = [
-        "fmt", "clippy", "docs", "test", "graph", "tidy", "deny", "features", "fuzz", "total",
+        "fmt", "tidy", "graph", "clippy", "docs", "test", "features", "deny", "total",
     ];
     let table = ran.text.split("stage       minutes").nth(1).unwrap();
     let rows: Vec<_> = table
@@ -128,24 +120,24 @@ fn ci_runs_all_stages_and_sums_them() {
 
 #[cfg(unix)]
 #[test]
-fn a_stage_that_fails_does_not_hide_the_others() {
-    let house = Fixture::sound();
-    house.xtask("graph").passes();
-    house.append(
+fn a_failed_stage_does_not_hide_the_others() {
+    let workspace = Fixture::new();
+    workspace.append(
         CHAT,
-        "/// See [`Missing`].\npub   fn say() { println!(\"it\"); todo!() }\n",
+        "/// See [`Missing`].\npub   fn print() { println!(\"it\"); todo!() }\n",
     );
-    let ran = house.xtask_alone("ci", Some(REFUSAL));
+    workspace.generate();
+    let ran = workspace.xtask_alone("ci", Some(REJECTS));
     assert_eq!(ran.code, 1);
     let failed = ran.text.split("\nfailed:\n").nth(1).unwrap();
     let failed: Vec<_> = failed.lines().take_while(|line| !line.is_empty()).collect();
     let expected = [
-        "fmt / fmt",
-        "docs / public docs",
-        "docs / private docs",
-        "tidy / printing",
-        "tidy / stubs",
-        "deny / bans",
+        "fmt",
+        "tidy printing",
+        "tidy stubs",
+        "docs public",
+        "docs private",
+        "deny bans",
     ];
     assert_eq!(failed, expected.map(|line| format!("  {line}")), "{}", ran.text);
     assert!(ran.text.trim_end().ends_with(" 6 failed"), "{}", ran.text);
@@ -154,20 +146,20 @@ fn a_stage_that_fails_does_not_hide_the_others() {
 #[cfg(unix)]
 #[test]
 fn a_warning_of_clippy_is_a_failure() {
-    let house = Fixture::sound();
-    house.append(CHAT, "\nfn unused() {}\n");
-    house
+    let workspace = Fixture::new();
+    workspace.append(CHAT, "\nfn unused() {}\n");
+    workspace
         .xtask_alone("clippy", None)
         .fails("clippy", &["function `unused` is never used"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn without_a_registry_deny_is_skipped_and_not_passed() {
-    let ran = Fixture::sound().xtask_alone("deny", None);
+fn skips_deny_without_a_registry() {
+    let ran = Fixture::new().xtask_alone("deny", None);
     assert_eq!(ran.code, 0, "{}", ran.text);
     assert!(
-        ran.text.contains("skipped  licenses: cargo-deny is not installed"),
+        ran.text.contains("skipped  deny licenses: cargo-deny is not installed"),
         "{}",
         ran.text
     );
@@ -175,42 +167,42 @@ fn without_a_registry_deny_is_skipped_and_not_passed() {
 }
 
 #[test]
-fn soak_asks_for_long_counts_and_keeps_the_assertions() {
-    let house = Fixture::sound();
+fn soak_sets_the_variable_and_keeps_the_assertions() {
+    let workspace = Fixture::new();
     let long =
         "assert_eq!(std::env::var(\"AGCORE_SOAK\").as_deref(), Ok(\"1\"));\n    assert!(cfg!(debug_assertions));";
-    house.append(
+    workspace.append(
         CHAT,
         &format!("\n#[test]\nfn long() {{\n    {long}\n}}\n\n#[test]\nfn bad() {{\n    panic!();\n}}\n"),
     );
-    let ran = house.xtask("soak long");
+    let ran = workspace.xtask("soak long");
     assert_eq!(ran.code, 0, "{}", ran.text);
     assert!(ran.text.contains("test long ... ok"), "{}", ran.text);
-    assert_eq!(house.xtask("soak bad").code, 1);
+    assert_eq!(workspace.xtask("soak bad").code, 1);
 }
 
 #[test]
-fn benches_run_by_name() {
-    let house = Fixture::sound();
+fn runs_benches_by_name() {
+    let workspace = Fixture::new();
     for name in ["fast", "slow"] {
-        house.append(
+        workspace.append(
             "crates/agcore-llm/Cargo.toml",
             &format!("[[bench]]\nname = \"{name}\"\nharness = false\n"),
         );
         let text = format!("//! A bench.\nfn main() {{\n    println!(\"{name} ran\");\n}}\n");
-        house.write(&format!("crates/agcore-llm/benches/{name}.rs"), &text);
+        workspace.write(&format!("crates/agcore-llm/benches/{name}.rs"), &text);
     }
-    let ran = house.xtask("bench fast");
+    let ran = workspace.xtask("bench fast");
     assert_eq!(ran.code, 0, "{}", ran.text);
     assert!(
         ran.text.contains("fast ran") && !ran.text.contains("slow ran"),
         "{}",
         ran.text
     );
-    let ran = house.xtask("bench other");
+    let ran = workspace.xtask("bench other");
     assert_eq!(ran.code, 1);
     assert!(
-        ran.text.contains("no bench is called `other`; there are: fast, slow"),
+        ran.text.contains("no bench is named `other`; known are: fast, slow"),
         "{}",
         ran.text
     );

@@ -13,13 +13,11 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
 use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
-use agcore_llm::{
-    Hook, HookContext, ProviderConfig, RequestVerdict, ResultVerdict, RetryPolicy, ToolVerdict, TurnOutcome,
-};
+use agcore_cycle::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict, TurnOutcome};
+use agcore_llm::{ProviderConfig, layer::retry::RetryPolicy};
 use agcore_tools::{ToolError, ToolRegistry, typed};
 use allocation_counter::AllocationInfo;
 use async_trait::async_trait;
-use futures_util::StreamExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::runtime::{Builder, Runtime};
@@ -66,7 +64,7 @@ fn session(path: &str) -> AgentSession {
     for name in TOOLS {
         tools.register(typed(name, "Looks it up.", look_up)).unwrap();
     }
-    let provider = ProviderConfig::of("openai:gpt-4.1")
+    let provider = ProviderConfig::parse("openai:gpt-4.1")
         .unwrap()
         .with_base_url(format!("{}/{path}", server::start()))
         .with_api_key("sk-test")
@@ -89,7 +87,7 @@ fn runtime() -> Runtime {
 
 /// A turn with its events; how many of them told text.
 async fn turn(session: &AgentSession) -> (u32, TurnOutcome) {
-    let mut turn = session.submit_turn_stream("What about Paris?");
+    let mut turn = session.turn("What about Paris?").stream();
     let mut texts = 0;
     while let Some(event) = turn.next().await {
         texts += u32::from(matches!(event.kind, EventKind::Text(TextEvent::Text(_))));

@@ -4,7 +4,7 @@ use std::future;
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
 use agcore_chat::{ToolCall, validate_messages};
-use agcore_llm::cycle::machine::Limits;
+use agcore_cycle::machine::Limits;
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
@@ -42,14 +42,14 @@ async fn told(tool: impl BaseTool + 'static, arguments: &str) -> String {
         ScriptStep::text("Still here."),
     ]);
     let session = session(tool, &provider);
-    let outcome = session.submit_turn("Go").await.unwrap();
+    let outcome = session.turn("Go").await.unwrap();
     assert_eq!(outcome.text(), "I see.");
     let history = session.messages().await;
     validate_messages(&history).unwrap();
     assert_eq!(history.len(), 5, "{history:?}");
     assert_eq!(history[3].text(), "well done", "the neighbour is not harmed");
 
-    let outcome = session.submit_turn("Are you there?").await.unwrap();
+    let outcome = session.turn("Are you there?").await.unwrap();
     assert_eq!(outcome.text(), "Still here.");
     validate_messages(&session.messages().await).unwrap();
     let sent = &provider.requests()[1].messages;
@@ -70,7 +70,7 @@ async fn a_tool_that_panics() {
     let told = told(panics, "{}").await;
     assert_eq!(
         told,
-        "bad failed because of a fault in the tool itself; go on without it"
+        "bad failed because of a bug in the tool itself; continue without it"
     );
 }
 
@@ -82,7 +82,7 @@ async fn a_tool_that_hangs() {
     let told = told(hangs, "{}").await;
     assert_eq!(
         told,
-        "bad did not end within 60s and was stopped; its effects, if any, are unknown"
+        "bad did not finish within 60s and was stopped; its effects, if any, are unknown"
     );
 }
 
@@ -95,7 +95,7 @@ async fn a_tool_that_floods() {
     assert_eq!(
         note,
         format!(
-            "[cut here: the first {} of {FLOOD} bytes; ask for less at a time]",
+            "[truncated: the first {} of {FLOOD} bytes; request less at a time]",
             shown.len()
         )
     );
@@ -128,7 +128,7 @@ async fn what_the_model_wrote_is_kept_as_it_was() {
     ]);
     let fine = typed("bad", "Is fine.", |_: NoArguments| async { Ok(1) });
     let session = session(fine, &provider);
-    session.submit_turn("Go").await.unwrap();
+    session.turn("Go").await.unwrap();
     let history = session.messages().await;
     let calls: Vec<&str> = history[1]
         .as_assistant()
@@ -145,10 +145,10 @@ async fn the_same_mistake_again_ends_the_turn_and_not_the_session() {
     let provider = ScriptedProvider::new([broken(), broken(), ScriptStep::text("Sorry.")]);
     let fine = typed("bad", "Is fine.", |_: NoArguments| async { Ok(1) });
     let session = session(fine, &provider);
-    let error = session.submit_turn("Go").await.unwrap_err();
+    let error = session.turn("Go").await.unwrap_err();
     assert!(error.to_string().contains("there is no tool named \"gone\""), "{error}");
     validate_messages(&session.messages().await).unwrap();
-    let outcome = session.submit_turn("Go on").await.unwrap();
+    let outcome = session.turn("Go on").await.unwrap();
     assert_eq!(outcome.text(), "Sorry.");
     validate_messages(&session.messages().await).unwrap();
 }

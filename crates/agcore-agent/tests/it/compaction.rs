@@ -1,8 +1,8 @@
 //! A session that is made shorter by hand, and one whose budget is spent.
 
-use agcore_agent::{AgentBuilder, AgentConfig, AgentError, AgentSpec};
+use agcore_agent::{AgentBuilder, AgentConfig, AgentErrorKind, AgentSpec};
 use agcore_chat::{CompactionMethod, Fault, FaultKind, validate_messages};
-use agcore_llm::{Budget, BudgetPool, Budgets, CompactionSettings};
+use agcore_cycle::{Budget, BudgetPool, Budgets, CompactionSettings};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
@@ -29,7 +29,7 @@ async fn by_hand_a_session_is_made_shorter_and_goes_on() {
         .session("s", AgentSpec::new("ada", "Tell."));
     assert!(session.compact().await.unwrap().is_nothing());
     for _ in 0..3 {
-        session.submit_turn("A story!").await.unwrap();
+        session.turn("A story!").await.unwrap();
     }
     let report = session.compact().await.unwrap();
     assert_eq!(
@@ -40,7 +40,7 @@ async fn by_hand_a_session_is_made_shorter_and_goes_on() {
     let messages = session.messages().await;
     validate_messages(&messages).unwrap();
     assert!(messages[0].text().starts_with("A story!") && messages[0].text().contains("They told stories."));
-    session.submit_turn("And now?").await.unwrap();
+    session.turn("And now?").await.unwrap();
     assert_eq!(session.usage().await.calls, 5);
 }
 
@@ -58,10 +58,10 @@ async fn sessions_share_a_pool() {
         bundle.session("1", AgentSpec::new("ada", "Be Ada.")),
         bundle.session("2", AgentSpec::new("ada", "Be Ada.")),
     );
-    first.submit_turn("Hello").await.unwrap();
-    let error = second.submit_turn("Hello").await.unwrap_err();
+    first.turn("Hello").await.unwrap();
+    let error = second.turn("Hello").await.unwrap_err();
     assert!(
-        matches!(&error, AgentError::LimitExceeded(message) if message.contains("pool.model_calls")),
+        error.kind() == AgentErrorKind::LimitReached && error.message().contains("pool.model_calls"),
         "{error}"
     );
     assert_eq!(error.fault().kind, FaultKind::Limit);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore_agent::{
-    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, AgentTurn, BusyPolicy, RuntimeBundle, SessionState,
+    AgentBuilder, AgentConfig, AgentError, AgentErrorKind, AgentSession, AgentSpec, AgentTurn, BusyPolicy, RuntimeBundle, SessionState,
 };
 use agcore_chat::{Answer, Clock, ToolCall};
 use agcore_testkit::{
@@ -15,7 +15,7 @@ use agcore_testkit::{
 };
 use agcore_tools::{PermissionRules, Rule, RuleState, SuspendingApprover, ToolRegistry, typed};
 use async_trait::async_trait;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -46,13 +46,13 @@ fn session(provider: &ScriptedProvider, policy: BusyPolicy) -> AgentSession {
 async fn who_only_looks_makes_no_session_busy() {
     let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
     let session = session(&provider, BusyPolicy::Refuse);
-    let mut turn = session.submit_turn_stream("One");
+    let mut turn = session.turn("One").stream();
     turn.next().await.unwrap();
     let mut look = Box::pin(session.usage());
     assert!((&mut look).now_or_never().is_none(), "it waits for the turn");
     drop(turn);
     // The one who looks is next, but no turn runs.
-    let (outcome, usage) = tokio::join!(session.submit_turn("Two"), look);
+    let (outcome, usage) = tokio::join!(session.turn("Two"), look);
     assert_eq!((outcome.unwrap().text().as_ref(), usage.calls), ("Fine.", 0));
 }
 
@@ -60,9 +60,9 @@ async fn who_only_looks_makes_no_session_busy() {
 async fn the_newest_turn_interrupts_all_before_it() {
     let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Third.")]);
     let session = session(&provider, BusyPolicy::Interrupt);
-    let mut first = session.submit_turn_stream("One");
+    let mut first = session.turn("One").stream();
     first.next().await.unwrap();
-    let (one, two, three) = tokio::join!(first.finish(), session.submit_turn("Two"), session.submit_turn("Three"));
+    let (one, two, three) = tokio::join!(first.finish(), session.turn("Two"), session.turn("Three"));
     assert!(one.unwrap_err().is_cancelled());
     assert!(two.unwrap_err().is_cancelled(), "it was interrupted before it ran");
     assert_eq!(three.unwrap().text(), "Third.");
@@ -99,7 +99,7 @@ async fn a_session_ages_while_no_process_has_it() {
     };
     let clock = Arc::new(ManualClock::new());
     let first = bundle(Arc::clone(&clock) as _).session("s", AgentSpec::new("ada", ""));
-    first.submit_turn("One").await.unwrap();
+    first.turn("One").await.unwrap();
     clock.advance(Duration::from_secs(40));
     let saved = serde_json::to_string(&first.export().await).unwrap();
 
@@ -110,11 +110,11 @@ async fn a_session_ages_while_no_process_has_it() {
     let second = bundle(Arc::clone(&clock) as _)
         .restore(serde_json::from_str(&saved).unwrap(), first.agent())
         .unwrap();
-    second.submit_turn("Two").await.unwrap();
+    second.turn("Two").await.unwrap();
     clock.own.advance(Duration::from_secs(10));
-    let error = second.submit_turn("Three").await.unwrap_err();
+    let error = second.turn("Three").await.unwrap_err();
     assert!(
-        matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")),
+        error.kind() == AgentErrorKind::LimitReached && error.message().contains("session_ttl"),
         "{error:?}"
     );
 }
@@ -140,7 +140,7 @@ async fn another_agent_takes_over_with_the_next_turn() {
         .build()
         .unwrap();
     let session = bundle.session("s", AgentSpec::new("ada", "Be Ada."));
-    let outcome = session.submit_turn("Go").await.unwrap();
+    let outcome = session.turn("Go").await.unwrap();
     // Bo has no tools: the call that waits is Ada's.
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.").with_tools::<&str>([])));
     assert_eq!(session.agent().name(), "bo");
@@ -148,7 +148,7 @@ async fn another_agent_takes_over_with_the_next_turn() {
         .resume([(outcome.questions()[0].id.clone(), Answer::approve())])
         .await
         .unwrap();
-    session.submit_turn("Who?").await.unwrap();
+    session.turn("Who?").await.unwrap();
     let prompts: Vec<_> = provider
         .requests()
         .iter()

@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_agent::{
-    AgentBuilder, AgentConfig, AgentError, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle, SessionState,
+    AgentBuilder, AgentConfig, AgentErrorKind, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle, SessionState,
 };
 use agcore_chat::{Answer, Clock, ToolCall, validate_messages};
-use agcore_llm::{LlmError, LlmErrorKind, RetryPolicy, cycle::machine::Limits};
+use agcore_cycle::machine::Limits;
+use agcore_llm::{LlmError, LlmErrorKind, layer::retry::RetryPolicy};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
@@ -66,8 +67,8 @@ async fn turns_remember_earlier_turns_and_the_layers_stay_out_of_the_history() {
         .build()
         .unwrap();
     let session = session(&bundle);
-    session.submit_turn("Hello").await.unwrap();
-    session.submit_turn("Hello again").await.unwrap();
+    session.turn("Hello").await.unwrap();
+    session.turn("Hello again").await.unwrap();
     let sent: Vec<String> = provider.requests()[1]
         .messages
         .iter()
@@ -94,7 +95,7 @@ async fn the_agents_model_stands_over_the_providers() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let bundle = builder(&provider).build().unwrap();
     let spec = AgentSpec::new("ada", "").with_model("special");
-    bundle.session("s", Arc::new(spec)).submit_turn("Hello").await.unwrap();
+    bundle.session("s", Arc::new(spec)).turn("Hello").await.unwrap();
     assert_eq!(provider.requests()[0].model, "special");
 }
 
@@ -106,7 +107,7 @@ async fn what_an_agent_does_not_expose_it_cannot_call() {
         .build()
         .unwrap();
     let session = bundle.session("s", AgentSpec::new("ada", "").with_tools(["say"]));
-    session.submit_turn("Go").await.unwrap();
+    session.turn("Go").await.unwrap();
     let offered: Vec<_> = provider.requests()[0]
         .tools
         .iter()
@@ -121,7 +122,7 @@ async fn what_an_agent_does_not_expose_it_cannot_call() {
 async fn a_policy_denies_without_an_approver() {
     let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let session = session(&builder(&provider).build().unwrap());
-    session.submit_turn("Go").await.unwrap();
+    session.turn("Go").await.unwrap();
     assert!(!texts(&session).await[2].contains("wiped"));
 }
 
@@ -135,7 +136,7 @@ async fn saved_state_carries_questions_history_and_usage() {
         .build()
         .unwrap();
     let first = session(&bundle);
-    let outcome = first.submit_turn("Go").await.unwrap();
+    let outcome = first.turn("Go").await.unwrap();
     let question = outcome.questions()[0].id.clone();
     let saved = serde_json::to_string(&first.export().await).unwrap();
     drop(first);
@@ -164,20 +165,20 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
         session(&builder(&provider).with_config(config).build().unwrap())
     };
     let busy = session_of(BusyPolicy::Refuse);
-    let mut first = busy.submit_turn_stream("One");
+    let mut first = busy.turn("One").stream();
     first.next().await.unwrap();
-    let error = busy.submit_turn("Two").await.unwrap_err();
-    assert!(matches!(error, AgentError::Busy) && error.is_recoverable(), "{error:?}");
+    let error = busy.turn("Two").await.unwrap_err();
+    assert!(error.kind() == AgentErrorKind::Busy && error.is_retryable(), "{error:?}");
     assert!(error.to_string().contains("busy with another turn"), "{error}");
     drop(first);
-    busy.submit_turn("Three").await.unwrap();
+    busy.turn("Three").await.unwrap();
     assert_eq!(texts(&busy).await, ["user: Three", "assistant: Fine."]);
 
     // Queued: the second runs after the first.
     provider.push(ScriptStep::text("First."));
     provider.push(ScriptStep::text("Second."));
     let queued = session_of(BusyPolicy::Queue);
-    let (one, two) = tokio::join!(queued.submit_turn("One"), queued.submit_turn("Two"));
+    let (one, two) = tokio::join!(queued.turn("One"), queued.turn("Two"));
     assert_eq!(
         (one.unwrap().text().as_ref(), two.unwrap().text().as_ref()),
         ("First.", "Second.")
@@ -188,9 +189,9 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     provider.push(ScriptStep::text("half").then_hang());
     provider.push(ScriptStep::text("Second."));
     let rude = session_of(BusyPolicy::Interrupt);
-    let mut first = rude.submit_turn_stream("One");
+    let mut first = rude.turn("One").stream();
     first.next().await.unwrap();
-    let (one, two) = tokio::join!(first.finish(), rude.submit_turn("Two"));
+    let (one, two) = tokio::join!(first.finish(), rude.turn("Two"));
     assert!(one.unwrap_err().is_cancelled());
     assert_eq!(two.unwrap().text(), "Second.");
     assert_eq!(texts(&rude).await, ["user: Two", "assistant: Second."]);
@@ -200,11 +201,11 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
 async fn a_cancelled_turn_leaves_the_session_usable() {
     let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
     let session = session(&builder(&provider).build().unwrap());
-    let mut turn = session.submit_turn_stream("One");
+    let mut turn = session.turn("One").stream();
     turn.next().await.unwrap();
     session.cancel();
     assert!(turn.finish().await.unwrap_err().is_cancelled());
-    session.submit_turn("Two").await.unwrap();
+    session.turn("Two").await.unwrap();
     validate_messages(&session.messages().await).unwrap();
 }
 
@@ -219,15 +220,15 @@ async fn limits_take_effect() {
         .with_max_turns(2)
         .with_limits(Limits::new().with_max_tool_turns(1));
     let session = session(&builder(&provider).with_config(config).build().unwrap());
-    session.submit_turn("One").await.unwrap();
-    let error = session.submit_turn("Two").await.unwrap_err();
+    session.turn("One").await.unwrap();
+    let error = session.turn("Two").await.unwrap_err();
     assert!(
-        matches!(&error, AgentError::LimitExceeded(why) if why.contains("max_tool_turns")),
+        error.kind() == AgentErrorKind::LimitReached && error.message().contains("max_tool_turns"),
         "{error:?}"
     );
-    let error = session.submit_turn("Three").await.unwrap_err();
+    let error = session.turn("Three").await.unwrap_err();
     assert!(
-        matches!(&error, AgentError::LimitExceeded(why) if why.contains("all 2 turns")),
+        error.kind() == AgentErrorKind::LimitReached && error.message().contains("all 2 turns"),
         "{error:?}"
     );
 }
@@ -242,14 +243,14 @@ async fn a_session_ends_with_its_ttl_also_after_a_restart() {
         .build()
         .unwrap();
     let first = session(&bundle);
-    first.submit_turn("One").await.unwrap();
+    first.turn("One").await.unwrap();
     clock.advance(Duration::from_secs(40));
     let second = bundle.restore(first.export().await, first.agent()).unwrap();
     clock.advance(Duration::from_secs(20));
     for old in [first, second] {
-        let error = old.submit_turn("Two").await.unwrap_err();
+        let error = old.turn("Two").await.unwrap_err();
         assert!(
-            matches!(&error, AgentError::LimitExceeded(why) if why.contains("session_ttl")),
+            error.kind() == AgentErrorKind::LimitReached && error.message().contains("session_ttl"),
             "{error:?}"
         );
     }
@@ -260,21 +261,21 @@ async fn failed_calls_are_retried_after_the_settings() {
     let failing = || ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
     let provider = ScriptedProvider::new([failing(), ScriptStep::text("Hi."), failing()]);
     session(&builder(&provider).build().unwrap())
-        .submit_turn("One")
+        .turn("One")
         .await
         .unwrap();
     let config = AgentConfig::new().with_retry(RetryPolicy::never());
     let session = session(&builder(&provider).with_config(config).build().unwrap());
-    let error = session.submit_turn("One").await.unwrap_err();
-    assert_eq!(*error.as_llm().unwrap().kind(), LlmErrorKind::Server);
-    assert!(error.is_recoverable());
+    let error = session.turn("One").await.unwrap_err();
+    assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::Server);
+    assert!(error.is_retryable());
 }
 
 #[tokio::test]
 async fn a_builder_names_what_is_missing() {
     let error = AgentBuilder::new().build().unwrap_err();
     assert!(
-        matches!(error, AgentError::Config { field: "provider", .. }),
+        error.kind() == AgentErrorKind::InvalidConfig && error.message().contains("`provider`"),
         "{error:?}"
     );
     let config = AgentConfig::new().with_max_turns(0);
@@ -283,7 +284,7 @@ async fn a_builder_names_what_is_missing() {
         .build()
         .unwrap_err();
     assert!(
-        matches!(error, AgentError::Config { field: "max_turns", .. }),
+        error.kind() == AgentErrorKind::InvalidConfig && error.message().contains("`max_turns`"),
         "{error:?}"
     );
 }
@@ -295,8 +296,8 @@ async fn a_tool_whose_state_is_missing_fails_before_the_model_is_asked() {
     tools.register(typed("say", "Says it.", counting)).unwrap();
     let provider = ScriptedProvider::new([call("say", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let bundle = builder(&provider).with_tools(tools.clone()).build().unwrap();
-    let error = session(&bundle).submit_turn("Go").await.unwrap_err();
-    assert!(matches!(error, AgentError::Tool(_)), "{error:?}");
+    let error = session(&bundle).turn("Go").await.unwrap_err();
+    assert!(error.kind() == AgentErrorKind::ToolFailure, "{error:?}");
     assert!(provider.requests().is_empty());
     let bundle = builder(&provider)
         .with_tools(tools)
@@ -304,7 +305,7 @@ async fn a_tool_whose_state_is_missing_fails_before_the_model_is_asked() {
         .build()
         .unwrap();
     let session = session(&bundle);
-    session.submit_turn("Go").await.unwrap();
+    session.turn("Go").await.unwrap();
     assert_eq!(texts(&session).await[2], "tool: > x");
 }
 
@@ -313,7 +314,7 @@ async fn a_streamed_turn_owns_what_it_needs() {
     let provider = ScriptedProvider::new([ScriptStep::text("One two.")]);
     let turn = {
         let bundle = builder(&provider).build().unwrap();
-        session(&bundle).submit_turn_stream("Go")
+        session(&bundle).turn("Go").stream()
     };
     let events = tokio::spawn(turn.map(|event| event.agent.to_string()).collect::<Vec<_>>())
         .await
@@ -324,7 +325,7 @@ async fn a_streamed_turn_owns_what_it_needs() {
     );
     // Nothing happens before a stream is polled.
     let bundle = builder(&provider).build().unwrap();
-    drop(session(&bundle).submit_turn_stream("Go"));
+    drop(session(&bundle).turn("Go").stream());
     assert!(session(&bundle).messages().now_or_never().unwrap().is_empty());
     assert_eq!(provider.requests().len(), 1);
 }
@@ -333,9 +334,9 @@ async fn a_streamed_turn_owns_what_it_needs() {
 async fn switching_the_agent_keeps_the_history() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Bo here.")]);
     let session = session(&builder(&provider).build().unwrap());
-    session.submit_turn("One").await.unwrap();
+    session.turn("One").await.unwrap();
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.")));
-    session.submit_turn("Two").await.unwrap();
+    session.turn("Two").await.unwrap();
     let sent: Vec<String> = provider.requests()[1]
         .messages
         .iter()

@@ -8,8 +8,8 @@ use agcore_chat::{
     StopSequence, ToolCall, Usage,
 };
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ProviderInfo, ReplyItem, ReplyStream, Trace,
-    delta::ReplyDelta, provider_fn,
+    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ProviderInfo, ReplyDelta, ReplyItem,
+    ReplyStream, layer::trace::Trace, provider_fn,
 };
 use agcore_testkit::{
     clock::ManualClock,
@@ -66,7 +66,7 @@ async fn a_turn_with_a_tool_is_a_tree_of_spans() {
     let log = SpanLog::new();
     {
         let _listening = log.listen();
-        session.submit_turn("1 + 2?").await.unwrap();
+        session.turn("1 + 2?").await.unwrap();
     }
 
     let turn = log.only("invoke_agent");
@@ -138,7 +138,7 @@ async fn a_turn_that_waits_for_a_person_has_not_failed() {
     let log = SpanLog::new();
     {
         let _listening = log.listen();
-        assert_eq!(session.submit_turn("1 + 2?").await.unwrap().questions().len(), 1);
+        assert_eq!(session.turn("1 + 2?").await.unwrap().questions().len(), 1);
     }
     absent(&log.only("invoke_agent"), &["error.type", "otel.status_code"]);
     assert!(log.named("execute_tool").is_empty(), "nothing ran");
@@ -157,7 +157,7 @@ async fn what_fails_is_marked() {
     let log = SpanLog::new();
     {
         let _listening = log.listen();
-        session.submit_turn("Go").await.unwrap_err();
+        session.turn("Go").await.unwrap_err();
     }
     check(
         &log.only("execute_tool"),
@@ -239,7 +239,7 @@ async fn one_span_covers_all_attempts() {
     let log = SpanLog::new();
     {
         let _listening = log.listen();
-        session.submit_turn("Go").await.unwrap();
+        session.turn("Go").await.unwrap();
     }
     check(
         &log.only("chat"),
@@ -265,7 +265,7 @@ async fn what_was_said_is_recorded_when_it_is_asked_for() {
         let _listening = log.listen();
         bundle
             .session("s-1", AgentSpec::new("ada", ""))
-            .submit_turn("Hello")
+            .turn("Hello")
             .await
             .unwrap();
     }

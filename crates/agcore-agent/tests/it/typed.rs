@@ -1,11 +1,10 @@
 //! Typed output in a session: with the agent's tools, streamed, failing, usable afterwards.
 
-use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec};
+use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec};
 use agcore_chat::{EventKind, Message, TextEvent, ToolCall};
-use agcore_llm::{LlmErrorKind, Output, TurnInput, TypedOptions, cycle::machine::Begin};
+use agcore_cycle::{machine::Begin, Output, TurnInput, TypedOptions};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{ToolRegistry, typed};
-use futures_util::StreamExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +41,7 @@ async fn a_session_gives_values() {
         ScriptStep::text(OSLO),
     ]);
     let session = session(&model);
-    let outcome = session.submit_typed::<City>("The capital of Norway?").await.unwrap();
+    let outcome = session.turn("The capital of Norway?").typed::<City>().await.unwrap();
     assert_eq!(outcome.value(), Some(&City { name: "Oslo".into() }));
     assert_eq!(session.messages().await[2].text(), "Oslo", "the tool ran");
     assert_eq!(session.usage().await.calls, 2);
@@ -53,7 +52,7 @@ async fn a_session_streams_values() {
     let model = ScriptedProvider::new([ScriptStep::text(OSLO)]);
     let begin: TurnInput = Begin::new([Message::user("And?")]).into();
     let output = Output::<City>::new(TypedOptions::new());
-    let mut turn = session(&model).run_typed_stream(begin, output, CancellationToken::new());
+    let mut turn = session(&model).turn(begin).with_token(&CancellationToken::new()).typed_as(output).stream();
     let mut parts = 0;
     while let Some(event) = turn.next().await {
         parts += u32::from(matches!(event.kind, EventKind::Text(TextEvent::PartialObject(_))));
@@ -66,8 +65,8 @@ async fn a_session_streams_values() {
 async fn a_session_survives_values_that_never_fit() {
     let model = ScriptedProvider::new((0..3).map(|_| ScriptStep::text("{}")));
     let session = session(&model);
-    let error = session.submit_typed::<City>("And?").await.unwrap_err();
-    assert!(matches!(&error, AgentError::Llm(error) if *error.kind() == LlmErrorKind::Malformed));
+    let error = session.turn("And?").typed::<City>().await.unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::InvalidOutput);
     model.push(ScriptStep::text("Oslo."));
-    assert_eq!(session.submit_turn("In words?").await.unwrap().text(), "Oslo.");
+    assert_eq!(session.turn("In words?").await.unwrap().text(), "Oslo.");
 }

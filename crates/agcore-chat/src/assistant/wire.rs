@@ -1,17 +1,18 @@
-//! The JSON form of an assistant message: the plain members, and the extension member for what they cannot say.
+//! The JSON form of an assistant message: plain members, and an extension member for what they cannot express.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::MapAccess, ser::SerializeMap};
 use serde_json::Value;
 
 use super::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock};
 use crate::{
-    content::{Content, ContentPart, TextPart},
+    content::Content,
+    content_part::{ContentPart, TextPart},
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
     object::{Extra, Member, Object, entry, extra, object},
     tool_call::{ToolCall, VendorData},
 };
 
-/// The members as they stand on the wire.
+/// The members of the JSON object.
 #[derive(Default)]
 struct Wire {
     content: Option<Content>,
@@ -38,8 +39,8 @@ struct Extension {
     cache: Option<CacheMark>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
-    /// How the blocks lie over the plain members. It only points; the plain members hold all readable text. A list that
-    /// does not fit them (somebody edited the JSON) is passed over.
+    /// The order of the blocks, as references to the plain members, which hold all readable text. A list that does not
+    /// match them, because the JSON was edited, is ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     blocks: Vec<Slot>,
 }
@@ -49,7 +50,7 @@ impl Member for Extension {
     }
 }
 
-/// One block, as a reference to the next stretch of a plain member.
+/// One block, as a reference to the next piece of a plain member.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Slot {
@@ -58,7 +59,7 @@ enum Slot {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vendor: Option<VendorData>,
     },
-    /// The next so many bytes of `reasoning_content`.
+    /// The next `bytes` bytes of `reasoning_content`.
     Reasoning {
         bytes: usize,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +67,7 @@ enum Slot {
     },
     /// The next tool call.
     Call,
-    /// An item that has no plain form.
+    /// An item that has no plain form, and is stored here.
     Hosted(VendorData),
 }
 
@@ -78,10 +79,10 @@ impl From<Wire> for AssistantMessage {
             origin,
             blocks: slots,
         } = wire.extension;
-        let blocks = if fits(&slots, parts.len(), &wire.reasoning_content, wire.tool_calls.len()) {
-            laid_out(slots, parts, &wire.reasoning_content, wire.tool_calls)
+        let blocks = if covers(&slots, parts.len(), &wire.reasoning_content, wire.tool_calls.len()) {
+            ordered_blocks(slots, parts, &wire.reasoning_content, wire.tool_calls)
         } else {
-            plain(parts, wire.reasoning_content, wire.tool_calls)
+            plain_blocks(parts, wire.reasoning_content, wire.tool_calls)
         };
         Self {
             blocks,
@@ -100,8 +101,8 @@ impl From<Wire> for AssistantMessage {
     }
 }
 
-/// Whether the slots take up the plain members exactly.
-fn fits(slots: &[Slot], parts: usize, reasoning: &str, calls: usize) -> bool {
+/// Returns whether the slots refer to the whole of each plain member, and to nothing else.
+fn covers(slots: &[Slot], parts: usize, reasoning: &str, calls: usize) -> bool {
     let (mut seen_parts, mut seen_calls, mut at) = (0, 0, 0_usize);
     for slot in slots {
         match slot {
@@ -119,7 +120,8 @@ fn fits(slots: &[Slot], parts: usize, reasoning: &str, calls: usize) -> bool {
     !slots.is_empty() && seen_parts == parts && seen_calls == calls && at == reasoning.len()
 }
 
-fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: Vec<ToolCall>) -> Vec<Block> {
+/// Puts the contents of the plain members in the order of the slots, which [cover](covers) them.
+fn ordered_blocks(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: Vec<ToolCall>) -> Vec<Block> {
     let (mut parts, mut calls, mut rest) = (parts.into_iter(), calls.into_iter(), reasoning);
     let block = |slot| match slot {
         Slot::Content { vendor } => parts.next().map(|part| with_vendor(part_block(part), vendor)),
@@ -137,8 +139,8 @@ fn laid_out(slots: Vec<Slot>, parts: Vec<ContentPart>, reasoning: &str, calls: V
     slots.into_iter().filter_map(block).collect()
 }
 
-/// The order of a plain message: reasoning, content, calls.
-fn plain(parts: Vec<ContentPart>, reasoning: String, calls: Vec<ToolCall>) -> Vec<Block> {
+/// Puts the contents of the plain members in their default order: reasoning, content, calls.
+fn plain_blocks(parts: Vec<ContentPart>, reasoning: String, calls: Vec<ToolCall>) -> Vec<Block> {
     let reasoning = (!reasoning.is_empty()).then(|| Block::reasoning(reasoning));
     reasoning
         .into_iter()
@@ -157,7 +159,7 @@ fn part_block(part: ContentPart) -> Block {
         }),
         ContentPart::Refusal(refusal) => Block::Refusal(refusal),
         ContentPart::Other(raw) => Block::Other(raw),
-        // Not of an assistant, but nothing that came may be lost.
+        // Assistant messages do not have such parts, but no data may be lost.
         other => Block::Other(serde_json::to_value(other).unwrap_or_default()),
     }
 }
@@ -170,8 +172,8 @@ fn with_vendor(block: Block, vendor: Option<VendorData>) -> Block {
 }
 
 impl AssistantMessage {
-    /// Whether the plain members say it all: at most one reasoning block, then content, then calls, none with data of a
-    /// vendor except the calls, which carry their own.
+    /// Returns whether the plain members express the whole message: at most one reasoning block, then content, then
+    /// calls, and no vendor data except that of calls, which have a member of their own for it.
     fn is_plain(&self) -> bool {
         let mut last = 0;
         self.blocks.iter().all(|block| {
@@ -188,6 +190,7 @@ impl AssistantMessage {
         })
     }
 
+    /// Describes the order of the blocks.
     fn slots(&self) -> Vec<Slot> {
         let slot = |block: &Block| match block {
             Block::Text(text) => Slot::Content {
@@ -204,24 +207,24 @@ impl AssistantMessage {
         self.blocks.iter().map(slot).collect()
     }
 
-    /// Whether a message without content says something in another member.
-    fn speaks_otherwise(&self) -> bool {
+    /// Returns whether a message without content has any other member that replaces it.
+    fn has_other_content(&self) -> bool {
         self.has_tool_calls() || self.function_call.is_some() || self.refusal.is_some() || self.audio.is_some()
     }
 
-    /// Writes `content`: a string for one plain text, an array of parts for several or others, `null` where another member
-    /// speaks.
+    /// Writes `content`: a string for a single plain text, an array of parts for anything else, `null` if another
+    /// member replaces the content.
     fn write_content<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
         let mut parts = self.blocks.iter().filter(|block| is_content(block));
         match (parts.next(), parts.next()) {
-            (None, _) if self.speaks_otherwise() => map.serialize_entry("content", &Value::Null),
+            (None, _) if self.has_other_content() => map.serialize_entry("content", &Value::Null),
             (None, _) => map.serialize_entry("content", ""),
             (Some(Block::Text(text)), None)
                 if text.extra.is_empty() && text.marks.is_empty() && !text.text.is_empty() =>
             {
                 map.serialize_entry("content", &text.text)
             }
-            _ => map.serialize_entry("content", &Written(&self.blocks, is_content)),
+            _ => map.serialize_entry("content", &SerializedBlocks(&self.blocks, is_content)),
         }
     }
 }
@@ -240,7 +243,7 @@ impl Object for AssistantMessage {
         if self.has_tool_calls() {
             map.serialize_entry(
                 "tool_calls",
-                &Written(&self.blocks, |block| matches!(block, Block::Call(_))),
+                &SerializedBlocks(&self.blocks, |block| matches!(block, Block::Call(_))),
             )?;
         }
         entry(map, "refusal", &self.refusal)?;
@@ -262,7 +265,7 @@ impl Serialize for AssistantMessage {
 }
 
 impl<'de> Deserialize<'de> for AssistantMessage {
-    /// Reads a message whatever its `role` says, as replies carry `null` or none there.
+    /// Reads a message regardless of its `role`, which is `null` or missing in some replies.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut message = Self::from(Wire::deserialize(deserializer)?);
         message.extra.remove("role");
@@ -274,18 +277,18 @@ fn is_content(block: &Block) -> bool {
     matches!(block, Block::Text(_) | Block::Refusal(_) | Block::Other(_))
 }
 
-/// The blocks that pass a filter, as parts or calls.
-struct Written<'a>(&'a [Block], fn(&Block) -> bool);
+/// The serialized form of the blocks that match a filter: content parts or calls.
+struct SerializedBlocks<'a>(&'a [Block], fn(&Block) -> bool);
 
-impl Serialize for Written<'_> {
+impl Serialize for SerializedBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().filter(|block| self.1(block)).map(WrittenBlock))
+        serializer.collect_seq(self.0.iter().filter(|block| self.1(block)).map(SerializedBlock))
     }
 }
 
-struct WrittenBlock<'a>(&'a Block);
+struct SerializedBlock<'a>(&'a Block);
 
-impl Serialize for WrittenBlock<'_> {
+impl Serialize for SerializedBlock<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Block::Text(TextBlock { text, marks, extra, .. }) => {

@@ -1,4 +1,4 @@
-//! Parameters with a shape of their own: [`ResponseFormat`], [`StopSequence`], [`StreamOptions`].
+//! Parameters with their own JSON shape: [`ResponseFormat`], [`StopSequence`], [`StreamOptions`].
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -9,7 +9,19 @@ use serde_json::{Map, Value};
 
 use crate::object::{Extra, Object, Tagged, object, raw_tagged, read_raw, tagged, write_tagged};
 
-/// The form that the answer shall have.
+/// The format that the answer must have.
+///
+/// ```
+/// use agcore_chat::ResponseFormat;
+/// use serde_json::json;
+///
+/// let format = ResponseFormat::json_schema("weather", json!({"type": "object"}));
+/// assert_eq!(
+///     serde_json::to_value(&format)?,
+///     json!({"type": "json_schema", "json_schema": {"name": "weather", "schema": {"type": "object"}, "strict": true}})
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ResponseFormat {
@@ -17,14 +29,14 @@ pub enum ResponseFormat {
     Text,
     /// Any JSON object.
     JsonObject,
-    /// JSON after a schema.
+    /// JSON that matches a schema.
     JsonSchema(JsonSchemaFormat),
-    /// A form this crate does not know, as raw JSON.
+    /// A format of unknown type, as raw JSON.
     Other(Value),
 }
 
 impl ResponseFormat {
-    /// JSON after a schema, under this name, with the vendor's strict mode on.
+    /// Creates a format for JSON that matches a schema, with the vendor's strict mode enabled.
     pub fn json_schema(name: impl Into<String>, schema: Value) -> Self {
         Self::JsonSchema(JsonSchemaFormat {
             name: name.into(),
@@ -38,15 +50,15 @@ impl ResponseFormat {
 /// The schema of a [`ResponseFormat::JsonSchema`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JsonSchemaFormat {
-    /// The schema's name: letters, digits, `_` and `-`, at most 64.
+    /// The name of the schema: up to 64 letters, digits, `_` and `-`.
     pub name: String,
-    /// What it is for, for the model.
+    /// The purpose of the schema, for the model.
     pub description: Option<String>,
-    /// The JSON Schema; key order is kept.
+    /// The JSON Schema, which keeps the order of its keys.
     pub schema: Option<Value>,
-    /// Whether the vendor shall force the answer to match it.
+    /// Whether the vendor must force the answer to match the schema.
     pub strict: Option<bool>,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(JsonSchemaFormat: "a JSON schema format" {
@@ -72,7 +84,7 @@ impl Tagged for ResponseFormat {
                 envelope => Self::Other(raw_tagged(Self::TAG, tag, &envelope)?),
             },
             "text" | "json_object" => match raw(map)? {
-                // A known form with unknown members is kept raw, so that nothing is lost.
+                // A known format with unknown members is kept as raw JSON, so that no data is lost.
                 Value::Object(members) if members.len() > 1 => Self::Other(Value::Object(members)),
                 _ if tag == "text" => Self::Text,
                 _ => Self::JsonObject,
@@ -110,12 +122,20 @@ impl Serialize for ResponseFormat {
     }
 }
 
-/// Text at which the model stops: a bare string or an array on the wire.
+/// The texts at which the model stops. Its JSON form is a string or an array.
+///
+/// ```
+/// use agcore_chat::StopSequence;
+///
+/// assert_eq!(serde_json::to_string(&StopSequence::from("END"))?, r#""END""#);
+/// assert_eq!(serde_json::to_string(&StopSequence::from_iter(["a", "b"]))?, r#"["a","b"]"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopSequence {
-    /// One.
+    /// A single text.
     One(String),
-    /// Several; most vendors take up to four.
+    /// Several texts; most vendors accept up to four.
     Many(Vec<String>),
 }
 
@@ -159,12 +179,12 @@ impl<'de> Deserialize<'de> for StopSequence {
     }
 }
 
-/// How a reply is streamed.
+/// Options for streaming a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamOptions {
-    /// Whether usage shall come in a last chunk.
+    /// Whether the server should send usage in a final chunk.
     pub include_usage: Option<bool>,
-    /// Members that have no field.
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(StreamOptions: "stream options" { "include_usage" => include_usage });

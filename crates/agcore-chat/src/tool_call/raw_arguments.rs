@@ -1,6 +1,6 @@
 //! [`RawArguments`]: the arguments of a call as the model wrote them.
 
-mod skim;
+mod syntax;
 
 use std::{
     fmt,
@@ -11,78 +11,92 @@ use std::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use self::skim::Skim;
+use self::syntax::Syntax;
 use crate::object::Member;
 
-/// The arguments of a call as the model wrote them: JSON text that never changes, not yet checked.
+/// The arguments of a call as the model wrote them: immutable JSON text that is not yet validated.
 ///
-/// Cheap to clone. All clones share what is found out about the text: it is checked at most once and made a [`Value`] at
-/// most once, when somebody asks. Use it as a `&str`; two are equal when their texts are.
+/// Cheap to clone. The text is validated at most once and parsed into a [`Value`] at most once, on demand; all clones
+/// share the results. Dereferences to `str`; comparisons consider only the text.
+///
+/// ```
+/// use agcore_chat::RawArguments;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// let arguments = RawArguments::from(r#"{"city": "Paris"}"#);
+/// assert_eq!(arguments.read::<Trip>()?.city, "Paris");
+/// assert!(RawArguments::from("[1]").as_value().is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Default)]
-pub struct RawArguments(Option<Arc<Written>>);
+pub struct RawArguments(Option<Arc<Source>>);
 
-/// Text that is not empty, and what is known of it.
-struct Written {
+/// A text that is not empty, and the cached results of examining it.
+struct Source {
     text: String,
-    /// Whether it is one JSON object, without a look at anything else that it may be.
+    /// Whether the text is one JSON object.
     is_object: OnceLock<bool>,
-    /// What it is, or what the parser said.
+    /// The parsed text, or the message of the parser.
     value: OnceLock<Result<Value, String>>,
 }
 
-/// Why text cannot be used as arguments.
-pub(super) enum Unfit {
-    /// Not JSON, or not whole; what the parser said.
+/// The reason a text cannot be used as arguments.
+pub(super) enum InvalidArguments {
+    /// Not JSON, or truncated; with the message of the parser.
     NotJson(String),
-    /// JSON, but no object; what it is instead.
+    /// JSON, but not an object; with a description of what it is instead.
     NotAnObject(&'static str),
 }
 
-/// No arguments at all are the empty object.
+/// The value of arguments that are absent: the empty object.
 static EMPTY: LazyLock<Result<Value, String>> = LazyLock::new(|| Ok(Value::Object(Map::new())));
 
 impl RawArguments {
-    /// The text as the model wrote it.
+    /// Returns the text as the model wrote it.
     pub fn as_str(&self) -> &str {
-        self.0.as_ref().map_or("", |written| &written.text)
+        self.0.as_ref().map_or("", |source| &source.text)
     }
 
-    /// The object that the text is, as a value, or none. No text and `null` are the empty object.
+    /// Returns the text as a JSON object, or `None` if it is not one. Empty text and `null` are the empty object.
     pub fn as_value(&self) -> Option<&Value> {
         self.value().as_ref().ok().filter(|value| value.is_object())
     }
 
-    /// Reads the object into a type. What somebody has looked at is what is read: only while nobody has asked for the
-    /// [value](Self::as_value), the text is read without making it first.
+    /// Deserializes the object into a type.
+    ///
+    /// Reads the text directly, unless the [value](Self::as_value) was already built: then `T` is read from that value,
+    /// so that it sees exactly what was inspected before.
     ///
     /// # Errors
-    /// The text is no JSON object, or does not fit the type.
+    /// If the text is not a JSON object, or does not match the type.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         match &self.0 {
-            Some(written) if written.value.get().is_none() && written.is_object() => {
-                serde_json::from_str(&written.text)
-            }
+            Some(source) if source.value.get().is_none() && source.is_object() => serde_json::from_str(&source.text),
             _ => T::deserialize(self.as_value().unwrap_or(&Value::Null)),
         }
     }
 
-    /// The object that the text is.
-    pub(super) fn object(&self) -> Result<&Map<String, Value>, Unfit> {
-        Err(Unfit::NotAnObject(match self.value() {
+    /// Returns the text as an object.
+    pub(super) fn object(&self) -> Result<&Map<String, Value>, InvalidArguments> {
+        Err(InvalidArguments::NotAnObject(match self.value() {
             Ok(Value::Object(object)) => return Ok(object),
             Ok(Value::Array(_)) => "an array",
             Ok(Value::String(_)) => "a string",
             Ok(Value::Number(_)) => "a number",
             Ok(Value::Bool(_)) => "a boolean",
             Ok(Value::Null) => "null",
-            Err(why) => return Err(Unfit::NotJson(why.clone())),
+            Err(message) => return Err(InvalidArguments::NotJson(message.clone())),
         }))
     }
 
-    /// Whether there is an object; does not make it where there is one.
-    pub(super) fn check(&self) -> Result<(), Unfit> {
+    /// Checks that the text is an object, without building it.
+    pub(super) fn check(&self) -> Result<(), InvalidArguments> {
         match &self.0 {
-            Some(written) if !written.is_object() => self.object().map(drop),
+            Some(source) if !source.is_object() => self.object().map(drop),
             _ => Ok(()),
         }
     }
@@ -90,12 +104,12 @@ impl RawArguments {
     fn value(&self) -> &Result<Value, String> {
         match &self.0 {
             None => &EMPTY,
-            Some(written) => written.value.get_or_init(|| parse(&written.text)),
+            Some(source) => source.value.get_or_init(|| parse(&source.text)),
         }
     }
 }
 
-impl Written {
+impl Source {
     fn new(text: String, value: OnceLock<Result<Value, String>>) -> Self {
         Self {
             text,
@@ -105,8 +119,8 @@ impl Written {
     }
 
     fn is_object(&self) -> bool {
-        let skim = || self.text.trim_start().starts_with('{') && serde_json::from_str::<Skim>(&self.text).is_ok();
-        *self.is_object.get_or_init(skim)
+        let check = || self.text.trim_start().starts_with('{') && serde_json::from_str::<Syntax>(&self.text).is_ok();
+        *self.is_object.get_or_init(check)
     }
 }
 
@@ -122,7 +136,7 @@ fn parse(text: &str) -> Result<Value, String> {
 
 impl From<String> for RawArguments {
     fn from(text: String) -> Self {
-        Self((!text.is_empty()).then(|| Arc::new(Written::new(text, OnceLock::new()))))
+        Self((!text.is_empty()).then(|| Arc::new(Source::new(text, OnceLock::new()))))
     }
 }
 
@@ -138,11 +152,11 @@ impl From<&String> for RawArguments {
     }
 }
 
-/// Written as compact JSON text.
+/// The text is the object as compact JSON.
 impl From<Map<String, Value>> for RawArguments {
     fn from(object: Map<String, Value>) -> Self {
         let object = Value::Object(object);
-        Self(Some(Arc::new(Written::new(object.to_string(), Ok(object).into()))))
+        Self(Some(Arc::new(Source::new(object.to_string(), Ok(object).into()))))
     }
 }
 
@@ -176,7 +190,7 @@ impl Serialize for RawArguments {
     }
 }
 
-/// Some servers send an object instead of a string; it is kept as its compact JSON text.
+/// Some servers send an object instead of a string; it is stored as compact JSON text.
 impl<'de> Deserialize<'de> for RawArguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match Value::deserialize(deserializer)? {

@@ -1,27 +1,39 @@
-//! [`CompactionBreaker`]: stops compactions that do not help.
+//! [`CompactionBreaker`]: a circuit breaker for compactions that do not help.
 
 use serde::{Deserialize, Serialize};
 
-/// Stops compactions that do not help: it opens when three in a row freed nothing or failed.
+/// A circuit breaker for compactions. It opens after three consecutive compactions that freed nothing or failed.
+///
+/// ```
+/// use agcore_chat::CompactionBreaker;
+///
+/// let mut breaker = CompactionBreaker::default();
+/// for freed_tokens in [0, 0, 0] {
+///     breaker.record(freed_tokens);
+/// }
+/// assert!(breaker.is_open());
+/// breaker.close();
+/// assert!(!breaker.is_open());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CompactionBreaker(u32);
 
 impl CompactionBreaker {
-    /// In a row, and no more are tried.
+    /// The number of consecutive useless compactions that opens the breaker.
     const LIMIT: u32 = 3;
 
-    /// Notes a compaction that freed so many tokens; one that failed freed none.
+    /// Records the number of tokens that a compaction freed: 0 for one that failed.
     pub fn record(&mut self, freed: u64) {
         self.0 = if freed > 0 { 0 } else { self.0.saturating_add(1) };
     }
 
-    /// Whether no more compactions are tried.
+    /// Returns whether the breaker is open, so that no compaction should be tried.
     pub fn is_open(self) -> bool {
         self.0 >= Self::LIMIT
     }
 
-    /// Closes it: the history was shortened otherwise, or a turn is over.
+    /// Closes the breaker, after the history was shortened in another way or a turn has ended.
     pub fn close(&mut self) {
         self.0 = 0;
     }
@@ -32,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_breaker_opens_at_three_and_closes() {
+    fn opens_after_three_useless_compactions() {
         let mut breaker = CompactionBreaker::default();
         for freed in [0, 0, 5, 0, 0] {
             breaker.record(freed);

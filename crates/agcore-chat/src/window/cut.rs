@@ -1,16 +1,29 @@
-//! Where a history may be cut, and a summary in place of what was before the cut.
+//! Cutting a history, and replacing the part before the cut with a summary.
 
 use std::sync::Arc;
 
 use crate::{
-    content::{Content, ContentPart},
+    content::Content,
+    content_part::ContentPart,
     marks::{Marks, Origin},
     message::{Message, UserMessage},
 };
 
-/// Where a history may be cut so that `keep_recent` messages or more stay behind the cut: the place of an assistant message,
-/// so that no call is parted from its results. `None` when nothing between the first user message and the kept tail could
-/// be taken out.
+/// Returns the last index at which a history can be cut so that at least `keep_recent` messages remain after the cut.
+///
+/// The index is that of an assistant message, so that no call is separated from its results. Returns `None` if nothing
+/// could be removed between the first user message and the messages to keep.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Message, safe_cut};
+///
+/// let history = [Message::user("A?"), Message::assistant("B."), Message::user("C?"), Message::assistant("D.")];
+/// let history: Vec<Arc<Message>> = history.map(Arc::new).into();
+/// assert_eq!(safe_cut(&history, 1), Some(3));
+/// assert_eq!(safe_cut(&history, 3), None);
+/// ```
 pub fn safe_cut(messages: &[Arc<Message>], keep_recent: usize) -> Option<usize> {
     let (goal, _) = goal_of(messages)?;
     let latest = messages.len().checked_sub(keep_recent.max(1))?;
@@ -19,24 +32,27 @@ pub fn safe_cut(messages: &[Arc<Message>], keep_recent: usize) -> Option<usize> 
         .find(|at| matches!(*messages[*at], Message::Assistant(_)))
 }
 
-/// What tells the model that the text below it is a summary.
+/// The heading that introduces a summary to the model.
 const SUMMARY_LEAD: &str = "[The conversation up to here was summed up to save space. What happened so far:]\n";
 
-/// What tells the model that the parts below it are what it works on.
+/// The heading that introduces the newest request of the user to the model.
 const REQUEST_LEAD: &str = "[The user's newest request, word for word:]\n";
 
-/// Puts a summary in place of what stands between the first user message and the cut. Kept are what stands before that
-/// message, the message itself with the summary as a marked part (in place of an earlier summary), instructions of the
-/// application, and everything from the cut on. What is kept unchanged is the same allocation as before. When the newest
-/// user message would be summed up, too, its parts stand behind the summary, whole: in a long turn they are what the model
-/// works on.
+/// Replaces the messages between the first user message and the cut with a summary.
 ///
-/// The result may be sent when the history may and the cut is one of [`safe_cut`]. Without a user message before the cut
-/// the history stays as it is.
+/// The result contains everything before the first user message, that message with the summary appended as a marked
+/// part (in place of an earlier summary), the instructions of the application, and everything from the cut on. Messages
+/// that do not change are shared with `messages`. If the newest user message is among the replaced ones, its parts are
+/// appended after the summary, unabridged: in a long turn they are what the model is working on.
+///
+/// The result is a [valid](crate::validate_messages) history if `messages` is one and the cut comes from [`safe_cut`].
+/// Without a user message before the cut, the history is returned unchanged.
 ///
 /// ```
 /// use std::sync::Arc;
+///
 /// use agcore_chat::{Message, summarized, summary_of};
+///
 /// let history: Vec<Arc<Message>> =
 ///     [Message::user("The goal."), Message::assistant("One."), Message::user("More."), Message::assistant("Two.")]
 ///         .map(Arc::new)
@@ -53,9 +69,9 @@ pub fn summarized(messages: &[Arc<Message>], cut: usize, summary: &str) -> Vec<A
     };
     let newest = |messages: &[Arc<Message>]| messages.iter().rev().find_map(|message| user_content(message).cloned());
     let request = if newest(tail).is_some() {
-        Request::InTheTail
+        Request::AfterCut
     } else {
-        newest(&older[at + 1..]).map_or(Request::AsBefore, Request::Is)
+        newest(&older[at + 1..]).map_or(Request::Unchanged, Request::Replaced)
     };
     let goal = Message::User(with_summary(goal, summary, request));
     let instructions = older[at + 1..].iter().filter(|message| message.is_instruction());
@@ -65,7 +81,7 @@ pub fn summarized(messages: &[Arc<Message>], cut: usize, summary: &str) -> Vec<A
     kept
 }
 
-/// The summary that a compaction left in a message.
+/// Returns the summary that [`summarized`] added to a message, including the heading that introduces it.
 pub fn summary_of(message: &Message) -> Option<&str> {
     let Message::User(UserMessage {
         content: Content::Parts(parts),
@@ -80,7 +96,7 @@ pub fn summary_of(message: &Message) -> Option<&str> {
         .and_then(ContentPart::as_text)
 }
 
-/// The first user message, and its place.
+/// Returns the first user message and its index.
 fn goal_of(messages: &[Arc<Message>]) -> Option<(usize, &UserMessage)> {
     messages.iter().enumerate().find_map(|(at, message)| match &**message {
         Message::User(goal) => Some((at, goal)),
@@ -88,14 +104,14 @@ fn goal_of(messages: &[Arc<Message>]) -> Option<(usize, &UserMessage)> {
     })
 }
 
-/// Where the newest request of the user is, other than the first.
+/// The location of the newest request of the user, other than the first.
 enum Request {
-    /// Behind the cut.
-    InTheTail,
-    /// Where an earlier compaction put it, if anywhere.
-    AsBefore,
-    /// This, about to be summed up.
-    Is(Content),
+    /// After the cut.
+    AfterCut,
+    /// Where an earlier compaction put it, if there was one.
+    Unchanged,
+    /// Among the messages that are replaced by the summary.
+    Replaced(Content),
 }
 
 fn user_content(message: &Message) -> Option<&Content> {
@@ -112,9 +128,9 @@ fn with_summary(goal: &UserMessage, summary: &str, request: Request) -> UserMess
     let marks = Marks::new().with_origin(Origin::Summary);
     parts.push(ContentPart::text(format!("{SUMMARY_LEAD}{summary}")).with_marks(marks));
     match request {
-        Request::InTheTail => {}
-        Request::AsBefore => parts.extend(before),
-        Request::Is(content) => {
+        Request::AfterCut => {}
+        Request::Unchanged => parts.extend(before),
+        Request::Replaced(content) => {
             let lead = ContentPart::text(REQUEST_LEAD);
             let marks = || Marks::new().with_origin(request_origin());
             parts.extend(
@@ -171,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_summary_takes_the_place_of_the_first() {
+    fn a_second_summary_replaces_the_first() {
         let before = shared([
             Message::user("The goal."),
             Message::assistant("One."),
@@ -187,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_request_stays_whole_until_a_newer_one_is_kept() {
+    fn keeps_the_newest_request_until_a_newer_one_follows_the_cut() {
         let round = |text: &str| Message::assistant(text);
         let before = shared([
             Message::user("The goal."),
@@ -215,12 +231,12 @@ mod tests {
         let thrice = summarized(&next, 3, "more");
         assert!(
             !thrice[0].text().contains("Now the tests."),
-            "a newer one is in the tail"
+            "a newer request follows the cut"
         );
     }
 
     #[test]
-    fn without_a_goal_nothing_changes() {
+    fn changes_nothing_without_a_goal() {
         let before = shared([Message::system("S"), Message::assistant("Hello?"), Message::user("Hi")]);
         assert_eq!(summarized(&before, 2, "sum"), before);
         assert_eq!(summarized(&[], 3, "sum"), Vec::<Arc<Message>>::new());

@@ -1,4 +1,4 @@
-//! Micro-compaction: old tool results become short markers.
+//! Micro-compaction: replacing old tool results with short placeholders.
 
 use std::sync::Arc;
 
@@ -8,24 +8,41 @@ use crate::{
     tokens::TokenEstimator,
 };
 
-/// What a micro-compaction came to.
+/// The result of a micro-compaction.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// The history; messages that were left alone are the same allocations as before.
+    /// The history; messages that did not change are shared with the original.
     pub messages: Vec<Arc<Message>>,
-    /// How many results were replaced.
+    /// The number of tool results that were replaced.
     pub results: usize,
-    /// How many tokens that freed, by the estimator.
+    /// The number of tokens that were freed, as estimated.
     pub freed: u64,
 }
 
-/// What stands in place of a result that was taken out.
-const MARKER: &str = "[An old tool result was taken out to save space. Call the tool again if it is needed.]";
+/// The text that replaces a result.
+const PLACEHOLDER: &str = "[An old tool result was taken out to save space. Call the tool again if it is needed.]";
 
-/// Takes old tool results out: each becomes a short marker, except those among the newest `keep_recent` messages. Calls keep
-/// their results, so the history stays valid. Results that were taken out before, and those that are no longer than the
-/// marker, are left alone and not counted.
+/// Replaces old tool results with short placeholders, except those among the newest `keep_recent` messages.
+///
+/// Each call keeps a result, so the history remains valid. Results that were already replaced, and those that are not
+/// longer than the placeholder, are not changed and not counted.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{AssistantMessage, HeuristicEstimator, Message, ToolCall, prune_tool_results};
+///
+/// let call = AssistantMessage::default().with_call(ToolCall::function("call_1", "read", "{}"));
+/// let result = Message::tool("call_1", "word ".repeat(500));
+/// let history = [Message::user("Read it."), call.into(), result, Message::user("Thanks.")];
+/// let history: Vec<Arc<Message>> = history.map(Arc::new).into();
+///
+/// let pruned = prune_tool_results(&history, 1, &HeuristicEstimator::default());
+/// assert_eq!(pruned.results, 1);
+/// assert!(pruned.freed > 400);
+/// assert!(Arc::ptr_eq(&pruned.messages[0], &history[0]));
+/// ```
 pub fn prune_tool_results(messages: &[Arc<Message>], keep_recent: usize, estimator: &dyn TokenEstimator) -> Pruned {
     let mut pruned = Pruned {
         messages: messages.to_vec(),
@@ -35,15 +52,15 @@ pub fn prune_tool_results(messages: &[Arc<Message>], keep_recent: usize, estimat
     for (at, freed) in prunable_results(messages, keep_recent, estimator) {
         pruned.freed = pruned.freed.saturating_add(freed);
         pruned.results += 1;
-        if let Some(marker) = pruned_result(&messages[at]) {
-            pruned.messages[at] = Arc::new(marker);
+        if let Some(placeholder) = pruned_result(&messages[at]) {
+            pruned.messages[at] = Arc::new(placeholder);
         }
     }
     pruned
 }
 
-/// The places of the results that [`prune_tool_results`] would take out, and how many tokens each would free: for who has
-/// to decide before anything is changed.
+/// Returns the indices of the results that [`prune_tool_results`] would replace, each with the number of tokens that
+/// this would free, without changing anything.
 pub fn prunable_results(
     messages: &[Arc<Message>],
     keep_recent: usize,
@@ -51,8 +68,10 @@ pub fn prunable_results(
 ) -> Vec<(usize, u64)> {
     let old = messages.len().saturating_sub(keep_recent);
     let freed = |message: &Message| {
-        let marker = pruned_result(message)?;
-        let freed = estimator.message(message).saturating_sub(estimator.message(&marker));
+        let placeholder = pruned_result(message)?;
+        let freed = estimator
+            .message(message)
+            .saturating_sub(estimator.message(&placeholder));
         (freed > 0).then_some(freed)
     };
     messages[..old]
@@ -62,11 +81,12 @@ pub fn prunable_results(
         .collect()
 }
 
-/// A tool message with the marker in place of its result; none for other messages, and for one that was taken out before.
+/// Returns the tool message with a placeholder instead of its result, or `None` if the message is not a tool result or
+/// was already replaced.
 pub fn pruned_result(message: &Message) -> Option<Message> {
     match message {
         Message::Tool(result) if result.marks.origin != Some(Origin::Pruned) => Some(Message::Tool(ToolMessage {
-            content: MARKER.into(),
+            content: PLACEHOLDER.into(),
             marks: Marks {
                 origin: Some(Origin::Pruned),
                 ..result.marks.clone()

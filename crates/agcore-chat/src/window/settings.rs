@@ -1,14 +1,16 @@
-//! [`WindowSettings`]: when a conversation is too long for its model.
+//! [`WindowSettings`]: the limits that determine when a conversation is compacted.
 
 use serde::{Deserialize, Serialize};
 
-/// A model's window where nobody knows it, in tokens.
-const CONTEXT_WINDOW: u64 = 128_000;
+/// The context window of a model whose window is unknown, in tokens.
+const DEFAULT_CONTEXT_WINDOW: u64 = 128_000;
 
-/// When a conversation is too long for its model.
+/// Settings that determine when a conversation is too long for its model and must be compacted.
 ///
 /// ```
-/// let settings = agcore_chat::WindowSettings::new();
+/// use agcore_chat::WindowSettings;
+///
+/// let settings = WindowSettings::new();
 /// assert_eq!(settings.threshold(), 128_000 - 20_000 - 13_000);
 /// assert!(settings.is_reached(95_000) && !settings.is_reached(94_999));
 /// ```
@@ -16,13 +18,14 @@ const CONTEXT_WINDOW: u64 = 128_000;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WindowSettings {
-    /// The model's window in tokens. None is not known: what the model's provider says of it, else 128 000.
+    /// The context window of the model, in tokens. `None` stands for the window that the provider reports, or 128 000
+    /// if it reports none.
     pub context_window: Option<u64>,
-    /// Kept free for the reply, in tokens; 20 000.
+    /// The number of tokens reserved for the reply. Default: 20 000.
     pub reserved_tokens: u64,
-    /// Kept free against errors of the estimate, in tokens; 13 000.
+    /// The number of tokens reserved for errors of the estimate. Default: 13 000.
     pub buffer: u64,
-    /// How many of the newest messages a compaction leaves alone; 6.
+    /// The number of newest messages that a compaction does not change. Default: 6.
     pub keep_recent: usize,
 }
 
@@ -38,63 +41,70 @@ impl Default for WindowSettings {
 }
 
 impl WindowSettings {
-    /// The default settings.
+    /// Creates the default settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the model's window, in tokens.
+    /// Sets the context window of the model, in tokens.
+    #[must_use]
     pub fn with_context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
         self
     }
 
-    /// Sets what is kept free for the reply, in tokens.
+    /// Sets the number of tokens reserved for the reply.
+    #[must_use]
     pub fn with_reserved_tokens(mut self, tokens: u64) -> Self {
         self.reserved_tokens = tokens;
         self
     }
 
-    /// Sets what is kept free against errors of the estimate, in tokens.
+    /// Sets the number of tokens reserved for errors of the estimate.
+    #[must_use]
     pub fn with_buffer(mut self, tokens: u64) -> Self {
         self.buffer = tokens;
         self
     }
 
-    /// Sets how many of the newest messages a compaction leaves alone.
+    /// Sets the number of newest messages that a compaction does not change.
+    #[must_use]
     pub fn with_keep_recent(mut self, messages: usize) -> Self {
         self.keep_recent = messages;
         self
     }
 
-    /// The window in tokens, as far as these settings know it.
+    /// Returns the context window in tokens: as set, or 128 000.
     pub fn context_window(&self) -> u64 {
-        self.context_window.unwrap_or(CONTEXT_WINDOW)
+        self.context_window.unwrap_or(DEFAULT_CONTEXT_WINDOW)
     }
 
-    /// The settings for a model whose window is known to its provider, or not. A window that was set stands over it. What is
-    /// kept free is shrunk to half of a window too small for it, each part by the same share: otherwise a small model's
-    /// conversation would be too long from its first word.
+    /// Adapts the settings to a model, given the context window that its provider reports, if any. A window that was
+    /// set explicitly takes precedence.
+    ///
+    /// If the reserved tokens exceed half of the window, they are reduced to that half, in proportion. Otherwise every
+    /// conversation with a small model would be too long from the start.
+    #[must_use]
     pub fn for_model(mut self, context_window: Option<u64>) -> Self {
-        let window = self.context_window.or(context_window).unwrap_or(CONTEXT_WINDOW);
+        let window = self.context_window.or(context_window).unwrap_or(DEFAULT_CONTEXT_WINDOW);
         self.context_window = Some(window);
-        let (free, half) = (self.reserved_tokens.saturating_add(self.buffer), window / 2);
-        if free > half {
+        let (reserved, half) = (self.reserved_tokens.saturating_add(self.buffer), window / 2);
+        if reserved > half {
             let share =
-                |part: u64| u64::try_from(u128::from(part) * u128::from(half) / u128::from(free)).unwrap_or(half);
+                |part: u64| u64::try_from(u128::from(part) * u128::from(half) / u128::from(reserved)).unwrap_or(half);
             (self.reserved_tokens, self.buffer) = (share(self.reserved_tokens), share(self.buffer));
         }
         self
     }
 
-    /// The estimate from which on the conversation is compacted.
+    /// Returns the estimated number of tokens at which the conversation is compacted.
     pub fn threshold(&self) -> u64 {
         self.context_window()
             .saturating_sub(self.reserved_tokens)
             .saturating_sub(self.buffer)
     }
 
-    /// Whether an estimate reaches the threshold.
+    /// Returns whether an estimate reaches the threshold.
     pub fn is_reached(&self, estimate: u64) -> bool {
         estimate >= self.threshold()
     }
@@ -105,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_is_the_one_set_else_the_models_else_a_default() {
+    fn prefers_the_window_that_was_set_over_the_reported_one() {
         let check = |set: Option<u64>, model, expected| {
             let mut settings = WindowSettings::new();
             settings.context_window = set;
@@ -121,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_keeps_at_most_half_of_it_free() {
+    fn reserves_at_most_half_of_a_small_window() {
         let check = |window, threshold| {
             assert_eq!(
                 WindowSettings::new().for_model(Some(window)).threshold(),

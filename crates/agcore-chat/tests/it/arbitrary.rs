@@ -1,4 +1,4 @@
-//! Any assistant message comes back equal from its JSON, whatever its blocks and their order.
+//! Round trips of arbitrary assistant messages.
 
 use agcore_chat::{
     AssistantMessage, Block, CacheMark, Extra, FunctionCall, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock,
@@ -19,7 +19,7 @@ fn text() -> impl Strategy<Value = String> {
     vec(any::<char>(), 0..5).prop_map(String::from_iter)
 }
 
-/// Any JSON, floats of any size included.
+/// Any JSON value, with floats of any size.
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -37,7 +37,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Members that have no field; `x_` keeps them apart from those that have.
+/// Members without a field; the prefix `x_` distinguishes them from those with one.
 fn extra() -> impl Strategy<Value = Extra> {
     let member = (text(), json()).prop_map(|(name, value)| (format!("x_{name}"), value));
     prop_oneof![3 => Just(Extra::new()), 1 => vec(member, 0..3).prop_map(Extra::from_iter)]
@@ -102,7 +102,7 @@ fn block() -> impl Strategy<Value = Block> {
 
 fn message() -> impl Strategy<Value = AssistantMessage> {
     let legacy = (text(), text(), extra()).prop_map(|(name, arguments, extra)| FunctionCall { name, arguments, extra });
-    let raw = || json().prop_filter("null is as good as absent", |value| !value.is_null());
+    let raw = || json().prop_filter("null counts as absent", |value| !value.is_null());
     let members = (
         option::weighted(0.2, text()),
         option::weighted(0.2, text()),
@@ -132,18 +132,18 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_message_comes_back_equal(message in message()) {
+    fn every_message_round_trips(message in message()) {
         let text = serde_json::to_string(&message).unwrap();
         prop_assert_eq!(&serde_json::from_str::<AssistantMessage>(&text).unwrap(), &message);
-        let whole = Message::Assistant(message);
-        prop_assert_eq!(&serde_json::to_string(&whole).unwrap(), &text);
-        prop_assert_eq!(&serde_json::from_str::<Message>(&text).unwrap(), &whole);
+        let message = Message::Assistant(message);
+        prop_assert_eq!(&serde_json::to_string(&message).unwrap(), &text);
+        prop_assert_eq!(&serde_json::from_str::<Message>(&text).unwrap(), &message);
         let value: Value = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(&serde_json::from_value::<Message>(value).unwrap(), &whole);
+        prop_assert_eq!(&serde_json::from_value::<Message>(value).unwrap(), &message);
     }
 
     #[test]
-    fn a_message_whose_json_was_edited_keeps_what_can_be_read(
+    fn a_message_with_edited_json_keeps_its_plain_members(
         message in message(), content in text(), reasoning in text(), calls in vec(call(), 0..3),
     ) {
         let mut edited = serde_json::to_value(&message).unwrap();

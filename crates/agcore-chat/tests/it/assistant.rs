@@ -1,4 +1,4 @@
-//! Assistant messages: blocks in order, over plain members that stay plain.
+//! The JSON form of assistant messages: blocks in order, plain members that stay plain.
 
 use agcore_chat::{
     AssistantMessage, Block, CacheMark, Marks, Message, Origin, Reasoning, RefusalPart, TextBlock, ToolCall, VendorData,
@@ -9,13 +9,15 @@ fn read(message: Value) -> AssistantMessage {
     serde_json::from_str(&message.to_string()).unwrap()
 }
 
-/// Blocks in a few words.
+/// Describes each block in a few words.
 fn blocks(message: &AssistantMessage) -> Vec<String> {
     let block = |block: &Block| match block {
-        Block::Text(text) => format!("text {}{}", text.text, sealed(text.vendor.as_ref())),
+        Block::Text(text) => format!("text {}{}", text.text, vendor_note(text.vendor.as_ref())),
         Block::Refusal(part) => format!("refusal {}", part.refusal),
-        Block::Reasoning(reasoning) => format!("reasoning {}{}", reasoning.text, sealed(reasoning.vendor.as_ref())),
-        Block::Call(call) => format!("call {}{}", call.id, sealed(call.vendor.as_ref())),
+        Block::Reasoning(reasoning) => {
+            format!("reasoning {}{}", reasoning.text, vendor_note(reasoning.vendor.as_ref()))
+        }
+        Block::Call(call) => format!("call {}{}", call.id, vendor_note(call.vendor.as_ref())),
         Block::Hosted(item) => format!("hosted {}", item.data),
         Block::Other(raw) => format!("other {raw}"),
         _ => "unknown".into(),
@@ -23,7 +25,7 @@ fn blocks(message: &AssistantMessage) -> Vec<String> {
     message.blocks.iter().map(block).collect()
 }
 
-fn sealed(vendor: Option<&VendorData>) -> String {
+fn vendor_note(vendor: Option<&VendorData>) -> String {
     vendor.map(|vendor| format!(" [{}]", vendor.data)).unwrap_or_default()
 }
 
@@ -35,7 +37,7 @@ fn call(id: &str) -> ToolCall {
     ToolCall::function(id, "look", "{}")
 }
 
-/// Was wrong: replies whose content is `null` or absent beside calls failed to parse.
+/// Regression test: replies with calls whose content is `null` or absent were not parsed.
 #[test]
 fn content_may_be_null_absent_text_or_parts() {
     let calls = json!([{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]);
@@ -66,7 +68,7 @@ fn content_may_be_null_absent_text_or_parts() {
 }
 
 #[test]
-fn a_message_that_says_nothing_is_written_with_empty_content() {
+fn an_empty_message_has_empty_content() {
     assert_eq!(
         serde_json::to_value(AssistantMessage::new("")).unwrap(),
         json!({"role": "assistant", "content": ""})
@@ -120,7 +122,7 @@ fn plain_messages_stay_plain() {
 }
 
 #[test]
-fn order_and_vendor_data_stand_in_one_extension_member() {
+fn the_extension_member_stores_order_and_vendor_data() {
     let message = AssistantMessage::from_blocks([
         Block::Reasoning(Reasoning::new("先想").with_vendor(vendor(json!({"signature": "s1"})))),
         Block::Text(TextBlock {
@@ -146,12 +148,12 @@ fn order_and_vendor_data_stand_in_one_extension_member() {
     );
     assert_eq!(written["reasoning_content"], "先想再想");
     assert_eq!(message.text(), "Let me see.Done.");
-    // Whoever does not know the member reads a plain message.
+    // Without the extension member, the message is a plain one.
     let mut plain = written.as_object().unwrap().clone();
     let extension = plain.shift_remove("agcore").unwrap();
     assert!(
         !extension.to_string().contains("Done") && !extension.to_string().contains("先想"),
-        "it only points"
+        "the extension member must not repeat any text"
     );
     let expected = [
         "reasoning 先想再想",
@@ -164,7 +166,7 @@ fn order_and_vendor_data_stand_in_one_extension_member() {
 }
 
 #[test]
-fn blocks_that_do_not_fit_edited_members_are_passed_over() {
+fn ignores_an_order_that_does_not_match_edited_members() {
     let message = AssistantMessage::from_blocks([
         call("a").into(),
         Block::Reasoning(Reasoning::new("想").with_vendor(vendor(json!("sig")))),
@@ -207,7 +209,7 @@ fn blocks_that_do_not_fit_edited_members_are_passed_over() {
 }
 
 #[test]
-fn marks_and_unknown_members_are_kept() {
+fn keeps_marks_and_unknown_members() {
     let mut message = AssistantMessage::new("Hi");
     message.marks = Marks::new()
         .with_cache(CacheMark::new().with_ttl("1h"))
@@ -222,7 +224,7 @@ fn marks_and_unknown_members_are_kept() {
 }
 
 #[test]
-fn text_marks_make_a_part() {
+fn text_with_marks_is_written_as_a_part() {
     let block = TextBlock {
         text: "Hi".into(),
         marks: Marks::new().with_cache(CacheMark::new()),
@@ -238,7 +240,7 @@ fn text_marks_make_a_part() {
 }
 
 #[test]
-fn a_refusal_block_is_a_part() {
+fn a_refusal_block_is_written_as_a_part() {
     let part = RefusalPart {
         refusal: "no".into(),
         ..RefusalPart::default()

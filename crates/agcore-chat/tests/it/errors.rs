@@ -1,4 +1,4 @@
-//! Errors of bad JSON: what was expected, and where.
+//! Errors of invalid JSON: the expected value and the location.
 
 use agcore_chat::{
     ChatRequest, ChatResponse, ContentPart, Message, ResponseFormat, StopSequence, Tool, ToolCall, ToolChoice,
@@ -12,7 +12,7 @@ fn check<T: DeserializeOwned + std::fmt::Debug>(json: &str, expected: &str) {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_contain_the_location() {
     check::<ChatRequest>(
         "{\n  \"messages\": [\n    {\"role\": \"user\", \"content\": 5}\n  ]\n}",
         "invalid type: integer `5`, expected content: a string or an array of parts at line 3 column 33",
@@ -37,7 +37,7 @@ fn errors_say_where() {
 }
 
 #[test]
-fn errors_say_what_was_expected() {
+fn errors_contain_the_expected_value() {
     check::<Message>(
         "7",
         "invalid type: integer `7`, expected a message: an object with a `role` at line 1 column 1",
@@ -67,7 +67,7 @@ fn errors_say_what_was_expected() {
 }
 
 #[test]
-fn a_late_tag_keeps_the_line_of_the_object() {
+fn errors_before_a_late_tag_have_the_line_of_the_object() {
     let error = serde_json::from_str::<Message>("{\n\"content\": 5,\n\"role\": \"user\"\n}").unwrap_err();
     assert!(
         error
@@ -78,12 +78,12 @@ fn a_late_tag_keeps_the_line_of_the_object() {
     assert_eq!(
         error.line(),
         4,
-        "the end of the message, whose members were read before its role"
+        "the end of the message, as its members were buffered until the role"
     );
 }
 
 #[test]
-fn a_stop_of_other_things_is_an_error() {
+fn rejects_a_stop_sequence_of_another_type() {
     check::<StopSequence>("[1]", "invalid type: integer `1`, expected a string at line 1 column 2");
     check::<StopSequence>(
         "null",

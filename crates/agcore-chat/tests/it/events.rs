@@ -1,4 +1,4 @@
-//! Events: their JSON by topic, as observers in other processes read it.
+//! The JSON of events by topic, as observers in other processes read it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,8 +9,8 @@ use agcore_chat::{
 };
 use serde_json::{Value, json};
 
-/// The events as JSON, after each came back equal.
-fn written(events: impl IntoIterator<Item = EventKind>) -> Value {
+/// Serializes events, and checks that each of them round-trips.
+fn serialized(events: impl IntoIterator<Item = EventKind>) -> Value {
     let event = |(seq, kind): (usize, EventKind)| {
         let event = StreamEvent::new(seq as u64, Arc::from("helper"), 1, 2, kind);
         let text = serde_json::to_string(&event).unwrap();
@@ -25,7 +25,7 @@ fn fault() -> Fault {
 }
 
 #[test]
-fn text() {
+fn text_events() {
     let message = AssistantMessage::new("Hi").with_call(ToolCall::function("a", "look", "{}"));
     let events = [
         TextEvent::Text("Hi".into()),
@@ -40,11 +40,11 @@ fn text() {
         TextEvent::PartialObject(json!({"city": "Pa"})),
         TextEvent::MessageComplete(Arc::new(message)),
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn tool() {
+fn tool_events() {
     let events = [
         ToolEvent::Started {
             call_id: "a".into(),
@@ -57,7 +57,7 @@ fn tool() {
         },
         ToolEvent::Progress {
             call_id: "a".into(),
-            progress: Box::new(Progress::of(1.0, Some(2.0))),
+            progress: Box::new(Progress::amount(1.0, Some(2.0))),
         },
         ToolEvent::Progress {
             call_id: "a".into(),
@@ -73,11 +73,11 @@ fn tool() {
             display: Some(Box::new(json!({"chart": 1}))),
         },
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn model() {
+fn model_events() {
     let events = [
         ModelEvent::Usage(Box::new(Usage::new(3, 4))),
         ModelEvent::RetryScheduled {
@@ -92,11 +92,11 @@ fn model() {
             limit: "tokens per minute".into(),
         },
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn context() {
+fn context_events() {
     let compacted = |method| ContextEvent::Compacted {
         method,
         tokens_before: 9,
@@ -107,11 +107,11 @@ fn context() {
         compacted(CompactionMethod::Summary),
         ContextEvent::CompactionFailed { fault: fault() },
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn person() {
+fn person_events() {
     let question = Question::new("a", 1, QuestionKind::Approval, "May I?");
     let events = [
         PersonEvent::Asked(Box::new(question.clone())),
@@ -121,11 +121,11 @@ fn person() {
         },
         PersonEvent::Suspended(vec![question]),
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn agent() {
+fn agent_events() {
     let events = [
         AgentEvent::PlanStep {
             plan: "p".into(),
@@ -138,11 +138,11 @@ fn agent() {
             to: "billing".into(),
         },
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn turn() {
+fn turn_events() {
     let mut usage = UsageTracker::default();
     usage.record(Some(&Usage::new(1, 2)));
     let events = [
@@ -153,18 +153,18 @@ fn turn() {
         TurnEvent::Error(fault()),
         TurnEvent::Complete { usage: Box::new(usage) },
     ];
-    insta::assert_json_snapshot!(written(events.map(EventKind::from)));
+    insta::assert_json_snapshot!(serialized(events.map(EventKind::from)));
 }
 
 #[test]
-fn extension() {
-    insta::assert_json_snapshot!(written([
+fn extension_events() {
+    insta::assert_json_snapshot!(serialized([
         Extension::new("flow.node_started", json!({"node": "a"})).into()
     ]));
 }
 
-/// Events move several times on their way, and most are a few words.
+/// Each event is moved several times, and most have little content.
 #[test]
-fn are_small_values() {
+fn events_are_small() {
     assert!(size_of::<EventKind>() <= 136, "{}", size_of::<EventKind>());
 }

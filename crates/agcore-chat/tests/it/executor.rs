@@ -1,4 +1,4 @@
-//! Questions, answers, outcomes and faults as records.
+//! The JSON of questions, answers, outcomes and faults.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 #[track_caller]
-fn record<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T, expected: Value) {
+fn check_json<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T, expected: Value) {
     assert_eq!(serde_json::to_value(value).unwrap(), expected);
     assert_eq!(&serde_json::from_str::<T>(&expected.to_string()).unwrap(), value);
 }
 
 #[test]
-fn questions_and_answers() {
+fn questions_and_answers_round_trip() {
     let question = Question::new("a", 2, QuestionKind::Approval, "May I?");
-    record(
+    check_json(
         &question,
         json!({"id": "a?2", "call_id": "a", "kind": "approval", "prompt": "May I?"}),
     );
@@ -26,8 +26,8 @@ fn questions_and_answers() {
         .with_schema(json!({"type": "string"}))
         .with_state(json!({"deep": [0.1]}));
     let full = json!({"id": "a?2", "call_id": "a", "kind": "approval", "prompt": "May I?", "schema": {"type": "string"}, "state": {"deep": [0.1]}});
-    record(&question, full.clone());
-    record(&Answer::approve(), json!({"approve": {"scope": "once"}}));
+    check_json(&question, full.clone());
+    check_json(&Answer::approve(), json!({"approve": {"scope": "once"}}));
     assert_eq!(
         serde_json::from_value::<Answer>(json!({"approve": {}})).unwrap(),
         Answer::approve()
@@ -37,31 +37,31 @@ fn questions_and_answers() {
         arguments,
         scope: ApprovalScope::Always,
     };
-    record(&edited, json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}));
-    record(&Answer::deny("no"), json!({"deny": {"message": "no"}}));
-    record(&Answer::Value(Value::Null), json!({"value": null}));
+    check_json(&edited, json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}));
+    check_json(&Answer::deny("no"), json!({"deny": {"message": "no"}}));
+    check_json(&Answer::Value(Value::Null), json!({"value": null}));
     let call = ToolCall::function("a", "f", "{}");
     let call_json = serde_json::to_value(&call).unwrap();
-    record(&ToolWork::new(call.clone()), json!({"call": call_json}));
-    record(
+    check_json(&ToolWork::new(call.clone()), json!({"call": call_json}));
+    check_json(
         &ToolWork::resumed(call, question, Answer::deny("no")),
         json!({"call": call_json, "resumed": [full, {"deny": {"message": "no"}}]}),
     );
 }
 
 #[test]
-fn outcomes() {
-    record(&ToolOutcome::done("ok"), json!({"done": {"content": "ok"}}));
-    record(
+fn outcomes_round_trip() {
+    check_json(&ToolOutcome::done("ok"), json!({"done": {"content": "ok"}}));
+    check_json(
         &ToolOutcome::error("bad"),
         json!({"done": {"content": "bad", "is_error": true}}),
     );
     let shown = ToolResult::new(Content::Parts(vec!["a".into()])).with_display(json!({"chart": 1}));
-    record(
+    check_json(
         &ToolOutcome::Done(shown),
         json!({"done": {"content": [{"type": "text", "text": "a"}], "display": {"chart": 1}}}),
     );
-    record(
+    check_json(
         &ToolOutcome::Divert {
             content: "over".into(),
             data: json!({"to": "b"}),
@@ -69,14 +69,14 @@ fn outcomes() {
         json!({"divert": {"content": "over", "data": {"to": "b"}}}),
     );
     let fault = Fault::new(FaultKind::Tool, "gone");
-    record(
+    check_json(
         &ToolOutcome::Fatal(fault),
         json!({"fatal": {"kind": "tool", "message": "gone", "retryable": false}}),
     );
 }
 
 #[test]
-fn faults_keep_what_their_record_keeps() {
+fn retry_delays_are_rounded_up_to_milliseconds() {
     let check = |wait: Duration, millis: u64| {
         let fault = Fault::new(FaultKind::RateLimit, "slow down; wait")
             .with_retryable(true)
@@ -84,7 +84,7 @@ fn faults_keep_what_their_record_keeps() {
             .with_status(Some(429))
             .with_request_id(Some("req_1".into()));
         let expected = json!({"kind": "rate_limit", "message": "slow down; wait", "retryable": true, "retry_after_ms": millis, "status": 429, "request_id": "req_1"});
-        record(&fault, expected);
+        check_json(&fault, expected);
     };
     check(Duration::from_millis(1500), 1500);
     check(Duration::from_micros(1), 1);
@@ -95,7 +95,7 @@ fn faults_keep_what_their_record_keeps() {
 }
 
 #[test]
-fn kinds_are_named_alike_everywhere() {
+fn kinds_have_the_same_name_everywhere() {
     use FaultKind as K;
     for kind in [
         K::Auth,
@@ -120,7 +120,7 @@ fn kinds_are_named_alike_everywhere() {
         K::Limit,
         K::Storage,
     ] {
-        record(&kind, json!(kind.as_str()));
+        check_json(&kind, json!(kind.as_str()));
         assert_eq!(kind.to_string(), kind.as_str());
     }
 }

@@ -1,11 +1,11 @@
-//! The vocabulary as its users and the wires see it: JSON in, JSON out.
+//! Tests of the vocabulary through its public API: JSON in, JSON out.
 
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     missing_docs,
-    reason = "a test says what it expects by failing"
+    reason = "tests report failures by panicking"
 )]
 
 mod api;

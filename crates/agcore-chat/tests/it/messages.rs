@@ -1,34 +1,35 @@
-//! Messages of the other roles, their content parts, and members without a field.
+//! Messages of the other roles, their content parts, and unknown members.
 
 use agcore_chat::{CacheMark, Content, ContentPart, Extra, FileRef, Marks, Message, Origin, Role, ToolMessage};
 use serde_json::{Value, json};
 
 #[track_caller]
-fn same(message: Value) -> Message {
+fn check_round_trip(message: Value) -> Message {
     let read: Message = serde_json::from_str(&message.to_string()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), message);
     read
 }
 
 #[test]
-fn text_is_a_string_and_parts_are_an_array_as_they_came() {
+fn text_stays_a_string_and_parts_stay_an_array() {
     for role in ["developer", "system", "user"] {
-        let text = same(json!({"role": role, "content": "Hi"}));
+        let text = check_round_trip(json!({"role": role, "content": "Hi"}));
         assert_eq!((text.role().as_str(), &*text.text()), (role, "Hi"));
-        let parts =
-            same(json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}));
+        let parts = check_round_trip(
+            json!({"role": role, "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}),
+        );
         assert_eq!(parts.text(), "Hi");
     }
-    same(json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}));
+    check_round_trip(json!({"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "one"}]}));
     assert_eq!(
         serde_json::to_value(Message::user("Hi")).unwrap(),
         json!({"role": "user", "content": "Hi"})
     );
 }
 
-/// Was wrong: pictures were tagged `image`.
+/// Regression test: images were tagged `image`.
 #[test]
-fn pictures_are_tagged_image_url() {
+fn images_are_tagged_image_url() {
     let part = serde_json::to_value(ContentPart::image_url("https://example.com/a.png")).unwrap();
     assert_eq!(
         part,
@@ -37,13 +38,13 @@ fn pictures_are_tagged_image_url() {
     let image: ContentPart = serde_json::from_value(json!({"type": "image", "source": {"data": "x"}})).unwrap();
     assert!(
         matches!(image, ContentPart::Other(_)),
-        "another vendor's part is not ours to understand"
+        "parts of other APIs are kept as raw JSON"
     );
 }
 
-/// Was wrong: `file_data` was required.
+/// Regression test: `file_data` was required.
 #[test]
-fn a_file_is_content_or_an_id() {
+fn a_file_has_content_or_an_id() {
     let check = |part: &ContentPart, expected: Value| {
         assert_eq!(serde_json::to_value(part).unwrap(), expected);
         assert_eq!(serde_json::from_value::<ContentPart>(expected).unwrap(), *part);
@@ -63,7 +64,7 @@ fn a_file_is_content_or_an_id() {
 }
 
 #[test]
-fn unknown_parts_are_kept_wherever_their_tag_stands() {
+fn keeps_unknown_parts_regardless_of_the_position_of_their_tag() {
     for part in [
         json!({"type": "video_url", "video_url": {"url": "x", "deep": [1, null, {"a": 0.5}]}}),
         json!({"video_url": {"url": "x"}, "type": "video_url", "fps": 2}),
@@ -85,7 +86,7 @@ fn unknown_parts_are_kept_wherever_their_tag_stands() {
 }
 
 #[test]
-fn a_tag_that_comes_late_reads_the_same() {
+fn the_position_of_a_tag_does_not_matter() {
     let first: Message =
         serde_json::from_str(r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}], "x": 1}"#).unwrap();
     let late: Message =
@@ -95,9 +96,9 @@ fn a_tag_that_comes_late_reads_the_same() {
     assert_eq!(result, Message::tool("a", "ok"));
 }
 
-/// Was wrong: the tool's name was sent as the call's id.
+/// Regression test: the tool's name was sent as the call's id.
 #[test]
-fn a_tool_message_names_the_call_and_may_name_the_tool() {
+fn a_tool_message_has_the_id_of_the_call_and_optionally_the_tools_name() {
     let message = Message::Tool(ToolMessage {
         tool_call_id: "call_1".into(),
         content: "ok".into(),
@@ -112,7 +113,7 @@ fn a_tool_message_names_the_call_and_may_name_the_tool() {
 }
 
 #[test]
-fn marks_stand_in_the_extension_member_of_messages_and_parts() {
+fn marks_of_parts_are_in_the_extension_member() {
     for origin in [
         Origin::Summary,
         Origin::Context,
@@ -135,7 +136,7 @@ fn marks_stand_in_the_extension_member_of_messages_and_parts() {
 }
 
 #[test]
-fn null_is_as_good_as_absent() {
+fn null_counts_as_absent() {
     let message: Message = serde_json::from_str(
         r#"{"role": "user", "name": null, "content": [{"type": "image_url", "image_url": {"url": "u", "detail": null}, "agcore": null}]}"#,
     )
@@ -161,7 +162,7 @@ fn extra_members_keep_order_and_equality() {
         (Some(json!(2)), Some(Value::Null))
     );
     assert!(extra.is_empty());
-    assert_eq!(extra, Extra::new(), "emptied is as good as never filled");
+    assert_eq!(extra, Extra::new(), "a set that was emptied equals a new one");
     assert_eq!(serde_json::from_str::<Extra>("{}").unwrap(), Extra::new());
     assert_eq!(format!("{:?}", Extra::from_iter([("a", 1)])), r#"{"a": Number(1)}"#);
 }

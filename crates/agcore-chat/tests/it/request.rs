@@ -1,4 +1,4 @@
-//! Requests: what is written, what never is, and what clashes.
+//! Serialization of requests: optional fields, `extra_body`, and conflicts.
 
 use agcore_chat::{ChatRequest, Message, ResponseFormat, StopSequence, Tool, ToolChoice, ToolDefinition};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn body(request: &ChatRequest) -> Value {
 }
 
 #[test]
-fn what_is_none_or_empty_is_never_written() {
+fn omits_fields_that_are_none_or_empty() {
     assert_eq!(
         body(&request()),
         json!({"messages": [{"role": "user", "content": "Hi"}]})
@@ -20,9 +20,9 @@ fn what_is_none_or_empty_is_never_written() {
     assert_eq!(body(&request().with_tools(Vec::new())), body(&request()));
 }
 
-/// Was wrong: a choice of tools was sent without tools.
+/// Regression test: a tool choice was sent without tools.
 #[test]
-fn choices_are_never_sent_without_tools() {
+fn omits_tool_choices_without_tools() {
     let mut request = request().with_tool_choice(ToolChoice::Required);
     request.parallel_tool_calls = Some(true);
     assert_eq!(body(&request), body(&self::request()));
@@ -34,9 +34,9 @@ fn choices_are_never_sent_without_tools() {
     );
 }
 
-/// Was wrong: `extra_body` and `extra_headers` were nested members of the body.
+/// Regression test: `extra_body` and `extra_headers` were nested members of the body.
 #[test]
-fn extra_body_is_merged_and_headers_never_enter_the_body() {
+fn merges_extra_body_and_omits_extra_headers() {
     let request = request()
         .with_extra_body("top_k", 40)
         .with_extra_body("guided", json!({"a": null}))
@@ -52,7 +52,7 @@ fn extra_body_is_merged_and_headers_never_enter_the_body() {
 }
 
 #[test]
-fn extra_body_must_not_clash_with_a_field() {
+fn rejects_extra_body_that_conflicts_with_a_field() {
     let every = include_str!("../fixtures/api/request_parameters.json");
     let every: Vec<Value> = serde_json::from_str(every).unwrap();
     let fields = every[0].as_object().unwrap().keys().map(String::as_str);
@@ -63,7 +63,7 @@ fn extra_body_must_not_clash_with_a_field() {
         let error = serde_json::to_string(&request).unwrap_err().to_string();
         assert_eq!(
             error,
-            format!("extra_body must not hold `{name}`: set the request's field of that name instead")
+            format!("extra_body must not contain `{name}`: set the request's field of that name instead")
         );
         count += 1;
     }
@@ -71,9 +71,9 @@ fn extra_body_must_not_clash_with_a_field() {
     assert_eq!(request().with_extra_body("fine", 1).extra_body_clash(), None);
 }
 
-/// Was wrong: the schema's members stood flat beside the type.
+/// Regression test: the members of the schema were beside the type.
 #[test]
-fn a_json_schema_stands_under_its_own_member_with_its_name() {
+fn a_json_schema_format_is_nested_and_named() {
     let format = ResponseFormat::json_schema("weather", json!({"type": "object"}));
     let expected = json!({
         "type": "json_schema",
@@ -102,9 +102,9 @@ fn a_json_schema_stands_under_its_own_member_with_its_name() {
     }
 }
 
-/// Was wrong: an enum's tag was written around stop sequences.
+/// Regression test: stop sequences were wrapped in an enum tag.
 #[test]
-fn stops_are_a_bare_string_or_array() {
+fn stop_sequences_are_a_string_or_an_array() {
     for (stop, expected) in [
         (StopSequence::from("END"), json!("END")),
         (StopSequence::from_iter(["a", "b"]), json!(["a", "b"])),
@@ -116,7 +116,7 @@ fn stops_are_a_bare_string_or_array() {
 }
 
 #[test]
-fn schemas_keep_the_authors_key_order() {
+fn schemas_keep_the_order_of_keys() {
     let text =
         r#"{"type":"object","properties":{"zebra":{},"ant":{}},"required":["zebra"],"additionalProperties":false}"#;
     let schema: Value = serde_json::from_str(text).unwrap();
@@ -146,7 +146,7 @@ fn the_token_limit_has_one_name_at_a_time() {
 }
 
 #[test]
-fn copies_share_messages_and_tools() {
+fn clones_share_messages_and_tools() {
     let tools: Vec<Tool> = vec![ToolDefinition::new("look", "Looks", json!({})).into()];
     let request = request().with_tools(tools);
     let copy = request.clone();

@@ -1,6 +1,6 @@
-//! Responses and chunks: every member optional, short accessors, reasons that keep their text.
+//! Responses: optional members, accessors, finish reasons that keep their text.
 
-use agcore_chat::{AnsweredBy, ChatChunk, ChatResponse, FinishReason};
+use agcore_chat::{AnsweredBy, ChatResponse, FinishReason};
 use serde_json::json;
 
 #[test]
@@ -16,13 +16,13 @@ fn every_member_is_optional() {
     let read: ChatResponse = serde_json::from_str(nulls).unwrap();
     assert_eq!(read.usage.unwrap().prompt_tokens, None);
     assert_eq!(
-        serde_json::from_str::<ChatChunk>("{\"choices\": null}").unwrap(),
-        ChatChunk::default()
+        serde_json::from_str::<ChatResponse>("{\"choices\": null}").unwrap(),
+        ChatResponse::default()
     );
 }
 
 #[test]
-fn accessors_look_at_the_first_choice() {
+fn accessors_return_the_first_choice() {
     let response: ChatResponse = serde_json::from_value(json!({"choices": [
         {"index": 0, "message": {"content": "Hi", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "tool_calls"},
         {"index": 1, "message": {"content": "Ho"}, "finish_reason": "stop"},
@@ -58,7 +58,7 @@ fn finish_reasons_keep_their_text() {
 }
 
 #[test]
-fn the_response_says_who_answered() {
+fn the_provider_that_answered_is_in_the_extension_member() {
     let mut response = ChatResponse {
         answered_by: Some(AnsweredBy::new("openai", "gpt-5").with_key("work")),
         ..ChatResponse::default()

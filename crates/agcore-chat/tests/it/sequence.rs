@@ -1,11 +1,11 @@
-//! `validate_messages`: which histories may be sent.
+//! `validate_messages`: valid and invalid histories.
 
 use agcore_chat::{
     AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall, validate_messages,
 };
 
-/// A history in short: `s` system, `d` developer, `u` user, `a` assistant, `a:x,y` assistant with calls, `t:x` result,
-/// `f` function.
+/// Creates a history from a short notation: `s` system, `d` developer, `u` user, `a` assistant, `a:x,y` assistant with
+/// calls, `t:x` result, `f` function.
 fn history(short: &str) -> Vec<Message> {
     let calls = |ids: &str| {
         AssistantMessage::from_blocks(
@@ -27,7 +27,7 @@ fn history(short: &str) -> Vec<Message> {
 }
 
 #[test]
-fn valid_histories() {
+fn accepts_valid_histories() {
     for short in [
         "u",
         "s",
@@ -47,9 +47,9 @@ fn valid_histories() {
     }
 }
 
-/// Was wrong: alternation and unanswered calls were not checked.
+/// Regression test: alternation and unanswered calls were not checked.
 #[test]
-fn invalid_histories() {
+fn rejects_invalid_histories() {
     let check = |short: &str, index: usize, kind: &SequenceErrorKind| {
         let error = validate_messages(&history(short)).unwrap_err();
         assert_eq!((error.index, &error.kind), (index, kind), "{short}");
@@ -71,10 +71,10 @@ fn invalid_histories() {
 }
 
 #[test]
-fn errors_name_the_message() {
+fn errors_contain_the_index_of_the_message() {
     let error = validate_messages(&history("u a:x u")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "message 1: the call `x` has no result right after this message"
+        "message 1: the call `x` has no result directly after this message"
     );
 }

@@ -1,17 +1,17 @@
-//! Estimates of tokens against the counts of real tokenizers, and what holds for any text.
+//! Token estimates compared with the counts of real tokenizers, and properties of the estimate of any text.
 //!
-//! The samples are those that were held back: the weights of the estimate were found without them.
+//! The samples are held out: none of them was used to fit the weights of the estimate.
 
 use std::collections::HashMap;
 
-use agcore_chat::tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text};
+use agcore_chat::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde::Deserialize;
 
-/// How far the estimate of all samples of a kind may be off.
+/// The maximum relative error of the estimate over all samples of a kind.
 const KIND_LIMIT: f64 = 0.15;
-/// How far the estimate of one sample may be off. Each has at least 500 characters.
+/// The maximum relative error of the estimate of one sample. Each has at least 500 characters.
 const SAMPLE_LIMIT: f64 = 0.20;
 
 #[derive(Deserialize)]
@@ -27,28 +27,28 @@ fn samples() -> Vec<Sample> {
     serde_json::from_str(include_str!("../fixtures/tokens/samples.json")).unwrap()
 }
 
-/// The samples of each kind, in the order of the file.
+/// Groups the samples by kind, in the order of the file.
 fn by_kind(samples: &[Sample]) -> Vec<&[Sample]> {
     samples.chunk_by(|a, b| a.kind == b.kind).collect()
 }
 
-/// By which part of `actual` the estimate is too high (positive) or too low.
+/// Returns the relative error of an estimate, positive if it is too high.
 fn error(estimate: u64, actual: u64) -> f64 {
     estimate as f64 / actual as f64 - 1.0
 }
 
-/// The error over all samples of a kind together.
+/// Returns the relative error over all samples of a kind together.
 fn kind_error(kind: &[Sample], family: TokenizerFamily, estimate: impl Fn(&str, TokenizerFamily) -> u64) -> f64 {
     let estimated = kind.iter().map(|s| estimate(&s.text, family)).sum();
     error(estimated, kind.iter().map(|s| s.tokens[&family]).sum())
 }
 
-/// Prints the table: by which part the estimate of a kind is off, for each family.
+/// Prints a table of the relative errors by kind and family.
 #[test]
 fn the_estimator_is_close_for_every_kind_in_every_family() {
     let samples = samples();
     let mut off = Vec::new();
-    let mut table = format!("{:24}{:>8}", "kind (held back)", "samples");
+    let mut table = format!("{:24}{:>8}", "kind (held out)", "samples");
     for family in TokenizerFamily::ALL {
         table += &format!("{:>10}", format!("{family:?}"));
     }
@@ -87,9 +87,9 @@ fn every_sample_is_close_in_every_family() {
     }
 }
 
-/// The limit means something: the usual rules of thumb miss it for most kinds.
+/// Shows that the limit is meaningful: the usual rules of thumb exceed it for most kinds.
 #[test]
-fn rules_of_thumb_would_fail() {
+fn rules_of_thumb_exceed_the_limit() {
     let samples = samples();
     let kinds = by_kind(&samples);
     assert!(kinds.len() >= 20 && kinds.iter().all(|kind| kind.len() >= 3));
@@ -107,9 +107,9 @@ fn rules_of_thumb_would_fail() {
     }
 }
 
-/// What `o200k_base` really makes of them.
+/// Compares with the actual counts of `o200k_base`.
 #[test]
-fn short_texts() {
+fn short_texts_have_their_exact_count() {
     let check = |text: &str, expected: u64| {
         assert_eq!(estimate_text(text, TokenizerFamily::O200k), expected, "{text:?}");
     };
@@ -129,19 +129,19 @@ fn short_texts() {
 
 #[test]
 fn a_newer_tokenizer_of_the_same_vendor_counts_more() {
-    let of = |family| samples().iter().map(|s| estimate_text(&s.text, family)).sum::<u64>();
-    let (old, new) = (of(TokenizerFamily::Claude3), of(TokenizerFamily::Claude47));
+    let total = |family| samples().iter().map(|s| estimate_text(&s.text, family)).sum::<u64>();
+    let (old, new) = (total(TokenizerFamily::Claude3), total(TokenizerFamily::Claude47));
     assert!(new > old * 11 / 10, "{old} and {new}");
-    assert!(of(TokenizerFamily::O200k) < of(TokenizerFamily::Cl100k));
+    assert!(total(TokenizerFamily::O200k) < total(TokenizerFamily::Cl100k));
 }
 
-/// Long texts, long runs of one character among them, cost time and tokens in proportion.
+/// The estimate grows in proportion to the length, even for long runs of one character.
 #[test]
-fn long_texts_count_in_proportion() {
+fn estimates_of_long_texts_are_proportional() {
     let check = |unit: &str| {
-        let of = |times| estimate_text(&unit.repeat(times), TokenizerFamily::O200k);
-        let (short, long) = (of(2_000), of(200_000));
-        // What a run begins with counts once, and each result is rounded.
+        let estimate = |times| estimate_text(&unit.repeat(times), TokenizerFamily::O200k);
+        let (short, long) = (estimate(2_000), estimate(200_000));
+        // The start of a run counts only once, and each result is rounded.
         assert!(long.abs_diff(100 * short) <= 500, "{unit:?}: {short}, {long}");
     };
     for unit in [
@@ -152,7 +152,7 @@ fn long_texts_count_in_proportion() {
 }
 
 #[test]
-fn the_names_of_the_families_are_stable() {
+fn names_of_families_are_stable() {
     let names = serde_json::to_string(TokenizerFamily::ALL).unwrap();
     let expected = r#"["o200k","cl100k","llama3","qwen","deepseek","claude3","claude47"]"#;
     assert_eq!(names, expected);
@@ -163,7 +163,7 @@ fn the_names_of_the_families_are_stable() {
     assert_eq!(TokenizerFamily::default(), TokenizerFamily::O200k);
 }
 
-/// Any character, with those that the estimate looks at more closely made frequent.
+/// Any text, with frequent occurrences of the characters that the estimate treats specially.
 fn text() -> impl Strategy<Value = String> {
     let special: Vec<char> = " \n\r\t'.,\"({_-=xqthEÉéłếяїъ07中的龘あア한뷁α你。’—─│→é☀😀🏽\u{200d}\u{fe0f}ก\u{301}\0"
         .chars()
@@ -196,14 +196,14 @@ proptest! {
 }
 
 #[test]
-fn no_text_has_more_tokens_than_its_bytes_allow() {
+fn no_estimate_exceeds_the_bound_for_its_length() {
     let (common, others) = ('\0'..'\u{3100}', ('\u{3100}'..=char::MAX).step_by(61));
     for c in common.chain(others) {
         for before in ["", " ", "  ", "a", "Zz", "9", "é", "\n", "("] {
             let text = format!("{before}{c}{before}{c}{c}");
             for family in TokenizerFamily::ALL {
                 let estimator = HeuristicEstimator::new(*family);
-                let most = estimator.text_at_most(text.len()).unwrap();
+                let most = estimator.text_upper_bound(text.len()).unwrap();
                 assert!(estimator.text(&text) <= most, "{text:?} in {family:?}");
             }
         }

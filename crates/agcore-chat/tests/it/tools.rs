@@ -1,4 +1,4 @@
-//! Tools, choices and calls: each in its real wire shape.
+//! The JSON of tools, tool choices and calls.
 
 use agcore_chat::{
     AllowedMode, AllowedTool, ArgumentsError, CacheMark, CallInput, CustomTool, Marks, RawArguments, Tool, ToolCall,
@@ -6,9 +6,9 @@ use agcore_chat::{
 };
 use serde_json::{Value, json};
 
-/// Was wrong: choices had shapes that no server takes.
+/// Regression test: choices had shapes that no server accepts.
 #[test]
-fn choices_have_their_wire_shapes() {
+fn choices_have_the_shapes_of_the_api() {
     let check = |choice: ToolChoice, expected: Value| {
         assert_eq!(serde_json::to_value(&choice).unwrap(), expected);
         assert_eq!(
@@ -60,7 +60,7 @@ fn choices_have_their_wire_shapes() {
 }
 
 #[test]
-fn tools_keep_everything_beside_and_inside() {
+fn tools_keep_unknown_members_of_both_objects() {
     let check = |tool: Value, name: &str| {
         let read: Tool = serde_json::from_str(&tool.to_string()).unwrap();
         assert_eq!(read.name(), name);
@@ -80,7 +80,7 @@ fn tools_keep_everything_beside_and_inside() {
 }
 
 #[test]
-fn tools_carry_marks() {
+fn marks_of_tools_are_in_the_extension_member() {
     let marks = Marks::new().with_cache(CacheMark::new());
     let function: Tool = ToolDefinition::new("f", "F", json!({}))
         .with_strict(true)
@@ -121,7 +121,7 @@ fn calls_keep_their_input_as_the_model_wrote_it() {
     );
     let custom = json!({"id": "a", "type": "custom", "custom": {"name": "c", "input": "ls {"}});
     check(custom.clone(), ToolCall::custom("a", "c", "ls {"), custom);
-    // Some servers leave the type out, send an object for the arguments, or nothing at all.
+    // Some servers omit the type, send an object as arguments, or no arguments at all.
     check(
         json!({"id": "a", "function": {"name": "f", "arguments": {"b": [1]}}}),
         ToolCall::function("a", "f", "{\"b\":[1]}"),
@@ -160,7 +160,7 @@ fn calls_keep_vendor_data_and_unknown_members() {
 }
 
 #[test]
-fn arguments_are_checked_and_never_guessed() {
+fn arguments_are_validated_and_never_repaired() {
     let arguments = |raw: &str| ToolCall::function("a", "look", raw).arguments().cloned();
     for empty in ["", " \n", "null", "{}"] {
         assert!(arguments(empty).unwrap().is_empty(), "{empty:?}");
@@ -199,7 +199,7 @@ fn arguments_are_checked_and_never_guessed() {
 }
 
 #[test]
-fn checking_arguments_is_as_strict_as_making_them() {
+fn checking_arguments_is_as_strict_as_parsing_them() {
     let deep = |depth: usize| format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
     let (shallow, deep) = (deep(100), deep(200));
     for raw in [
@@ -237,41 +237,41 @@ fn checking_arguments_is_as_strict_as_making_them() {
 }
 
 #[test]
-fn clones_share_what_is_found_out_and_nothing_else_shows_it() {
+fn clones_share_cached_results_which_do_not_affect_equality() {
     let raw = r#"{"a": [1]}"#;
-    let (asked, fresh) = (ToolCall::function("a", "f", raw), ToolCall::function("a", "f", raw));
-    let mut clone = asked.clone();
-    assert!(std::ptr::eq(asked.arguments().unwrap(), clone.arguments().unwrap()));
-    assert_eq!((&asked, format!("{asked:?}")), (&fresh, format!("{fresh:?}")));
+    let (parsed, fresh) = (ToolCall::function("a", "f", raw), ToolCall::function("a", "f", raw));
+    let mut clone = parsed.clone();
+    assert!(std::ptr::eq(parsed.arguments().unwrap(), clone.arguments().unwrap()));
+    assert_eq!((&parsed, format!("{parsed:?}")), (&fresh, format!("{fresh:?}")));
     assert_eq!(
-        serde_json::to_value(&asked).unwrap(),
+        serde_json::to_value(&parsed).unwrap(),
         serde_json::to_value(&fresh).unwrap()
     );
 
     clone.input = CallInput::Arguments(r#"{"b": 2}"#.into());
     assert_eq!(clone.arguments().unwrap()["b"], 2);
-    assert_eq!(asked.arguments().unwrap()["a"], json!([1]));
-    assert_ne!(asked, clone);
+    assert_eq!(parsed.arguments().unwrap()["a"], json!([1]));
+    assert_ne!(parsed, clone);
 }
 
 #[test]
-fn what_was_looked_at_is_what_is_read() {
+fn typed_arguments_match_the_value_that_was_inspected() {
     #[derive(Debug, PartialEq, serde::Deserialize)]
     struct Sum {
         a: i64,
     }
-    // serde's own types refuse a member that comes twice, a JSON value keeps the last of them.
+    // Derived types reject a repeated member; a JSON value keeps the last one.
     let twice = RawArguments::from(r#"{"a": 1, "a": 2}"#);
     assert!(twice.read::<Sum>().is_err());
     assert_eq!(twice.as_value(), Some(&json!({"a": 2})));
     assert_eq!(twice.read::<Sum>().unwrap(), Sum { a: 2 });
 
-    let made = RawArguments::from(json!({"a": 3}).as_object().cloned().unwrap());
+    let built = RawArguments::from(json!({"a": 3}).as_object().cloned().unwrap());
     assert_eq!(
-        (made.as_str(), made.read::<Sum>().unwrap()),
+        (built.as_str(), built.read::<Sum>().unwrap()),
         (r#"{"a":3}"#, Sum { a: 3 })
     );
-    // An array is no object, though serde would read the type from it.
+    // An array is not an object, even though serde could read the type from it.
     let array = RawArguments::from("[1]");
     assert_eq!((array.as_value(), array.read::<Sum>().is_err()), (None, true));
 }

@@ -1,4 +1,4 @@
-//! Usage and its sums.
+//! Usage and sums of it.
 
 use agcore_chat::{Usage, UsageTracker};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn full(n: u64) -> Usage {
     .unwrap()
 }
 
-/// Was wrong: only a turn's last reply was counted, and details were dropped.
+/// Regression test: only the last reply of a turn was counted, and details were lost.
 #[test]
 fn every_reply_counts_with_all_details() {
     let mut tracker = UsageTracker::default();
@@ -49,7 +49,7 @@ fn sums_saturate() {
 }
 
 #[test]
-fn what_the_wire_did_not_give_stays_unknown() {
+fn counters_that_were_not_reported_stay_unknown() {
     let mut tracker = UsageTracker::default();
     assert_eq!(tracker.usage.total(), None);
     tracker.record(None);
@@ -73,11 +73,11 @@ fn what_the_wire_did_not_give_stays_unknown() {
         json!({"prompt_tokens": 3})
     );
     tracker.record(Some(&Usage::new(0, 0)));
-    assert_eq!(tracker.usage.total(), Some(0), "a known zero is known");
+    assert_eq!(tracker.usage.total(), Some(0), "zero is a known value");
 }
 
 #[test]
-fn counters_hold_64_bits_and_trackers_round_trip() {
+fn trackers_with_large_counters_round_trip() {
     let mut tracker = UsageTracker::default();
     tracker.record(Some(&full(u64::MAX - 1)));
     tracker.record(None);

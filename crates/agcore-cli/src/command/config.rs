@@ -1,4 +1,4 @@
-//! `agcore config`: every setting, and where it came from.
+//! `agcore config`: shows every setting and its source.
 
 use std::io::{self, Write};
 
@@ -8,40 +8,40 @@ use crate::{
     args::ReportArgs,
     environment::variable,
     exit::Failure,
-    output::print,
-    render::{harmless_line, shortened},
+    render::{sanitized_line, truncated},
     settings::{Choices, Chosen, Origin},
+    stdio::print,
     table::table,
-    telemetry::{Collector, HOW_TO_EXPORT},
-    vendor::shown_url,
+    telemetry::{Collector, EXPORT_UNAVAILABLE},
+    vendor::redacted_url,
 };
 
-/// Columns of a value; as JSON there is all of it.
-const VALUE: usize = 48;
+/// The maximum width of a value, in columns. JSON output contains the whole value.
+const MAX_VALUE: usize = 48;
 
-/// A setting as it is shown.
+/// A setting as it is displayed.
 struct Row {
     name: &'static str,
-    /// What can be shown of it; none when it is not set.
+    /// The value without secrets, or `None` if it is not set.
     value: Option<String>,
-    /// Where it came from, or where it could.
+    /// The source of the value.
     origin: Option<Origin>,
 }
 
-/// Shows every setting; what nobody knows is told on standard error.
+/// Prints every setting. Unknown names are reported as warnings on standard error.
 ///
 /// # Errors
-/// What cannot be read, with its place.
+/// When a source cannot be read or a setting is invalid.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let choices = Choices::gather(&args.settings)?;
+    let choices = Choices::read(&args.settings)?;
     let rows = rows(&choices);
     let unknown = &choices.unknown;
     let warnings: Vec<&str> = unknown
-        .members
+        .settings
         .iter()
         .chain(&unknown.variables)
         .map(String::as_str)
-        .chain(HOW_TO_EXPORT.filter(|_| Collector::of(variable).is_some()))
+        .chain(EXPORT_UNAVAILABLE.filter(|_| Collector::from_variables(variable).is_some()))
         .collect();
     if args.json {
         let settings: Vec<Value> = rows.iter().map(Row::as_json).collect();
@@ -50,8 +50,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let rows: Vec<[String; 3]> = rows.iter().map(Row::cells).collect();
     print(&table(&rows))?;
     for warning in warnings {
-        let told = writeln!(io::stderr(), "warning: {}", harmless_line(warning));
-        told.map_err(|error| Failure::output(&error))?;
+        let written = writeln!(io::stderr(), "warning: {}", sanitized_line(warning));
+        written.map_err(|error| Failure::output(&error))?;
     }
     Ok(())
 }
@@ -116,29 +116,29 @@ fn on_or_off(is_on: bool) -> String {
     if is_on { "on" } else { "off" }.to_owned()
 }
 
-/// Where spans go.
+/// Returns where spans are sent.
 fn traces() -> Row {
-    let collector = Collector::of(variable);
-    if HOW_TO_EXPORT.is_some() {
+    let collector = Collector::from_variables(variable);
+    if EXPORT_UNAVAILABLE.is_some() {
         return Row {
             name: "traces",
-            value: Some("not in this build: it needs --features otel".to_owned()),
+            value: Some("not available: build with --features otel".to_owned()),
             origin: None,
         };
     }
     Row {
         name: "traces",
-        value: collector.as_ref().map(|collector| shown_url(&collector.url)),
+        value: collector.as_ref().map(|collector| redacted_url(&collector.url)),
         origin: collector.map(|collector| Origin::Environment(collector.variable.to_owned())),
     }
 }
 
 fn base_url(choices: &Choices) -> Row {
     let (value, origin) = match &choices.base_url {
-        Some(url) => (Some(shown_url(&url.value)), Some(url.origin.clone())),
+        Some(url) => (Some(redacted_url(&url.value)), Some(url.origin.clone())),
         None => {
-            let own = choices.provider.value.base_url();
-            (own.map(str::to_owned), own.map(|_| Origin::Default))
+            let default = choices.provider.value.base_url();
+            (default.map(str::to_owned), default.map(|_| Origin::Default))
         }
     };
     Row {
@@ -153,7 +153,7 @@ impl Row {
         let value = self
             .value
             .as_deref()
-            .map_or_else(|| "not set".to_owned(), |value| shortened(value, VALUE));
+            .map_or_else(|| "not set".to_owned(), |value| truncated(value, MAX_VALUE));
         let origin = self.origin.as_ref().map(ToString::to_string).unwrap_or_default();
         [self.name.to_owned(), value, origin]
     }

@@ -1,4 +1,4 @@
-//! `agcore demo`: a real agent over real HTTP, with a script for a model.
+//! `agcore demo`: a real agent over real HTTP, with a scripted model.
 
 use std::{
     io::{self, IsTerminal},
@@ -12,8 +12,8 @@ use crate::{
     approve::question,
     exit::Failure,
     interrupt::Interrupts,
-    output::print,
-    render::{Colour, Palette, Render, Terminal, usage_line},
+    render::{Color, Palette, Render, Terminal, usage_line},
+    stdio::print,
     turn,
 };
 use agcore::{
@@ -22,58 +22,60 @@ use agcore::{
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
 };
-use agcore_testkit::mock_server::{Demo, MockServer, demo_behaviour};
+use agcore_testkit::mock_server::{Demo, MockServer, demo_behavior};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
 
-/// What the user says, turn by turn.
+/// The user's messages, one for each turn.
 const NAME: &str = "Hello! My name is Ada.";
 const TRAVEL: &str = "What are the weather and the time in Lisbon?";
 const NOTE: &str = "Please note: book a table in Lisbon.";
 const RECALL: &str = "What is my name?";
 
-/// Runs the demonstration and checks what it shows.
+/// Runs the demo and verifies what it shows.
 ///
 /// # Errors
-/// When anything that it shows did not really happen.
-pub(crate) async fn run(interrupts: &Interrupts, colour: Colour) -> Result<(), Failure> {
-    let palette = colour.palette(&io::stdout());
-    let server = MockServer::start(demo_behaviour())
+/// When anything it shows did not really happen.
+pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+    let palette = color.palette(&io::stdout());
+    let server = MockServer::start(demo_behavior())
         .await
-        .map_err(|error| Failure::task(format!("the demo's model server could not be started: {error}")))?;
+        .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))?;
     let dim = palette.dim;
     print(&format!(
-        "{dim}This is a real agent over real HTTP, but the model is a script: it runs on {} in this process.\nIts answers \
-         are computed from the requests that it gets. No key, no network.{dim:#}\n",
+        "{dim}A real agent over real HTTP; only the model is a script, which this process serves at {}.\nIt computes \
+         its answers from the requests it receives. No API key, no network.{dim:#}\n",
         server.base_url()
     ))?;
-    let approver = Arc::new(SaysYes {
+    let approver = Arc::new(AutoApprover {
         palette,
-        asked: AtomicUsize::new(0),
+        requests: AtomicUsize::new(0),
     });
     let session = session(&server, Arc::clone(&approver))?;
-    let mut shown = Shown::new(palette);
-    for said in [NAME, TRAVEL, NOTE, RECALL] {
+    let mut renderer = DemoRenderer::new(palette);
+    for message in [NAME, TRAVEL, NOTE, RECALL] {
         let prompt = palette.prompt;
-        print(&format!("\n{prompt}you{prompt:#}\n{said}\n\n{prompt}agent{prompt:#}\n"))?;
-        let outcome = turn::run(&session, said, interrupts, &mut shown).await?;
-        shown.answers.push(outcome.text().into_owned());
+        print(&format!(
+            "\n{prompt}you{prompt:#}\n{message}\n\n{prompt}agent{prompt:#}\n"
+        ))?;
+        let outcome = turn::run(&session, message, interrupts, &mut renderer).await?;
+        renderer.answers.push(outcome.text().into_owned());
         check_finished(&outcome)?;
     }
-    shown.check(approver.asked.load(Ordering::Relaxed))?;
+    renderer.check(approver.requests.load(Ordering::Relaxed))?;
     check_history(&session).await?;
     let usage = usage_line(&session.usage().await);
-    let good = palette.good;
+    let style = palette.success;
     print(&format!(
-        "\n{good}All turns: {usage}. Cost: none, the model was a script.{good:#}\n"
+        "\n{style}Total: {usage}. Cost: none, the model is a script.{style:#}\n"
     ))?;
     server.shutdown().await;
     Ok(())
 }
 
-fn session(server: &MockServer, approver: Arc<SaysYes>) -> Result<AgentSession, Failure> {
+fn session(server: &MockServer, approver: Arc<AutoApprover>) -> Result<AgentSession, Failure> {
     let openai = "openai".parse().map_err(|error| Failure::usage(format!("{error}")))?;
     let provider = ProviderConfig::new(openai, "demo-script")
         .with_base_url(server.base_url())
@@ -100,7 +102,8 @@ struct Note {
     text: String,
 }
 
-/// Two tools that wait for each other, so that the turn ends only if they really run side by side, and one that asks.
+/// Creates two tools that wait for each other, so that the turn ends only if they really run concurrently, and one that
+/// needs approval.
 fn tools() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
     let both = Arc::new(Barrier::new(2));
@@ -124,33 +127,36 @@ fn tools() -> Result<ToolRegistry, ToolError> {
     Ok(tools)
 }
 
-/// Answers the demo's one question, and counts.
-struct SaysYes {
+/// Approves and counts all requests.
+struct AutoApprover {
     palette: Palette,
-    asked: AtomicUsize,
+    requests: AtomicUsize,
 }
 
 #[async_trait]
-impl Approver for SaysYes {
+impl Approver for AutoApprover {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let style = self.palette.question;
-        match print(&format!("{style}{}. The demo says yes.{style:#}\n", question(request))) {
+        match print(&format!(
+            "{style}{} The demo answers yes.{style:#}\n",
+            question(request)
+        )) {
             Ok(()) => Approval::once(),
             Err(_) => Approval::deny("The output is closed."),
         }
     }
 }
 
-/// Shows the turns, and notes what has to be true of them.
-struct Shown {
+/// Renders the turns and records what the demo verifies.
+struct DemoRenderer {
     terminal: Terminal<io::Stdout, io::Stdout>,
     answers: Vec<String>,
     text_deltas: usize,
     tools_done: usize,
 }
 
-impl Shown {
+impl DemoRenderer {
     fn new(palette: Palette) -> Self {
         let plain = Terminal::new(io::stdout(), io::stdout(), palette);
         let terminal = match io::stdout().is_terminal() {
@@ -165,7 +171,7 @@ impl Shown {
         }
     }
 
-    fn check(&self, asked: usize) -> Result<(), Failure> {
+    fn check(&self, requests: usize) -> Result<(), Failure> {
         let answer = |turn: usize| self.answers.get(turn).map_or("", String::as_str);
         let facts = [
             (self.text_deltas > self.answers.len(), "the answers were not streamed"),
@@ -173,18 +179,18 @@ impl Shown {
                 answer(1).contains("21 °C") && answer(1).contains("16:40"),
                 "the tools' results did not reach the model",
             ),
-            (self.tools_done == 3, "not all three tool calls were run"),
-            (asked == 1, "not exactly one approval was asked"),
-            (answer(3).contains("Ada"), "the name of the first turn was forgotten"),
+            (self.tools_done == 3, "not all three tool calls ran"),
+            (requests == 1, "there was not exactly one approval request"),
+            (answer(3).contains("Ada"), "the name from the first turn was forgotten"),
         ];
-        match facts.iter().find(|(holds, _)| !holds) {
+        match facts.iter().find(|(is_true, _)| !is_true) {
             None => Ok(()),
-            Some((_, fault)) => Err(Failure::task(format!("the demo failed: {fault}"))),
+            Some((_, problem)) => Err(Failure::task(format!("the demo failed: {problem}"))),
         }
     }
 }
 
-impl Render for Shown {
+impl Render for DemoRenderer {
     fn event(&mut self, event: &agcore::StreamEvent) -> io::Result<()> {
         match &event.kind {
             EventKind::Text(agcore::chat::TextEvent::Text(_)) => self.text_deltas += 1,
@@ -205,5 +211,5 @@ fn check_finished(outcome: &TurnOutcome) -> Result<(), Failure> {
 async fn check_history(session: &AgentSession) -> Result<(), Failure> {
     let messages: Vec<Arc<Message>> = session.messages().await;
     agcore::chat::validate_messages(&messages)
-        .map_err(|error| Failure::task(format!("the demo failed: the history is not valid: {error}")))
+        .map_err(|error| Failure::task(format!("the demo failed: the history is invalid: {error}")))
 }

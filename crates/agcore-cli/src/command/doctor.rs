@@ -1,9 +1,9 @@
-//! `agcore doctor`: what a chat needs, looked at piece by piece, and what to do.
+//! `agcore doctor`: checks everything that a chat needs, and suggests fixes.
 
 mod check;
 mod settings;
 mod server;
-mod surroundings;
+mod system;
 
 use std::io;
 
@@ -13,38 +13,38 @@ use self::check::{Check, Status};
 use crate::{
     args::ReportArgs,
     exit::{Failure, FailureKind},
-    output::print,
-    render::{Colour, harmless_line, wrapped},
+    render::{Color, sanitized_line, wrapped},
     settings::Choices,
+    stdio::print,
 };
 
-/// Columns of status and name.
+/// The width of the columns for status and name.
 const INDENT: usize = 16;
 
-/// Looks at everything, and tells it as it goes.
+/// Runs all checks and prints each result as it is available.
 ///
 /// # Errors
-/// When something fails: the kind of the first that does.
-pub(crate) async fn run(args: &ReportArgs, colour: Colour) -> Result<(), Failure> {
+/// When a check fails, with the kind of the first failure.
+pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> {
     let mut report = Report {
-        colour,
+        color,
         is_json: args.json,
         checks: Vec::new(),
     };
-    match Choices::gather(&args.settings) {
+    match Choices::read(&args.settings) {
         Ok(choices) => {
             report.add(settings::checks(&choices))?;
             report.add(server::checks(&choices).await)?;
         }
         Err(failure) => report.add(vec![Check::fail("settings", &failure)])?,
     }
-    report.add(surroundings::checks(colour))?;
-    report.end()
+    report.add(system::checks(color))?;
+    report.finish()
 }
 
-/// What was found so far.
+/// The results so far.
 struct Report {
-    colour: Colour,
+    color: Color,
     is_json: bool,
     checks: Vec<Check>,
 }
@@ -58,24 +58,24 @@ impl Report {
         Ok(())
     }
 
-    /// `ok    key       set (environment, OPENAI_API_KEY)`, and what to do beneath it.
+    /// Formats a check, followed by its advice: `ok    key       set (environment, OPENAI_API_KEY)`.
     fn line(&self, check: &Check) -> String {
-        let palette = self.colour.palette(&io::stdout());
+        let palette = self.color.palette(&io::stdout());
         let (style, word) = match check.status {
-            Status::Ok => (palette.good, "ok"),
-            Status::Warn => (palette.doubtful, "warn"),
-            Status::Fail => (palette.bad, "fail"),
+            Status::Ok => (palette.success, "ok"),
+            Status::Warn => (palette.warning, "warn"),
+            Status::Fail => (palette.error, "fail"),
         };
-        let first = format!("{word:<5} {:<9} {}", check.name, harmless_line(&check.message));
+        let first = format!("{word:<5} {:<9} {}", check.name, sanitized_line(&check.message));
         let mut line = wrapped(&first, INDENT).replacen(word, &format!("{style}{word}{style:#}"), 1) + "\n";
         for advice in check.advice.iter().flat_map(|advice| advice.lines()) {
-            let advice = wrapped(&format!("{:INDENT$}→ {}", "", harmless_line(advice)), INDENT + 2);
+            let advice = wrapped(&format!("{:INDENT$}→ {}", "", sanitized_line(advice)), INDENT + 2);
             line += &(advice + "\n");
         }
         line
     }
 
-    fn end(&self) -> Result<(), Failure> {
+    fn finish(&self) -> Result<(), Failure> {
         let failed: Vec<FailureKind> = self.checks.iter().filter_map(|check| check.kind).collect();
         if self.is_json {
             let report = json!({"ok": failed.is_empty(), "checks": self.checks});

@@ -1,4 +1,4 @@
-//! `agcore inspect`: what a model server's saved answers say, in the neutral form.
+//! `agcore inspect`: decodes saved responses of model servers into a vendor-neutral form.
 
 mod case_file;
 mod cassette;
@@ -8,7 +8,7 @@ mod stream;
 
 use std::path::Path;
 
-use agcore::llm::wire_case::{self, run};
+use agcore::llm::wire::wire_case::{self, run};
 
 pub(crate) use self::{cassette::cassette, stream::stream};
 
@@ -18,42 +18,42 @@ use crate::{
     exit::Failure,
 };
 
-/// Decodes cases. One that cannot be decoded is named, and the others are written.
+/// Decodes cases. A case that cannot be decoded is reported, and the others are still written.
 ///
 /// # Errors
-/// When a case could not be decoded, or the results cannot be written.
+/// When a case could not be decoded or written.
 pub(crate) fn cases(args: &CaseArgs) -> Result<(), Failure> {
     let mut output = Output::new(args.out.as_deref())?;
-    let mut bad = 0;
+    let mut failed = 0;
     for file in &args.files {
-        if let Err(why) = case(file, args.mode, &mut output)? {
-            bad += 1;
-            output.complain(&format!("{}: {why}", file.display()))?;
+        if let Err(error) = case(file, args.mode, &mut output)? {
+            failed += 1;
+            output.report(&format!("{}: {error}", file.display()))?;
         }
     }
-    match bad {
+    match failed {
         0 => Ok(()),
         _ => Err(Failure::task(format!(
-            "{bad} of {} cases were not written",
+            "{failed} of {} cases could not be decoded or written",
             args.files.len()
         ))),
     }
 }
 
-/// Decodes and writes a case; or says what is wrong with it.
+/// Decodes and writes a case. The inner error is specific to this case.
 ///
 /// # Errors
-/// When no result can be written any more.
+/// When no more results can be written.
 fn case(path: &Path, mode: ReadMode, output: &mut Output) -> Result<Result<(), String>, Failure> {
     let result = CaseFile::read(path)
-        .and_then(|file| run(&file.case, &file.body, in_words_of_the_library(mode)).map_err(|error| error.to_string()));
+        .and_then(|file| run(&file.case, &file.body, library_mode(mode)).map_err(|error| error.to_string()));
     match result {
         Ok(result) => output.write(&result),
-        Err(why) => Ok(Err(why)),
+        Err(error) => Ok(Err(error)),
     }
 }
 
-fn in_words_of_the_library(mode: ReadMode) -> wire_case::ReadMode {
+fn library_mode(mode: ReadMode) -> wire_case::ReadMode {
     match mode {
         ReadMode::Listed => wire_case::ReadMode::Splits,
         ReadMode::Whole => wire_case::ReadMode::Whole,

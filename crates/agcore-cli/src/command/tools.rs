@@ -1,30 +1,30 @@
-//! `agcore tools`: the command line's own tools, without a model.
+//! `agcore tools`: the chat's tools, without a model.
 
-mod input;
-mod person;
+mod arguments;
+mod terminal_approver;
 mod call;
 
-use self::call::Offered;
+use self::call::ToolSet;
 use agcore::tools::{RegisteredTool, ToolRegistry};
 use serde_json::{Value, json};
 
 use crate::{
     args::{PolicyArgs, ToolsCommand},
-    exit::Failure,
+    exit::{Failure, suggestion},
     interrupt::Interrupts,
     listing::listing,
-    output::print,
     policy::Policy,
-    render::Colour,
+    render::{Color, sanitized_line},
     sample_tools,
     settings::ToolSettings,
+    stdio::print,
 };
 
-/// Runs a command about tools.
+/// Runs a `tools` command.
 ///
 /// # Errors
-/// No such tool, settings that do not fit, or what the call failed with.
-pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, colour: Colour) -> Result<(), Failure> {
+/// When there is no such tool, the settings are invalid, or the call fails.
+pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
     match command {
         ToolsCommand::List(args) => print(&listing(&tools, &policy(&tools, args)?, None)),
@@ -38,13 +38,13 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, colour:
             let policy = policy(&tools, &args.policy)?;
             call::run(
                 args,
-                &Offered {
+                &ToolSet {
                     tools: &tools,
                     policy: &policy,
                 },
                 &tool,
                 interrupts,
-                colour,
+                color,
             )
             .await
         }
@@ -56,21 +56,26 @@ fn policy(tools: &ToolRegistry, args: &PolicyArgs) -> Result<Policy, Failure> {
 }
 
 fn find(tools: &ToolRegistry, name: &str) -> Result<RegisteredTool, Failure> {
-    let snapshot = tools.snapshot();
-    let found = snapshot.find(name).cloned();
-    found.map_err(|error| Failure::usage(format!("{error}\n`agcore tools list` lists them.")))
+    tools.get(name).ok_or_else(|| {
+        let known = tools.list();
+        let near = suggestion(name, known.iter().map(|tool| tool.name().as_str()));
+        Failure::usage(format!(
+            "unknown tool `{}`{near}\nRun `agcore tools list` to see all tools.",
+            sanitized_line(name)
+        ))
+    })
 }
 
-/// All that is known of a tool.
+/// Describes a tool as JSON.
 fn described(tool: &RegisteredTool, policy: &Policy) -> Value {
-    let standing = policy.standing(tool, None);
+    let access = policy.access(tool, None);
     let mut shown = json!({
         "name": tool.name(),
         "description": tool.tool().description(),
         "permissions": tool.permissions(),
         "annotations": tool.annotations(),
-        "standing": standing.word(),
-        "reason": standing.reason(),
+        "standing": access.as_str(),
+        "reason": access.reason(),
         "parameters": tool.tool().parameters(),
     });
     if let (Some(members), Some(output)) = (shown.as_object_mut(), tool.tool().output_schema()) {

@@ -1,19 +1,19 @@
-//! [`Card`]: a tool's call in one line.
+//! [`Card`]: a finished tool call on one line.
 
 use std::{fmt, time::Duration};
 
 use super::{
     style::Palette,
-    text::{columns, shortened},
+    text::{columns, truncated},
 };
 
-/// The columns of a tool's name; a model may ask for a tool that nobody has.
-const NAME: usize = 64;
+/// The maximum width of a tool's name. A model may call a tool that does not exist, by any name.
+const MAX_NAME: usize = 64;
 
-/// The least that is shown of an input or output, even if it breaks the line.
-const LEAST: usize = 8;
+/// The minimum width of an input or output, even if the line then exceeds the window.
+const MIN_WIDTH: usize = 8;
 
-/// A call that is done.
+/// A finished call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Card<'a> {
     pub(super) name: &'a str,
@@ -24,31 +24,40 @@ pub(super) struct Card<'a> {
 }
 
 impl Card<'_> {
-    /// `✓ name arguments 12 ms result`, within this width.
+    /// Formats the card within this width: `✓ name arguments 12 ms result`.
     pub(super) fn line(&self, palette: Palette, width: usize) -> String {
-        let Palette { good, bad, dim, .. } = palette;
-        let (style, sign) = if self.is_error { (bad, '✗') } else { (good, '✓') };
-        let (name, time) = (shortened(self.name, NAME), Shown(self.duration).to_string());
-        // The sign, and the spaces between the parts.
-        let room = width.saturating_sub(columns(&name) + columns(&time) + 5);
-        let output = shortened(self.output, room.max(LEAST));
-        let left = room.saturating_sub(columns(&output)).max(room / 3).max(LEAST);
-        let input = shortened(arguments(self.input), left);
-        let room = room.saturating_sub(columns(&input)).max(LEAST);
-        let output = shortened(self.output, room);
+        let Palette {
+            success, error, dim, ..
+        } = palette;
+        let (style, sign) = if self.is_error {
+            (error, '✗')
+        } else {
+            (success, '✓')
+        };
+        let (name, time) = (truncated(self.name, MAX_NAME), HumanDuration(self.duration).to_string());
+        // Five columns are for the sign and the spaces between the parts.
+        let available = width.saturating_sub(columns(&name) + columns(&time) + 5);
+        let output = truncated(self.output, available.max(MIN_WIDTH));
+        let left = available
+            .saturating_sub(columns(&output))
+            .max(available / 3)
+            .max(MIN_WIDTH);
+        let input = truncated(arguments(self.input), left);
+        let available = available.saturating_sub(columns(&input)).max(MIN_WIDTH);
+        let output = truncated(self.output, available);
         let space = if input.is_empty() { "" } else { " " };
         format!("{style}{sign} {name}{style:#}{space}{dim}{input} {time}{dim:#} {output}")
     }
 }
 
-/// Name and arguments of a call, within this width.
+/// Formats the name and the arguments of a call within this width.
 pub(super) fn call(name: &str, input: &str, width: usize) -> (String, String) {
-    let name = shortened(name, NAME);
-    let room = width.saturating_sub(columns(&name) + 3).max(LEAST);
-    (name, shortened(arguments(input), room))
+    let name = truncated(name, MAX_NAME);
+    let available = width.saturating_sub(columns(&name) + 3).max(MIN_WIDTH);
+    (name, truncated(arguments(input), available))
 }
 
-/// Arguments that say something.
+/// Hides empty arguments.
 fn arguments(input: &str) -> &str {
     match input.trim() {
         "{}" => "",
@@ -56,10 +65,10 @@ fn arguments(input: &str) -> &str {
     }
 }
 
-/// A duration for people.
-pub(super) struct Shown(pub(super) Duration);
+/// Formats a duration as `12 ms` or `1.2 s`.
+pub(super) struct HumanDuration(pub(super) Duration);
 
-impl fmt::Display for Shown {
+impl fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 < Duration::from_secs(1) {
             write!(f, "{} ms", self.0.as_millis())
@@ -74,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_fits_and_shows_a_part_of_all() {
+    fn fits_the_width_and_shows_part_of_everything() {
         let check = |input: &str, output: &str, width: usize, expected: &str| {
             let card = Card {
                 name: "get",

@@ -1,30 +1,30 @@
-//! What became of a conversation that was too long, in words.
+//! Notices about the compaction of a conversation.
 
 use agcore::chat::{CompactionMethod, ContextEvent};
 
-use super::text::harmless;
+use super::text::sanitized;
 
-/// How a conversation was made shorter; tokens are estimates of a whole request.
-pub(crate) fn made_shorter(method: CompactionMethod, before: u64, after: u64) -> String {
-    let what = match method {
-        CompactionMethod::Prune => "Old tool results were taken out",
-        CompactionMethod::Summary => "The older part was summed up",
-        _ => "The conversation was made shorter",
+/// Describes how a conversation was compacted. The token counts are estimates for a whole request.
+pub(crate) fn compaction_line(method: CompactionMethod, before: u64, after: u64) -> String {
+    let action = match method {
+        CompactionMethod::Prune => "Removed old tool results",
+        CompactionMethod::Summary => "Summarized the older part of the conversation",
+        _ => "Shortened the conversation",
     };
-    format!("{what}: about {before} tokens before, {after} after.")
+    format!("{action}: about {before} tokens before, {after} after.")
 }
 
-/// What happened by itself; nothing where there is nothing to say.
+/// Describes an automatic compaction, or returns `None` if there is nothing to show.
 pub(super) fn context_line(event: &ContextEvent) -> Option<String> {
     match event {
         ContextEvent::Compacted {
             method,
             tokens_before,
             tokens_after,
-        } => Some(format!("⇣ {}", made_shorter(*method, *tokens_before, *tokens_after))),
+        } => Some(format!("⇣ {}", compaction_line(*method, *tokens_before, *tokens_after))),
         ContextEvent::CompactionFailed { fault } => Some(format!(
-            "⇣ The conversation could not be summed up: {}",
-            harmless(&fault.to_string())
+            "⇣ Could not summarize the conversation: {}",
+            sanitized(&fault.to_string())
         )),
         _ => None,
     }

@@ -1,34 +1,36 @@
-//! [`Layout`]: words into lines of a width. What is written is never taken back.
+//! [`Layout`]: breaks text into lines, incrementally. Text that was written is never changed.
 
 use std::fmt::Write;
 
 use anstyle::Style;
+use terminal_size::{Width, terminal_size};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::window;
+/// The minimum width of a line without its indent, however narrow the window is.
+const MIN_WIDTH: usize = 8;
 
-/// The least that a line holds beside its indent, however narrow the window.
-const LEAST: usize = 8;
-
-/// Joins what stands before and after it into one sign.
+/// Joins the characters on both sides into one symbol.
 const JOINER: char = '\u{200d}';
 
-/// Puts words into lines. A word is held back until it ends.
+/// The width that is assumed if standard output is not a terminal.
+const DEFAULT_WIDTH: usize = 120;
+
+/// Breaks text into lines. A word is held back until it is complete.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Columns of a line.
+    /// The width of a line, in columns.
     width: usize,
-    /// What stands before each further line, and its columns.
-    hang: (String, usize),
-    /// Columns of this line that are taken.
+    /// The indent of continuation lines, and its width.
+    indent: (String, usize),
+    /// The columns used on the current line.
     column: usize,
-    /// Spaces that are due when a word follows on the same line.
+    /// Spaces to write if another word follows on the same line.
     spaces: usize,
-    /// The word that has not ended, by style.
+    /// The incomplete word, by style.
     word: Vec<(Style, String)>,
-    /// Its last character.
+    /// The last character of the word.
     last: Option<char>,
-    /// Whether the word is longer than a line and goes out as it comes; the terminal breaks it.
+    /// Whether the word is longer than a line and is written as it arrives; the terminal then breaks it.
     is_long: bool,
 }
 
@@ -36,7 +38,7 @@ impl Layout {
     pub(super) fn new(width: usize) -> Self {
         Self {
             width,
-            hang: (String::new(), 0),
+            indent: (String::new(), 0),
             column: 0,
             spaces: 0,
             word: Vec::new(),
@@ -45,28 +47,28 @@ impl Layout {
         }
     }
 
-    /// Columns from the next line break on.
+    /// Sets the width, from the next line break on.
     pub(super) fn set_width(&mut self, width: usize) {
         self.width = width;
     }
 
-    /// Begins a line with this, and says what stands before its continuations.
-    pub(super) fn begin(&mut self, head: &str, hang: String, columns: usize, out: &mut String) {
+    /// Starts a line with a head and sets the indent of its continuation lines, whose width is `columns`.
+    pub(super) fn begin(&mut self, head: &str, indent: String, columns: usize, out: &mut String) {
         out.push_str(head);
-        self.hang = (hang, columns);
+        self.indent = (indent, columns);
         self.column = columns;
         self.spaces = 0;
         self.last = None;
     }
 
-    /// More text of the line.
+    /// Adds text to the line.
     pub(super) fn text(&mut self, style: Style, text: &str, out: &mut String) {
         for c in text.chars() {
             self.character(style, c, out);
         }
     }
 
-    /// Text that is written as it is: code, whose lines are its own.
+    /// Adds text without breaking it, for code.
     pub(super) fn verbatim(&mut self, text: &str, out: &mut String) {
         self.end_word(out);
         out.push_str(text);
@@ -76,7 +78,7 @@ impl Layout {
     pub(super) fn end(&mut self, out: &mut String) {
         self.end_word(out);
         out.push('\n');
-        self.hang = (String::new(), 0);
+        self.indent = (String::new(), 0);
         self.column = 0;
         self.spaces = 0;
     }
@@ -95,47 +97,47 @@ impl Layout {
             Some((same, text)) if *same == style => text.push(c),
             _ => self.word.push((style, c.into())),
         }
-        if self.is_long || columns(&self.word) > self.room() {
-            self.put_long(out);
+        if self.is_long || columns(&self.word) > self.line_width() {
+            self.write_long(out);
         }
     }
 
-    /// The columns of a whole line.
-    fn room(&self) -> usize {
-        self.width.saturating_sub(self.hang.1).max(LEAST)
+    /// Returns the columns available to text on a continuation line.
+    fn line_width(&self) -> usize {
+        self.width.saturating_sub(self.indent.1).max(MIN_WIDTH)
     }
 
     fn end_word(&mut self, out: &mut String) {
         let width = columns(&self.word);
         if width > 0 {
-            self.make_place(width, out);
-            self.put(width, out);
+            self.break_line_for(width, out);
+            self.write_word(width, out);
         }
         self.last = None;
         self.is_long = false;
     }
 
-    /// Writes what there is of a word that is longer than a line. Broken by the terminal alone, an address stays one for
-    /// whoever copies it.
-    fn put_long(&mut self, out: &mut String) {
+    /// Writes the part of an overlong word that has arrived. Only the terminal breaks it, so that a long URL can be
+    /// copied in one piece.
+    fn write_long(&mut self, out: &mut String) {
         let width = columns(&self.word);
         if !self.is_long {
             self.is_long = true;
-            self.make_place(width, out);
+            self.break_line_for(width, out);
         }
-        self.put(width, out);
+        self.write_word(width, out);
         if self.column > self.width {
             self.column = (self.column - 1) % self.width.max(1) + 1;
         }
     }
 
-    /// Breaks the line where the word does not fit.
-    fn make_place(&mut self, width: usize, out: &mut String) {
-        let is_first = self.column <= self.hang.1;
-        if !is_first && self.column + self.spaces + width > self.width.max(self.hang.1 + LEAST) {
+    /// Starts a new line if a word of this width does not fit on the current one; else writes the pending spaces.
+    fn break_line_for(&mut self, width: usize, out: &mut String) {
+        let is_first = self.column <= self.indent.1;
+        if !is_first && self.column + self.spaces + width > self.width.max(self.indent.1 + MIN_WIDTH) {
             out.push('\n');
-            out.push_str(&self.hang.0);
-            self.column = self.hang.1;
+            out.push_str(&self.indent.0);
+            self.column = self.indent.1;
         } else {
             out.extend(std::iter::repeat_n(' ', self.spaces));
             self.column += self.spaces;
@@ -143,7 +145,7 @@ impl Layout {
         self.spaces = 0;
     }
 
-    fn put(&mut self, width: usize, out: &mut String) {
+    fn write_word(&mut self, width: usize, out: &mut String) {
         for (style, text) in self.word.drain(..) {
             styled(style, &text, out);
         }
@@ -151,16 +153,21 @@ impl Layout {
     }
 }
 
-/// Lines of a text, broken at words to fit the window; what a line goes on with is indented by so many columns.
-pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    broken(text, indent, window::columns())
+/// Returns the width of the window. It is queried each time because the window may be resized.
+pub(super) fn window_width() -> usize {
+    terminal_size().map_or(DEFAULT_WIDTH, |(Width(width), _)| usize::from(width).max(1))
 }
 
-fn broken(text: &str, indent: usize, width: usize) -> String {
+/// Wraps text to the width of the window. Continuation lines are indented by this many columns.
+pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    wrapped_to(text, indent, window_width())
+}
+
+fn wrapped_to(text: &str, indent: usize, width: usize) -> String {
     let mut layout = Layout::new(width);
     let mut out = String::new();
     for line in text.split('\n') {
-        layout.hang = (" ".repeat(indent), indent);
+        layout.indent = (" ".repeat(indent), indent);
         layout.text(Style::new(), line, &mut out);
         layout.end(&mut out);
     }
@@ -168,10 +175,10 @@ fn broken(text: &str, indent: usize, width: usize) -> String {
     out
 }
 
-/// Text in a style.
+/// Writes text in a style.
 pub(super) fn styled(style: Style, text: &str, out: &mut String) {
     if !text.is_empty() {
-        // A text can always be written to.
+        // Writing to a string cannot fail.
         let _ = write!(out, "{style}{text}{style:#}");
     }
 }
@@ -180,35 +187,40 @@ fn columns(word: &[(Style, String)]) -> usize {
     word.iter().map(|(_, text)| text.width()).sum()
 }
 
-/// Whether a line may end between these two although no space is there: beside wide characters, as in Chinese, but not
-/// before what closes, after what opens, or within a sign of several characters.
+/// Returns whether a line may break between two characters without a space, as in Chinese text: only next to a wide
+/// character, but not before closing or after opening punctuation, and not within a symbol of several characters.
 fn may_break(last: char, next: char) -> bool {
     let width = |c: char| c.width().unwrap_or(0);
     let is_wide = width(last) == 2 || width(next) == 2;
-    is_wide && width(next) > 0 && last != JOINER && !closes(next) && !opens(last) && !changes(last, next)
+    is_wide
+        && width(next) > 0
+        && last != JOINER
+        && !is_closing(next)
+        && !is_opening(last)
+        && !continues_symbol(last, next)
 }
 
-fn closes(c: char) -> bool {
+fn is_closing(c: char) -> bool {
     ",.;:!?)]}%，。、；：！？）」』】》〉〕”’…·ー".contains(c)
 }
 
-fn opens(c: char) -> bool {
+fn is_opening(c: char) -> bool {
     "([{（「『【《〈〔“‘".contains(c)
 }
 
-/// A skin tone after a sign; two halves of a flag.
-fn changes(last: char, next: char) -> bool {
+/// Returns whether the second character modifies the first: a skin tone, or the second half of a flag.
+fn continues_symbol(last: char, next: char) -> bool {
     let is_flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
     ('\u{1f3fb}'..='\u{1f3ff}').contains(&next) || is_flag(last) && is_flag(next)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::broken;
+    use super::wrapped_to;
 
     #[test]
-    fn what_a_line_goes_on_with_is_indented_and_fits() {
-        let check = |text: &str, expected: &str| assert_eq!(broken(text, 4, 16), expected, "{text}");
+    fn continuation_lines_are_indented_and_fit() {
+        let check = |text: &str, expected: &str| assert_eq!(wrapped_to(text, 4, 16), expected, "{text}");
         check("one two three four five six", "one two three\n    four five\n    six");
         check("one\n  two", "one\n  two");
         check("", "");

@@ -1,9 +1,8 @@
-//! [`Markdown`]: an answer as it comes, into lines of a terminal.
+//! [`Markdown`]: formats an answer for the terminal while it is streamed.
 //!
-//! What is written is never taken back: a word is held back until it ends, a mark until it is known to be one, the beginning
-//! of a line until it tells what the line is. So the output is the same however the text is cut into pieces. Parsers that
-//! want the whole text cannot do this; tables stay text.
-
+//! Output is never changed once it was written: a word is held back until it is complete, a mark until its meaning is
+//! known, the beginning of a line until it shows what kind of line it is. The output is therefore independent of how
+//! the text is split into pieces. Existing parsers need the whole text and cannot do this. Tables are written as text.
 mod block;
 mod inline;
 
@@ -12,49 +11,49 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Effects, Style};
 
 use self::{
-    block::{Kind, Start},
-    inline::{Mark, Part, Rest},
+    block::{BlockKind, LineStart},
+    inline::{Mark, Rest, Span},
 };
 use super::{
     layout::{Layout, styled},
-    text::harmless,
+    text::sanitized,
 };
 
-/// Columns of a line across, where there are so many.
-const RULE: usize = 40;
+/// The maximum width of a horizontal rule.
+const MAX_RULE_WIDTH: usize = 40;
 
-/// Shows Markdown piece by piece.
+/// Formats Markdown piece by piece.
 #[derive(Debug)]
 pub(crate) struct Markdown {
-    /// Whether styles stand for marks; else the marks stay, and there are no escape codes.
+    /// Whether styles replace the marks. Otherwise the marks are kept and there are no escape codes.
     has_styles: bool,
     layout: Layout,
     width: usize,
     line: Line,
-    /// The code that is open: what ends it.
+    /// The open code fence: its character and length.
     fence: Option<(char, usize)>,
-    /// Whether an empty line is due before the next one; none is before the first and after the last.
-    is_blank_due: bool,
-    has_begun: bool,
+    /// Whether to write an empty line before the next line. None is written before the first line or after the last.
+    is_blank_pending: bool,
+    has_started: bool,
 }
 
-/// The line that has not ended.
+/// The incomplete line.
 #[derive(Debug)]
 enum Line {
-    /// Its beginning, which does not tell yet what it is.
+    /// A beginning that does not show yet what kind of line it is.
     Start(String),
-    /// Text in a style: what is not decided of it, and what stood before.
+    /// Text in a style: the part not written yet, and the character before it.
     Text {
         style: Style,
         rest: String,
         before: Option<char>,
     },
-    /// Code.
+    /// A line of code.
     Code,
 }
 
 impl Markdown {
-    /// An answer; with styles, or with the marks as they are.
+    /// Creates a formatter, with styles or with the marks kept.
     pub(crate) fn new(has_styles: bool) -> Self {
         Self {
             has_styles,
@@ -62,57 +61,57 @@ impl Markdown {
             width: usize::MAX / 2,
             line: Line::Start(String::new()),
             fence: None,
-            is_blank_due: false,
-            has_begun: false,
+            is_blank_pending: false,
+            has_started: false,
         }
     }
 
-    /// How many columns the lines from here on have.
+    /// Sets the width, from the next line break on.
     pub(crate) fn set_width(&mut self, columns: usize) {
         self.width = columns;
         self.layout.set_width(columns);
     }
 
-    /// Whether it is at the beginning of a line, with nothing held back.
+    /// Returns whether the output is at the start of a line, with nothing held back.
     pub(crate) fn is_at_line(&self) -> bool {
         matches!(&self.line, Line::Start(held) if held.is_empty())
     }
 
-    /// More of the answer.
+    /// Adds a piece of the answer.
     pub(crate) fn push(&mut self, text: &str, out: &mut String) {
         let text = text.replace('\r', "");
-        let text = harmless(&text);
+        let text = sanitized(&text);
         for piece in text.split_inclusive('\n') {
             match piece.strip_suffix('\n') {
-                None => self.more(piece, out),
+                None => self.push_line_part(piece, out),
                 Some(end) => {
-                    self.more(end, out);
+                    self.push_line_part(end, out);
                     self.end_line(out);
                 }
             }
         }
     }
 
-    /// The answer ends; another one may follow.
+    /// Ends the answer. Another one may follow.
     pub(crate) fn finish(&mut self, out: &mut String) {
         if !self.is_at_line() {
             self.end_line(out);
         }
         self.fence = None;
-        self.is_blank_due = false;
-        self.has_begun = false;
+        self.is_blank_pending = false;
+        self.has_started = false;
     }
 
-    /// More of the line.
-    fn more(&mut self, text: &str, out: &mut String) {
+    /// Adds text to the line.
+    fn push_line_part(&mut self, text: &str, out: &mut String) {
         match &mut self.line {
             Line::Start(held) => {
                 held.push_str(text);
-                self.decide(false, out);
+                self.classify(false, out);
             }
             Line::Text { rest, .. } => {
                 rest.push_str(text);
-                self.decided_text(false, out);
+                self.write_text(false, out);
             }
             Line::Code => self.layout.verbatim(text, out),
         }
@@ -120,13 +119,13 @@ impl Markdown {
 
     fn end_line(&mut self, out: &mut String) {
         if let Line::Start(_) = self.line {
-            self.decide(true, out);
+            self.classify(true, out);
         }
         match self.line {
-            // Blank, or the edge of code: it was nothing to write.
+            // A blank line or a code fence, which has no output.
             Line::Start(_) => {}
             Line::Text { .. } => {
-                self.decided_text(true, out);
+                self.write_text(true, out);
                 self.layout.end(out);
             }
             Line::Code => {
@@ -137,15 +136,15 @@ impl Markdown {
         self.line = Line::Start(String::new());
     }
 
-    /// Finds out what the line is, and writes what was held back.
-    fn decide(&mut self, is_whole: bool, out: &mut String) {
+    /// Classifies the line if possible, and writes the text that was held back.
+    fn classify(&mut self, is_whole: bool, out: &mut String) {
         let Line::Start(held) = &mut self.line else {
             return;
         };
         let held = std::mem::take(held);
-        let is_decided = match self.fence {
-            Some((mark, count)) => self.decide_code(&held, mark, count, is_whole, out),
-            None => match block::start(&held, is_whole) {
+        let is_classified = match self.fence {
+            Some((mark, count)) => self.classify_code(&held, mark, count, is_whole, out),
+            None => match block::classify(&held, is_whole) {
                 Some(start) => {
                     self.begin(&start, &held, out);
                     true
@@ -153,14 +152,14 @@ impl Markdown {
                 None => false,
             },
         };
-        if !is_decided {
+        if !is_classified {
             self.line = Line::Start(held);
         }
     }
 
-    /// A line of code, or the one that ends it.
-    fn decide_code(&mut self, held: &str, mark: char, count: usize, is_whole: bool, out: &mut String) -> bool {
-        match block::ends_code(held, mark, count, is_whole) {
+    /// Handles a line within a code block, or the fence that closes it.
+    fn classify_code(&mut self, held: &str, mark: char, count: usize, is_whole: bool, out: &mut String) -> bool {
+        match block::closes_fence(held, mark, count, is_whole) {
             None => return false,
             Some(false) => self.begin_code(held, out),
             Some(true) => {
@@ -173,70 +172,72 @@ impl Markdown {
         true
     }
 
-    fn begin(&mut self, start: &Start, line: &str, out: &mut String) {
-        if start.kind == Kind::Blank && start.quotes == 0 {
-            self.is_blank_due = self.has_begun;
+    fn begin(&mut self, start: &LineStart, line: &str, out: &mut String) {
+        if start.kind == BlockKind::Blank && start.quotes == 0 {
+            self.is_blank_pending = self.has_started;
             return;
         }
-        self.due(out);
-        if let Kind::Fence(mark, count) = start.kind {
+        self.write_pending_blank(out);
+        if let BlockKind::Fence(mark, count) = start.kind {
             self.fence = Some((mark, count));
             if self.has_styles {
                 return;
             }
         }
-        let (head, hang, columns) = self.head(start);
-        self.layout.begin(&head, hang, columns, out);
+        let (head, indent, columns) = self.head(start);
+        self.layout.begin(&head, indent, columns, out);
         let (style, rest) = self.content(start, line, columns);
         self.line = Line::Text {
             style,
             rest,
             before: None,
         };
-        self.decided_text(false, out);
+        self.write_text(false, out);
     }
 
-    /// The empty line that is due.
-    fn due(&mut self, out: &mut String) {
-        if std::mem::take(&mut self.is_blank_due) {
+    /// Writes the pending empty line.
+    fn write_pending_blank(&mut self, out: &mut String) {
+        if std::mem::take(&mut self.is_blank_pending) {
             out.push('\n');
         }
-        self.has_begun = true;
+        self.has_started = true;
     }
 
-    /// What stands before a line, before its continuations, and how many columns that takes.
-    fn head(&self, start: &Start) -> (String, String, usize) {
+    /// Returns the head of a line, the indent of its continuation lines, and the width of both.
+    fn head(&self, start: &LineStart) -> (String, String, usize) {
         let dim = self.style(Style::new().dimmed());
         let mut bars = String::new();
         let bar = if self.has_styles { "│ " } else { "> " };
         styled(dim, &bar.repeat(start.quotes), &mut bars);
         bars.push_str(&" ".repeat(start.indent));
         let mark = match &start.kind {
-            Kind::Item(Some(number)) => format!("{number} "),
-            Kind::Item(None) if self.has_styles => "• ".to_owned(),
-            Kind::Item(None) => "- ".to_owned(),
+            BlockKind::Item(Some(number)) => format!("{number} "),
+            BlockKind::Item(None) if self.has_styles => "• ".to_owned(),
+            BlockKind::Item(None) => "- ".to_owned(),
             _ => String::new(),
         };
         let columns = mark.chars().count();
-        let hang = bars.clone() + &" ".repeat(columns);
-        (bars + &mark, hang, start.quotes * 2 + start.indent + columns)
+        let indent = bars.clone() + &" ".repeat(columns);
+        (bars + &mark, indent, start.quotes * 2 + start.indent + columns)
     }
 
-    /// The text of a line, and its style.
-    fn content(&self, start: &Start, line: &str, columns: usize) -> (Style, String) {
+    /// Returns the style and the text of a line.
+    fn content(&self, start: &LineStart, line: &str, columns: usize) -> (Style, String) {
         let dim = Style::new().dimmed();
         let text = &line[start.bytes..];
         match start.kind {
-            Kind::Rule if self.has_styles => (dim, "─".repeat(RULE.min(self.width.saturating_sub(columns)))),
-            Kind::TableRule => (dim, text.to_owned()),
-            Kind::Heading if self.has_styles => (AnsiColor::Cyan.on_default().bold(), text.to_owned()),
-            Kind::Heading => (Style::new(), line[..start.bytes].trim_start().to_owned() + text),
+            BlockKind::Rule if self.has_styles => {
+                (dim, "─".repeat(MAX_RULE_WIDTH.min(self.width.saturating_sub(columns))))
+            }
+            BlockKind::TableRule => (dim, text.to_owned()),
+            BlockKind::Heading if self.has_styles => (AnsiColor::Cyan.on_default().bold(), text.to_owned()),
+            BlockKind::Heading => (Style::new(), line[..start.bytes].trim_start().to_owned() + text),
             _ => (Style::new(), text.to_owned()),
         }
     }
 
-    /// Writes what is decided of the line's text.
-    fn decided_text(&mut self, is_whole: bool, out: &mut String) {
+    /// Writes the part of the line's text whose formatting is known.
+    fn write_text(&mut self, is_whole: bool, out: &mut String) {
         let Line::Text { style, rest, before } = &mut self.line else {
             return;
         };
@@ -244,13 +245,13 @@ impl Markdown {
             self.layout.text(Style::new(), &std::mem::take(rest), out);
             return;
         }
-        let done = parts(&mut self.layout, *style, rest, before, is_whole, out);
+        let done = write_spans(&mut self.layout, *style, rest, before, is_whole, out);
         rest.drain(..done);
     }
 
-    /// A line of code; its style holds until it ends.
+    /// Starts a line of code, whose style lasts until the line ends.
     fn begin_code(&mut self, text: &str, out: &mut String) {
-        self.due(out);
+        self.write_pending_blank(out);
         self.line = Line::Code;
         let _ = write!(out, "{}", self.code_style());
         self.layout.verbatim(text, out);
@@ -265,8 +266,8 @@ impl Markdown {
     }
 }
 
-/// Writes the parts of a text that are decided, and tells how many bytes they take.
-fn parts(
+/// Writes the spans of a text that are complete, and returns how many bytes were consumed.
+fn write_spans(
     layout: &mut Layout,
     style: Style,
     text: &str,
@@ -281,30 +282,30 @@ fn parts(
             before: *before,
             is_whole,
         };
-        let Some((part, bytes)) = inline::next(rest) else {
+        let Some((span, bytes)) = inline::next(rest) else {
             return done;
         };
-        show(layout, style, part, out);
+        write_span(layout, style, span, out);
         *before = rest.text[..bytes].chars().next_back();
         done += bytes;
     }
 }
 
-fn show(layout: &mut Layout, style: Style, part: Part<'_>, out: &mut String) {
-    match part {
-        Part::Text(text) => layout.text(style, text, out),
-        Part::Code(code) => layout.text(style.fg_color(Some(AnsiColor::Green.into())), code, out),
-        Part::Marked(mark, inside) => {
+fn write_span(layout: &mut Layout, style: Style, span: Span<'_>, out: &mut String) {
+    match span {
+        Span::Text(text) => layout.text(style, text, out),
+        Span::Code(code) => layout.text(style.fg_color(Some(AnsiColor::Green.into())), code, out),
+        Span::Marked(mark, inside) => {
             let effects = match mark {
                 Mark::Emphasis => Effects::ITALIC,
                 Mark::Strong => Effects::BOLD,
                 Mark::Both => Effects::BOLD | Effects::ITALIC,
-                Mark::Struck => Effects::STRIKETHROUGH,
+                Mark::Strikethrough => Effects::STRIKETHROUGH,
             };
-            whole(layout, style.effects(style.get_effects() | effects), inside, out);
+            write_nested(layout, style.effects(style.get_effects() | effects), inside, out);
         }
-        Part::Link(text, target) => {
-            whole(layout, style.underline(), text, out);
+        Span::Link(text, target) => {
+            write_nested(layout, style.underline(), text, out);
             if target != text && !target.is_empty() {
                 layout.text(style.dimmed(), &format!(" ({target})"), out);
             }
@@ -312,9 +313,9 @@ fn show(layout: &mut Layout, style: Style, part: Part<'_>, out: &mut String) {
     }
 }
 
-/// Text of which nothing is missing.
-fn whole(layout: &mut Layout, style: Style, text: &str, out: &mut String) {
-    parts(layout, style, text, &mut None, true, out);
+/// Writes complete text that may contain spans.
+fn write_nested(layout: &mut Layout, style: Style, text: &str, out: &mut String) {
+    write_spans(layout, style, text, &mut None, true, out);
 }
 
 #[cfg(test)]

@@ -1,60 +1,58 @@
-//! [`Palette`]: colours, where they are wanted.
+//! [`Palette`]: the styles of the output, which depend on whether colors are enabled.
 
-use std::{env, io::IsTerminal};
+use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
 
-/// Whether escape codes are wanted at all.
+use crate::environment::os_variable;
+
+/// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Colour {
-    /// On terminals, unless the environment says no.
+pub(crate) enum Color {
+    /// On terminals, unless the environment disables them.
     Auto,
     /// Never.
     Never,
 }
 
-/// The styles of a chat; all plain where no colour is wanted.
+/// The styles of a chat. All are plain if colors are disabled.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Palette {
-    /// What matters less.
+    /// Less important text.
     pub(crate) dim: Style,
     /// The prompt.
     pub(crate) prompt: Style,
-    /// A tool's name.
+    /// The name of a tool.
     pub(crate) tool: Style,
-    /// Something went well.
-    pub(crate) good: Style,
-    /// Something may be wrong.
-    pub(crate) doubtful: Style,
-    /// Something failed.
-    pub(crate) bad: Style,
+    /// A success.
+    pub(crate) success: Style,
+    /// A possible problem.
+    pub(crate) warning: Style,
+    /// A failure.
+    pub(crate) error: Style,
     /// A question.
     pub(crate) question: Style,
-    /// Whether there are escape codes at all.
-    pub(crate) is_coloured: bool,
+    /// Whether escape codes may be written at all.
+    pub(crate) is_colored: bool,
 }
 
-impl Colour {
-    /// Colours for a stream that is a terminal, where nobody says no.
+impl Color {
+    /// Returns the palette for a stream: colored if the stream is a terminal and colors are not disabled.
     pub(crate) fn palette(self, stream: &impl IsTerminal) -> Palette {
-        if stream.is_terminal() && self.refusal().is_none() {
-            Palette::coloured()
+        if stream.is_terminal() && self.disabled_by().is_none() {
+            Palette::colored()
         } else {
             Palette::default()
         }
     }
 
-    /// Who says no.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the command line is where the environment is read"
-    )]
-    pub(crate) fn refusal(self) -> Option<&'static str> {
+    /// Returns the option or variable that disables colors.
+    pub(crate) fn disabled_by(self) -> Option<&'static str> {
         if self == Self::Never {
-            Some("--no-colour")
-        } else if env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+            Some("--no-color")
+        } else if os_variable("NO_COLOR").is_some() {
             Some("NO_COLOR")
-        } else if env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        } else if os_variable("TERM").is_some_and(|term| term == "dumb") {
             Some("TERM=dumb")
         } else {
             None
@@ -63,17 +61,17 @@ impl Colour {
 }
 
 impl Palette {
-    fn coloured() -> Self {
-        let colour = |colour: AnsiColor| colour.on_default();
+    fn colored() -> Self {
+        let color = |color: AnsiColor| color.on_default();
         Self {
             dim: Style::new().dimmed(),
-            prompt: colour(AnsiColor::Cyan).bold(),
-            tool: colour(AnsiColor::Blue).bold(),
-            good: colour(AnsiColor::Green),
-            doubtful: colour(AnsiColor::Yellow),
-            bad: colour(AnsiColor::Red),
-            question: colour(AnsiColor::Yellow).bold(),
-            is_coloured: true,
+            prompt: color(AnsiColor::Cyan).bold(),
+            tool: color(AnsiColor::Blue).bold(),
+            success: color(AnsiColor::Green),
+            warning: color(AnsiColor::Yellow),
+            error: color(AnsiColor::Red),
+            question: color(AnsiColor::Yellow).bold(),
+            is_colored: true,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Terminal`]: a turn for people, as it happens: text, reasoning, tool cards, notices, usage.
+//! [`Terminal`]: renders a turn for people as it happens: text, reasoning, tool cards, notices, usage.
 
 use std::{
     fmt,
@@ -13,105 +13,108 @@ use anstyle::Style;
 
 use super::{
     Render,
-    card::{self, Card, Shown},
+    card::{self, Card, HumanDuration},
     context::context_line,
-    layout::wrapped,
-    live::Live,
+    layout::{window_width, wrapped},
     markdown::Markdown,
+    status::StatusLines,
     style::Palette,
-    text::harmless,
+    text::sanitized,
     usage::usage_line,
-    window::columns as width,
 };
 
-/// The columns of a tool's card, where there is no narrower window.
-const CARD: usize = 120;
+/// The maximum width of a tool card.
+const MAX_CARD_WIDTH: usize = 120;
 
-/// Writes a turn for people: the answer to one stream, everything else to another (the same, in a chat).
+/// Writes the answer to one stream and everything else to another, which may be the same.
 pub(crate) struct Terminal<A: Write, N: Write> {
     answer: A,
     notes: N,
     palette: Palette,
-    /// How the answer is shown; without it, as it is.
+    /// Formats the answer. Without it, the answer is written as received.
     markdown: Option<Markdown>,
-    /// What is under way, where it can be shown.
-    live: Option<Live>,
-    /// Arguments that a person changed, by the call's id: what runs is not what the model wrote.
+    /// The progress display, if the terminal supports it.
+    status: Option<StatusLines>,
+    /// Arguments that the user edited, by call id: they replace what the model wrote.
     edited: Vec<(String, String)>,
-    /// What the last output was, so that text, reasoning and cards begin on lines of their own.
-    last: Last,
+    /// The kind of output written last, so that text, reasoning and cards start on their own lines.
+    last: LastOutput,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastOutput {
     Line,
     Text,
     Reasoning,
 }
 
 impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
-    /// Writes answers as they are, and notes, to these streams; what is under way is shown where the notes have colours.
+    /// Writes unformatted answers and notes to these streams. Progress is shown if the palette is colored.
     pub(crate) fn new(answer: A, notes: N, palette: Palette) -> Self {
         Self {
             answer,
             notes,
             palette,
             markdown: None,
-            live: palette.is_coloured.then(Live::default),
+            status: palette.is_colored.then(StatusLines::default),
             edited: Vec::new(),
-            last: Last::Line,
+            last: LastOutput::Line,
         }
     }
 
-    /// Shows answers as Markdown, with the styles of this palette or without any.
+    /// Formats answers as Markdown, with styles if the palette is colored.
     pub(crate) fn with_markdown(mut self, palette: Palette) -> Self {
-        self.markdown = Some(Markdown::new(palette.is_coloured));
+        self.markdown = Some(Markdown::new(palette.is_colored));
         self
     }
 
-    /// The call's card shows these arguments instead of the model's.
-    pub(crate) fn edited(&mut self, call_id: String, arguments: String) {
+    /// Shows these arguments on the call's card instead of the model's.
+    pub(crate) fn set_edited(&mut self, call_id: String, arguments: String) {
         self.edited.push((call_id, arguments));
     }
 
-    /// Takes what is under way off the screen, for something else that is written there now.
+    /// Erases the progress display, before something else is written.
     ///
     /// # Errors
     /// When the output is closed.
     pub(crate) fn hide(&mut self) -> io::Result<()> {
-        let Some(live) = &mut self.live else {
+        let Some(status) = &mut self.status else {
             return Ok(());
         };
         let mut out = String::new();
-        live.erase(width(), &mut out);
+        status.erase(window_width(), &mut out);
         write_all(&mut self.notes, &out)
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        if self.last == Last::Reasoning {
+        if self.last == LastOutput::Reasoning {
             self.end_line()?;
         }
         let Some(markdown) = &mut self.markdown else {
-            self.last = after(text, self.last, Last::Text);
-            return write_all(&mut self.answer, &harmless(text));
+            self.last = after(text, self.last, LastOutput::Text);
+            return write_all(&mut self.answer, &sanitized(text));
         };
         let mut out = String::new();
-        markdown.set_width(width());
+        markdown.set_width(window_width());
         markdown.push(text, &mut out);
-        self.last = if markdown.is_at_line() { Last::Line } else { Last::Text };
+        self.last = if markdown.is_at_line() {
+            LastOutput::Line
+        } else {
+            LastOutput::Text
+        };
         write_all(&mut self.answer, &out)
     }
 
     fn reasoning(&mut self, text: &str) -> io::Result<()> {
-        if self.last == Last::Text {
+        if self.last == LastOutput::Text {
             self.end_line()?;
         }
-        self.last = after(text, self.last, Last::Reasoning);
+        self.last = after(text, self.last, LastOutput::Reasoning);
         let dim = self.palette.dim;
-        write_all(&mut self.notes, &format!("{dim}{}{dim:#}", harmless(text)))
+        write_all(&mut self.notes, &format!("{dim}{}{dim:#}", sanitized(text)))
     }
 
-    /// A line of its own.
+    /// Writes a wrapped line in a style.
     fn note(&mut self, style: Style, line: &str) -> io::Result<()> {
         self.line(&format!("{style}{}{style:#}", wrapped(line, 2)))
     }
@@ -121,33 +124,33 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         write_all(&mut self.notes, &format!("{line}\n"))
     }
 
-    /// Ends the text, so that something else can be written.
+    /// Ends the current line, so that something else can be written.
     fn end_line(&mut self) -> io::Result<()> {
-        let last = std::mem::replace(&mut self.last, Last::Line);
+        let last = std::mem::replace(&mut self.last, LastOutput::Line);
         let mut out = String::new();
         match &mut self.markdown {
             Some(markdown) => markdown.finish(&mut out),
-            None if last == Last::Text => out.push('\n'),
+            None if last == LastOutput::Text => out.push('\n'),
             None => {}
         }
         if !out.is_empty() {
             write_all(&mut self.answer, &out)?;
         }
         match last {
-            Last::Reasoning => write_all(&mut self.notes, "\n"),
-            Last::Line | Last::Text => Ok(()),
+            LastOutput::Reasoning => write_all(&mut self.notes, "\n"),
+            LastOutput::Line | LastOutput::Text => Ok(()),
         }
     }
 
     fn tool(&mut self, event: &ToolEvent) -> io::Result<()> {
         match event {
             ToolEvent::Started { call_id, name, input } => self.started(call_id, name, input),
-            ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.live) {
-                (Some(message), Some(live)) => {
-                    live.tell(call_id, message);
+            ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.status) {
+                (Some(message), Some(status)) => {
+                    status.set_message(call_id, message);
                     Ok(())
                 }
-                (Some(message), None) => self.note(self.palette.dim, &format!("  … {}", harmless(message))),
+                (Some(message), None) => self.note(self.palette.dim, &format!("  … {}", sanitized(message))),
                 (None, _) => Ok(()),
             },
             ToolEvent::Completed {
@@ -159,8 +162,8 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 duration,
                 ..
             } => {
-                if let Some(live) = &mut self.live {
-                    live.end(call_id);
+                if let Some(status) = &mut self.status {
+                    status.end_tool(call_id);
                 }
                 let edited = self.edited.iter().find(|(id, _)| **id == **call_id);
                 let card = Card {
@@ -170,7 +173,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                     is_error: *is_error,
                     duration: *duration,
                 };
-                let line = card.line(self.palette, CARD.min(width()));
+                let line = card.line(self.palette, MAX_CARD_WIDTH.min(window_width()));
                 self.line(&line)
             }
             _ => Ok(()),
@@ -178,10 +181,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     }
 
     fn started(&mut self, call_id: &str, name: &str, input: &str) -> io::Result<()> {
-        let (name, input) = card::call(name, input, CARD.min(width()));
-        match &mut self.live {
-            Some(live) => {
-                live.start(call_id, format!("{name} {input}"));
+        let (name, input) = card::call(name, input, MAX_CARD_WIDTH.min(window_width()));
+        match &mut self.status {
+            Some(status) => {
+                status.start_tool(call_id, format!("{name} {input}"));
                 self.end_line()
             }
             None => {
@@ -195,29 +198,33 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         let line = match event {
             ModelEvent::RetryScheduled { attempt, delay, fault } => format!(
                 "↻ {}; attempt {} in {}",
-                harmless(&fault.to_string()),
+                sanitized(&fault.to_string()),
                 attempt + 1,
-                Shown(*delay)
+                HumanDuration(*delay)
             ),
             ModelEvent::StreamRestarted { fault } => {
-                format!("↻ {}; the answer begins again", harmless(&fault.to_string()))
+                format!("↻ {}; the answer is restarted", sanitized(&fault.to_string()))
             }
-            ModelEvent::WaitingForLimit { delay, limit } => format!("… waiting {} for {limit}", Shown(*delay)),
+            ModelEvent::WaitingForLimit { delay, limit } => format!("… waiting {} for {limit}", HumanDuration(*delay)),
             _ => return Ok(()),
         };
         self.note(self.palette.dim, &line)
     }
 
-    /// Keeps track of who is waited for.
-    fn follow(&mut self, kind: &EventKind) {
-        let Some(live) = &mut self.live else {
+    /// Updates the progress display for an event.
+    fn update_status(&mut self, kind: &EventKind) {
+        let Some(status) = &mut self.status else {
             return;
         };
         match kind {
-            EventKind::Turn(TurnEvent::Started(_)) | EventKind::Tool(ToolEvent::Completed { .. }) => live.wait(),
-            EventKind::Model(ModelEvent::RetryScheduled { .. } | ModelEvent::StreamRestarted { .. }) => live.wait(),
-            EventKind::Turn(TurnEvent::Complete { .. } | TurnEvent::Error(_)) => live.clear(),
-            EventKind::Text(_) => live.wait_is_over(),
+            EventKind::Turn(TurnEvent::Started(_)) | EventKind::Tool(ToolEvent::Completed { .. }) => {
+                status.start_waiting();
+            }
+            EventKind::Model(ModelEvent::RetryScheduled { .. } | ModelEvent::StreamRestarted { .. }) => {
+                status.start_waiting();
+            }
+            EventKind::Turn(TurnEvent::Complete { .. } | TurnEvent::Error(_)) => status.clear(),
+            EventKind::Text(_) => status.stop_waiting(),
             _ => {}
         }
     }
@@ -245,15 +252,15 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
         self.hide()?;
-        self.follow(&event.kind);
+        self.update_status(&event.kind);
         self.show(&event.kind)
     }
 
-    fn beat(&mut self) -> io::Result<()> {
-        match &mut self.live {
-            Some(live) if self.last == Last::Line => {
+    fn tick(&mut self) -> io::Result<()> {
+        match &mut self.status {
+            Some(status) if self.last == LastOutput::Line => {
                 let mut out = String::new();
-                live.draw(self.palette, width(), &mut out);
+                status.draw(self.palette, window_width(), &mut out);
                 write_all(&mut self.notes, &out)
             }
             _ => Ok(()),
@@ -262,16 +269,16 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
 }
 
 impl<A: Write, N: Write> Drop for Terminal<A, N> {
-    /// Whatever ends the turn, nothing that seems to be under way stays on the screen, and no style.
+    /// Erases the progress display and ends all styles, however the turn ended.
     fn drop(&mut self) {
         let (mut notes, mut answer) = (String::new(), String::new());
-        if let Some(live) = &mut self.live {
-            live.erase(width(), &mut notes);
+        if let Some(status) = &mut self.status {
+            status.erase(window_width(), &mut notes);
         }
         if let Some(markdown) = &mut self.markdown {
             markdown.finish(&mut answer);
         }
-        // A terminal that has gone needs no order.
+        // Fails only if the terminal was closed.
         let _ = write_all(&mut self.notes, &notes);
         let _ = write_all(&mut self.answer, &answer);
     }
@@ -285,16 +292,16 @@ impl<A: Write, N: Write> fmt::Debug for Terminal<A, N> {
     }
 }
 
-/// What the last output is after a piece of text.
-fn after(text: &str, before: Last, within: Last) -> Last {
+/// Returns the kind of output written last after a piece of text.
+fn after(text: &str, before: LastOutput, within: LastOutput) -> LastOutput {
     match text {
         "" => before,
-        text if text.ends_with('\n') => Last::Line,
+        text if text.ends_with('\n') => LastOutput::Line,
         _ => within,
     }
 }
 
-/// Writes text at once.
+/// Writes text and flushes the stream.
 fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());

@@ -1,55 +1,56 @@
-//! Foreign text on a terminal: it must neither steer it nor fill it.
+//! Sanitizing and measuring untrusted text, so that it can neither control nor flood the terminal.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthChar;
 
-/// Stands for what is not shown.
-const MARK: char = '\u{fffd}';
+/// Replaces characters that are not shown.
+const REPLACEMENT: char = '\u{fffd}';
 
-/// Text without control characters, line breaks and tabs apart.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if text.contains(steers) {
-        Cow::Owned(text.replace(steers, "\u{fffd}"))
+/// Replaces control characters, except line breaks and tabs.
+pub(crate) fn sanitized(text: &str) -> Cow<'_, str> {
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(is_control) {
+        Cow::Owned(text.replace(is_control, "\u{fffd}"))
     } else {
         Cow::Borrowed(text)
     }
 }
 
-/// Text as one line. Marks that turn the direction of writing are not obeyed: they make a text look like another.
-pub(crate) fn harmless_line(text: &str) -> String {
-    text.chars().map(harmless_char).collect()
+/// Puts text on one line and replaces control characters. Marks that change the direction of writing are replaced, too:
+/// they can make a text look like another.
+pub(crate) fn sanitized_line(text: &str) -> String {
+    text.chars().map(sanitized_char).collect()
 }
 
-fn harmless_char(c: char) -> char {
+fn sanitized_char(c: char) -> char {
     match c {
         '\n' | '\t' => ' ',
-        c if c.is_control() || turns(c) => MARK,
+        c if c.is_control() || changes_direction(c) => REPLACEMENT,
         c => c,
     }
 }
 
-/// One line that takes at most this many columns.
-pub(crate) fn shortened(text: &str, columns: usize) -> String {
-    let (mut line, mut taken) = (String::new(), 0);
-    for c in text.chars().map(harmless_char) {
-        taken += width(c);
-        if taken > columns {
-            return cut(line, columns);
+/// Puts text on one sanitized line and truncates it to this many columns.
+pub(crate) fn truncated(text: &str, columns: usize) -> String {
+    let (mut line, mut used) = (String::new(), 0);
+    for c in text.chars().map(sanitized_char) {
+        used += width(c);
+        if used > columns {
+            return with_ellipsis(line, columns);
         }
         line.push(c);
     }
     line
 }
 
-/// The line with a mark that something is missing, for which the end gives way.
-fn cut(mut line: String, limit: usize) -> String {
+/// Appends an ellipsis, removing characters from the end until it fits.
+fn with_ellipsis(mut line: String, limit: usize) -> String {
     while columns(&line) >= limit && line.pop().is_some() {}
     line + "…"
 }
 
-/// How many columns a text takes.
+/// Returns how many columns a text occupies.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
@@ -58,8 +59,8 @@ fn width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Embeddings, overrides and isolates of the bidirectional algorithm.
-fn turns(c: char) -> bool {
+/// Returns whether this is an embedding, override or isolate of the bidirectional algorithm.
+fn changes_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -68,18 +69,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn foreign_text_cannot_steer_the_terminal() {
-        assert_eq!(harmless("a\u{1b}[2Jb\nc\t"), "a\u{fffd}[2Jb\nc\t");
+    fn replaces_control_characters() {
+        assert_eq!(sanitized("a\u{1b}[2Jb\nc\t"), "a\u{fffd}[2Jb\nc\t");
         assert_eq!(
-            harmless_line("a\u{1b}[2Jb\r\nc\u{202e}"),
+            sanitized_line("a\u{1b}[2Jb\r\nc\u{202e}"),
             "a\u{fffd}[2Jb\u{fffd} c\u{fffd}"
         );
     }
 
     #[test]
-    fn a_line_takes_no_more_columns_than_it_may() {
+    fn truncates_to_columns() {
         let check = |text: &str, limit: usize, expected: &str| {
-            let line = shortened(text, limit);
+            let line = truncated(text, limit);
             assert_eq!(line, expected);
             assert!(columns(&line) <= limit, "{line}");
         };

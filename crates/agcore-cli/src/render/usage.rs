@@ -1,8 +1,8 @@
-//! Tokens and calls in words.
+//! Token usage as text.
 
 use agcore::chat::UsageTracker;
 
-/// Tokens and calls in words; what a server did not tell is said so.
+/// Formats tokens and calls: `10 tokens in, 5 out, 1 model call`. Notes calls for which the server reported no usage.
 pub(crate) fn usage_line(tracker: &UsageTracker) -> String {
     let calls = format!(
         "{} model call{}",
@@ -13,31 +13,28 @@ pub(crate) fn usage_line(tracker: &UsageTracker) -> String {
         return if tracker.calls == 0 {
             calls
         } else {
-            calls + ", tokens not told"
+            calls + ", usage not reported"
         };
     }
     let usage = &tracker.usage;
-    let tokens_in = count(usage.prompt_tokens) + &part(usage.cached(), "cached");
-    let tokens_out = count(usage.completion_tokens) + &part(usage.reasoning(), "reasoning");
-    let untold = if tracker.is_complete() {
+    let tokens_in = count(usage.prompt_tokens) + &detail(usage.cached(), "cached");
+    let tokens_out = count(usage.completion_tokens) + &detail(usage.reasoning(), "reasoning");
+    let missing = if tracker.is_complete() {
         String::new()
     } else {
-        format!(
-            ", {} of them without tokens told",
-            tracker.calls - tracker.calls_with_usage
-        )
+        format!(" (usage not reported for {})", tracker.calls - tracker.calls_with_usage)
     };
-    format!("{tokens_in} tokens in, {tokens_out} out, {calls}{untold}")
+    format!("{tokens_in} tokens in, {tokens_out} out, {calls}{missing}")
 }
 
 fn count(tokens: Option<u64>) -> String {
     tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string())
 }
 
-fn part(tokens: Option<u64>, what: &str) -> String {
+fn detail(tokens: Option<u64>, name: &str) -> String {
     tokens
         .filter(|tokens| *tokens > 0)
-        .map(|tokens| format!(" ({tokens} {what})"))
+        .map(|tokens| format!(" ({tokens} {name})"))
         .unwrap_or_default()
 }
 
@@ -48,18 +45,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_is_not_known() {
+    fn notes_missing_usage() {
         let mut tracker = UsageTracker::default();
         tracker.record(Some(&Usage::new(10, 5)));
         assert_eq!(usage_line(&tracker), "10 tokens in, 5 out, 1 model call");
         tracker.record(None);
         assert_eq!(
             usage_line(&tracker),
-            "10 tokens in, 5 out, 2 model calls, 1 of them without tokens told"
+            "10 tokens in, 5 out, 2 model calls (usage not reported for 1)"
         );
         assert_eq!(usage_line(&UsageTracker::default()), "0 model calls");
         let mut tracker = UsageTracker::default();
         tracker.record(None);
-        assert_eq!(usage_line(&tracker), "1 model call, tokens not told");
+        assert_eq!(usage_line(&tracker), "1 model call, usage not reported");
     }
 }

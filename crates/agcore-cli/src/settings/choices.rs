@@ -1,4 +1,4 @@
-//! [`Choices`]: each setting by itself: its value, and the source that it came from.
+//! [`Choices`]: every setting with its value and its source.
 
 use std::path::PathBuf;
 
@@ -15,26 +15,26 @@ use super::{
 use crate::{
     args::SettingsArgs,
     environment,
-    exit::Failure,
-    near::meant,
-    telemetry::LOG,
+    exit::{Failure, suggestion},
+    telemetry::LOG_VARIABLE,
     vendor::{is_openai, key_variable},
 };
 
 /// The default provider.
 const PROVIDER: &str = "openai";
-/// The default model of OpenAI's APIs.
+/// The default model of the OpenAI APIs.
 const OPENAI_MODEL: &str = "gpt-5-mini";
 /// The default instructions.
 const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
 
-/// The variable that says whether spans hold what is said.
+/// The variable that decides whether spans include message content.
 const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
-/// Variables that count in the environment only: no folder shall decide what is told of a conversation, and to whom.
-const ENVIRONMENT_ONLY: [&str; 2] = [LOG, TRACE_CONTENT];
+/// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, and where it
+/// goes.
+const ENVIRONMENT_ONLY: [&str; 2] = [LOG_VARIABLE, TRACE_CONTENT];
 
-/// The variables of ours.
+/// All variables of the program.
 const VARIABLES: [&str; 8] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
@@ -42,75 +42,75 @@ const VARIABLES: [&str; 8] = [
     "AGCORE_API_KEY",
     "AGCORE_SYSTEM",
     "AGCORE_HISTORY",
-    LOG,
+    LOG_VARIABLE,
     TRACE_CONTENT,
 ];
 
-/// Every setting, with where it came from.
+/// Every setting, with its source.
 #[derive(Debug)]
 pub(crate) struct Choices {
-    /// Whose API.
+    /// The provider.
     pub(crate) provider: Chosen<ProviderType>,
-    /// The model; a provider without a default may have none.
+    /// The model. Not every provider has a default.
     pub(crate) model: Option<Chosen<String>>,
-    /// What stands before the API's paths; without it, the vendor's.
+    /// The base URL, if it is not the provider's default.
     pub(crate) base_url: Option<Chosen<String>>,
-    /// The key.
+    /// The API key.
     pub(crate) key: Option<Chosen<Secret>>,
-    /// The agent's instructions.
+    /// The instructions for the agent.
     pub(crate) system: Chosen<String>,
-    /// Whether what is typed in a chat is kept for the next one.
+    /// Whether typed lines are kept for the next chat.
     pub(crate) history: Chosen<bool>,
-    /// Whether spans hold what is said.
+    /// Whether spans include message content.
     pub(crate) trace_content: Chosen<bool>,
-    /// Which tools may run.
+    /// Decides which tools may run.
     pub(crate) tools: ToolSettings,
     /// The settings files that were read.
     pub(crate) files: Vec<PathBuf>,
-    /// Members of the settings file and variables that nobody knows: names that were mistyped, perhaps.
+    /// Unknown settings and variables, possibly mistyped.
     pub(crate) unknown: Unknown,
 }
 
-/// Names that are no settings, each told with its place.
+/// Messages about unknown names, each with its location.
 #[derive(Debug, Default)]
 pub(crate) struct Unknown {
-    /// Members of the settings file.
-    pub(crate) members: Vec<String>,
-    /// Variables that begin like ours.
+    /// Settings in the settings file.
+    pub(crate) settings: Vec<String>,
+    /// Variables with the program's prefix.
     pub(crate) variables: Vec<String>,
 }
 
 impl Choices {
-    /// Reads all sources.
+    /// Reads all settings from all sources.
     ///
     /// # Errors
-    /// What cannot be read, with its place; a provider that is none.
-    pub(crate) fn gather(args: &SettingsArgs) -> Result<Self, Failure> {
+    /// When a source cannot be read or the provider is unknown.
+    pub(crate) fn read(args: &SettingsArgs) -> Result<Self, Failure> {
         let mut sources = Sources::read(args.server.policy.config.as_deref())?;
-        let tools = ToolSettings::of(&mut sources.file, &args.server.policy);
+        let tools = ToolSettings::new(&mut sources.file, &args.server.policy);
         let provider = provider(args, &sources)?;
         let is_openai = is_openai(&provider.value);
-        // Variables of OpenAI's own are for its APIs only: nothing of them must go to another vendor.
-        let variable = |own: &str, openai: &str| {
-            let names = [own, openai];
+        // OpenAI's own variables apply to its APIs only: their values must not be sent to another vendor.
+        let variable = |name: &str, openai: &str| {
+            let names = [name, openai];
             sources.variable(if is_openai { &names } else { &names[..1] })
         };
         let file = &sources.file;
         let model = first([
             option("--model", args.model.as_ref()),
             variable("AGCORE_MODEL", "OPENAI_MODEL"),
-            sources.member(file.model.clone()),
+            sources.setting(file.model.clone()),
             is_openai.then(|| default(OPENAI_MODEL.to_owned())),
         ]);
         let base_url = first([
             option("--base-url", args.server.base_url.as_ref()),
             variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"),
-            sources.member(file.base_url.clone()),
+            sources.setting(file.base_url.clone()),
         ]);
         let system = first([
             option("--system", args.system.as_ref()),
             sources.variable(&["AGCORE_SYSTEM"]),
-            sources.member(file.system.clone()),
+            sources.setting(file.system.clone()),
         ]);
         Ok(Self {
             key: key(&provider.value, &sources),
@@ -126,7 +126,7 @@ impl Choices {
         })
     }
 
-    /// The provider as the settings tell it; with an empty model where none is set.
+    /// Returns the configuration of the provider. The model name is empty if no model is set.
     pub(crate) fn provider_config(&self) -> ProviderConfig {
         let model = self.model.as_ref().map_or("", |model| &model.value);
         let mut config = ProviderConfig::new(self.provider.value.clone(), model);
@@ -139,21 +139,21 @@ impl Choices {
         config
     }
 
-    /// That a settings file holds nothing that nobody knows.
+    /// Checks that the settings file has no unknown settings.
     ///
     /// # Errors
-    /// The first such member.
-    pub(crate) fn check_members(&self) -> Result<(), Failure> {
-        match self.unknown.members.first() {
+    /// The first unknown setting.
+    pub(crate) fn check_unknown(&self) -> Result<(), Failure> {
+        match self.unknown.settings.first() {
             None => Ok(()),
-            Some(fault) => Err(Failure::usage(fault.as_str())),
+            Some(message) => Err(Failure::usage(message.as_str())),
         }
     }
 
-    /// The model.
+    /// Returns the model name.
     ///
     /// # Errors
-    /// When none is set, and what to do.
+    /// When no model is set.
     pub(crate) fn model(&self) -> Result<&str, Failure> {
         self.model.as_ref().map(|model| model.value.as_str()).ok_or_else(|| {
             let provider = &self.provider.value;
@@ -169,7 +169,7 @@ fn provider(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<ProviderTyp
     let name = first([
         option("--provider", args.server.provider.as_ref()),
         sources.variable(&["AGCORE_PROVIDER"]),
-        sources.member(sources.file.provider.clone()),
+        sources.setting(sources.file.provider.clone()),
     ]);
     let Chosen { value, origin } = name.unwrap_or_else(|| default(PROVIDER.to_owned()));
     match value.parse() {
@@ -180,17 +180,17 @@ fn provider(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<ProviderTyp
 
 fn key(provider: &ProviderType, sources: &Sources) -> Option<Chosen<Secret>> {
     let variable = sources.variable(&["AGCORE_API_KEY", &key_variable(provider)]);
-    let member = sources.file.api_key.clone().filter(|key| !key.expose().is_empty());
+    let setting = sources.file.api_key.clone().filter(|key| !key.expose().is_empty());
     variable
         .map(|chosen| chosen.map(Secret::from))
-        .or_else(|| sources.member(member))
+        .or_else(|| sources.setting(setting))
 }
 
 fn history(sources: &Sources) -> Result<Chosen<bool>, Failure> {
     let Some(Chosen { value, origin }) = sources.variable(&["AGCORE_HISTORY"]) else {
-        return Ok(sources.member(sources.file.history).unwrap_or_else(|| default(true)));
+        return Ok(sources.setting(sources.file.history).unwrap_or_else(|| default(true)));
     };
-    switch(&value, origin, "the history")
+    parse_switch(&value, origin)
 }
 
 fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {
@@ -200,38 +200,34 @@ fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {
     }
     match environment::variable(TRACE_CONTENT) {
         None => Ok(default(false)),
-        Some(value) => switch(
-            &value,
-            Origin::Environment(TRACE_CONTENT.to_owned()),
-            "the content of spans",
-        ),
+        Some(value) => parse_switch(&value, Origin::Environment(TRACE_CONTENT.to_owned())),
     }
 }
 
-/// Reads what is on or off.
-fn switch(value: &str, origin: Origin, what: &str) -> Result<Chosen<bool>, Failure> {
+/// Parses `on` or `off`.
+fn parse_switch(value: &str, origin: Origin) -> Result<Chosen<bool>, Failure> {
     let value = match value.to_lowercase().as_str() {
         "on" | "yes" | "true" | "1" => true,
         "off" | "no" | "false" | "0" => false,
-        _ => return Err(Failure::usage(format!("{origin}: {what} is `on` or `off`"))),
+        _ => return Err(Failure::usage(format!("{origin}: expected `on` or `off`"))),
     };
     Ok(Chosen { value, origin })
 }
 
 fn unknown(sources: &Sources) -> Unknown {
-    let members = sources.file.unknown.iter().map(|(name, fault)| {
-        let near = name.as_deref().map(|name| meant(name, super::file::MEMBERS));
-        fault.to_string() + &near.unwrap_or_default()
+    let settings = sources.file.unknown.iter().map(|(name, error)| {
+        let near = name.as_deref().map(|name| suggestion(name, super::file::SETTINGS));
+        error.to_string() + &near.unwrap_or_default()
     });
-    let members = members.collect();
-    let names = sources.own_variables();
-    let strange = names.iter().filter(|name| !VARIABLES.contains(&name.as_str()));
-    let told = |name: &String| format!("{name} is no variable of agcore{}", meant(name, VARIABLES));
+    let settings = settings.collect();
+    let names = sources.program_variables();
+    let unknown = names.iter().filter(|name| !VARIABLES.contains(&name.as_str()));
+    let unknown = unknown.map(|name| format!("unknown variable {name}{}", suggestion(name, VARIABLES)));
     let misplaced = ENVIRONMENT_ONLY.into_iter().filter(|name| sources.is_in_dotenv(name));
-    let misplaced = misplaced.map(|name| format!("{name} counts in the environment only, not in .env"));
+    let misplaced = misplaced.map(|name| format!("{name} is ignored in .env; set it in the environment"));
     Unknown {
-        members,
-        variables: strange.map(told).chain(misplaced).collect(),
+        settings,
+        variables: unknown.chain(misplaced).collect(),
     }
 }
 
@@ -245,7 +241,7 @@ fn default<T>(value: T) -> Chosen<T> {
     Chosen { value, origin }
 }
 
-/// The value of the first source that has one.
+/// Returns the first value that is set.
 fn first<T, const N: usize>(sources: [Option<Chosen<T>>; N]) -> Option<Chosen<T>> {
     sources.into_iter().flatten().next()
 }

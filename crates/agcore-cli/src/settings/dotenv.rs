@@ -1,19 +1,19 @@
-//! The variables of an `.env` file.
+//! Parser of `.env` files.
 
 use std::{collections::HashMap, path::Path};
 
-use super::fault::Fault;
+use super::error::SettingsError;
 
-/// Reads the variables. A line that is none is named by its number and never quoted: it may hold a key.
+/// Parses the variables. An invalid line is reported by number and never quoted, because it may contain a key.
 ///
 /// # Errors
-/// The first line that is none.
-pub(super) fn parse(path: &Path, text: &str) -> Result<HashMap<String, String>, Fault> {
+/// The location of the first invalid line.
+pub(super) fn parse(path: &Path, text: &str) -> Result<HashMap<String, String>, SettingsError> {
     variables(text).ok_or_else(|| {
-        Fault(format!(
-            "{}:{}: this is no NAME=value; put values with spaces or signs into quotes",
+        SettingsError(format!(
+            "{}:{}: expected NAME=value; quote values that contain spaces or special characters",
             path.display(),
-            wrong_line(text)
+            invalid_line(text)
         ))
     })
 }
@@ -22,8 +22,9 @@ fn variables(text: &str) -> Option<HashMap<String, String>> {
     dotenvy::from_read_iter(text.as_bytes()).collect::<Result<_, _>>().ok()
 }
 
-/// The number, from 1, of the first wrong line: the one after all that can be read. A quoted value may have many lines.
-fn wrong_line(text: &str) -> usize {
+/// Returns the number of the first invalid line, counted from 1: the line after the longest prefix that can be parsed.
+/// Quoted values may span several lines.
+fn invalid_line(text: &str) -> usize {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let readable = (0..lines.len())
         .rev()
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_variables() {
+    fn parses_variables() {
         let variables = parse(Path::new(".env"), "# keys\nA=1\nexport B='two words'\n\nA_B=\"x\"\n").unwrap();
         assert_eq!(
             (
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_place_and_show_no_key() {
+    fn errors_name_the_line_and_hide_keys() {
         let check = |text: &str, expected: &str| {
             let error = parse(Path::new(".env"), text).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
@@ -58,7 +59,7 @@ mod tests {
         check("A=1\nOPENAI_API_KEY=sk-1 sk-2\n", ".env:2: ");
         check("A=1\n\nsk-live-key\n", ".env:3:");
         check("A='sk-open\nB=2\n", ".env:1:");
-        // The same text stands in a comment above.
+        // The comment contains the same text.
         check("# no: x y\nx y\n", ".env:2:");
     }
 }

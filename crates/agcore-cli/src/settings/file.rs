@@ -1,4 +1,4 @@
-//! [`File`]: what may stand in `agcore.toml`.
+//! [`File`]: the contents of `agcore.toml`.
 
 use std::{collections::BTreeMap, fmt, path::Path};
 
@@ -10,13 +10,12 @@ use serde::{
 use toml::Spanned;
 
 use super::{
-    fault::Fault,
-    permissions::{Lists, Wish},
-    place::place,
+    error::{SettingsError, location},
+    permissions::{PermissionEntry, PermissionTable},
 };
 
-/// The members that a settings file may have.
-pub(super) const MEMBERS: [&str; 7] = [
+/// The names of all settings.
+pub(super) const SETTINGS: [&str; 7] = [
     "provider",
     "model",
     "base_url",
@@ -26,94 +25,97 @@ pub(super) const MEMBERS: [&str; 7] = [
     "permissions",
 ];
 
-/// The longest name that is shown when it is none of the members.
-const NAME: usize = 40;
+/// The longest unknown name that is quoted.
+const MAX_NAME: usize = 40;
 
-/// The settings file.
+/// A parsed settings file.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct File {
-    /// Whose API.
+    /// The provider.
     pub(super) provider: Option<String>,
     /// The model.
     pub(super) model: Option<String>,
-    /// What stands before the API's paths.
+    /// The base URL.
     pub(super) base_url: Option<String>,
-    /// The key. The environment is the better place for it.
-    #[serde(default, deserialize_with = "key")]
+    /// The API key. The environment is a better place for it.
+    #[serde(default, deserialize_with = "api_key")]
     pub(super) api_key: Option<Secret>,
-    /// The agent's instructions.
+    /// The instructions for the agent.
     pub(super) system: Option<String>,
-    /// Whether what is typed in a chat is kept for the next one.
+    /// Whether typed lines are kept for the next chat.
     pub(super) history: Option<bool>,
-    /// Which tools may run.
+    /// The table `[permissions]`.
     #[serde(default)]
-    permissions: Lists,
-    /// The same, each entry with its place.
+    permissions: PermissionTable,
+    /// The entries of the table, with their locations.
     #[serde(skip)]
-    pub(super) wishes: Vec<Wish>,
-    /// Members that it may not have: the name, where it can be shown, and what is wrong, with its place.
+    pub(super) entries: Vec<PermissionEntry>,
+    /// Unknown settings: the name, if it may be quoted, and the error.
     #[serde(skip)]
-    pub(super) unknown: Vec<(Option<String>, Fault)>,
+    pub(super) unknown: Vec<(Option<String>, SettingsError)>,
 }
 
 impl File {
-    /// Reads a settings file. Members that nobody knows are noted and no error.
+    /// Parses a settings file. Unknown settings are collected and are not an error.
     ///
     /// # Errors
-    /// What is wrong, with line and column.
-    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Fault> {
+    /// Invalid TOML or an invalid value, with line and column.
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let mut file: Self = read(path, text)?;
-        file.wishes = file.permissions.wishes(path, text)?;
-        let members: BTreeMap<Spanned<String>, IgnoredAny> = read(path, text)?;
-        let unknown = members
+        file.entries = file.permissions.entries(path, text)?;
+        let settings: BTreeMap<Spanned<String>, IgnoredAny> = read(path, text)?;
+        let unknown = settings
             .keys()
-            .filter(|name| !MEMBERS.contains(&name.get_ref().as_str()));
-        file.unknown = unknown.map(|name| unknown_member(path, text, name)).collect();
+            .filter(|name| !SETTINGS.contains(&name.get_ref().as_str()));
+        file.unknown = unknown.map(|name| unknown_setting(path, text, name)).collect();
         Ok(file)
     }
 }
 
-fn read<'t, T: Deserialize<'t>>(path: &Path, text: &'t str) -> Result<T, Fault> {
+fn read<'t, T: Deserialize<'t>>(path: &Path, text: &'t str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error| {
-        let place = error.span().map(|span| place(text, span.start)).unwrap_or_default();
-        Fault(format!("{}{place}: {}", path.display(), error.message()))
+        let location = error.span().map(|span| location(text, span.start)).unwrap_or_default();
+        SettingsError(format!("{}{location}: {}", path.display(), error.message()))
     })
 }
 
-fn unknown_member(path: &Path, text: &str, name: &Spanned<String>) -> (Option<String>, Fault) {
-    let at = place(text, name.span().start);
+fn unknown_setting(path: &Path, text: &str, name: &Spanned<String>) -> (Option<String>, SettingsError) {
+    let location = location(text, name.span().start);
     let is_bare = |name: &&String| {
-        name.len() <= NAME
+        name.len() <= MAX_NAME
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
-    // A text whose quotes are wrong can make anything a name, a key, too.
+    // With misplaced quotes anything can look like a name, even a key.
     let name = Some(name.get_ref()).filter(is_bare);
-    let shown = name.map_or_else(|| "this member".to_owned(), |name| format!("unknown field `{name}`"));
-    let known = MEMBERS.join(", ");
-    let fault = format!("{}{at}: {shown} is no setting; there are {known}", path.display());
-    (name.cloned(), Fault(fault))
+    let shown = name.map(|name| format!(" `{name}`")).unwrap_or_default();
+    let error = format!(
+        "{}{location}: unknown setting{shown}; the settings are {}",
+        path.display(),
+        SETTINGS.join(", ")
+    );
+    (name.cloned(), SettingsError(error))
 }
 
-/// A key; where it is no text, the error does not quote it.
-fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    deserializer.deserialize_any(Key).map(Some)
+/// Deserializes a key. The error for a value of another type does not quote the value.
+fn api_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    deserializer.deserialize_any(KeyVisitor).map(Some)
 }
 
-struct Key;
+struct KeyVisitor;
 
-impl Key {
-    fn refused<E: de::Error>(&self) -> Result<Secret, E> {
-        Err(E::custom("the key has to be a text in quotes"))
+impl KeyVisitor {
+    fn reject<E: de::Error>(&self) -> Result<Secret, E> {
+        Err(E::custom("the key must be a quoted string"))
     }
 }
 
-impl<'de> de::Visitor<'de> for Key {
+impl<'de> de::Visitor<'de> for KeyVisitor {
     type Value = Secret;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text in quotes")
+        f.write_str("a string")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Secret, E> {
@@ -121,35 +123,35 @@ impl<'de> de::Visitor<'de> for Key {
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_i64<E: de::Error>(self, _: i64) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_i128<E: de::Error>(self, _: i128) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_u64<E: de::Error>(self, _: u64) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_u128<E: de::Error>(self, _: u128) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_f64<E: de::Error>(self, _: f64) -> Result<Secret, E> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_seq<A: de::SeqAccess<'de>>(self, _: A) -> Result<Secret, A::Error> {
-        self.refused()
+        self.reject()
     }
 
     fn visit_map<A: de::MapAccess<'de>>(self, _: A) -> Result<Secret, A::Error> {
-        self.refused()
+        self.reject()
     }
 }
 
@@ -157,7 +159,7 @@ impl<'de> de::Visitor<'de> for Key {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<File, Fault> {
+    fn parse(text: &str) -> Result<File, SettingsError> {
         File::parse(Path::new("agcore.toml"), text)
     }
 
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_place() {
+    fn errors_have_a_location() {
         check(
             "provider = \"openai\"\nmodel = 3\n",
             "agcore.toml:2:9: invalid type: integer",
@@ -177,28 +179,28 @@ mod tests {
         check("[permissions]\nallow = ['']\n", "agcore.toml:2:10: the entry is empty");
         check(
             "[permissions]\ndeny = [\n  'a b:c']\n",
-            "agcore.toml:3:3: \"a b:c\" is no permission; use read, write",
+            "agcore.toml:3:3: \"a b:c\" is not a permission; use read, write",
         );
         check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
     }
 
     #[test]
-    fn what_nobody_knows_is_noted_with_its_place() {
+    fn collects_unknown_settings() {
         let file = parse("provider = \"openai\"\n  nodel = \"x\"\n").unwrap();
-        let (name, fault) = &file.unknown[0];
+        let (name, error) = &file.unknown[0];
         assert_eq!(name.as_deref(), Some("nodel"));
         assert!(
-            fault
+            error
                 .to_string()
-                .starts_with("agcore.toml:2:3: unknown field `nodel` is no setting"),
-            "{fault}"
+                .starts_with("agcore.toml:2:3: unknown setting `nodel`; the settings are provider, model"),
+            "{error}"
         );
         let file = parse("\"api key sk-1\" = 1\n").unwrap();
         assert!(!file.unknown[0].1.to_string().contains("sk-1"));
     }
 
     #[test]
-    fn a_key_that_is_no_text_is_not_quoted() {
+    fn never_quotes_a_key_that_is_not_a_string() {
         for wrong in [
             "8675309",
             "8675309.5",
@@ -217,19 +219,19 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("the entry is no name") && !error.contains("sk-1"),
+            error.contains("the entry is not a valid name") && !error.contains("sk-1"),
             "{error}"
         );
     }
 
     #[test]
-    fn reads_what_is_there() {
+    fn parses_settings() {
         let file = parse("model = \"m\"\napi_key = \"k\"\nhistory = false").unwrap();
         assert_eq!(
             (file.model.as_deref(), file.provider, file.history),
             (Some("m"), None, Some(false))
         );
-        assert!(!format!("{:?}", file.api_key).contains('k'), "a key is never shown");
+        assert!(!format!("{:?}", file.api_key).contains('k'), "the key is shown");
         assert!(file.unknown.is_empty());
     }
 }

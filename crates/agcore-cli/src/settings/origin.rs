@@ -1,33 +1,33 @@
-//! [`Chosen`]: a setting's value and where it came from.
+//! [`Chosen`]: the value of a setting and its source.
 
 use std::{fmt, path::PathBuf};
 
-/// A value, and where it came from.
+/// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen<T> {
     /// The value.
     pub(crate) value: T,
-    /// Where it came from.
+    /// The source of the value.
     pub(crate) origin: Origin,
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// An option of the command line.
+    /// A command-line option.
     Option(&'static str),
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(String),
-    /// A variable of `.env`.
+    /// A variable in `.env`.
     Dotenv(String),
     /// The settings file.
     File(PathBuf),
-    /// Nobody said anything.
+    /// The default.
     Default,
 }
 
 impl<T> Chosen<T> {
-    /// The same from the same place, as something else.
+    /// Converts the value and keeps the source.
     pub(super) fn map<U>(self, map: impl FnOnce(T) -> U) -> Chosen<U> {
         Chosen {
             value: map(self.value),
@@ -37,7 +37,7 @@ impl<T> Chosen<T> {
 }
 
 impl Origin {
-    /// The kind of place in one word, for programs.
+    /// Returns the kind of source, for JSON output.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Option(_) => "option",
@@ -48,7 +48,7 @@ impl Origin {
         }
     }
 
-    /// The option, the variable or the file.
+    /// Returns the name of the option or variable, or the path of the file.
     pub(crate) fn place(&self) -> Option<String> {
         match self {
             Self::Option(name) => Some((*name).to_owned()),

@@ -1,4 +1,4 @@
-//! [`Wish`]: what the table `[permissions]` of the settings file says, entry by entry.
+//! [`PermissionEntry`]: an entry of the table `[permissions]` of the settings file.
 
 use std::{fmt, path::Path};
 
@@ -6,46 +6,46 @@ use agcore::tools::{Permission, Rule, RuleState, ToolSnapshot, permission::Glob}
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{fault::Fault, place::place};
+use super::error::{SettingsError, location};
 
-/// The names of the permissions that are nobody's own.
-const PERMISSIONS: &str = "read, write, delete, network, shell, file_system, or your own as namespace:name";
+/// The permissions, as listed in error messages.
+const PERMISSIONS: &str = "read, write, delete, network, shell, file_system, or a custom one as namespace:name";
 
-/// The table `[permissions]` as it stands in the file.
+/// The table `[permissions]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Lists {
+pub(super) struct PermissionTable {
     allow: Vec<Spanned<String>>,
     ask: Vec<Spanned<String>>,
     deny: Vec<Spanned<String>>,
 }
 
-/// One entry: what is allowed, asked about or denied.
+/// An entry: which calls are allowed, asked about or denied.
 #[derive(Debug)]
-pub(crate) struct Wish {
-    /// What it says.
+pub(crate) struct PermissionEntry {
+    /// Whether to allow, ask or deny.
     pub(crate) state: RuleState,
-    /// Of which calls.
+    /// The calls that the entry applies to.
     pub(crate) subject: Subject,
-    /// Where it stands: `agcore.toml:3:9`.
-    place: String,
+    /// The location of the entry: `agcore.toml:3:9`.
+    location: String,
 }
 
-/// Of which calls an entry speaks.
+/// The calls that an entry applies to.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    /// Of tools that need this.
+    /// Calls of tools that need this permission.
     Permission(Permission),
-    /// Of tools of this name.
+    /// Calls of tools whose name matches.
     Tool(Glob),
 }
 
-impl Lists {
-    /// Reads the entries.
+impl PermissionTable {
+    /// Parses the entries.
     ///
     /// # Errors
-    /// An entry that names nothing, with its place.
-    pub(super) fn wishes(&self, path: &Path, text: &str) -> Result<Vec<Wish>, Fault> {
+    /// The first invalid entry, with its location.
+    pub(super) fn entries(&self, path: &Path, text: &str) -> Result<Vec<PermissionEntry>, SettingsError> {
         let lists = [
             (RuleState::Allow, &self.allow),
             (RuleState::Ask, &self.ask),
@@ -54,49 +54,55 @@ impl Lists {
         let entries = lists
             .into_iter()
             .flat_map(|(state, entries)| entries.iter().map(move |entry| (state, entry)));
-        let wish = |(state, entry): (RuleState, &Spanned<String>)| {
-            let place = format!("{}{}", path.display(), place(text, entry.span().start));
+        let parse = |(state, entry): (RuleState, &Spanned<String>)| {
+            let location = format!("{}{}", path.display(), location(text, entry.span().start));
             match subject(entry.get_ref()) {
-                Ok(subject) => Ok(Wish { state, subject, place }),
-                Err(why) => Err(Fault(format!("{place}: {why}"))),
+                Ok(subject) => Ok(PermissionEntry {
+                    state,
+                    subject,
+                    location,
+                }),
+                Err(error) => Err(SettingsError(format!("{location}: {error}"))),
             }
         };
-        entries.map(wish).collect()
+        entries.map(parse).collect()
     }
 }
 
-/// A word that is a permission speaks of it; all else is a tool's name, or a pattern of such.
+/// Parses the subject of an entry: the name of a permission, else the name of a tool or a pattern.
 fn subject(text: &str) -> Result<Subject, String> {
     if text.trim().is_empty() {
         return Err(format!(
-            "the entry is empty; write a tool's name, a pattern, or a permission: {PERMISSIONS}"
+            "the entry is empty; expected a tool name, a pattern or a permission: {PERMISSIONS}"
         ));
     }
     match text.parse::<Permission>() {
         Ok(permission) => Ok(Subject::Permission(permission)),
-        // No tool's name is meant by what has the form of a permission.
-        // What looks like a setting may be one in a text whose quotes are wrong, and hold a key.
-        Err(_) if text.contains(['=', '"', '\'', '\n']) => Err(format!("the entry is no name; use {PERMISSIONS}")),
+        // Text that looks like a setting may be one, if quotes are misplaced, and may then contain a key.
+        Err(_) if text.contains(['=', '"', '\'', '\n']) => Err(format!(
+            "the entry is not a valid name; expected a tool name, a pattern or a permission: {PERMISSIONS}"
+        )),
+        // Names of tools contain no colon, so a custom permission was meant.
         Err(error) if text.contains(':') => Err(error.message().to_owned()),
         Err(_) => Ok(Subject::Tool(Glob::new(text))),
     }
 }
 
-impl Wish {
-    /// The wish as a rule that bears the place as its name.
+impl PermissionEntry {
+    /// Converts the entry into a rule that is named after its location.
     pub(crate) fn rule(&self) -> Rule {
         let rule = match &self.subject {
             Subject::Permission(permission) => Rule::permission(self.state, permission.clone()),
             Subject::Tool(tool) => Rule::tool(self.state, tool.clone()),
         };
-        rule.with_name(&self.place)
+        rule.with_name(&self.location)
     }
 
-    /// Checks that a name without wildcards is one of these tools. A pattern may be for tools to come.
+    /// Checks that a name without wildcards is one of these tools. A pattern may match tools that do not exist yet.
     ///
     /// # Errors
-    /// The name, its place, and what there is.
-    pub(crate) fn check(&self, tools: &ToolSnapshot) -> Result<(), Fault> {
+    /// When there is no such tool.
+    pub(crate) fn check(&self, tools: &ToolSnapshot) -> Result<(), SettingsError> {
         let Subject::Tool(glob) = &self.subject else {
             return Ok(());
         };
@@ -105,16 +111,16 @@ impl Wish {
             return Ok(());
         }
         let names: Vec<&str> = tools.tools().iter().map(|tool| tool.name().as_str()).collect();
-        Err(Fault(format!(
-            "{self}: there is neither a tool nor a permission `{name}`\n\
-             The tools are {}; the permissions {PERMISSIONS}.",
+        Err(SettingsError(format!(
+            "{self}: unknown tool or permission `{name}`\n\
+             Tools: {}. Permissions: {PERMISSIONS}.",
             names.join(", ")
         )))
     }
 }
 
-impl fmt::Display for Wish {
+impl fmt::Display for PermissionEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
+        f.write_str(&self.location)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Sources`]: the places from which settings come, read once.
+//! [`Sources`]: the environment, `.env` and the settings file, read once.
 
 use std::{
     collections::HashMap,
@@ -16,22 +16,22 @@ use crate::{
     exit::Failure,
 };
 
-/// The settings file that is read when none is named.
+/// The default settings file.
 pub(super) const FILE: &str = "agcore.toml";
 const DOTENV: &str = ".env";
 
-/// What variables of ours begin with.
+/// The prefix of the program's variables.
 const PREFIX: &str = "AGCORE_";
 
-/// Environment, `.env` and the settings file.
+/// The sources of settings, apart from options.
 #[derive(Debug)]
 pub(super) struct Sources {
     dotenv: Option<HashMap<String, String>>,
-    /// Where the settings file is.
+    /// The path of the settings file.
     path: PathBuf,
-    /// Whether there is a settings file.
+    /// Whether the settings file exists.
     has_file: bool,
-    /// The settings file; empty when there is none.
+    /// The settings file, or empty settings if it does not exist.
     pub(super) file: File,
 }
 
@@ -39,7 +39,7 @@ impl Sources {
     /// Reads `.env` and the settings file.
     ///
     /// # Errors
-    /// What cannot be read, with its place.
+    /// When a file cannot be read or parsed.
     pub(super) fn read(config: Option<&Path>) -> Result<Self, Failure> {
         let file = file(config)?;
         let dotenv = match read(Path::new(DOTENV))? {
@@ -54,7 +54,8 @@ impl Sources {
         })
     }
 
-    /// The first of these variables that the environment has, else the first that `.env` has; an empty one is none.
+    /// Returns the first of these variables that is set in the environment, else the first that is set in `.env`. An
+    /// empty variable counts as not set.
     pub(super) fn variable(&self, names: &[&str]) -> Option<Chosen<String>> {
         let from_environment = |name: &&str| {
             let origin = || Origin::Environment((*name).to_owned());
@@ -74,28 +75,28 @@ impl Sources {
         found.or_else(|| names.iter().find_map(from_dotenv))
     }
 
-    /// Whether `.env` has this variable.
+    /// Returns whether `.env` contains this variable.
     pub(super) fn is_in_dotenv(&self, name: &str) -> bool {
         self.dotenv
             .as_ref()
             .is_some_and(|variables| variables.contains_key(name))
     }
 
-    /// A value of the settings file.
-    pub(super) fn member<T>(&self, value: Option<T>) -> Option<Chosen<T>> {
+    /// Returns a value of the settings file, with its source.
+    pub(super) fn setting<T>(&self, value: Option<T>) -> Option<Chosen<T>> {
         let origin = Origin::File(self.path.clone());
         value.map(|value| Chosen { value, origin })
     }
 
-    /// The files that were read.
+    /// Returns the files that were read.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let dotenv = self.dotenv.is_some().then(|| PathBuf::from(DOTENV));
         let file = self.has_file.then(|| self.path.clone());
         dotenv.into_iter().chain(file).collect()
     }
 
-    /// The variables of ours, of the environment and of `.env`, sorted, each once.
-    pub(super) fn own_variables(&self) -> Vec<String> {
+    /// Returns the names of all variables with the program's prefix, in the environment and in `.env`, sorted.
+    pub(super) fn program_variables(&self) -> Vec<String> {
         let dotenv = self.dotenv.iter().flat_map(HashMap::keys).cloned();
         let mut names: Vec<String> = dotenv.chain(names()).collect();
         names.retain(|name| name.starts_with(PREFIX));
@@ -105,24 +106,27 @@ impl Sources {
     }
 }
 
-/// The settings file: the named one, which must exist, or the one of this folder, which need not.
+/// Reads the settings file: the given one, which must exist, or the default one, which need not exist.
 ///
 /// # Errors
-/// What cannot be read, with its place.
+/// When the file cannot be read or parsed.
 pub(super) fn file(config: Option<&Path>) -> Result<Option<File>, Failure> {
     let path = config.unwrap_or(Path::new(FILE));
     match read(path)? {
         Some(text) => Ok(Some(File::parse(path, &text)?)),
         None if config.is_none() => Ok(None),
-        None => Err(Failure::usage(format!("there is no settings file {}", path.display()))),
+        None => Err(Failure::usage(format!(
+            "the settings file {} does not exist",
+            path.display()
+        ))),
     }
 }
 
-/// The text of a file; none when there is no such file.
+/// Reads a file. Returns `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>, Failure> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::usage(format!("{} cannot be read: {error}", path.display()))),
+        Err(error) => Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
     }
 }

@@ -1,40 +1,40 @@
-//! [`ToolSettings`]: which tools may run, and where it is kept what a person allows for good.
+//! [`ToolSettings`]: the permissions of tools and the path of the grants file.
 
 use std::path::{Path, PathBuf};
 
-use super::{file::File, origin::Origin, permissions::Wish, sources};
-use crate::{args::PolicyArgs, exit::Failure, grants::GRANTS};
+use super::{file::File, origin::Origin, permissions::PermissionEntry, sources};
+use crate::{args::PolicyArgs, exit::Failure, grants};
 
-/// Which tools may run.
+/// The settings that decide which tools may run.
 #[derive(Debug)]
 pub(crate) struct ToolSettings {
-    /// What the settings file says.
-    pub(crate) permissions: Vec<Wish>,
-    /// Where that stands.
+    /// The entries of `[permissions]`.
+    pub(crate) permissions: Vec<PermissionEntry>,
+    /// The source of the entries.
     pub(crate) permissions_origin: Origin,
-    /// The file of what a person has allowed for good.
+    /// The file that stores "always allow" answers.
     pub(crate) grants: PathBuf,
-    /// Who named it.
+    /// The source of that path.
     pub(crate) grants_origin: Origin,
 }
 
 impl ToolSettings {
-    /// Reads them from the settings file alone: no provider, key or model is needed.
+    /// Reads the settings file only. Needs neither a provider nor a key nor a model.
     ///
     /// # Errors
-    /// What cannot be read, with its place.
+    /// When the file cannot be read or has an unknown setting.
     pub(crate) fn read(args: &PolicyArgs) -> Result<Self, Failure> {
         let mut file = sources::file(args.config.as_deref())?.unwrap_or_default();
         match file.unknown.first() {
-            None => Ok(Self::of(&mut file, args)),
-            Some((_, fault)) => Err(fault.clone().into()),
+            None => Ok(Self::new(&mut file, args)),
+            Some((_, error)) => Err(error.clone().into()),
         }
     }
 
-    /// Takes them out of a file that is read already. Grants are beside it, unless they are said to be elsewhere.
-    pub(super) fn of(file: &mut File, args: &PolicyArgs) -> Self {
-        let folder = args.config.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        let permissions = std::mem::take(&mut file.wishes);
+    /// Takes the settings out of a parsed file. The default grants file is next to the settings file.
+    pub(super) fn new(file: &mut File, args: &PolicyArgs) -> Self {
+        let directory = args.config.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let permissions = std::mem::take(&mut file.entries);
         let path = || args.config.clone().unwrap_or_else(|| sources::FILE.into());
         Self {
             permissions_origin: if permissions.is_empty() {
@@ -47,7 +47,10 @@ impl ToolSettings {
                 .grants
                 .as_ref()
                 .map_or(Origin::Default, |_| Origin::Option("--grants")),
-            grants: args.grants.clone().unwrap_or_else(|| folder.join(GRANTS)),
+            grants: args
+                .grants
+                .clone()
+                .unwrap_or_else(|| directory.join(grants::DEFAULT_FILE)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Client`]: how spans travel. The same HTTP transport as for models, so that there is one way out of the program.
+//! [`Client`]: sends spans over the HTTP transport that model requests use, so that the program has one HTTP client.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,23 +17,23 @@ use tokio::runtime::Handle;
 
 use super::collector::Collector;
 
-/// No answer of a collector is longer.
-const ANSWER: usize = 64 * 1024;
+/// The maximum length of a collector's response, in bytes. The body of a longer response is discarded.
+const MAX_RESPONSE: usize = 64 * 1024;
 
-/// Posts spans to a collector, and remembers why it first could not.
+/// Posts spans to a collector and remembers the first error.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     transport: Arc<HttpTransport>,
-    /// Spans are exported by a thread outside the runtime.
+    /// The exporter runs on a thread outside the runtime.
     runtime: Handle,
-    fault: Arc<OnceLock<String>>,
+    error: Arc<OnceLock<String>>,
 }
 
 impl Client {
-    /// A client for this collector. Nothing is sent yet.
+    /// Creates a client for a collector. Sends nothing yet.
     ///
     /// # Errors
-    /// An address that is none; TLS that cannot be set up.
+    /// When the URL is invalid or TLS cannot be set up.
     pub(super) fn new(collector: &Collector, runtime: Handle) -> Result<Self, LlmError> {
         let timeouts = Timeouts::new()
             .with_connect(collector.timeout)
@@ -43,19 +43,19 @@ impl Client {
         Ok(Self {
             transport: Arc::new(HttpTransport::new(options)?),
             runtime,
-            fault: Arc::default(),
+            error: Arc::default(),
         })
     }
 
-    /// Why the first export that failed did.
-    pub(super) fn fault(&self) -> Option<&str> {
-        self.fault.get().map(String::as_str)
+    /// Returns the reason that the first failed export failed.
+    pub(super) fn first_error(&self) -> Option<&str> {
+        self.error.get().map(String::as_str)
     }
 
-    fn lost(&self, why: String) -> HttpError {
-        let error = HttpError::from(why.as_str());
-        // Only the first one is told.
-        let _ = self.fault.set(why);
+    fn record(&self, message: String) -> HttpError {
+        let error = HttpError::from(message.as_str());
+        // Only the first one is reported.
+        let _ = self.error.set(message);
         error
     }
 }
@@ -70,25 +70,26 @@ impl HttpClient for Client {
         let posted = self.runtime.spawn(post(Arc::clone(&self.transport), request));
         let response = match posted.await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.lost(error.chain())),
-            Err(error) => return Err(self.lost(error.to_string())),
+            Ok(Err(error)) => return Err(self.record(error.chain())),
+            Err(error) => return Err(self.record(error.to_string())),
         };
         if !response.status().is_success() {
-            let _ = self
-                .fault
-                .set(format!("it answers HTTP {}", response.status().as_u16()));
+            let _ = self.error.set(format!(
+                "the collector responded with HTTP {}",
+                response.status().as_u16()
+            ));
         }
         Ok(response)
     }
 }
 
-/// Sends the request and reads the answer.
+/// Sends a request and reads the response.
 async fn post(transport: Arc<HttpTransport>, request: WireRequest) -> Result<Response<Bytes>, LlmError> {
     let mut reply = transport.send(request, false).await?;
     let mut body = Vec::new();
     while let Some(piece) = reply.body.next().await {
         body.extend_from_slice(&piece?);
-        if body.len() > ANSWER {
+        if body.len() > MAX_RESPONSE {
             body.clear();
             break;
         }
@@ -99,7 +100,7 @@ async fn post(transport: Arc<HttpTransport>, request: WireRequest) -> Result<Res
     Ok(response)
 }
 
-/// Scheme and host of an address.
+/// Returns the scheme and host of a URL.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_path_is_no_part_of_the_origin() {
+    fn the_origin_excludes_path_and_query() {
         let check = |url: &str, expected: &str| assert_eq!(origin(url), expected);
         check("http://localhost:4318/v1/traces", "http://localhost:4318");
         check("https://c.example?x=1", "https://c.example");

@@ -1,38 +1,41 @@
-//! [`Collector`]: where spans go, as OpenTelemetry's own variables tell it.
+//! [`Collector`]: the destination of spans, according to the standard variables of OpenTelemetry.
 //!
-//! The variables: <https://opentelemetry.io/docs/specs/otel/protocol/exporter/> and
+//! The variables are specified in <https://opentelemetry.io/docs/specs/otel/protocol/exporter/> and
 //! <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>.
 
 use std::time::Duration;
 
-/// How long one export may take where nobody says otherwise.
+/// The default time limit of an export.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A collector of spans.
+/// The collector that receives spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Collector {
-    /// Where spans are posted to.
+    /// The URL that spans are posted to.
     pub(crate) url: String,
-    /// The variable that says so.
+    /// The variable that set the URL.
     pub(crate) variable: &'static str,
-    /// How long one export may take.
-    #[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "nothing is exported without it"))]
+    /// The time limit of an export.
+    #[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "only the exporter uses it"))]
     pub(crate) timeout: Duration,
 }
 
 impl Collector {
-    /// The collector that the variables name; none where they name none, or switch the export off.
-    pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    /// Returns the collector that the variables configure, or `None` if they configure none or disable the export.
+    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |name: &str, value: &str| variable(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
         if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
             return None;
         }
-        let own = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
-        let all = "OTEL_EXPORTER_OTLP_ENDPOINT";
-        let (url, name) = match variable(own) {
-            // The one for spans is taken as it is; the one for everything is what stands before the path.
-            Some(url) => (url, own),
-            None => (format!("{}/v1/traces", variable(all)?.trim_end_matches('/')), all),
+        let traces = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+        let general = "OTEL_EXPORTER_OTLP_ENDPOINT";
+        let (url, name) = match variable(traces) {
+            // The URL for traces is used as it is; the general one is extended with the path.
+            Some(url) => (url, traces),
+            None => (
+                format!("{}/v1/traces", variable(general)?.trim_end_matches('/')),
+                general,
+            ),
         };
         let millis = ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"];
         let timeout = millis.into_iter().find_map(|name| variable(name)?.parse().ok());
@@ -48,44 +51,44 @@ impl Collector {
 mod tests {
     use super::*;
 
-    fn of(variables: &[(&str, &str)]) -> Option<Collector> {
-        Collector::of(|name| {
+    fn collector(variables: &[(&str, &str)]) -> Option<Collector> {
+        Collector::from_variables(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         })
     }
 
     #[test]
-    fn the_variables_name_it() {
+    fn the_variables_set_the_url() {
         let check = |variables: &[(&str, &str)], expected: Option<&str>| {
             assert_eq!(
-                of(variables).map(|found| found.url).as_deref(),
+                collector(variables).map(|found| found.url).as_deref(),
                 expected,
                 "{variables:?}"
             );
         };
         let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318/");
-        let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d/spans");
+        let traces = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d/spans");
         check(&[], None);
         check(&[all], Some("http://c:4318/v1/traces"));
-        check(&[own], Some("http://d/spans"));
-        check(&[all, own], Some("http://d/spans"));
+        check(&[traces], Some("http://d/spans"));
+        check(&[all, traces], Some("http://d/spans"));
         check(&[all, ("OTEL_SDK_DISABLED", "TRUE")], None);
         check(&[all, ("OTEL_SDK_DISABLED", "no")], Some("http://c:4318/v1/traces"));
         check(&[all, ("OTEL_TRACES_EXPORTER", "none")], None);
     }
 
     #[test]
-    fn an_export_takes_as_long_as_it_may() {
+    fn the_variables_set_the_timeout() {
         let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4318");
         let check = |time: &[(&str, &str)], millis: u64| {
-            let found = of(&[&[all], time].concat()).unwrap();
+            let found = collector(&[&[all], time].concat()).unwrap();
             assert_eq!(found.timeout, Duration::from_millis(millis));
         };
         check(&[], 10_000);
         check(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "250")], 250);
         check(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")], 10_000);
-        let own = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "5");
-        check(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "250"), own], 5);
+        let traces = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "5");
+        check(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "250"), traces], 5);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Exporter`]: spans to a collector, by OTLP over HTTP.
+//! [`Exporter`]: exports spans to a collector, with OTLP over HTTP.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use tracing_subscriber::{
     filter::{LevelFilter, Targets},
 };
 
-use super::{client::Client, collector::Collector, log::OURS};
-use crate::{exit::Failure, vendor::shown_url};
+use super::{client::Client, collector::Collector, log::TARGET_PREFIX};
+use crate::{exit::Failure, vendor::redacted_url};
 
-/// What spans call us, where `OTEL_SERVICE_NAME` does not say otherwise.
+/// The default service name.
 const SERVICE: &str = "agcore";
 
-/// How long the program waits at its end for the last spans to arrive.
-const LAST: Duration = Duration::from_secs(3);
+/// The time limit for sending the remaining spans when the program exits.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Exports spans until it is told to end.
+/// Exports spans until it is shut down.
 #[derive(Debug)]
 pub(super) struct Exporter {
     provider: SdkTracerProvider,
     client: Client,
-    /// The collector's address, without secrets.
-    place: String,
+    /// The collector's URL, without secrets.
+    url: String,
 }
 
 impl Exporter {
-    /// Begins to export to this collector.
+    /// Starts to export to a collector.
     ///
     /// # Errors
-    /// An address that is none, or a variable of the exporter's own that does not fit.
+    /// When the URL or another variable of the exporter is invalid.
     pub(super) fn new(collector: &Collector, runtime: Handle) -> Result<Self, String> {
         let client = Client::new(collector, runtime).map_err(|error| error.chain())?;
         let exporter = SpanExporter::builder()
@@ -51,35 +51,35 @@ impl Exporter {
         Ok(Self {
             provider,
             client,
-            place: shown_url(&collector.url),
+            url: redacted_url(&collector.url),
         })
     }
 
-    /// Takes the spans of agcore's own crates.
+    /// Returns the layer that collects the spans of agcore's crates.
     pub(super) fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
         let layer = tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer(SERVICE))
             .with_location(false)
             .with_threads(false)
             .with_tracked_inactivity(false);
-        let ours = Targets::new().with_target(OURS, LevelFilter::INFO);
+        let ours = Targets::new().with_target(TARGET_PREFIX, LevelFilter::INFO);
         Box::new(layer.with_filter(ours))
     }
 
-    /// Sends what is left.
+    /// Sends the remaining spans.
     ///
     /// # Errors
-    /// When spans were lost, now or before: the first reason.
-    pub(super) fn end(&self) -> Result<(), Failure> {
-        let ended = self.provider.shutdown_with_timeout(LAST);
-        let why = match (self.client.fault(), ended) {
-            (Some(fault), _) => fault.to_owned(),
+    /// When spans were lost now or earlier, with the first reason.
+    pub(super) fn shutdown(&self) -> Result<(), Failure> {
+        let result = self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT);
+        let reason = match (self.client.first_error(), result) {
+            (Some(error), _) => error.to_owned(),
             (None, Err(error)) => error.to_string(),
             (None, Ok(())) => return Ok(()),
         };
         Err(Failure::task(format!(
-            "spans were not exported to {}: {why}",
-            self.place
+            "spans were not exported to {}: {reason}",
+            self.url
         )))
     }
 }
@@ -88,7 +88,7 @@ fn resource() -> Resource {
     let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     let resource = Resource::builder().with_attribute(version);
     match crate::environment::variable("OTEL_SERVICE_NAME") {
-        // The builder has read it.
+        // The builder has already read it.
         Some(_) => resource.build(),
         None => resource.with_service_name(SERVICE).build(),
     }

@@ -1,4 +1,4 @@
-//! The log: spans and events of agcore's own crates as lines on standard error.
+//! The log: spans and events of agcore's crates, as lines on standard error.
 
 use std::io;
 
@@ -10,16 +10,16 @@ use tracing_subscriber::{
 
 use crate::args::LogLevel;
 
-/// What the names of our crates begin with. Others are left out: what they log may hold headers, and so keys.
-pub(super) const OURS: &str = "agcore";
+/// The prefix of agcore's crate names. Other crates are not logged: their events may contain headers, and thus keys.
+pub(super) const TARGET_PREFIX: &str = "agcore";
 
-/// Writes a line for each event, and for each span when it ends.
+/// Writes a line for each event and, when it ends, for each span.
 pub(super) fn layer(level: LogLevel) -> Box<dyn Layer<Registry> + Send + Sync> {
     let lines = fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE);
-    let ours = Targets::new().with_target(OURS, filter(level));
+    let ours = Targets::new().with_target(TARGET_PREFIX, filter(level));
     Box::new(lines.with_filter(ours))
 }
 

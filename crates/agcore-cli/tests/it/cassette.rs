@@ -1,4 +1,4 @@
-//! `agcore inspect cassette`: recorded exchanges.
+//! Tests of `agcore inspect cassette`.
 
 use serde_json::Value;
 
@@ -20,10 +20,10 @@ const CASSETTE: &str = concat!(
 );
 
 #[test]
-fn exchanges_are_listed() {
+fn lists_exchanges() {
     let agcore = Agcore::new().with_file("a.jsonl", CASSETTE);
     let ran = agcore.run(["inspect", "cassette", "a.jsonl"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     let lines: Vec<_> = shown
         .lines()
         .map(|line| {
@@ -64,11 +64,11 @@ fn exchanges_are_listed() {
 }
 
 #[test]
-fn exchanges_as_json() {
+fn prints_exchanges_as_json() {
     let agcore = Agcore::new().with_file("a.jsonl", CASSETTE);
     let ran = agcore.run(["inspect", "cassette", "a.jsonl", "--json"]);
-    let seen: Value = serde_json::from_str(ran.assert_done()).unwrap();
-    let exchanges = seen["exchanges"].as_array().unwrap();
+    let report: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let exchanges = report["exchanges"].as_array().unwrap();
     assert_eq!(exchanges.len(), 3);
     assert_eq!(exchanges[0]["calls"][0], "add");
     assert_eq!(
@@ -76,11 +76,11 @@ fn exchanges_as_json() {
         (&"gpt-5-mini".into(), &2.into())
     );
     assert_eq!(exchanges[2]["error"]["kind"], "rate_limit");
-    assert_eq!(seen["damage"].as_array().unwrap().len(), 0);
+    assert_eq!(report["damage"].as_array().unwrap().len(), 0);
 }
 
 #[test]
-fn a_damaged_cassette_is_listed_as_far_as_it_goes_and_fails() {
+fn lists_the_readable_part_of_a_damaged_cassette_and_fails() {
     let cut = &CASSETTE[..CASSETTE.len() - 30];
     let agcore = Agcore::new().with_file("cut", cut);
     let ran = agcore.run(["inspect", "cassette", "cut"]);
@@ -95,22 +95,22 @@ fn a_damaged_cassette_is_listed_as_far_as_it_goes_and_fails() {
     );
     let ran = agcore.run(["inspect", "cassette", "cut", "--json"]);
     ran.assert_failed(1, &["damaged"]);
-    let seen: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(seen["damage"][0]["line"], 4);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["damage"][0]["line"], 4);
 }
 
 #[test]
-fn what_is_no_cassette_is_wrong_input() {
+fn rejects_other_files() {
     let agcore = Agcore::new()
         .with_file("empty", "")
         .with_file("other", "{\"id\": 1}\n")
         .with_file("newer", "{\"agcore_cassette\":9}\n");
-    let check = |file: &str, words: &str| {
+    let check = |file: &str, text: &str| {
         agcore
             .run(["inspect", "cassette", file])
-            .assert_failed(2, &[file, words]);
+            .assert_failed(2, &[file, text]);
     };
-    check("gone", "cannot be read");
+    check("gone", "cannot read");
     check("empty", "the cassette is empty");
     check("other", "this is no cassette: line 1");
     check("newer", "version 9");

@@ -1,4 +1,4 @@
-//! The commands of a chat.
+//! The slash commands of a chat.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[test]
-fn a_conversation_goes_on_in_another_process() {
+fn a_saved_conversation_continues_in_another_process() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
     person.types("remember 42");
@@ -30,34 +30,34 @@ fn a_conversation_goes_on_in_another_process() {
     person.types("go on");
     person.sees("messages in this request: 4");
     person.next();
-    let said: Vec<String> = server.requests()[1]
+    let texts: Vec<String> = server.requests()[1]
         .prompt()
         .turns
         .iter()
         .map(|turn| turn.text.clone())
         .collect();
-    assert!(said.iter().any(|text| text.contains("remember 42")), "{said:?}");
+    assert!(texts.iter().any(|text| text.contains("remember 42")), "{texts:?}");
     person.presses('d');
     person.leaves_with(0);
 }
 
 #[test]
-fn a_file_is_not_overwritten_without_a_word() {
+fn asks_before_overwriting_a_file() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with_file("talk.json", "precious");
     let mut person = Person::chatting(agcore, &[]);
     person.types("/save talk.json");
-    person.sees("? talk.json is there already");
-    person.sees("overwrite it? [y]es, [n]o: ");
+    person.sees("talk.json already exists.");
+    person.sees("Overwrite it? [y]es, [n]o: ");
     person.types("what");
-    person.sees("overwrite it? [y]es, [n]o: ");
+    person.sees("Overwrite it? [y]es, [n]o: ");
     person.types("n");
     person.sees("Nothing was saved.");
     person.next();
-    let path = person.agcore.folder.path().join("talk.json");
+    let path = person.agcore.directory.path().join("talk.json");
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     person.types("/save talk.json");
-    person.sees("overwrite it? [y]es, [n]o: ");
+    person.sees("Overwrite it? [y]es, [n]o: ");
     person.types("y");
     person.sees("0 messages saved");
     person.next();
@@ -67,22 +67,22 @@ fn a_file_is_not_overwritten_without_a_word() {
 }
 
 #[test]
-fn what_is_no_conversation_is_not_loaded() {
+fn invalid_commands_and_files_are_reported() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with_file("a.json", "{}");
     let mut person = Person::chatting(agcore, &[]);
     person.types("hello");
     person.next();
-    for (command, words) in [
-        ("/load a.json", "a.json is no saved conversation"),
-        ("/load gone.json", "gone.json cannot be read"),
-        ("/load", "/load needs the name of a file"),
-        ("/save gone/a.json", "gone/a.json cannot be written"),
-        ("/modle x", "There is no command /modle; did you mean `/model`?"),
-        ("/compact now", "/compact takes nothing"),
+    for (command, text) in [
+        ("/load a.json", "a.json is not a saved conversation"),
+        ("/load gone.json", "cannot read gone.json"),
+        ("/load", "/load needs a file name"),
+        ("/save gone/a.json", "cannot write gone/a.json"),
+        ("/modle x", "unknown command /modle; did you mean `/model`?"),
+        ("/compact now", "/compact takes no argument"),
     ] {
         person.types(command);
-        person.sees(words);
+        person.sees(text);
         person.next();
     }
     person.types("still here");
@@ -93,7 +93,7 @@ fn what_is_no_conversation_is_not_loaded() {
 }
 
 #[test]
-fn another_model_takes_the_conversation_over() {
+fn switching_the_model_keeps_the_conversation() {
     let server = Server::playground();
     let mut person = Person::at(&server, &["--model", "first"]);
     person.types("/model");
@@ -102,7 +102,7 @@ fn another_model_takes_the_conversation_over() {
     person.types("hello");
     person.next();
     person.types("/model second");
-    person.sees("second answers from now on; the conversation stays.");
+    person.sees("Model set to second. Conversation kept.");
     person.next();
     person.types("hello again");
     person.sees("messages in this request: 4");
@@ -121,11 +121,11 @@ fn another_model_takes_the_conversation_over() {
 }
 
 #[test]
-fn help_lists_them() {
+fn help_lists_the_commands() {
     let server = Server::start(MockOptions::new(), Playground::new());
     let mut person = Person::at(&server, &[]);
     person.types("/help");
-    let help = person.sees("is one message.");
+    let help = person.sees("as one message.");
     for name in [
         "/model", "/tools", "/cost", "/save", "/load", "/compact", "/clear", "/exit",
     ] {

@@ -1,4 +1,4 @@
-//! `/compact`, and a conversation that becomes too long by itself.
+//! `/compact`, and automatic compaction.
 
 use agcore_testkit::mock_server::{ApiError, Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use serde_json::json;
@@ -8,24 +8,24 @@ use crate::{
     support::{Agcore, Server},
 };
 
-/// What the summary says.
+/// The text of the summary.
 const SUMMARY: &str = "The user talks about cats.";
 
-/// Whether a model is asked to sum up.
-fn sums_up(request: &RecordedRequest) -> bool {
+/// Returns whether this request asks for a summary.
+fn is_summary_request(request: &RecordedRequest) -> bool {
     request.prompt().last_user().starts_with("<transcript>")
 }
 
-/// A long answer to everything, and this reply to whoever wants a summary.
+/// Starts a server that answers requests for a summary with this reply, and all others with a long text.
 fn server(summary: impl Fn() -> Reply + Send + Sync + 'static) -> Server {
-    let reply = move |request: &RecordedRequest| match sums_up(request) {
+    let reply = move |request: &RecordedRequest| match is_summary_request(request) {
         true => summary(),
         false => Reply::text(format!("{}Done.", "purr ".repeat(200))),
     };
     Server::start(MockOptions::new(), reply)
 }
 
-/// Says so much that there is something to sum up.
+/// Sends so many messages that there is something to compact.
 fn talk(person: &mut Person) {
     for message in ["cats", "one", "two", "three", "four", "five"] {
         person.types(message);
@@ -39,16 +39,16 @@ fn last_request(server: &Server) -> String {
 }
 
 #[test]
-fn a_model_sums_up_the_older_part() {
+fn summarizes_the_older_part() {
     let server = server(|| Reply::text(SUMMARY));
     let mut person = Person::at(&server, &[]);
     person.types("/compact");
-    person.sees("There was nothing to make shorter; a request has about ");
+    person.sees("There is nothing to compact; a request has about ");
     person.next();
-    assert!(server.requests().is_empty(), "nothing to do costs nothing");
+    assert!(server.requests().is_empty(), "there was nothing to compact");
     talk(&mut person);
     person.types("/compact");
-    person.sees("The older part was summed up: about ");
+    person.sees("Summarized the older part of the conversation: about ");
     person.sees(" tokens before, ");
     person.sees("1 model call");
     person.next();
@@ -63,14 +63,14 @@ fn a_model_sums_up_the_older_part() {
 }
 
 #[test]
-fn a_summary_that_fails_leaves_the_conversation_as_it_was() {
+fn a_failed_summary_leaves_the_conversation_unchanged() {
     let server = server(|| Reply::error(ApiError::new(400).with_message("no summaries today")));
     let mut person = Person::at(&server, &[]);
     talk(&mut person);
     person.types("/compact");
-    person.sees("There is no summary: ");
+    person.sees("cannot summarize the conversation: ");
     person.sees("no summaries today");
-    person.sees("The conversation is as it was.");
+    person.sees("The conversation is unchanged.");
     person.next();
     person.types("six");
     person.sees("Done.");
@@ -81,7 +81,7 @@ fn a_summary_that_fails_leaves_the_conversation_as_it_was() {
 }
 
 #[test]
-fn ctrl_c_cancels_it() {
+fn ctrl_c_cancels_the_compaction() {
     let server = server(|| Reply::text(SUMMARY).with_fault(Fault::stall(Point::BeforeHeaders, Hold::Forever)));
     let mut person = Person::at(&server, &[]);
     talk(&mut person);
@@ -90,7 +90,7 @@ fn ctrl_c_cancels_it() {
     server.wait_for_requests(before + 1);
     person.presses('c');
     person.sees("cancelled");
-    person.sees("The conversation is as it was.");
+    person.sees("The conversation is unchanged.");
     person.next();
     person.types("six");
     person.sees("Done.");
@@ -101,9 +101,9 @@ fn ctrl_c_cancels_it() {
 }
 
 #[test]
-fn old_results_go_where_there_is_no_summary() {
+fn removes_old_results_if_the_summary_fails() {
     let reply = |request: &RecordedRequest| {
-        if sums_up(request) {
+        if is_summary_request(request) {
             return Reply::error(ApiError::new(400));
         }
         match request.prompt().last_user() {
@@ -123,7 +123,7 @@ fn old_results_go_where_there_is_no_summary() {
         person.next();
     }
     person.types("/compact");
-    person.sees("Old tool results were taken out: about ");
+    person.sees("Removed old tool results: about ");
     person.next();
     person.types("six");
     person.sees("Done.");
@@ -138,10 +138,10 @@ fn old_results_go_where_there_is_no_summary() {
 }
 
 #[test]
-fn what_happens_by_itself_is_told() {
+fn reports_automatic_compaction() {
     let reply = |request: &RecordedRequest| {
         let sent = request.json().to_string();
-        if sums_up(request) {
+        if is_summary_request(request) {
             Reply::text(SUMMARY)
         } else if sent.contains("overflow") && !sent.contains(SUMMARY) {
             Reply::error(ApiError::context_length(8_192, 10_000))
@@ -153,7 +153,7 @@ fn what_happens_by_itself_is_told() {
     let mut person = Person::at(&server, &[]);
     talk(&mut person);
     person.types("overflow");
-    person.sees("⇣ The older part was summed up: about ");
+    person.sees("⇣ Summarized the older part of the conversation: about ");
     person.sees("Done.");
     person.next();
     person.presses('d');

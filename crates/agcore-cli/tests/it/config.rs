@@ -1,20 +1,20 @@
-//! `agcore config`: every setting with its source.
+//! Tests of `agcore config`.
 
 use serde_json::{Value, json};
 
 use crate::support::{Agcore, KEY};
 
-/// A setting as `config --json` tells it: value, source, where.
+/// Returns a setting from `config --json`: value, source, where.
 fn setting(agcore: &Agcore, arguments: &[&str], name: &str) -> (Value, Value, Value) {
     let ran = agcore.run([&["config", "--json"], arguments].concat());
-    let report: Value = serde_json::from_str(ran.assert_done()).unwrap();
+    let report: Value = serde_json::from_str(ran.assert_success()).unwrap();
     let settings = report["settings"].as_array().unwrap();
     let found = settings.iter().find(|setting| setting["name"] == name).unwrap();
     (found["value"].clone(), found["source"].clone(), found["where"].clone())
 }
 
 #[test]
-fn each_value_names_its_source_and_the_strongest_wins() {
+fn shows_the_source_of_each_value() {
     let mut agcore = Agcore::new();
     let check = |agcore: &Agcore, arguments: &[&str], name: &str, expected: [&str; 3]| {
         let (value, source, place) = setting(agcore, arguments, name);
@@ -46,14 +46,14 @@ fn each_value_names_its_source_and_the_strongest_wins() {
 }
 
 #[test]
-fn what_is_not_set_is_said_so_and_a_key_is_not_shown() {
+fn shows_unset_values_and_hides_the_key() {
     let agcore = Agcore::new();
     assert_eq!(setting(&agcore, &["--provider", "vllm"], "model").0, Value::Null);
     assert_eq!(setting(&agcore, &[], "api_key").0, Value::Null);
     let agcore = agcore.with("OPENAI_API_KEY", KEY);
     let shown = agcore.run(["config"]);
-    // `assert_done` looks for the key.
-    let shown = shown.assert_done();
+    // `assert_success` fails if the output contains the key.
+    let shown = shown.assert_success();
     assert!(
         shown.contains("api_key        set") && shown.contains("environment, OPENAI_API_KEY"),
         "{shown}"
@@ -61,37 +61,37 @@ fn what_is_not_set_is_said_so_and_a_key_is_not_shown() {
     assert!(
         agcore
             .run(["config", "--provider", "vllm"])
-            .assert_done()
+            .assert_success()
             .contains("model          not set")
     );
 }
 
 #[test]
-fn what_nobody_knows_is_told_and_the_rest_is_shown() {
+fn warns_about_unknown_names_and_shows_the_rest() {
     let agcore = Agcore::new()
         .with_file("agcore.toml", "nodel = 'x'\nsystem = 'Be kind.'\n")
         .with("AGCORE_MODLE", "y");
     let ran = agcore.run(["config"]);
-    assert!(ran.assert_done().contains("Be kind."));
+    assert!(ran.assert_success().contains("Be kind."));
     for warning in [
-        "warning: agcore.toml:1:1: unknown field `nodel` is no setting",
+        "warning: agcore.toml:1:1: unknown setting `nodel`",
         "did you mean `model`?",
-        "warning: AGCORE_MODLE is no variable of agcore; did you mean `AGCORE_MODEL`?",
+        "warning: unknown variable AGCORE_MODLE; did you mean `AGCORE_MODEL`?",
     ] {
         assert!(ran.stderr.contains(warning), "no {warning:?} in {}", ran.stderr);
     }
-    // A chat does not run with a setting that it does not understand.
+    // A chat refuses to start with an unknown setting.
     agcore
         .run(["chat", "hi"])
-        .assert_failed(2, &["agcore.toml:1:1: unknown field `nodel`"]);
+        .assert_failed(2, &["agcore.toml:1:1: unknown setting `nodel`"]);
 }
 
 #[test]
-fn a_file_that_is_none_is_told_with_its_place() {
+fn reports_the_location_of_errors() {
     let agcore = Agcore::new().with_file("agcore.toml", &format!("api_key = {KEY}"));
     agcore.run(["config"]).assert_failed(2, &["agcore.toml:1:"]);
     let agcore = Agcore::new().with("AGCORE_HISTORY", "sometimes");
     agcore
         .run(["config"])
-        .assert_failed(2, &["environment, AGCORE_HISTORY: the history is `on` or `off`"]);
+        .assert_failed(2, &["environment, AGCORE_HISTORY: expected `on` or `off`"]);
 }

@@ -1,30 +1,30 @@
-//! `agcore demo`.
+//! Tests of `agcore demo`.
 
 use crate::support::Agcore;
 
 #[test]
-fn an_agent_is_shown_at_work() {
+fn shows_an_agent_at_work() {
     let agcore = Agcore::new();
     let ran = agcore.run(["demo"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     let mut rest = shown;
-    // In this order.
+    // The parts appear in this order.
     for part in [
         "the model is a script",
         "My name is Ada.",
         "● weather {\"city\":\"Lisbon\"}\n● local_time {\"city\":\"Lisbon\"}\n",
         "21 °C and sunny in Lisbon",
         "● save_note",
-        "? save_note wants to run with {\"text\":\"book a table in Lisbon.\"}. The demo says yes.\n",
+        "Allow save_note {\"text\":\"book a table in Lisbon.\"}? The demo answers yes.\n",
         "✓ save_note",
         "What is my name?",
         "Your name is Ada.",
-        "All turns: ",
-        "Cost: none, the model was a script.",
+        "Total: ",
+        "Cost: none, the model is a script.",
     ] {
         let (_, after) = rest
             .split_once(part)
-            .unwrap_or_else(|| panic!("no {part:?} in its place: {shown}"));
+            .unwrap_or_else(|| panic!("{part:?} is missing or out of order in: {shown}"));
         rest = after;
     }
     assert_eq!(ran.stderr, "");
@@ -32,11 +32,11 @@ fn an_agent_is_shown_at_work() {
 }
 
 #[test]
-fn neither_settings_nor_proxies_lead_it_elsewhere() {
+fn ignores_settings_and_proxies() {
     let agcore = Agcore::new()
         .with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
         .with("HTTP_PROXY", "http://127.0.0.1:1")
         .with("http_proxy", "http://127.0.0.1:1")
-        .with_file("agcore.toml", "this is no settings file");
-    agcore.run(["demo"]).assert_done();
+        .with_file("agcore.toml", "not a settings file");
+    agcore.run(["demo"]).assert_success();
 }

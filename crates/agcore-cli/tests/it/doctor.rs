@@ -1,9 +1,9 @@
-//! `agcore doctor`: what it finds, and what it advises.
+//! Tests of `agcore doctor`.
 
 use agcore_testkit::mock_server::{DeafServer, MockOptions, Playground};
 use serde_json::Value;
 
-use crate::support::{Agcore, KEY, Ran, Server, runtime};
+use crate::support::{Agcore, KEY, RunOutput, Server, runtime};
 
 fn server() -> Server {
     Server::start(
@@ -12,8 +12,8 @@ fn server() -> Server {
     )
 }
 
-/// The checks of a name, each with its status and what was found.
-fn checks(ran: &Ran, name: &str) -> Vec<(String, String)> {
+/// Returns the checks with this name: status, and message with advice.
+fn checks(ran: &RunOutput, name: &str) -> Vec<(String, String)> {
     ran.assert_clean();
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let checks = report["checks"].as_array().unwrap().iter();
@@ -30,14 +30,17 @@ fn checks(ran: &Ran, name: &str) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn finds(ran: &Ran, name: &str, status: &str, words: &str) {
+fn assert_check(ran: &RunOutput, name: &str, status: &str, text: &str) {
     let found = checks(ran, name);
-    let is_there = |(found, told): &(String, String)| found == status && told.contains(words);
-    assert!(found.iter().any(is_there), "no {status} {words:?} in {found:?}");
+    let is_expected = |(found, message): &(String, String)| found == status && message.contains(text);
+    assert!(
+        found.iter().any(is_expected),
+        "no check with status {status} and {text:?} in {found:?}"
+    );
 }
 
 #[test]
-fn all_is_well() {
+fn all_checks_succeed() {
     let server = server();
     let agcore = Agcore::talking_to(&server)
         .with("HOME", "/nowhere")
@@ -46,12 +49,12 @@ fn all_is_well() {
     assert_eq!(ran.code(), Some(0), "{}", ran.stdout);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["ok"], true);
-    finds(&ran, "key", "ok", "set (environment, OPENAI_API_KEY)");
-    finds(&ran, "server", "ok", "answers; models: 2");
-    finds(&ran, "model", "ok", "the server lists gpt-5-mini");
-    finds(&ran, "history", "ok", "off (environment, AGCORE_HISTORY)");
+    assert_check(&ran, "key", "ok", "set (environment, OPENAI_API_KEY)");
+    assert_check(&ran, "server", "ok", "is reachable; models: 2");
+    assert_check(&ran, "model", "ok", "the server lists gpt-5-mini");
+    assert_check(&ran, "history", "ok", "off (environment, AGCORE_HISTORY)");
     let shown = agcore.run(["doctor"]);
-    let lines: Vec<&str> = shown.assert_done().lines().collect();
+    let lines: Vec<&str> = shown.assert_success().lines().collect();
     assert!(lines.iter().all(|line| line.starts_with("ok    ")), "{lines:?}");
     assert!(
         server
@@ -62,27 +65,27 @@ fn all_is_well() {
 }
 
 #[test]
-fn no_key() {
+fn missing_key() {
     let ran = Agcore::new().run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(3));
-    finds(&ran, "key", "fail", "Set OPENAI_API_KEY or AGCORE_API_KEY");
-    finds(&ran, "server", "warn", "it was not asked");
+    assert_check(&ran, "key", "fail", "Set OPENAI_API_KEY or AGCORE_API_KEY");
+    assert_check(&ran, "server", "warn", "skipped: no API key");
     assert!(ran.stderr.starts_with("error: 1 of "), "{}", ran.stderr);
 }
 
 #[test]
-fn a_wrong_key() {
+fn wrong_key() {
     let server = server();
     let ran = Agcore::talking_to(&server)
         .with("AGCORE_API_KEY", "sk-wrong-1")
         .run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(3));
-    finds(&ran, "server", "fail", "The server refuses the key");
+    assert_check(&ran, "server", "fail", "The server rejected the API key");
     assert!(!ran.stdout.contains("sk-wrong"), "{}", ran.stdout);
 }
 
 #[test]
-fn nobody_there() {
+fn no_server_at_the_address() {
     let server = server();
     let agcore = Agcore::talking_to(&server);
     drop(server);
@@ -96,13 +99,13 @@ fn nobody_there() {
     assert!(ran.stdout.contains("→ Check the base URL"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("clock"),
-        "the rest is looked at, too: {}",
+        "the other checks are missing: {}",
         ran.stdout
     );
 }
 
 #[test]
-fn a_server_that_never_answers() {
+fn unresponsive_server() {
     let within = runtime();
     let deaf = within.block_on(DeafServer::start()).unwrap();
     let ran = Agcore::new()
@@ -110,23 +113,23 @@ fn a_server_that_never_answers() {
         .with("OPENAI_BASE_URL", &deaf.base_url())
         .run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(4), "{}", ran.stdout);
-    finds(&ran, "server", "fail", "within");
+    assert_check(&ran, "server", "fail", "within");
 }
 
 #[test]
-fn a_model_that_the_server_does_not_have() {
+fn unknown_model() {
     let server = server();
     let ran = Agcore::talking_to(&server).run(["doctor", "--json", "--model", "gpt5"]);
     assert_eq!(ran.code(), Some(0));
-    finds(&ran, "model", "warn", "the server does not list gpt5");
-    finds(&ran, "model", "warn", "Did you mean gpt-5?");
+    assert_check(&ran, "model", "warn", "the server does not list gpt5");
+    assert_check(&ran, "model", "warn", "Did you mean gpt-5?");
 }
 
 #[test]
-fn settings_that_do_not_fit() {
+fn invalid_settings() {
     let server = server();
     let agcore = Agcore::talking_to(&server).with("AGCORE_MODLE", "x");
-    finds(
+    assert_check(
         &agcore.run(["doctor", "--json"]),
         "settings",
         "warn",
@@ -135,16 +138,11 @@ fn settings_that_do_not_fit() {
     let agcore = agcore.with_file("agcore.toml", "nodel = 1\n[permissions]\nallow = ['nothing']");
     let ran = agcore.run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(2));
-    finds(&ran, "settings", "fail", "unknown field `nodel`");
-    finds(
-        &ran,
-        "tools",
-        "fail",
-        "there is neither a tool nor a permission `nothing`",
-    );
+    assert_check(&ran, "settings", "fail", "unknown setting `nodel`");
+    assert_check(&ran, "tools", "fail", "unknown tool or permission `nothing`");
     let agcore = agcore.with_file("agcore.toml", "model = ");
     let ran = agcore.run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(2));
-    finds(&ran, "settings", "fail", "agcore.toml:1:");
-    finds(&ran, "clock", "ok", "it is 2");
+    assert_check(&ran, "settings", "fail", "agcore.toml:1:");
+    assert_check(&ran, "clock", "ok", "the time is 2");
 }

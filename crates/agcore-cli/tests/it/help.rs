@@ -1,11 +1,11 @@
-//! Help pages, the version, wrong arguments.
+//! Help pages, the version, and invalid arguments.
 
 use crate::support::Agcore;
 
 const CODES: [&str; 7] = ["0 ", "1 ", "2 ", "3 ", "4 ", "130 ", "141 "];
 
 #[test]
-fn without_arguments_the_help_is_shown() {
+fn shows_help_without_arguments() {
     let ran = Agcore::new().run::<&str>([]);
     assert_eq!(ran.code(), Some(2));
     assert!(
@@ -22,7 +22,7 @@ fn without_arguments_the_help_is_shown() {
 }
 
 #[test]
-fn help_has_examples_and_exit_codes() {
+fn help_lists_examples_and_exit_codes() {
     for page in [
         &["--help"][..],
         &["demo", "--help"],
@@ -37,7 +37,7 @@ fn help_has_examples_and_exit_codes() {
         &["inspect", "stream", "--help"],
     ] {
         let ran = Agcore::new().run(page);
-        let help = ran.assert_done();
+        let help = ran.assert_success();
         assert!(
             help.contains("Example") && help.contains("\n  agcore "),
             "{page:?}: {help}"
@@ -61,16 +61,16 @@ fn the_documentation_lists_every_exit_code() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn prints_the_version() {
     assert_eq!(
-        Agcore::new().run(["--version"]).assert_done(),
+        Agcore::new().run(["--version"]).assert_success(),
         format!("agcore {}\n", env!("CARGO_PKG_VERSION"))
     );
 }
 
 #[test]
-fn wrong_arguments_are_named() {
-    let check = |arguments: &[&str], words: &[&str]| Agcore::new().run(arguments).assert_failed(2, words);
+fn reports_invalid_arguments() {
+    let check = |arguments: &[&str], texts: &[&str]| Agcore::new().run(arguments).assert_failed(2, texts);
     check(&["chta"], &["unrecognized subcommand 'chta'", "'chat'"]);
     check(
         &["chat", "--modle", "x"],

@@ -1,4 +1,4 @@
-//! What is typed: several lines, and what is kept for the next chat.
+//! Multi-line input, and the history that is kept for the next chat.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
@@ -11,8 +11,8 @@ use crate::{
 
 const UP: &str = "\u{1b}[A";
 
-/// A folder for what is kept, and the program that keeps it there.
-fn keeping(server: &Server) -> (TempDir, Agcore, PathBuf) {
+/// Returns a state directory, the program that uses it, and the path of the history file.
+fn with_history(server: &Server) -> (TempDir, Agcore, PathBuf) {
     let state = tempfile::tempdir().unwrap();
     let agcore = Agcore::talking_to(server).with("XDG_STATE_HOME", state.path().to_str().unwrap());
     let file = state.path().join("agcore").join("history");
@@ -20,9 +20,9 @@ fn keeping(server: &Server) -> (TempDir, Agcore, PathBuf) {
 }
 
 #[test]
-fn the_next_chat_knows_what_was_typed() {
+fn the_next_chat_has_the_history() {
     let server = Server::playground();
-    let (_state, agcore, file) = keeping(&server);
+    let (_state, agcore, file) = with_history(&server);
     let mut person = Person::chatting(agcore, &[]);
     person.types("你好 from the first");
     person.sees("messages in this request");
@@ -47,9 +47,9 @@ fn the_next_chat_knows_what_was_typed() {
 }
 
 #[test]
-fn nothing_is_kept_where_it_is_not_wanted_and_answers_never_are() {
+fn saves_nothing_if_disabled_and_never_saves_answers() {
     let server = Server::playground();
-    let (_state, agcore, file) = keeping(&server);
+    let (_state, agcore, file) = with_history(&server);
     let mut person = Person::chatting(agcore.with("AGCORE_HISTORY", "off"), &[]);
     person.types("a secret");
     person.sees("messages in this request");
@@ -69,12 +69,12 @@ fn nothing_is_kept_where_it_is_not_wanted_and_answers_never_are() {
 }
 
 #[test]
-fn a_history_that_cannot_be_read_is_told_and_left_alone() {
+fn reports_an_unreadable_history_and_leaves_it_unchanged() {
     let server = Server::playground();
-    let (_state, agcore, file) = keeping(&server);
+    let (_state, agcore, file) = with_history(&server);
     fs::create_dir_all(&file).unwrap();
     let mut person = Person::running(agcore, &["chat"]);
-    person.sees("What is typed is not kept for the next chat: ");
+    person.sees("The history is not saved: ");
     person.next();
     person.types("hello");
     person.sees("messages in this request");
@@ -85,25 +85,25 @@ fn a_history_that_cannot_be_read_is_told_and_left_alone() {
 }
 
 #[test]
-fn a_message_may_have_several_lines() {
+fn a_message_can_have_several_lines() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    // A backslash at the end, Alt-Enter, Enter.
+    // A trailing backslash and Enter; Alt-Enter; Enter.
     person.session.send("one\\\r").unwrap();
     person.session.send("two\u{1b}\r").unwrap();
     person.session.send("three\r").unwrap();
     person.session.flush().unwrap();
     person.sees("messages in this request: 2");
     person.next();
-    let said = |server: &Server| server.requests().pop().unwrap().prompt().last_user().to_owned();
-    assert!(said(&server).ends_with("one\ntwo\nthree"), "{:?}", said(&server));
+    let sent = |server: &Server| server.requests().pop().unwrap().prompt().last_user().to_owned();
+    assert!(sent(&server).ends_with("one\ntwo\nthree"), "{:?}", sent(&server));
 
-    // What is pasted is one message, and keeps its backslashes.
+    // Pasted text is one message and keeps its backslashes.
     person.session.send("\u{1b}[200~a \\\rb\u{1b}[201~\r").unwrap();
     person.session.flush().unwrap();
     person.sees("messages in this request: 4");
     person.next();
-    assert!(said(&server).ends_with("a \\\nb"), "{:?}", said(&server));
+    assert!(sent(&server).ends_with("a \\\nb"), "{:?}", sent(&server));
     person.presses('d');
     person.leaves_with(0);
 }

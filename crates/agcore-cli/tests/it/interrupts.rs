@@ -1,4 +1,4 @@
-//! Ctrl-C where no terminal is: the program ends, whatever it waits for.
+//! Ctrl-C without a terminal: the program exits, whatever it is waiting for.
 
 use std::{os::unix::process::ExitStatusExt, time::Duration};
 
@@ -10,25 +10,25 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{Agcore, KEY, LIMIT, Ran, Server, runtime};
+use crate::support::{Agcore, KEY, LIMIT, RunOutput, Server, runtime};
 
-/// How often a person presses Ctrl-C.
-const AGAIN: Duration = Duration::from_millis(300);
+/// The interval between two presses of Ctrl-C.
+const INTERVAL: Duration = Duration::from_millis(300);
 
 fn interrupt(child: &Child) {
     let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
 }
 
-async fn ended(child: Child) -> Ran {
+async fn output(child: Child) -> RunOutput {
     timeout(LIMIT, child.wait_with_output())
         .await
-        .expect("the program ends")
+        .expect("the program did not exit in time")
         .unwrap()
         .into()
 }
 
-/// A server whose answers stop at this point, for good.
+/// Starts a server whose answers stall at this point for ever.
 fn stalling(at: Point) -> Server {
     let stall = move |_: &RecordedRequest| {
         Reply::text("one two three four five six").with_fault(Fault::stall(at, Hold::Forever))
@@ -37,14 +37,14 @@ fn stalling(at: Point) -> Server {
 }
 
 #[test]
-fn while_it_waits_for_the_first_byte() {
+fn while_waiting_for_the_first_byte() {
     let server = stalling(Point::BeforeHeaders);
     let agcore = Agcore::talking_to(&server);
     let within = runtime();
     let child = within.block_on(async { agcore.spawn(["chat", "hi"]) });
     server.wait_for_requests(1);
     interrupt(&child);
-    let ran = within.block_on(ended(child));
+    let ran = within.block_on(output(child));
     ran.assert_failed(130, &["error: cancelled"]);
     assert_eq!(ran.stdout, "");
 }
@@ -59,24 +59,24 @@ fn in_the_middle_of_an_answer() {
         let mut next = async || {
             timeout(LIMIT, lines.next_line())
                 .await
-                .expect("an event comes")
+                .expect("no event arrived in time")
                 .unwrap()
         };
-        while !next().await.expect("the answer stalls").contains("one") {}
+        while !next().await.expect("the output ended early").contains("one") {}
         interrupt(&child);
-        // The events go on to their end.
+        // The remaining events are still written.
         let mut last = String::new();
         while let Some(line) = next().await {
             last = line;
         }
         assert!(last.contains("complete"), "{last}");
-        ended(child).await
+        output(child).await
     });
     ran.assert_failed(130, &["error: cancelled"]);
 }
 
 #[test]
-fn while_it_connects() {
+fn while_connecting() {
     let within = runtime();
     let ran = within.block_on(async {
         let deaf = DeafServer::start().await.unwrap();
@@ -84,34 +84,34 @@ fn while_it_connects() {
             .with("OPENAI_API_KEY", KEY)
             .with("OPENAI_BASE_URL", &deaf.base_url());
         let mut child = agcore.spawn(["chat", "--json", "hi"]);
-        // The turn has begun.
+        // The first event shows that the turn has started.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         timeout(LIMIT, lines.next_line())
             .await
-            .expect("an event comes")
+            .expect("no event arrived in time")
             .unwrap()
-            .expect("an event comes");
+            .expect("no event arrived in time");
         interrupt(&child);
         while timeout(LIMIT, lines.next_line())
             .await
-            .expect("the events end")
+            .expect("the events did not end in time")
             .unwrap()
             .is_some()
         {}
-        ended(child).await
+        output(child).await
     });
     ran.assert_failed(130, &["error: cancelled"]);
 }
 
 #[test]
-fn while_it_reads_its_input() {
+fn while_reading_standard_input() {
     let ran = runtime().block_on(async {
         let mut child = Agcore::new().with("OPENAI_API_KEY", KEY).spawn(["chat"]);
         let _open = child.stdin.take().unwrap();
         interrupt(&child);
-        ended(child).await
+        output(child).await
     });
-    // Before it has begun to listen the signal itself ends it, which a shell tells as 130, too.
+    // Before the program handles signals, the signal itself kills it, which shells report as 130 as well.
     assert!(
         ran.code() == Some(130) || ran.status.signal() == Some(Signal::INT.as_raw()),
         "{:?}",
@@ -121,28 +121,31 @@ fn while_it_reads_its_input() {
 }
 
 #[test]
-fn while_nobody_reads_its_output() {
+fn while_the_output_is_not_read() {
     let long = |_: &RecordedRequest| Reply::text("many words ".repeat(100_000));
     let server = Server::start(MockOptions::new(), long);
     let agcore = Agcore::talking_to(&server);
     runtime().block_on(async {
         let mut child = agcore.spawn(["chat", "hi"]);
         let mut output = BufReader::new(child.stdout.take().unwrap());
-        // Something has come; the rest does not fit into the pipe.
+        // Part of the answer has arrived; the rest does not fit into the pipe.
         timeout(LIMIT, output.fill_buf())
             .await
-            .expect("the answer begins")
+            .expect("no answer arrived in time")
             .unwrap();
-        // The first cancels a turn that is stuck, another one ends the program. Two that come at once may count as one.
+        // The first signal cancels the turn, which is blocked; another one exits. Two in quick succession may count as
+        // one.
         let pressing = async {
             loop {
                 interrupt(&child);
-                if let Ok(status) = timeout(AGAIN, child.wait()).await {
+                if let Ok(status) = timeout(INTERVAL, child.wait()).await {
                     break status.unwrap();
                 }
             }
         };
-        let status = timeout(LIMIT, pressing).await.expect("the program ends");
+        let status = timeout(LIMIT, pressing)
+            .await
+            .expect("the program did not exit in time");
         assert_eq!(status.code(), Some(130));
     });
 }

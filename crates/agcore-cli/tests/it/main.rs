@@ -1,9 +1,9 @@
-//! The program as its users run it.
+//! Tests of the program as its users run it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says what it expects by failing"
+    reason = "tests fail by panicking"
 )]
 
 mod support;
@@ -11,8 +11,8 @@ mod support;
 #[cfg(unix)]
 mod person;
 
-mod bad_server;
-mod bad_settings;
+mod server_errors;
+mod invalid_settings;
 mod cassette;
 mod config;
 mod demo;
@@ -26,26 +26,26 @@ mod output;
 mod permissions;
 mod precedence;
 mod stream;
-mod tools;
+mod chat_tools;
 mod tools_command;
-mod wires;
+mod apis;
 
 #[cfg(feature = "otel")]
 mod otel;
 
 #[cfg(unix)]
-mod asked;
+mod approvals;
 #[cfg(unix)]
 mod commands;
 #[cfg(unix)]
 mod compact;
 #[cfg(unix)]
-mod edited;
+mod edited_arguments;
 #[cfg(unix)]
 mod history;
 #[cfg(unix)]
 mod interrupts;
 #[cfg(unix)]
-mod shown;
+mod terminal_output;
 #[cfg(unix)]
 mod terminal;

@@ -1,4 +1,4 @@
-//! Spans for a collector: what arrives, and that a chat does not care whether it does.
+//! Spans are exported to a collector, and a chat works whether or not that succeeds.
 
 mod collector;
 mod protobuf;
@@ -6,20 +6,20 @@ mod protobuf;
 use agcore_testkit::mock_server::{ApiError, DeafServer, MockOptions, RecordedRequest, Reply};
 
 use self::collector::{Collector, Export};
-use crate::support::{Agcore, KEY, Ran, Server, runtime};
+use crate::support::{Agcore, KEY, RunOutput, Server, runtime};
 
-/// The text whose traces are looked for.
-const SAID: &str = "some arithmetic, please";
+/// The message to search for in the exported spans.
+const MESSAGE: &str = "some arithmetic, please";
 
-fn chat(agcore: &Agcore, arguments: &[&str]) -> Ran {
-    agcore.run([&["chat", SAID, "--model", "some-model"], arguments].concat())
+fn chat(agcore: &Agcore, arguments: &[&str]) -> RunOutput {
+    agcore.run([&["chat", MESSAGE, "--model", "some-model"], arguments].concat())
 }
 
-fn telling(server: &Server, collector: &str) -> Agcore {
+fn exporting(server: &Server, collector: &str) -> Agcore {
     Agcore::talking_to(server).with("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
 }
 
-/// The spans of a run whose exports all went well.
+/// Returns the spans that the collector received.
 fn exported(collector: Collector) -> Export {
     let export = collector.received();
     for path in &export.paths {
@@ -32,8 +32,8 @@ fn exported(collector: Collector) -> Export {
 fn a_turn_is_a_trace_of_agent_models_and_tools() {
     let server = Server::playground();
     let collector = Collector::start(200);
-    let ran = chat(&telling(&server, &collector.url()), &[]);
-    assert!(ran.assert_done().contains("**arithmetic** says: "));
+    let ran = chat(&exporting(&server, &collector.url()), &[]);
+    assert!(ran.assert_success().contains("**arithmetic** returned: "));
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let export = exported(collector);
     assert_eq!(export.resource("service.name"), Some("agcore"));
@@ -58,11 +58,11 @@ fn a_turn_is_a_trace_of_agent_models_and_tools() {
         export.span("chat some-model").attribute("gen_ai.request.model"),
         Some("some-model")
     );
-    export.assert_silent_about(&[SAID, KEY]);
+    export.assert_contains_none_of(&[MESSAGE, KEY]);
 }
 
 #[test]
-fn what_is_said_travels_only_where_it_is_wanted() {
+fn exports_content_only_if_enabled() {
     let server = Server::playground();
     for (variable, arguments, expected) in [
         (None, &["--trace-content"][..], true),
@@ -70,25 +70,25 @@ fn what_is_said_travels_only_where_it_is_wanted() {
         (Some("off"), &[], false),
     ] {
         let collector = Collector::start(200);
-        let mut agcore = telling(&server, &collector.url());
+        let mut agcore = exporting(&server, &collector.url());
         if let Some(value) = variable {
             agcore = agcore.with("AGCORE_TRACE_CONTENT", value);
         }
-        chat(&agcore, arguments).assert_done();
+        chat(&agcore, arguments).assert_success();
         let export = exported(collector);
-        assert_eq!(export.says(SAID), expected, "{variable:?} {arguments:?}");
-        export.assert_silent_about(&[KEY]);
+        assert_eq!(export.contains(MESSAGE), expected, "{variable:?} {arguments:?}");
+        export.assert_contains_none_of(&[KEY]);
     }
     let agcore = Agcore::talking_to(&server).with("AGCORE_TRACE_CONTENT", "maybe");
-    chat(&agcore, &[]).assert_failed(2, &["AGCORE_TRACE_CONTENT: the content of spans is `on` or `off`"]);
+    chat(&agcore, &[]).assert_failed(2, &["AGCORE_TRACE_CONTENT: expected `on` or `off`"]);
 }
 
 #[test]
-fn a_turn_that_fails_is_exported_too() {
+fn exports_failed_turns() {
     let refused = |_: &RecordedRequest| Reply::error(ApiError::new(401));
     let server = Server::start(MockOptions::new(), refused);
     let collector = Collector::start(200);
-    chat(&telling(&server, &collector.url()), &[]).assert_failed(3, &["(HTTP 401)"]);
+    chat(&exporting(&server, &collector.url()), &[]).assert_failed(3, &["(HTTP 401)"]);
     let export = exported(collector);
     for name in ["invoke_agent assistant", "chat some-model"] {
         assert_eq!(export.span(name).attribute("error.type"), Some("auth"), "{name}");
@@ -96,10 +96,10 @@ fn a_turn_that_fails_is_exported_too() {
 }
 
 #[test]
-fn standard_variables_are_heard() {
+fn respects_the_standard_variables() {
     let server = Server::playground();
     let collector = Collector::start(200);
-    let agcore = telling(&server, "http://127.0.0.1:1")
+    let agcore = exporting(&server, "http://127.0.0.1:1")
         .with(
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
             &format!("{}/v1/traces", collector.url()),
@@ -107,7 +107,7 @@ fn standard_variables_are_heard() {
         .with("OTEL_EXPORTER_OTLP_HEADERS", "x-token=hush")
         .with("OTEL_SERVICE_NAME", "mine");
     let ran = chat(&agcore, &[]);
-    ran.assert_done();
+    ran.assert_success();
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let export = exported(collector);
     assert_eq!(export.resource("service.name"), Some("mine"));
@@ -118,28 +118,28 @@ fn standard_variables_are_heard() {
             .all(|head| head.to_lowercase().contains("x-token: hush"))
     );
     let collector = Collector::start(200);
-    let agcore = telling(&server, &collector.url()).with("OTEL_SDK_DISABLED", "true");
-    chat(&agcore, &[]).assert_done();
+    let agcore = exporting(&server, &collector.url()).with("OTEL_SDK_DISABLED", "true");
+    chat(&agcore, &[]).assert_success();
     assert!(collector.received().paths.is_empty());
 }
 
 #[test]
-fn a_collector_that_fails_is_told_once_and_disturbs_nothing() {
+fn a_failing_collector_causes_one_warning() {
     let server = Server::playground();
-    let check = |collector: &str, words: &[&str]| {
+    let check = |collector: &str, texts: &[&str]| {
         let ran = chat(
-            &telling(&server, collector).with("OTEL_EXPORTER_OTLP_TIMEOUT", "300"),
+            &exporting(&server, collector).with("OTEL_EXPORTER_OTLP_TIMEOUT", "300"),
             &[],
         );
-        assert!(ran.assert_done().contains("**arithmetic** says: "));
+        assert!(ran.assert_success().contains("**arithmetic** returned: "));
         let warnings: Vec<&str> = ran
             .stderr
             .lines()
             .filter(|line| line.starts_with("warning: "))
             .collect();
         assert_eq!(warnings.len(), 1, "{}", ran.stderr);
-        for word in words {
-            assert!(warnings[0].contains(word), "no {word:?} in {}", warnings[0]);
+        for text in texts {
+            assert!(warnings[0].contains(text), "{text:?} is missing in {}", warnings[0]);
         }
     };
     check(
@@ -151,18 +151,18 @@ fn a_collector_that_fails_is_told_once_and_disturbs_nothing() {
         &["spans are not exported (OTEL_EXPORTER_OTLP_ENDPOINT)"],
     );
     let broken = Collector::start(400);
-    check(&broken.url(), &["it answers HTTP 400"]);
+    check(&broken.url(), &["the collector responded with HTTP 400"]);
     let within = runtime();
     let deaf = within.block_on(DeafServer::start()).unwrap();
     check(&deaf.base_url(), &["spans were not exported", "within 0.3 s"]);
 }
 
 #[test]
-fn settings_tell_where_spans_go() {
+fn config_shows_the_collector() {
     let server = Server::playground();
-    let agcore = telling(&server, "http://me:secret@c.example:4318");
+    let agcore = exporting(&server, "http://me:secret@c.example:4318");
     let ran = agcore.run(["config"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     let traces = shown.lines().find(|line| line.starts_with("traces")).unwrap();
     assert!(
         traces.contains("http://***@c.example:4318/v1/traces")
@@ -171,7 +171,7 @@ fn settings_tell_where_spans_go() {
     );
     let unset = Agcore::new().run(["config"]);
     assert!(
-        unset.assert_done().contains("traces         not set"),
+        unset.assert_success().contains("traces         not set"),
         "{}",
         unset.stdout
     );

@@ -1,4 +1,4 @@
-//! `[permissions]` of the settings file and the grants file, without a person.
+//! `[permissions]` in the settings file and the grants file, without a terminal.
 
 use std::fs;
 
@@ -13,17 +13,20 @@ fn with_permissions(table: &str) -> Agcore {
 }
 
 #[test]
-fn a_rule_allows_what_would_be_asked() {
+fn a_rule_allows_what_needs_approval_by_default() {
     let server = Server::playground();
     for table in ["allow = ['save_note']", "allow = ['save_*']", "allow = ['write']"] {
         let agcore = Agcore::talking_to(&server).with_file("agcore.toml", &format!("[permissions]\n{table}"));
         let ran = agcore.run(["chat", "save it"]);
-        assert!(ran.assert_done().contains("says: Saved to agcore-notes.md."), "{table}");
+        assert!(
+            ran.assert_success().contains("returned: Saved to agcore-notes.md."),
+            "{table}"
+        );
     }
 }
 
 #[test]
-fn a_rule_denies_even_what_yes_was_said_to() {
+fn a_rule_denies_what_was_granted() {
     let server = Server::playground();
     for table in [
         "deny = ['save_note']",
@@ -34,7 +37,7 @@ fn a_rule_denies_even_what_yes_was_said_to() {
             .with_file("agcore.toml", &format!("[permissions]\n{table}"))
             .with_file(GRANTS, GRANTED);
         let ran = agcore.run(["chat", "--yes", "save it"]);
-        let answer = ran.assert_done();
+        let answer = ran.assert_success();
         assert!(
             answer.contains("permission denied: this call of save_note"),
             "{table}: {answer}"
@@ -46,32 +49,32 @@ fn a_rule_denies_even_what_yes_was_said_to() {
 }
 
 #[test]
-fn a_rule_asks_about_what_would_be_allowed() {
+fn a_rule_asks_about_what_is_allowed_by_default() {
     let agcore = with_permissions("ask = ['current_*']");
     agcore
         .run(["tools", "call", "current_time"])
-        .assert_failed(1, &["it needs a yes", "agcore.toml:2:8: ask current_*"]);
-    agcore.run(["tools", "call", "current_time", "--yes"]).assert_done();
+        .assert_failed(1, &["it needs approval", "agcore.toml:2:8: ask current_*"]);
+    agcore.run(["tools", "call", "current_time", "--yes"]).assert_success();
 }
 
 #[test]
-fn entries_that_name_nothing() {
-    let check = |table: &str, words: &[&str]| {
+fn reports_invalid_entries() {
+    let check = |table: &str, texts: &[&str]| {
         for command in [&["chat", "hi"][..], &["tools", "list"], &SAVE] {
-            with_permissions(table).run(command).assert_failed(2, words);
+            with_permissions(table).run(command).assert_failed(2, texts);
         }
     };
     check(
         "allow = ['wirte']",
         &[
-            "error: agcore.toml:2:10: there is neither a tool nor a permission `wirte`",
+            "error: agcore.toml:2:10: unknown tool or permission `wirte`",
             "arithmetic, current_time, read_notes, save_note",
             "read, write, delete, network, shell, file_system",
         ],
     );
     check(
         "deny = [\n  'read',\n  'acme:re fund'\n]",
-        &["error: agcore.toml:4:3: ", "is no permission"],
+        &["error: agcore.toml:4:3: ", "is not a permission"],
     );
     check("ask = [' ']", &["error: agcore.toml:2:8: the entry is empty"]);
     check(
@@ -89,44 +92,44 @@ fn entries_that_name_nothing() {
 }
 
 #[test]
-fn what_was_always_allowed_needs_nobody() {
+fn a_grant_needs_no_approval() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with_file(GRANTS, GRANTED);
-    agcore.run(["chat", "save it"]).assert_done();
-    agcore.run(SAVE).assert_done();
-    let notes = fs::read_to_string(agcore.folder.path().join("agcore-notes.md")).unwrap();
+    agcore.run(["chat", "save it"]).assert_success();
+    agcore.run(SAVE).assert_success();
+    let notes = fs::read_to_string(agcore.directory.path().join("agcore-notes.md")).unwrap();
     assert_eq!(notes, "- save it\n- x\n");
     let ran = agcore.run(["tools", "list"]);
     assert!(
-        ran.assert_done()
-            .contains("allowed: you said always, see .agcore-grants.json")
+        ran.assert_success()
+            .contains("allowed: you answered \"always\" (.agcore-grants.json)")
     );
 }
 
 #[test]
-fn grants_that_cannot_be_read() {
-    let check = |text: &str, words: &[&str]| {
+fn reports_unreadable_grants() {
+    let check = |text: &str, texts: &[&str]| {
         let agcore = Agcore::new().with_file(GRANTS, text);
         for command in [&["chat", "hi"][..], &["tools", "list"], &SAVE] {
             let ran = agcore.run(command);
             ran.assert_failed(
                 2,
-                &[&["error: .agcore-grants.json: the grants cannot be read: "], words].concat(),
+                &[&["error: .agcore-grants.json: cannot read the grants: "], texts].concat(),
             );
             assert!(
-                ran.stderr.contains("or name another file with --grants"),
+                ran.stderr.contains("To use another file, pass --grants FILE."),
                 "{}",
                 ran.stderr
             );
         }
         assert_eq!(
-            fs::read_to_string(agcore.folder.path().join(GRANTS)).unwrap(),
+            fs::read_to_string(agcore.directory.path().join(GRANTS)).unwrap(),
             text,
-            "it is left as it was"
+            "the file was changed"
         );
         assert_eq!(agcore.files(), [GRANTS]);
-        // The way out that was named.
-        agcore.run(["tools", "list", "--grants", "other.json"]).assert_done();
+        // The message suggests this option.
+        agcore.run(["tools", "list", "--grants", "other.json"]).assert_success();
     };
     check("", &["EOF while parsing", "restore or remove them"]);
     check(&GRANTED[..30], &["EOF while parsing", "restore or remove them"]);
@@ -137,25 +140,25 @@ fn grants_that_cannot_be_read() {
     );
     check(
         r#"{"version": 2, "grants": []}"#,
-        &["version 2, this program knows 1; update it"],
+        &["version 2, but this program reads version 1; update the program"],
     );
 }
 
 #[test]
-fn grants_beside_the_settings_or_where_they_are_said_to_be() {
+fn grants_are_next_to_the_settings_or_in_the_given_file() {
     let agcore = Agcore::new().with_file("granted.json", GRANTED);
     agcore
         .run([&SAVE[..], &["--grants", "granted.json"]].concat())
-        .assert_done();
-    agcore.run(SAVE).assert_failed(1, &["it needs a yes"]);
+        .assert_success();
+    agcore.run(SAVE).assert_failed(1, &["it needs approval"]);
 
     let elsewhere = Agcore::new().with_file("mine.toml", "").with_file(GRANTS, GRANTED);
-    let config = elsewhere.folder.path().join("mine.toml");
+    let config = elsewhere.directory.path().join("mine.toml");
     let config = config.to_str().unwrap();
-    agcore.run([&SAVE[..], &["--config", config]].concat()).assert_done();
+    agcore.run([&SAVE[..], &["--config", config]].concat()).assert_success();
 
-    let folder = agcore.folder.path().to_str().unwrap();
+    let directory = agcore.directory.path().to_str().unwrap();
     agcore
-        .run(["tools", "list", "--grants", folder])
-        .assert_failed(2, &["the grants cannot be read"]);
+        .run(["tools", "list", "--grants", directory])
+        .assert_failed(2, &["cannot read the grants"]);
 }

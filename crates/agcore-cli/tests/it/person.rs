@@ -1,4 +1,4 @@
-//! A person at a terminal.
+//! A simulated user at a terminal.
 
 use std::process::Command;
 
@@ -10,51 +10,51 @@ use rexpect::{
 
 use crate::support::{Agcore, LIMIT, Server};
 
-/// The end of what a question offers.
+/// The end of the prompt that follows a question.
 pub(crate) const QUESTION: &str = "[n]o: ";
 
-/// No wait is longer.
+/// Options with the time limit of each step.
 pub(crate) fn limit() -> Options {
     Options::new().timeout_ms(Some(u64::try_from(LIMIT.as_millis()).unwrap()))
 }
 
-/// The program on the other end of a pseudo terminal.
+/// A user, connected to the program by a pseudoterminal.
 pub(crate) struct Person {
     pub(crate) session: PtySession,
     pub(crate) agcore: Agcore,
 }
 
-/// The program on a terminal that shows what is typed, as terminals do and rexpect's do not.
+/// Starts the program with the terminal's echo on: rexpect turns it off.
 fn echoing(agcore: &Agcore, arguments: &[&str]) -> Command {
     let program = agcore.command();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "stty echo && exec \"$0\" \"$@\""]);
     command.arg(program.get_program()).args(arguments);
-    command.env_clear().current_dir(agcore.folder.path());
+    command.env_clear().current_dir(agcore.directory.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command
 }
 
-/// A text as rexpect reads it, which takes each byte for a character.
-pub(crate) fn as_bytes_are_read(text: &str) -> String {
+/// Converts a text to what rexpect reads: one character for each byte.
+pub(crate) fn bytes_as_chars(text: &str) -> String {
     text.bytes().map(char::from).collect()
 }
 
 impl Person {
-    /// Sits down at a terminal; colours are taken out of what is seen.
+    /// Starts a chat with a server. Escape codes are removed from the output.
     pub(crate) fn at(server: &Server, arguments: &[&str]) -> Self {
         Self::chatting(Agcore::talking_to(server), arguments)
     }
 
-    /// Sits down at a chat in a folder.
+    /// Starts a chat with this program.
     pub(crate) fn chatting(agcore: Agcore, arguments: &[&str]) -> Self {
         let mut person = Self::running(agcore, &[&["chat"], arguments].concat());
-        person.sees("Ctrl-D leaves.");
+        person.sees("Ctrl-D exits.");
         person.next();
         person
     }
 
-    /// Runs any command at a terminal.
+    /// Starts any command at a terminal.
     pub(crate) fn running(agcore: Agcore, arguments: &[&str]) -> Self {
         let agcore = agcore.with("TERM", "xterm-256color");
         let command = echoing(&agcore, arguments);
@@ -69,11 +69,11 @@ impl Person {
         self.sees("> ");
     }
 
-    /// Waits for a text, and gives what came before it.
+    /// Waits for a text and returns the output before it.
     #[track_caller]
     pub(crate) fn sees(&mut self, text: &str) -> String {
-        let seen = self.session.exp_string(&as_bytes_are_read(text));
-        let before = seen.unwrap_or_else(|error| panic!("{text:?} is not seen: {error}"));
+        let seen = self.session.exp_string(&bytes_as_chars(text));
+        let before = seen.unwrap_or_else(|error| panic!("{text:?} did not appear: {error}"));
         let bytes: Vec<u8> = before.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -86,7 +86,7 @@ impl Person {
         self.session.send_control(key).unwrap();
     }
 
-    /// Waits for the program to end.
+    /// Waits for the program to exit.
     #[track_caller]
     pub(crate) fn leaves_with(mut self, code: i32) -> Agcore {
         self.session.exp_eof().unwrap();

@@ -1,4 +1,4 @@
-//! Options over environment over `.env` over `agcore.toml` over defaults.
+//! Precedence of settings: options, environment, `.env`, `agcore.toml`, defaults.
 
 use std::fs;
 
@@ -6,17 +6,17 @@ use agcore_testkit::mock_server::MockOptions;
 
 use crate::support::{Agcore, Server};
 
-/// Where a setting may stand, the strongest first.
+/// The sources of a setting, highest precedence first.
 const SOURCES: [&str; 4] = ["option", "environment", "dotenv", "file"];
 
-/// A setting's names in its sources.
+/// The names of a setting in its sources.
 struct Names {
     option: &'static str,
     variable: &'static str,
     member: &'static str,
 }
 
-/// Runs the program with the values of these sources, a source each, and gives the request that came of it.
+/// Sets a value in each of these sources, runs the program, and returns the request that it sent.
 fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str) -> String) -> serde_json::Value {
     let mut agcore = Agcore::new().with("OPENAI_API_KEY", "sk-environment");
     if names.option != "--base-url" {
@@ -32,7 +32,7 @@ fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str
             _ => agcore = agcore.with_file("agcore.toml", &format!("{} = '{value}'\n", names.member)),
         }
     }
-    agcore.run(&arguments).assert_done();
+    agcore.run(&arguments).assert_success();
     let requests = server.requests();
     let last = requests.last().unwrap();
     let mut request = last.json().clone();
@@ -40,7 +40,7 @@ fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str
     request
 }
 
-/// With each source gone, the next one holds.
+/// Checks that without the first sources, the next one determines the value.
 fn check(names: &Names, value: impl Fn(&str) -> String, found: impl Fn(&serde_json::Value) -> String) {
     let prefixes = SOURCES.iter().fold(MockOptions::new(), |options, source| {
         options.with_prefix(format!("/{source}/v1"))
@@ -120,7 +120,7 @@ fn the_instructions() {
 
 #[test]
 fn the_provider() {
-    // Told apart by what is missing for it.
+    // The error message shows which provider is used.
     let check = |agcore: &Agcore, arguments: &[&str], provider: &str| {
         agcore
             .run([&["chat", "hi"], arguments].concat())
@@ -140,7 +140,7 @@ fn the_key() {
     let server = Server::playground();
     let mut agcore = Agcore::new().with("OPENAI_BASE_URL", &server.base_url());
     let check = |agcore: &Agcore, expected: &str| {
-        agcore.run(["chat", "hi"]).assert_done();
+        agcore.run(["chat", "hi"]).assert_success();
         let requests = server.requests();
         assert_eq!(
             requests.last().unwrap().header("authorization"),
@@ -160,24 +160,24 @@ fn the_key() {
 }
 
 #[test]
-fn what_is_empty_is_not_set() {
+fn empty_variables_are_not_set() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)
         .with("AGCORE_MODEL", "")
         .with_file(".env", "AGCORE_MODEL=of-dotenv");
-    agcore.run(["chat", "hi"]).assert_done();
+    agcore.run(["chat", "hi"]).assert_success();
     assert_eq!(server.requests()[0].json()["model"], "of-dotenv");
 }
 
 #[test]
-fn variables_of_openai_stay_with_openai() {
+fn openai_variables_apply_to_openai_only() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with("OPENAI_MODEL", "gpt");
-    // No model: OPENAI_MODEL is not taken. No address: OPENAI_BASE_URL is not, so that nobody listens there.
+    // OPENAI_MODEL and OPENAI_BASE_URL are not used for another provider.
     agcore
         .run(["chat", "hi", "--provider", "ollama"])
         .assert_failed(2, &["no model is set for ollama"]);
-    // The key is not sent to a server of another vendor.
+    // The key is not sent to another vendor's server.
     let arguments = [
         "chat",
         "hi",
@@ -188,20 +188,20 @@ fn variables_of_openai_stay_with_openai() {
         "--base-url",
         &server.base_url(),
     ];
-    agcore.run(arguments).assert_done();
+    agcore.run(arguments).assert_success();
     assert_eq!(server.requests().len(), 1);
     assert_eq!(server.requests()[0].header("authorization"), None);
 }
 
 #[test]
-fn a_named_settings_file_takes_the_place_of_the_usual_one() {
+fn config_option_replaces_the_default_settings_file() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)
         .with_file("agcore.toml", "model = 'usual'")
         .with_file("own.toml", "model = 'own'");
-    agcore.run(["chat", "hi", "--config", "own.toml"]).assert_done();
+    agcore.run(["chat", "hi", "--config", "own.toml"]).assert_success();
     assert_eq!(server.requests()[0].json()["model"], "own");
-    fs::remove_file(agcore.folder.path().join("own.toml")).unwrap();
-    agcore.run(["chat", "hi"]).assert_done();
+    fs::remove_file(agcore.directory.path().join("own.toml")).unwrap();
+    agcore.run(["chat", "hi"]).assert_success();
     assert_eq!(server.requests()[1].json()["model"], "usual");
 }

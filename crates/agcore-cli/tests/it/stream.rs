@@ -1,4 +1,4 @@
-//! `agcore inspect stream`: one saved body.
+//! Tests of `agcore inspect stream`.
 
 use serde_json::Value;
 
@@ -9,37 +9,37 @@ const STREAM: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"
     data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n";
 
 #[test]
-fn a_stream_is_folded() {
+fn folds_a_stream() {
     let agcore = Agcore::new().with_file("a.sse", STREAM);
     let shown = agcore.run(["inspect", "stream", "a.sse"]);
-    let shown = shown.assert_done();
+    let shown = shown.assert_success();
     assert!(shown.contains("text       Hello\n           你好\n"), "{shown}");
     assert!(
         shown.contains("finish     stop\n") && shown.contains("usage      3 in, 2 out"),
         "{shown}"
     );
     let ran = agcore.run_with(["inspect", "stream", "-", "--json"], STREAM.as_bytes());
-    let result: Value = serde_json::from_str(ran.assert_done()).unwrap();
+    let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
     assert_eq!(result["text"], "Hello\n你好");
     assert_eq!(result["usage"]["output"], 2);
 }
 
 #[test]
-fn a_whole_answer_and_a_call() {
+fn decodes_a_complete_response_with_a_call() {
     let body = r#"{"choices":[{"message":{"tool_calls":[{"id":"c1","type":"function",
         "function":{"name":"get","arguments":"{\"a\": 1}"}}]},"finish_reason":"tool_calls"}]}"#;
     let agcore = Agcore::new().with_file("a.json", body);
     let ran = agcore.run(["inspect", "stream", "a.json"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     assert!(shown.contains("call       c1 get {\"a\""), "{shown}");
 }
 
 #[test]
-fn what_breaks_off_is_shown_as_far_as_it_goes() {
+fn shows_the_part_before_an_error() {
     let half = &STREAM[..STREAM.find("lo\\n").unwrap()];
     let agcore = Agcore::new().with_file("a.sse", half).with_file("b", "<html>no</html>");
     let ran = agcore.run(["inspect", "stream", "a.sse"]);
-    ran.assert_failed(1, &["the answer ends in an error"]);
+    ran.assert_failed(1, &["the response ends in an error"]);
     assert!(
         ran.stdout.contains("Hel") && ran.stdout.contains("error "),
         "{}",
@@ -48,13 +48,13 @@ fn what_breaks_off_is_shown_as_far_as_it_goes() {
     agcore.run(["inspect", "stream", "b"]).assert_failed(1, &[]);
     agcore
         .run(["inspect", "stream", "gone"])
-        .assert_failed(2, &["gone cannot be read"]);
+        .assert_failed(2, &["cannot read gone"]);
     agcore
         .run(["inspect", "stream", "a.sse", "--dialect", "nobody"])
         .assert_failed(2, &["the dialect `nobody`"]);
 }
 
-/// A stream of Anthropic's: a text, a call, tokens.
+/// An Anthropic stream with a text, a call and usage.
 const MESSAGES: &str = "event: message_start
 data: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"model\":\"m\",\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}
 
@@ -82,10 +82,10 @@ data: {\"type\":\"message_stop\"}
 ";
 
 #[test]
-fn increments_are_shown_with_the_line_that_ended_them() {
+fn shows_increments_with_the_line_that_completed_them() {
     let agcore = Agcore::new().with_file("a.sse", MESSAGES);
     let ran = agcore.run(["inspect", "stream", "a.sse", "--dialect", "anthropic", "--deltas"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     let (deltas, folded) = shown.split_once("\n\n").unwrap();
     for line in [
         "    3  start      id=msg_1 model=m",
@@ -94,16 +94,16 @@ fn increments_are_shown_with_the_line_that_ended_them() {
         "input=\"{\\\"a\\\":1}\"",
         "   21  finish     tool",
     ] {
-        assert!(deltas.contains(line), "no {line:?} in {deltas}");
+        assert!(deltas.contains(line), "{line:?} is missing in {deltas}");
     }
     assert!(folded.contains("call       t1 get {\"a\""), "{folded}");
-    // An answer that breaks off is shown as far as it goes, increments too.
+    // Increments before an error are shown.
     let half = &MESSAGES[..MESSAGES.find("event: content_block_stop").unwrap()];
     let agcore = agcore.with_file("b.sse", half);
     let ran = agcore.run(["inspect", "stream", "b.sse", "--dialect", "anthropic", "--deltas"]);
-    ran.assert_failed(1, &["the answer ends in an error"]);
+    ran.assert_failed(1, &["the response ends in an error"]);
     assert!(ran.stdout.contains("    9  text       \"Hel"), "{}", ran.stdout);
-    // The neutral form has no increments.
+    // The JSON result has no increments.
     let both = ["inspect", "stream", "a.sse", "--deltas", "--json"];
     agcore
         .run(both)
@@ -111,16 +111,20 @@ fn increments_are_shown_with_the_line_that_ended_them() {
     let unknown = ["inspect", "stream", "a.sse", "--deltas", "--dialect", "smoke"];
     agcore
         .run(unknown)
-        .assert_failed(2, &["no wire of this build speaks the dialect `smoke`"]);
+        .assert_failed(2, &["this build does not support the API `smoke`"]);
 }
 
 #[test]
-fn every_dialect_shows_its_increments() {
+fn shows_increments_of_every_dialect() {
     let check = |dialect: &str, body: &str, expected: &[&str]| {
         let agcore = Agcore::new().with_file("a", body);
         let ran = agcore.run(["inspect", "stream", "a", "--deltas", "--dialect", dialect]);
         for line in expected {
-            assert!(ran.stdout.contains(line), "{dialect}: no {line:?} in {}", ran.stdout);
+            assert!(
+                ran.stdout.contains(line),
+                "{dialect}: {line:?} is missing in {}",
+                ran.stdout
+            );
         }
     };
     check(

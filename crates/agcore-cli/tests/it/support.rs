@@ -1,4 +1,4 @@
-//! The program in an empty folder and an empty environment, and a model server beside it.
+//! Runs the program in an empty directory with an empty environment, and a model server next to it.
 
 use std::{
     ffi::OsStr,
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use agcore_testkit::mock_server::{Behaviour, MockOptions, MockServer, Playground, RecordedRequest};
+use agcore_testkit::mock_server::{Behavior, MockOptions, MockServer, Playground, RecordedRequest};
 use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt,
@@ -17,20 +17,20 @@ use tokio::{
     time::timeout,
 };
 
-/// What no step takes; only a fault does.
+/// The time limit of each step. Only a bug exceeds it.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-/// The key of the tests; nothing that the program says may hold it.
+/// The API key of the tests, which the program must never print.
 pub(crate) const KEY: &str = "sk-test-0123456789";
 
-/// The program, about to be run in a folder of its own. Of the tests' environment it gets nothing.
+/// Runs the program in its own directory. It inherits nothing from the environment of the tests.
 pub(crate) struct Agcore {
-    pub(crate) folder: TempDir,
+    pub(crate) directory: TempDir,
     variables: Vec<(String, String)>,
 }
 
-/// What a run came to.
-pub(crate) struct Ran {
+/// The result of a run.
+pub(crate) struct RunOutput {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -39,52 +39,52 @@ pub(crate) struct Ran {
 impl Agcore {
     pub(crate) fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
             variables: Vec::new(),
         }
     }
 
-    /// With the key and the address of a server.
+    /// Sets the key and the address of a server.
     pub(crate) fn talking_to(server: &Server) -> Self {
         Self::new()
             .with("OPENAI_API_KEY", KEY)
             .with("OPENAI_BASE_URL", &server.base_url())
     }
 
-    /// Sets a variable.
+    /// Sets an environment variable.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Writes a file into the folder.
+    /// Writes a file to the directory.
     pub(crate) fn with_file(self, name: &str, text: &str) -> Self {
-        fs::write(self.folder.path().join(name), text).unwrap();
+        fs::write(self.directory.path().join(name), text).unwrap();
         self
     }
 
-    /// Runs it to its end, with nothing on standard input.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Ran {
+    /// Runs the program to its end with empty standard input.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> RunOutput {
         self.run_with(arguments, b"")
     }
 
-    /// Runs it to its end.
-    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Ran {
+    /// Runs the program to its end with this standard input.
+    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>, input: &[u8]) -> RunOutput {
         runtime().block_on(async {
             let mut child = self.spawn(arguments);
             let mut stdin = child.stdin.take().unwrap();
             let (_, output) = tokio::join!(
                 async move {
-                    // The program need not read what it is given.
+                    // The program may exit without reading its input.
                     let _ = stdin.write_all(input).await;
                 },
                 timeout(LIMIT, child.wait_with_output()),
             );
-            output.expect("the program ends").unwrap().into()
+            output.expect("the program did not exit in time").unwrap().into()
         })
     }
 
-    /// Starts it, with pipes. Must be called within a runtime.
+    /// Starts the program with pipes. Must be called within a runtime.
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
         let mut command = Command::from(self.command());
         command.args(arguments).kill_on_drop(true);
@@ -95,33 +95,30 @@ impl Agcore {
         command.spawn().unwrap()
     }
 
-    /// The program with its folder and its variables.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one variable that the program cannot do without"
-    )]
+    /// Returns the command with its directory and environment variables.
+    #[expect(clippy::disallowed_methods, reason = "the program cannot run without this variable")]
     pub(crate) fn command(&self) -> std::process::Command {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_agcore"));
-        command.env_clear().current_dir(self.folder.path());
-        // Without it, Windows has no sockets.
+        command.env_clear().current_dir(self.directory.path());
+        // Sockets need it on Windows.
         if let Some(root) = std::env::var_os("SystemRoot") {
             command.env("SystemRoot", root);
         }
-        // A panic must be seen in full.
+        // Panics are then visible in the output.
         command.env("RUST_BACKTRACE", "1");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// The names of the files that lie in the folder now.
+    /// Returns the names of the files in the directory.
     pub(crate) fn files(&self) -> Vec<String> {
-        files(self.folder.path())
+        files(self.directory.path())
     }
 }
 
-/// The names of the files in a folder, sorted.
-pub(crate) fn files(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
+/// Returns the sorted names of the files in a directory.
+pub(crate) fn files(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -129,15 +126,15 @@ pub(crate) fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-impl Ran {
-    /// The exit code.
+impl RunOutput {
+    /// Returns the exit code.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Checks that it failed with this code, and told why in these words, once and without a key or a backtrace.
+    /// Asserts that the program failed with this code and one error message that contains these texts.
     #[track_caller]
-    pub(crate) fn assert_failed(&self, code: i32, words: &[&str]) {
+    pub(crate) fn assert_failed(&self, code: i32, texts: &[&str]) {
         assert_eq!(
             self.code(),
             Some(code),
@@ -145,34 +142,34 @@ impl Ran {
             self.stdout,
             self.stderr
         );
-        for word in words {
-            assert!(self.stderr.contains(word), "no {word:?} in: {}", self.stderr);
+        for text in texts {
+            assert!(self.stderr.contains(text), "{text:?} is missing in: {}", self.stderr);
         }
-        let told = self.stderr.lines().filter(|line| line.starts_with("error: ")).count();
-        assert_eq!(told, 1, "{}", self.stderr);
+        let errors = self.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(errors, 1, "{}", self.stderr);
         self.assert_clean();
     }
 
-    /// Checks that it did what it should, and gives what it wrote.
+    /// Asserts that the program succeeded, and returns its standard output.
     #[track_caller]
-    pub(crate) fn assert_done(&self) -> &str {
+    pub(crate) fn assert_success(&self) -> &str {
         assert_eq!(self.code(), Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self.assert_clean();
         &self.stdout
     }
 
-    /// Neither a panic, nor a key, nor colours where no terminal is.
+    /// Asserts that the output contains no panic, no key and no escape codes.
     #[track_caller]
     pub(crate) fn assert_clean(&self) {
         for output in [&self.stdout, &self.stderr] {
-            for foul in ["panicked", "backtrace", KEY, "\u{1b}"] {
-                assert!(!output.contains(foul), "{foul:?} in: {output}");
+            for forbidden in ["panicked", "backtrace", KEY, "\u{1b}"] {
+                assert!(!output.contains(forbidden), "{forbidden:?} in: {output}");
             }
         }
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for RunOutput {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self {
@@ -183,21 +180,21 @@ impl From<Output> for Ran {
     }
 }
 
-/// A model server that lives on a thread of its own.
+/// A model server with its own thread.
 pub(crate) struct Server {
     runtime: Runtime,
     server: Option<MockServer>,
 }
 
 impl Server {
-    /// One that echoes, calls tools that are mentioned, and breaks on command.
+    /// Starts a server that echoes messages, calls tools that are mentioned, and fails on request.
     pub(crate) fn playground() -> Self {
         Self::start(MockOptions::new(), Playground::new())
     }
 
-    pub(crate) fn start(options: MockOptions, behaviour: impl Behaviour) -> Self {
+    pub(crate) fn start(options: MockOptions, behavior: impl Behavior) -> Self {
         let runtime = runtime();
-        let server = runtime.block_on(MockServer::start_with(options, behaviour)).unwrap();
+        let server = runtime.block_on(MockServer::start_with(options, behavior)).unwrap();
         Self {
             runtime,
             server: Some(server),
@@ -220,16 +217,18 @@ impl Server {
         self.server().requests()
     }
 
-    /// Waits until so many requests have come in.
+    /// Waits until this many requests have arrived.
     pub(crate) fn wait_for_requests(&self, count: usize) -> Vec<RecordedRequest> {
         let waiting = async { timeout(LIMIT, self.server().wait_for_requests(count)).await };
-        self.runtime.block_on(waiting).expect("the requests come in")
+        self.runtime
+            .block_on(waiting)
+            .expect("the requests did not arrive in time")
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has to be dropped within its runtime.
+        // The server must be dropped within its runtime.
         let _within = self.runtime.enter();
         self.server.take();
     }

@@ -1,4 +1,4 @@
-//! `agcore chat` at a terminal, as a person uses it.
+//! Tests of `agcore chat` at a terminal.
 
 use std::time::Duration;
 
@@ -20,20 +20,20 @@ fn a_conversation() {
     person.sees("messages in this request: 2");
     person.next();
 
-    // A tool.
+    // A tool call.
     person.types("some arithmetic");
     person.sees("✓ arithmetic {\"operation\":\"add\",");
-    person.sees("arithmetic says: 2");
+    person.sees("arithmetic returned: 2");
     person.next();
 
-    // An approval that is denied. What is no answer is asked again.
+    // A denied approval. Unrecognized answers repeat the prompt.
     person.types("save it");
-    person.sees("save_note wants to run with {\"text\":\"save it\"}");
+    person.sees("Allow save_note {\"text\":\"save it\"}?");
     person.sees(QUESTION);
     person.types("maybe");
     person.sees(QUESTION);
     person.types("n");
-    person.sees("says: save_note was denied by a person: The user said no.");
+    person.sees("returned: save_note was denied by a person: The user said no.");
     person.next();
     assert!(person.agcore.files().is_empty());
 
@@ -43,16 +43,16 @@ fn a_conversation() {
     person.presses('c');
     let shown = person.sees("cancelled");
     assert!(!shown.contains("^C") && !shown.contains("word60"), "{shown}");
-    person.sees("This turn is forgotten; arrow up brings the message back.");
+    person.sees("Turn discarded. Press ↑ to edit and resend.");
     person.next();
     person.types("again");
-    person.sees("You said:\r\n\r\n│ again");
+    person.sees("You wrote:\r\n\r\n│ again");
     person.next();
     let last = server.requests().pop().unwrap();
-    let said: Vec<String> = last.prompt().turns.iter().map(|turn| turn.text.clone()).collect();
+    let sent: Vec<String> = last.prompt().turns.iter().map(|turn| turn.text.clone()).collect();
     assert!(
-        !said.iter().any(|text| text == "slow") && said.iter().any(|text| text == "hello"),
-        "{said:?}"
+        !sent.iter().any(|text| text == "slow") && sent.iter().any(|text| text == "hello"),
+        "{sent:?}"
     );
 
     person.presses('d');
@@ -66,11 +66,11 @@ fn yes_for_the_session_is_asked_once() {
     person.types("save it");
     person.sees(QUESTION);
     person.types("s");
-    person.sees("says: Saved to agcore-notes.md.");
+    person.sees("returned: Saved to agcore-notes.md.");
     person.next();
     person.types("save it as well");
-    let shown = person.sees("says: Saved to agcore-notes.md.");
-    assert!(!shown.contains("wants to run"), "{shown}");
+    let shown = person.sees("returned: Saved to agcore-notes.md.");
+    assert!(!shown.contains("Allow save_note"), "{shown}");
     person.next();
     person.types("/exit");
     assert_eq!(person.agcore.files(), ["agcore-notes.md"]);
@@ -95,21 +95,21 @@ fn ctrl_c_at_a_question_cancels_the_turn() {
 }
 
 #[test]
-fn ctrl_c_at_the_prompt_throws_the_line_away_and_twice_leaves() {
+fn ctrl_c_at_the_prompt_discards_the_line_and_twice_exits() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
     person.session.send("half a li").unwrap();
     person.session.flush().unwrap();
     person.sees("half a li");
     person.presses('c');
-    person.sees("Ctrl-C once more, Ctrl-D or /exit leaves the chat.");
+    person.sees("To leave, press Ctrl-C again or Ctrl-D, or type /exit.");
     person.next();
-    // Anything else in between makes it the first again.
+    // After any other input, Ctrl-C counts as the first again.
     person.types("/cost");
     person.sees("0 model calls");
     person.next();
     person.presses('c');
-    person.sees("Ctrl-C once more");
+    person.sees("press Ctrl-C again");
     person.next();
     person.presses('c');
     person.leaves_with(0);
@@ -117,7 +117,7 @@ fn ctrl_c_at_the_prompt_throws_the_line_away_and_twice_leaves() {
 }
 
 #[test]
-fn ctrl_c_ends_the_wait_for_another_attempt() {
+fn ctrl_c_cancels_the_wait_before_a_retry() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
     person.types("error 503 60");
@@ -130,17 +130,17 @@ fn ctrl_c_ends_the_wait_for_another_attempt() {
 }
 
 #[test]
-fn a_failed_turn_is_told_and_the_chat_goes_on() {
+fn reports_a_failed_turn_and_continues() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    for (message, words) in [
+    for (message, text) in [
         ("error 401", "check OPENAI_API_KEY or AGCORE_API_KEY"),
         ("html", "--base-url"),
         ("fail", "had an error"),
     ] {
         person.types(message);
-        person.sees(words);
-        person.sees("This turn is forgotten");
+        person.sees(text);
+        person.sees("Turn discarded.");
         person.next();
     }
     person.types("hello");
@@ -151,7 +151,7 @@ fn a_failed_turn_is_told_and_the_chat_goes_on() {
 }
 
 #[test]
-fn what_is_typed_during_a_turn_waits_and_is_not_shown() {
+fn input_typed_during_a_turn_is_hidden_until_the_next_prompt() {
     let server = Server::start(
         MockOptions::new(),
         Playground::new().with_pace(Duration::from_millis(30)),
@@ -170,7 +170,7 @@ fn what_is_typed_during_a_turn_waits_and_is_not_shown() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_is_no_answer_to_it() {
+fn input_typed_before_a_question_does_not_answer_it() {
     let calls = |request: &RecordedRequest| {
         if request.prompt().results().is_empty() {
             let words: String = (1..=40).map(|number| format!("word{number} ")).collect();
@@ -195,7 +195,7 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
 }
 
 #[test]
-fn cards_fit_a_narrow_window_and_questions_are_whole() {
+fn cards_fit_a_narrow_window_and_questions_are_complete() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
     let size = Winsize {
@@ -207,7 +207,7 @@ fn cards_fit_a_narrow_window_and_questions_are_whole() {
     tcsetwinsize(person.session.process().get_file_handle().unwrap(), size).unwrap();
     person.types("save it, and make it a very long note");
     let note = "{\"text\":\"save it, and make it a very long note\"}";
-    person.sees("wants to run with ");
+    person.sees("Allow save_note ");
     person.sees(note);
     person.sees(QUESTION);
     person.types("n");
@@ -220,9 +220,9 @@ fn cards_fit_a_narrow_window_and_questions_are_whole() {
 }
 
 #[test]
-fn colours_are_shown_where_they_are_wanted() {
+fn uses_colors_unless_disabled() {
     let server = Server::playground();
-    for (variables, coloured) in [
+    for (variables, is_colored) in [
         (vec![], true),
         (vec![("NO_COLOR", "1")], false),
         (vec![("TERM", "dumb")], false),
@@ -234,13 +234,13 @@ fn colours_are_shown_where_they_are_wanted() {
         let mut command = agcore.command();
         command.arg("chat");
         let mut session = spawn_with_options(command, limit()).unwrap();
-        let shown = session.exp_string("Ctrl-D leaves.").unwrap();
-        assert_eq!(shown.contains("\u{1b}[2m"), coloured, "{variables:?}: {shown:?}");
+        let shown = session.exp_string("Ctrl-D exits.").unwrap();
+        assert_eq!(shown.contains("\u{1b}[2m"), is_colored, "{variables:?}: {shown:?}");
     }
 }
 
 #[test]
-fn a_terminal_that_is_only_half_there() {
+fn json_output_needs_a_message_at_a_terminal() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
     let mut command = agcore.command();

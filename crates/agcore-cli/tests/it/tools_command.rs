@@ -1,17 +1,17 @@
-//! `agcore tools`.
+//! Tests of `agcore tools`.
 
 use serde_json::Value;
 
-use crate::support::{Agcore, Ran};
+use crate::support::{Agcore, RunOutput};
 
-fn call(arguments: &[&str]) -> Ran {
+fn call(arguments: &[&str]) -> RunOutput {
     Agcore::new().run([&["tools", "call"], arguments].concat())
 }
 
 #[test]
-fn the_list_tells_what_tools_do_and_need_and_whether_they_may() {
+fn lists_tools_with_permissions_and_access() {
     let ran = Agcore::new().run(["tools", "list"]);
-    let list = ran.assert_done();
+    let list = ran.assert_success();
     let heads: Vec<&str> = list.lines().filter(|line| !line.starts_with(' ')).collect();
     assert_eq!(
         heads,
@@ -22,19 +22,19 @@ fn the_list_tells_what_tools_do_and_need_and_whether_they_may() {
             "save_note: Adds a note to the user's notes.",
         ]
     );
-    let save = "  asked: default for write: ask save_note\n  needs write; not read-only, not destructive, one at a time \
+    let save = "  needs approval: default for write: ask save_note\n  needs write; not read-only, not destructive, one at a time \
                 (notes)\n";
     assert!(list.ends_with(save), "{list}");
     assert!(
-        list.contains("  allowed: all that it needs is allowed\n  needs read; read-only, idempotent\n"),
+        list.contains("  allowed: all permissions it needs are allowed\n  needs read; read-only, idempotent\n"),
         "{list}"
     );
 }
 
 #[test]
-fn a_tool_is_shown_as_json() {
+fn shows_a_tool_as_json() {
     let ran = Agcore::new().run(["tools", "show", "arithmetic"]);
-    let shown = ran.assert_done();
+    let shown = ran.assert_success();
     assert!(shown.starts_with("{\n  \"name\": \"arithmetic\",\n"), "{shown}");
     let shown: Value = serde_json::from_str(shown).unwrap();
     assert_eq!(shown["permissions"], serde_json::json!(["read"]));
@@ -51,59 +51,59 @@ fn a_tool_is_shown_as_json() {
 }
 
 #[test]
-fn a_call_prints_its_result() {
+fn prints_the_result_of_a_call() {
     let sum = r#"{"operation": "add", "a": 1, "b": 2.5}"#;
-    assert_eq!(call(&["arithmetic", sum]).assert_done(), "3.5\n");
+    assert_eq!(call(&["arithmetic", sum]).assert_success(), "3.5\n");
     let ran = Agcore::new().run_with(["tools", "call", "arithmetic"], format!("{sum}\n").as_bytes());
-    assert_eq!(ran.assert_done(), "3.5\n");
+    assert_eq!(ran.assert_success(), "3.5\n");
     let ran = call(&["current_time"]);
-    let time = ran.assert_done();
+    let time = ran.assert_success();
     assert!(time.len() == 21 && time.ends_with("Z\n"), "{time}");
     assert!(call(&["current_time", "{}"]).stderr.is_empty());
 }
 
 #[test]
-fn a_call_that_needs_a_yes() {
+fn denies_a_call_that_needs_approval() {
     let note = r#"{"text": "milk"}"#;
     let agcore = Agcore::new();
     agcore.run(["tools", "call", "save_note", note]).assert_failed(
         1,
         &[
-            "error: save_note was denied: it needs a yes (rule 1 (default for write: ask save_note)), and without a terminal",
+            "error: save_note was denied: it needs approval (rule 1 (default for write: ask save_note)), and there is no terminal",
             "--yes",
             "[permissions] allow = [\"save_note\"]",
         ],
     );
     assert!(agcore.files().is_empty());
     let ran = agcore.run(["tools", "call", "save_note", note, "--yes"]);
-    assert_eq!(ran.assert_done(), "Saved to agcore-notes.md.\n");
-    assert_eq!(agcore.run(["tools", "call", "read_notes"]).assert_done(), "- milk\n");
+    assert_eq!(ran.assert_success(), "Saved to agcore-notes.md.\n");
+    assert_eq!(agcore.run(["tools", "call", "read_notes"]).assert_success(), "- milk\n");
 }
 
 #[test]
-fn a_tool_that_fails() {
+fn reports_the_error_of_a_tool() {
     call(&["arithmetic", r#"{"operation": "divide", "a": 1, "b": 0}"#])
         .assert_failed(1, &["error: the result is not a finite number"]);
     let agcore = Agcore::new();
-    std::fs::create_dir(agcore.folder.path().join("agcore-notes.md")).unwrap();
+    std::fs::create_dir(agcore.directory.path().join("agcore-notes.md")).unwrap();
     agcore
         .run(["tools", "call", "read_notes"])
-        .assert_failed(1, &["error: agcore-notes.md cannot be read"]);
+        .assert_failed(1, &["error: cannot read agcore-notes.md"]);
 }
 
 #[test]
-fn wrong_names_and_arguments() {
-    let check = |arguments: &[&str], words: &[&str]| call(arguments).assert_failed(2, words);
+fn reports_unknown_tools_and_invalid_arguments() {
+    let check = |arguments: &[&str], texts: &[&str]| call(arguments).assert_failed(2, texts);
     check(
         &["arithmetik"],
         &[
-            "error: there is no tool named \"arithmetik\"; did you mean arithmetic?",
+            "error: unknown tool `arithmetik`; did you mean `arithmetic`?",
             "tools list",
         ],
     );
     check(
         &["arithmetic"],
-        &["$: missing field `operation`", "`agcore tools show arithmetic` shows"],
+        &["$: missing field `operation`", "Run `agcore tools show arithmetic`"],
     );
     check(
         &["arithmetic", r#"{"operation": "sum", "a": 1, "b": 2}"#],
@@ -124,18 +124,18 @@ fn wrong_names_and_arguments() {
         );
     }
     let ran = Agcore::new().run_with(["tools", "call", "current_time"], b"{\"a\": \"caf\xe9\"}");
-    ran.assert_failed(2, &["standard input is not UTF-8 text"]);
+    ran.assert_failed(2, &["standard input is not valid UTF-8"]);
     Agcore::new()
         .run(["tools", "show", "save_notes"])
-        .assert_failed(2, &["did you mean save_note"]);
+        .assert_failed(2, &["did you mean `save_note`?"]);
 }
 
 #[test]
-fn no_key_and_no_model_are_needed() {
-    // Nor settings of a provider that fit.
+fn needs_neither_a_key_nor_a_model() {
+    // Invalid settings of the provider do not matter either.
     let agcore = Agcore::new()
         .with_file("agcore.toml", "provider = 'opnai'")
-        .with_file(".env", "no variable");
-    agcore.run(["tools", "list"]).assert_done();
-    agcore.run(["tools", "call", "current_time"]).assert_done();
+        .with_file(".env", "not a variable");
+    agcore.run(["tools", "list"]).assert_success();
+    agcore.run(["tools", "call", "current_time"]).assert_success();
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{difference::differences, document::CassetteError, exchange::Exchange, path::FieldPath};
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// How many differences an error lists.
 const LISTED: usize = 12;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agcore_chat::floor_boundary;
+use agcore_chat::text::floor_char_boundary;
 use serde_json::{Map, Value};
 
 /// How much of a value is shown, in bytes.
@@ -118,19 +118,19 @@ fn beginning(a: &str, b: &str) -> usize {
     if same <= SHOWN / 2 {
         return 0;
     }
-    floor_boundary(a, same - BEFORE)
+    floor_char_boundary(a, same - BEFORE)
 }
 
 /// A part of a text in quotes.
 fn excerpt(text: &str, from: usize) -> String {
     let rest = text.get(from..).unwrap_or_default();
-    let end = floor_boundary(rest, SHOWN);
+    let end = floor_char_boundary(rest, SHOWN);
     let (before, after) = (if from > 0 { "…" } else { "" }, if end < rest.len() { "…" } else { "" });
     format!("{before}{:?}{after}", &rest[..end])
 }
 
 fn cut(json: &str) -> String {
-    match floor_boundary(json, SHOWN) {
+    match floor_char_boundary(json, SHOWN) {
         end if end < json.len() => format!("{}…", &json[..end]),
         _ => json.to_owned(),
     }

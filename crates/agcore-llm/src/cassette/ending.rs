@@ -6,7 +6,7 @@ use agcore_chat::{ChatResponse, FaultKind};
 use serde::{Deserialize, Serialize};
 
 use super::millis;
-use crate::error::{LlmError, LlmErrorKind, TimeoutStage};
+use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 /// How a recorded reply ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ending::Ending, item::RecordedItem};
-use crate::{error::LlmError, fold::Fold, reply::ReplyItem};
+use agcore_wire::{Fold, LlmError};
 
 /// A request and its reply, recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,11 +61,11 @@ impl Exchange {
         let end = match &self.end {
             Ending::Ok => Ok(()),
             Ending::Error(error) => Err(error.to_error()),
-            Ending::Cut | Ending::Dropped => return fold.cut(),
+            Ending::Cut | Ending::Dropped => return Err(fold.fail(LlmError::truncated())),
         };
-        match fold.absorb(ReplyItem::End(end)) {
-            Some(response) => response,
-            None => fold.cut(),
+        match end {
+            Ok(()) => Ok(fold.take()),
+            Err(error) => Err(fold.fail(error)),
         }
     }
 
@@ -89,7 +89,7 @@ impl Exchange {
         for item in self.items() {
             match item {
                 RecordedItem::Delta(delta) => drop(fold.push(delta)),
-                RecordedItem::Notice(notice) => fold.notice(notice),
+                RecordedItem::Notice(notice) => notice.fold_into(&mut fold),
             }
         }
         fold

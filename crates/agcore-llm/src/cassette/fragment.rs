@@ -5,7 +5,7 @@ use std::ops::Not;
 use agcore_chat::{Extra, Text, VendorData};
 use serde::{Deserialize, Serialize};
 
-use crate::delta::CallFragment;
+use agcore_wire::CallFragment;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct FragmentJson {

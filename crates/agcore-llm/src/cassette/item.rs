@@ -7,10 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
 use super::{block::BlockJson, fragment::FragmentJson, millis};
-use crate::{
-    delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
-    reply::{Notice, ReplyItem},
-};
+use crate::reply::{Notice, ReplyItem};
+use agcore_wire::{Place, ReplyDelta, ReplyStart, SealedBlock};
 
 /// An item of a recorded reply. The end stands apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,6 +181,7 @@ impl ItemJson {
                         kind: Kind::Member { place, name, value },
                     }
                 }
+                _ => return None,
             },
         })
     }

@@ -21,10 +21,10 @@ use super::{
     scrub::Scrub,
 };
 use crate::{
-    error::{LlmError, LlmErrorKind, TimeoutStage},
     provider::{Call, LlmProvider, ProviderInfo},
     reply::{ReplyItem, ReplyStream},
 };
+use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 /// A provider that answers from a cassette, without a network.
 ///

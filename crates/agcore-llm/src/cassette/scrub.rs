@@ -10,10 +10,8 @@ use serde_json::Value;
 
 use self::cleaner::Cleaner;
 use super::{ending::Ending, exchange::Exchange, item::RecordedItem, path::FieldPath};
-use crate::{
-    credential::{MARK, Secret, SecretGuard},
-    delta::ReplyDelta,
-};
+use crate::credential::{MARK, Secret, SecretGuard};
+use agcore_wire::ReplyDelta;
 
 /// Headers whose values are never written, beside those whose names end as [`SECRET_ENDS`] do.
 const SECRET_HEADERS: [&str; 3] = ["cookie", "set-cookie", "x-amz-signature"];

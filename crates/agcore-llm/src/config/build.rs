@@ -1,59 +1,72 @@
-//! From settings to a provider.
+//! Creating providers from settings.
 
 use std::sync::Arc;
 
 use crate::{
     credential::{KeyHeader, SecretGuard},
     embedder::ModelEmbedder,
-    error::{LlmError, LlmErrorKind},
     provider::{Capabilities, LlmProvider, ProviderInfo},
     transport::{
         Transport,
         http::{HttpOptions, HttpTransport},
     },
-    wire::{EncodeOptions, models::ModelEntry},
     wire_provider::{self, WireProvider},
 };
+use agcore_wire::{EncodeOptions, LlmError, LlmErrorKind, operation::ModelEntry};
 
 use super::settings::ProviderConfig;
 
 impl ProviderConfig {
-    /// A provider as the settings tell it. Nothing is sent.
+    /// Creates the provider. Nothing is sent.
     ///
     /// # Errors
-    /// `Authentication` when the vendor needs a key and there is none or one that cannot be sent, `InvalidRequest` for a
-    /// base URL, header or proxy that is none, `Connect` when TLS is needed and cannot be set up. Each has the provider's
-    /// name.
+    /// - `Authentication` if the vendor requires a key, and it is missing or cannot be sent.
+    /// - `InvalidRequest` for an invalid base URL, header or proxy.
+    /// - `Connect` if TLS is needed and cannot be set up.
+    ///
+    /// All of them contain the name of the provider.
     pub fn build(&self) -> Result<Arc<dyn LlmProvider>, LlmError> {
         let (transport, guard) = transport(self)?;
         let wire = self.provider_type.chat(self.context_window);
-        Ok(Arc::new(WireProvider::with_guard(info(self), wire, transport, guard)))
+        Ok(Arc::new(WireProvider::new(info(self), wire, transport).with_guard(guard)))
     }
 
-    /// An embedder that asks the settings' model for vectors. Nothing is sent.
+    /// Creates an embedder that uses the model of the settings. Nothing is sent.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build), and `InvalidRequest` when the API has no embeddings.
+    /// Those of [`build`](Self::build), and `InvalidRequest` if the API does not support embeddings.
+    ///
+    /// ```
+    /// # #[cfg(feature = "openai-chat")] {
+    /// use agcore_llm::ProviderConfig;
+    ///
+    /// let config = ProviderConfig::parse("openai:text-embedding-3-small")?.with_api_key("sk-…");
+    /// assert!(config.build_embedder().is_ok());
+    /// # }
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// ```
     pub fn build_embedder(&self) -> Result<ModelEmbedder, LlmError> {
-        let Some((wire, most)) = self.provider_type.embed() else {
+        let Some((wire, max_inputs)) = self.provider_type.embed() else {
             let message = format!(
-                "the API `{}` has no embeddings; take another provider for them",
+                "the API `{}` does not support embeddings: use another provider for them",
                 self.provider_type
             );
             return Err(LlmError::new(LlmErrorKind::InvalidRequest, message).with_provider(self.name()));
         };
         let (transport, guard) = transport(self)?;
-        Ok(ModelEmbedder::with_guard(info(self), wire, transport, guard).with_max_inputs(most))
+        Ok(ModelEmbedder::new(info(self), wire, transport)
+            .with_guard(guard)
+            .with_max_inputs(max_inputs))
     }
 
-    /// Asks the server for its models. Cancel safe: dropping the future closes the connection.
+    /// Requests the list of models from the server. Cancel safe: dropping the future closes the connection.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build), and what the server says.
+    /// Those of [`build`](Self::build), and those of the request.
     pub async fn list_models(&self) -> Result<Vec<ModelEntry>, LlmError> {
         let (transport, guard) = transport(self)?;
         let wire = self.provider_type.models();
-        let models = wire_provider::call(&wire, &transport, &(), &EncodeOptions::new(&self.model)).await;
+        let models = wire_provider::call_wire(&wire, &transport, &(), &EncodeOptions::new(&self.model)).await;
         models.map_err(|error| guard.clean(error.with_provider(self.name())))
     }
 }
@@ -78,8 +91,8 @@ fn options(config: &ProviderConfig) -> Result<HttpOptions, LlmError> {
     let key_header = key_header(config.provider_type.key_header())?;
     require_key(config, &key_header)?;
     let url = config.base_url.as_deref().or(config.provider_type.base_url());
-    let (endpoint, root) = config.provider_type.endpoint_and_root();
-    let base_url = base_url(url.ok_or_else(|| without_url(config))?, endpoint, root);
+    let url = url.ok_or_else(|| missing_url(config))?;
+    let base_url = base_url(url, config.provider_type.endpoint(), config.provider_type.root());
     let mut options = HttpOptions::new(base_url)
         .with_credential(config.credential.clone())
         .with_key_header(key_header)
@@ -91,7 +104,8 @@ fn options(config: &ProviderConfig) -> Result<HttpOptions, LlmError> {
     Ok(options)
 }
 
-/// The base URL without the endpoint's path, which people copy along; a bare host gets the root of its API.
+/// Returns the base URL without the path of the endpoint, which users may have copied with it. A URL without a path gets
+/// the root of the API.
 fn base_url(url: &str, endpoint: &str, root: &str) -> String {
     let url = url.trim();
     let (path, query) = url.split_at(url.find('?').unwrap_or(url.len()));
@@ -108,12 +122,12 @@ fn key_header(name: Option<&str>) -> Result<KeyHeader, LlmError> {
     };
     let named = http::HeaderName::try_from(name).map(KeyHeader::Named);
     named.map_err(|error| {
-        let message = "the dialect names a header that none can have";
+        let message = format!("the dialect names an invalid header for the API key: `{}`", name.escape_debug());
         LlmError::new(LlmErrorKind::InvalidRequest, message).with_source(error)
     })
 }
 
-/// A vendor's own server without a key is of no use; one's own server may well need none.
+/// Checks that there is a key if the vendor's own server is used. Other servers may not require one.
 fn require_key(config: &ProviderConfig, header: &KeyHeader) -> Result<(), LlmError> {
     let Some(variable) = config.provider_type.key_variable() else {
         return Ok(());
@@ -125,13 +139,13 @@ fn require_key(config: &ProviderConfig, header: &KeyHeader) -> Result<(), LlmErr
     if config.base_url.is_some() || in_headers || !config.credential.is_none() {
         return Ok(());
     }
-    let message = format!("there is no API key; set `api_key` (its usual place is the variable {variable})");
+    let message = format!("the API key is missing: set `api_key` (usually from the environment variable {variable})");
     Err(LlmError::new(LlmErrorKind::Authentication, message))
 }
 
-fn without_url(config: &ProviderConfig) -> LlmError {
+fn missing_url(config: &ProviderConfig) -> LlmError {
     let message = format!(
-        "providers of type `{}` have no address of their own; set `base_url`",
+        "providers of type `{}` have no default address: set `base_url`",
         config.provider_type
     );
     LlmError::new(LlmErrorKind::InvalidRequest, message)
@@ -142,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_endpoint_is_cut_off_the_base_url() {
+    fn removes_the_endpoint_from_the_base_url() {
         let check = |url: &str, expected: &str| assert_eq!(base_url(url, "/chat/completions", ""), expected);
         check("https://a.example/v1", "https://a.example/v1");
         check(" https://a.example/v1/ ", "https://a.example/v1");
@@ -156,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_host_gets_the_root_of_its_api() {
+    fn adds_the_root_of_the_api_to_a_host() {
         let check = |url: &str, expected: &str| assert_eq!(base_url(url, "/messages", "/v1"), expected);
         check("https://a.example", "https://a.example/v1");
         check("http://127.0.0.1:4000/?x=1", "http://127.0.0.1:4000/v1?x=1");

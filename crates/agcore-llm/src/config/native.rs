@@ -1,36 +1,38 @@
-//! [`Native`]: APIs that one vendor speaks, where they are and what they ask for.
+//! [`Native`]: APIs of a single vendor, with their addresses and keys.
+//!
+//! Every API except Chat Completions, whose vendors are dialects, is registered here.
 
 use std::sync::Arc;
 
-use crate::{
-    provider::Capabilities,
-    wire::{Chat, Wire, embed::Embed, models::ListModels},
+use crate::provider::Capabilities;
+use agcore_wire::{
+    Chat, Wire,
+    operation::{Embed, ListModels},
 };
 
-/// An API that is no dialect of Chat Completions, at its vendor's own server unless the settings say otherwise.
+/// An API other than Chat Completions. Without a base URL in the settings, it is the vendor's own server.
 pub(super) struct Native {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
     pub(super) base_url: &'static str,
-    /// What follows a base URL that is a bare host, as the vendor's own libraries take it.
+    /// The path that is appended to a base URL without a path, as the vendor's own libraries do.
     pub(super) root: &'static str,
-    /// What people copy along with the base URL.
+    /// The path of chat requests, which is removed from a base URL that contains it.
     pub(super) endpoint: &'static str,
     pub(super) key_variable: Option<&'static str>,
-    /// The header that holds the bare key; a bearer token when absent.
+    /// The header that contains the key alone; `None` for a bearer token.
     pub(super) key_header: Option<&'static str>,
     pub(super) capabilities: fn() -> Capabilities,
-    /// The wire for chats, given the window that is wanted.
+    /// Creates the wire for chats, given the context window in the settings.
     pub(super) chat: fn(Option<u64>) -> Arc<dyn Wire<Chat>>,
     pub(super) models: fn() -> Arc<dyn Wire<ListModels>>,
-    /// The wire for embeddings, where the API has them.
-    pub(super) embed: Option<MakeEmbed>,
+    /// Creates the wire for embeddings, if the API supports them.
+    pub(super) embed: Option<NewEmbedWire>,
 }
 
-/// Makes a wire for embeddings.
-type MakeEmbed = fn() -> Arc<dyn Wire<Embed>>;
+type NewEmbedWire = fn() -> Arc<dyn Wire<Embed>>;
 
-/// Every one of this build.
+/// The APIs of this build.
 pub(super) static ALL: &[Native] = &[
     #[cfg(feature = "anthropic")]
     ANTHROPIC,
@@ -53,8 +55,8 @@ const ANTHROPIC: Native = Native {
         json_object: false,
         ..Capabilities::default()
     },
-    chat: |_| Arc::new(crate::wire::anthropic::Anthropic::new()),
-    models: || Arc::new(crate::wire::anthropic::Anthropic::new()),
+    chat: |_| Arc::new(agcore_wire::anthropic::Anthropic::new()),
+    models: || Arc::new(agcore_wire::anthropic::Anthropic::new()),
     embed: None,
 };
 
@@ -68,12 +70,12 @@ const OPENAI_RESPONSES: Native = Native {
     key_variable: Some("OPENAI_API_KEY"),
     key_header: None,
     capabilities: Capabilities::default,
-    chat: |_| Arc::new(crate::wire::openai_responses::OpenAiResponses::new()),
-    models: || Arc::new(crate::wire::openai_responses::OpenAiResponses::new()),
+    chat: |_| Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
+    models: || Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     embed: None,
 };
 
-/// The server cuts a prompt silently to the window it was told, so the settings' window is told.
+/// The server silently truncates prompts to the context window in the request, so the one in the settings is sent.
 #[cfg(feature = "ollama")]
 const OLLAMA: Native = Native {
     name: "ollama-native",
@@ -85,12 +87,12 @@ const OLLAMA: Native = Native {
     key_header: None,
     capabilities: Capabilities::default,
     chat: |window| {
-        let wire = crate::wire::ollama::Ollama::new();
+        let wire = agcore_wire::ollama::Ollama::new();
         Arc::new(match window {
             Some(window) => wire.with_num_ctx(window),
             None => wire,
         })
     },
-    models: || Arc::new(crate::wire::ollama::Ollama::new()),
-    embed: Some(|| Arc::new(crate::wire::ollama::Ollama::new())),
+    models: || Arc::new(agcore_wire::ollama::Ollama::new()),
+    embed: Some(|| Arc::new(agcore_wire::ollama::Ollama::new())),
 };

@@ -1,37 +1,37 @@
-//! [`ProviderType`]: which API a provider speaks, and in which dialect.
+//! [`ProviderType`]: the API and dialect of a provider.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
+use agcore_chat::text::{is_same_name, nearest};
 use serde::{Deserialize, Deserializer, de};
 
-#[cfg(feature = "openai-chat")]
-use crate::{
-    dialect::{self, CredentialHeader, Dialect},
-    wire::openai_chat::OpenAiChat,
+use crate::{embedder::ModelEmbedder, provider::Capabilities};
+use agcore_wire::{
+    Chat, Wire,
+    operation::{Embed, ListModels},
 };
-use crate::{
-    embedder::ModelEmbedder,
-    near::{is_same_name, nearest},
-    provider::Capabilities,
-    wire::{Chat, Wire, embed::Embed, models::ListModels},
+#[cfg(feature = "openai-chat")]
+use agcore_wire::{
+    dialect::{self, CredentialHeader, Dialect},
+    openai_chat::OpenAiChat,
 };
 
 use super::native::{self, Native};
 
-/// Which API a provider speaks, and in which dialect. Parsed from a name or an alias, whatever their case and dashes.
+/// The API and dialect of a provider. Parsed from a name or an alias; case, spaces, `.`, `-` and `_` are ignored.
 ///
 /// ```
 /// # #[cfg(feature = "openai-chat")] {
-/// use agcore_llm::config::ProviderType;
+/// use agcore_llm::ProviderType;
 ///
 /// let kimi: ProviderType = "Kimi".parse()?;
 /// assert_eq!(kimi.name(), "moonshot");
 /// assert_eq!(kimi, "moonshot-ai".parse()?);
 ///
 /// let error = "opnai".parse::<ProviderType>().unwrap_err();
-/// assert!(error.to_string().starts_with("there is no provider type `opnai`; did you mean `openai`?"));
+/// assert!(error.to_string().starts_with("unknown provider type `opnai`, did you mean `openai`?"));
 /// # }
-/// # Ok::<(), agcore_llm::config::UnknownProviderType>(())
+/// # Ok::<(), agcore_llm::UnknownProviderType>(())
 /// ```
 #[derive(Clone, PartialEq)]
 pub struct ProviderType(Api);
@@ -47,15 +47,15 @@ impl PartialEq for Api {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             #[cfg(feature = "openai-chat")]
-            (Self::OpenAiChat(mine), Self::OpenAiChat(other)) => mine == other,
-            (Self::Native(mine), Self::Native(other)) => mine.name == other.name,
+            (Self::OpenAiChat(this), Self::OpenAiChat(other)) => this == other,
+            (Self::Native(this), Self::Native(other)) => this.name == other.name,
             #[cfg(feature = "openai-chat")]
             _ => false,
         }
     }
 }
 
-/// The type of servers that nobody here knows, but that speak the API as most compatible ones do.
+/// The type of unlisted servers that support the Chat Completions API like most compatible ones.
 #[cfg(feature = "openai-chat")]
 const COMPATIBLE: &str = "compatible";
 
@@ -64,7 +64,7 @@ const COMPATIBLE: &str = "compatible";
 const COMPATIBLE_ALIASES: [&str; 2] = ["openai-compatible", "openai-like"];
 
 impl ProviderType {
-    /// Every type of this build that has a name.
+    /// Returns the types that this build supports.
     pub fn all() -> impl Iterator<Item = Self> {
         let native = native::ALL.iter().map(|native| Self(Api::Native(native)));
         #[cfg(feature = "openai-chat")]
@@ -72,7 +72,7 @@ impl ProviderType {
         native
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -81,7 +81,7 @@ impl ProviderType {
         }
     }
 
-    /// Other names under which it is found.
+    /// Returns other names of the type.
     pub fn aliases(&self) -> &'static [&'static str] {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -90,7 +90,7 @@ impl ProviderType {
         }
     }
 
-    /// The vendor's own base URL; none where every customer has another.
+    /// Returns the vendor's own base URL; `None` if each customer has a different one.
     pub fn base_url(&self) -> Option<&'static str> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -99,7 +99,8 @@ impl ProviderType {
         }
     }
 
-    /// The environment variable that usually holds the key; none where no key is needed. Nobody here reads it.
+    /// Returns the environment variable that usually contains the API key; `None` if no key is needed. This crate does not
+    /// read it.
     pub fn key_variable(&self) -> Option<&'static str> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -108,7 +109,7 @@ impl ProviderType {
         }
     }
 
-    /// How it speaks the Chat Completions API; none when it speaks another one.
+    /// Returns the dialect; `None` if this is not the Chat Completions API.
     #[cfg(feature = "openai-chat")]
     pub fn dialect(&self) -> Option<&Dialect> {
         match &self.0 {
@@ -117,7 +118,7 @@ impl ProviderType {
         }
     }
 
-    /// The header that holds the bare key; a bearer token when absent.
+    /// Returns the header that contains the key alone; `None` for a bearer token.
     pub(super) fn key_header(&self) -> Option<&'static str> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -129,15 +130,34 @@ impl ProviderType {
         }
     }
 
-    /// What people copy along with the base URL, and what they leave out of it where the vendor's libraries add it.
-    pub(super) fn endpoint_and_root(&self) -> (&'static str, &'static str) {
+    /// Returns the path of chat requests below the base URL.
+    ///
+    /// ```
+    /// # #[cfg(feature = "openai-chat")] {
+    /// use agcore_llm::ProviderType;
+    ///
+    /// assert_eq!("openai".parse::<ProviderType>()?.endpoint(), "/chat/completions");
+    /// # }
+    /// # Ok::<(), agcore_llm::UnknownProviderType>(())
+    /// ```
+    pub fn endpoint(&self) -> &'static str {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
-            Api::OpenAiChat(_) => ("/chat/completions", ""),
-            Api::Native(native) => (native.endpoint, native.root),
+            Api::OpenAiChat(_) => "/chat/completions",
+            Api::Native(native) => native.endpoint,
         }
     }
 
+    /// Returns the path that is appended to a base URL without a path.
+    pub(super) fn root(&self) -> &'static str {
+        match &self.0 {
+            #[cfg(feature = "openai-chat")]
+            Api::OpenAiChat(_) => "",
+            Api::Native(native) => native.root,
+        }
+    }
+
+    /// Returns what the API and dialect support.
     pub(super) fn capabilities(&self) -> Capabilities {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -151,7 +171,7 @@ impl ProviderType {
         }
     }
 
-    /// The wire for chats, given the window that is wanted.
+    /// Creates the wire for chats, given the context window in the settings.
     pub(super) fn chat(&self, window: Option<u64>) -> Arc<dyn Wire<Chat>> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -160,6 +180,7 @@ impl ProviderType {
         }
     }
 
+    /// Creates the wire for lists of models.
     pub(super) fn models(&self) -> Arc<dyn Wire<ListModels>> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
@@ -168,26 +189,26 @@ impl ProviderType {
         }
     }
 
-    /// The wire for embeddings with the most texts of one request, where the API has them.
+    /// Creates the wire for embeddings, if the API supports them. Also returns the maximum number of texts in a request.
     pub(super) fn embed(&self) -> Option<(Arc<dyn Wire<Embed>>, usize)> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
             Api::OpenAiChat(dialect) => {
                 let wire = OpenAiChat::new(Dialect::clone(dialect));
-                let most = wire.max_embed_inputs();
-                Some((Arc::new(wire), most))
+                let max_inputs = wire.max_embed_inputs();
+                Some((Arc::new(wire), max_inputs))
             }
             Api::Native(native) => native.embed.map(|wire| (wire(), ModelEmbedder::DEFAULT_MAX_INPUTS)),
         }
     }
 
-    /// Whether this name or alias is its, whatever the case and the dashes.
-    fn is_called(&self, name: &str) -> bool {
+    /// Returns whether this is the name or an alias. Case, spaces, `.`, `-` and `_` are ignored.
+    fn has_name(&self, name: &str) -> bool {
         is_same_name(self.name(), name) || self.aliases().iter().any(|alias| is_same_name(alias, name))
     }
 }
 
-/// Every vendor's dialect, `compatible` last.
+/// Returns the types of all dialects, with `compatible` last.
 #[cfg(feature = "openai-chat")]
 fn dialects() -> impl Iterator<Item = ProviderType> {
     let vendors = dialect::ALL.iter().map(|dialect| dialect());
@@ -201,7 +222,7 @@ fn compatible() -> Dialect {
     dialect
 }
 
-/// A dialect of one's own, for a server that differs from all known ones.
+/// Converts a custom dialect, for a server that differs from all known ones.
 #[cfg(feature = "openai-chat")]
 impl From<Dialect> for ProviderType {
     fn from(dialect: Dialect) -> Self {
@@ -214,7 +235,7 @@ impl FromStr for ProviderType {
 
     fn from_str(name: &str) -> Result<Self, UnknownProviderType> {
         Self::all()
-            .find(|known| known.is_called(name.trim()))
+            .find(|known| known.has_name(name.trim()))
             .ok_or_else(|| UnknownProviderType(name.into()))
     }
 }
@@ -250,22 +271,24 @@ impl<'de> Deserialize<'de> for ProviderType {
     }
 }
 
-/// A name that no provider type has.
+/// The error for a name that is not a provider type of this build. Its message lists the known ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProviderType(Box<str>);
 
 impl fmt::Display for UnknownProviderType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known: Vec<_> = ProviderType::all().collect();
-        write!(f, "there is no provider type `{}`; ", self.0)?;
+        write!(f, "unknown provider type `{}`", self.0)?;
         let names = known
             .iter()
             .flat_map(|known| known.aliases().iter().copied().chain([known.name()]));
         if let Some(near) = nearest(&self.0, names) {
-            write!(f, "did you mean `{near}`? ")?;
+            write!(f, ", did you mean `{near}`?")?;
+        } else {
+            f.write_str(";")?;
         }
         let names: Vec<_> = known.iter().map(ProviderType::name).collect();
-        write!(f, "known are: {}", names.join(", "))
+        write!(f, " known types: {}", names.join(", "))
     }
 }
 
@@ -276,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_and_alias_finds_its_type() {
+    fn finds_types_by_every_name_and_alias() {
         for known in ProviderType::all() {
             let parse = |name: &str| name.parse::<ProviderType>().unwrap();
             assert_eq!(parse(&known.to_string()), known);
@@ -289,7 +312,7 @@ mod tests {
 
     #[cfg(feature = "openai-chat")]
     #[test]
-    fn an_unknown_name_is_an_error_that_helps() {
+    fn an_unknown_name_is_an_error_with_a_suggestion() {
         let error = |name: &str| name.parse::<ProviderType>().unwrap_err().to_string();
         assert!(error("deepsek").contains("did you mean `deepseek`?"));
         assert!(
@@ -302,8 +325,8 @@ mod tests {
 
     #[cfg(feature = "openai-chat")]
     #[test]
-    fn a_dialect_of_ones_own_is_a_type() {
-        let mine = ProviderType::from(dialect::compatible("mine"));
-        assert_eq!(format!("{mine:>6}|{mine:?}"), r#"  mine|ProviderType("mine")"#);
+    fn converts_a_custom_dialect() {
+        let custom = ProviderType::from(dialect::compatible("mine"));
+        assert_eq!(format!("{custom:>6}|{custom:?}"), r#"  mine|ProviderType("mine")"#);
     }
 }

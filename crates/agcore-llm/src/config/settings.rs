@@ -1,4 +1,4 @@
-//! [`ProviderConfig`]: a provider as settings tell it.
+//! [`ProviderConfig`]: the settings of a provider.
 
 use std::collections::BTreeMap;
 
@@ -6,65 +6,68 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{
     credential::{Credential, Secret},
-    error::{LlmError, LlmErrorKind},
     transport::http::{Proxy, Timeouts},
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
 use super::provider_type::{ProviderType, UnknownProviderType};
 
-/// A provider as settings tell it: which API and dialect, where, with what key.
+/// The settings of a provider: API, dialect, address, API key, model.
 ///
 /// ```
-/// use agcore_llm::{LlmProviderExt, config::ProviderConfig};
+/// # #[cfg(feature = "openai-chat")] {
+/// use agcore_llm::{LlmProviderExt, ProviderConfig};
 ///
 /// let settings = r#"{"type": "ollama", "model": "llama3.2", "timeouts": {"idle": 300}}"#;
 /// let config: ProviderConfig = serde_json::from_str(settings)?;
 /// let provider = config.build()?;
 /// assert_eq!(provider.model(), "llama3.2");
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Members of settings: `type`, `name`, `base_url`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`, `idle`, `total`,
-/// in seconds), `headers`, `proxy`, `context_window`, `max_output_tokens`. An unknown member is an error.
+/// It deserializes from the members `type`, `name`, `base_url`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`,
+/// `idle`, `total`, in seconds), `headers`, `proxy`, `context_window` and `max_output_tokens`. An unknown member is an error.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProviderConfig {
-    /// Which API, in which dialect.
+    /// The API and dialect.
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
-    /// What it is called in errors, usage and registries; the type's name when absent.
+    /// The name in errors, usage and registries. The default is the name of the type.
     #[serde(default)]
     pub name: Option<String>,
-    /// What stands before `/chat/completions`; the vendor's own when absent. Trailing slashes are cut, and the endpoint's
-    /// path too, as people copy it with the rest. A query stays and goes after every path.
+    /// The URL before the [endpoint](ProviderType::endpoint). The default is the vendor's own.
+    ///
+    /// Trailing slashes and the path of the endpoint are removed. A query is kept and appended to every path.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// What the server is shown so that it answers; in settings a fixed key.
+    /// The credential for the server. Deserialized settings contain a fixed key.
     #[serde(default, rename = "api_key", deserialize_with = "key")]
     pub credential: Credential,
-    /// The model that is asked when a request names none.
+    /// The model to ask if a request does not name one.
     #[serde(default)]
     pub model: String,
-    /// How long each part of an exchange may take.
+    /// The time limits of each stage of an exchange.
     #[serde(default)]
     pub timeouts: Timeouts,
-    /// More headers for every request.
+    /// Additional headers for every request.
     #[serde(default)]
     pub headers: BTreeMap<String, Secret>,
-    /// Through what requests go out.
+    /// The proxy for requests.
     #[serde(default)]
     pub proxy: Proxy,
-    /// The model's window in tokens, where it is known better here than anywhere else.
+    /// The context window of the model in tokens, which overrides the known one.
     #[serde(default)]
     pub context_window: Option<u64>,
-    /// The most tokens the model generates in one reply, likewise.
+    /// The maximum number of tokens that the model generates in a reply, which overrides the known one.
     #[serde(default)]
     pub max_output_tokens: Option<u64>,
 }
 
 impl ProviderConfig {
-    /// A provider of this type that asks this model.
+    /// Creates the settings of a provider of this type, with this default model.
     pub fn new(provider_type: ProviderType, model: impl Into<String>) -> Self {
         Self {
             provider_type,
@@ -80,15 +83,26 @@ impl ProviderConfig {
         }
     }
 
-    /// A provider of `TYPE:MODEL`: `openai:gpt-5-mini`, `deepseek:deepseek-chat`.
+    /// Parses `TYPE:MODEL`: `openai:gpt-5-mini`, `deepseek:deepseek-chat`.
     ///
     /// # Errors
-    /// `InvalidRequest` for a name of another form or an unknown type.
-    pub fn of(name: &str) -> Result<Self, LlmError> {
-        let invalid = |why: String| LlmError::new(LlmErrorKind::InvalidRequest, why);
+    /// `InvalidRequest` if the name does not have this form or the type is unknown.
+    ///
+    /// ```
+    /// # #[cfg(feature = "openai-chat")] {
+    /// use agcore_llm::ProviderConfig;
+    ///
+    /// let config = ProviderConfig::parse("deepseek:deepseek-chat")?;
+    /// assert_eq!((config.provider_type.name(), config.model.as_str()), ("deepseek", "deepseek-chat"));
+    /// assert!(ProviderConfig::parse("deepseek-chat").is_err());
+    /// # }
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// ```
+    pub fn parse(name: &str) -> Result<Self, LlmError> {
+        let invalid = |message: String| LlmError::new(LlmErrorKind::InvalidRequest, message);
         let Some((provider_type, model)) = name.split_once(':').filter(|(_, model)| !model.is_empty()) else {
             return Err(invalid(format!(
-                "`{name}` is no model: write TYPE:MODEL, such as openai:gpt-5-mini"
+                "invalid model `{name}`: expected TYPE:MODEL, such as openai:gpt-5-mini"
             )));
         };
         let provider_type = provider_type
@@ -97,66 +111,75 @@ impl ProviderConfig {
         Ok(Self::new(provider_type, model))
     }
 
-    /// Sets what it is called.
+    /// Sets the name.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets what stands before `/chat/completions`.
+    /// Sets the URL before the [endpoint](ProviderType::endpoint).
+    #[must_use]
     pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Sets what the server is shown.
+    /// Sets the credential for the server.
+    #[must_use]
     pub fn with_credential(mut self, credential: Credential) -> Self {
         self.credential = credential;
         self
     }
 
-    /// Sets a fixed key.
+    /// Sets a fixed API key as the credential.
+    #[must_use]
     pub fn with_api_key(self, key: impl Into<Secret>) -> Self {
         self.with_credential(Credential::key(key))
     }
 
-    /// Sets how long each part of an exchange may take.
+    /// Sets the time limits of each stage of an exchange.
+    #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
     /// Adds a header to every request.
+    #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.headers.insert(name.into(), value.into());
         self
     }
 
-    /// Sets through what requests go out.
+    /// Sets the proxy for requests.
+    #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
         self
     }
 
-    /// Sets the model's window in tokens.
+    /// Sets the context window of the model in tokens.
+    #[must_use]
     pub fn with_context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
         self
     }
 
-    /// Sets the most tokens the model generates in one reply.
+    /// Sets the maximum number of tokens that the model generates in a reply.
+    #[must_use]
     pub fn with_max_output_tokens(mut self, tokens: u64) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// What it is called in errors, usage and registries.
+    /// Returns the name in errors, usage and registries.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.provider_type.name())
     }
 }
 
-/// A fixed key; `null` is as good as absent.
+/// Deserializes a fixed key. `null` is the same as absent.
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Credential, D::Error> {
     Ok(Option::<Secret>::deserialize(deserializer)?.map_or(Credential::None, Credential::Key))
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::secret::Secret;
-use crate::error::LlmError;
+use agcore_wire::LlmError;
 
 /// Shorter ones are no secrets but placeholders, such as `EMPTY` or `ollama`, and words of any text.
 pub(crate) const SHORTEST: usize = 7;
@@ -119,7 +119,7 @@ fn rebuilt(error: &LlmError, clean: impl Fn(&str) -> String) -> LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::LlmErrorKind;
+    use agcore_wire::LlmErrorKind;
 
     const KEY: &str = "sk-live-1234567890";
 

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use http::HeaderValue;
 use serde::{Deserialize, Deserializer, de};
 
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// A text that is never printed: a key, a token. Cheap to clone.
 ///

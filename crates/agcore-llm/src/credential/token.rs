@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 
 use super::secret::Secret;
-use crate::error::LlmError;
+use agcore_wire::LlmError;
 
 /// Gives tokens that run out: OAuth, a cloud's identity service.
 #[async_trait]
@@ -29,7 +29,7 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
 /// time, however many calls wait for it.
 ///
 /// ```
-/// use agcore_llm::credential::{Credential, token_fn};
+/// use agcore_llm::credential::{token_fn, Credential};
 ///
 /// let credential = Credential::token(token_fn(|| async { Ok("token of the hour".into()) }));
 /// assert!(!credential.is_none());

@@ -1,46 +1,59 @@
-//! [`Attempt`]: what one attempt has given so far, and what is told when another one follows.
+//! [`Attempt`]: what one attempt has returned so far, and what follows when it fails.
 
 use std::time::Duration;
 
 use agcore_chat::{Fault, Usage};
+use serde::{Deserialize, Serialize};
 
-use crate::{
-    delta::{Place, ReplyDelta},
-    reply::Notice,
-};
+use crate::reply::Notice;
+use agcore_wire::{Place, ReplyDelta};
 
-/// What the attempt under way has given so far.
+/// What happens if an attempt fails after it has returned parts of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MidStream {
+    /// The call fails; its error contains the partial reply.
+    #[default]
+    Fail,
+    /// Another attempt follows, after a [`Restarted`](crate::Notice::Restarted) notice that everything received so far is
+    /// to be discarded.
+    Restart,
+}
+
+/// What the current attempt has returned so far.
 #[derive(Debug, Default)]
 pub(super) struct Attempt {
-    handed_out: bool,
-    /// In place: most calls end well, and then nobody asks for it.
+    has_content: bool,
+    /// Stored inline: an allocation would be wasted on the many calls that succeed.
     usage: Option<Usage>,
 }
 
 impl Attempt {
-    /// Whether any part of an answer was handed out.
-    pub(super) fn handed_out(&self) -> bool {
-        self.handed_out
+    /// Returns whether any part of an answer was returned.
+    pub(super) fn has_content(&self) -> bool {
+        self.has_content
     }
 
-    /// Notes a delta on its way out.
-    pub(super) fn take(&mut self, delta: &ReplyDelta) {
+    /// Records a delta that is about to be returned.
+    pub(super) fn record(&mut self, delta: &ReplyDelta) {
         match delta {
             ReplyDelta::Usage(usage) => self.usage = Some((**usage).clone()),
             ReplyDelta::Text { text, .. } | ReplyDelta::Reasoning { text, .. } | ReplyDelta::Refusal { text, .. } => {
-                self.handed_out = self.handed_out || !text.is_empty();
+                self.has_content = self.has_content || !text.is_empty();
             }
-            ReplyDelta::Member { place, .. } => self.handed_out |= *place != Place::Response,
-            ReplyDelta::Call { .. } | ReplyDelta::Seal { .. } | ReplyDelta::Block { .. } => self.handed_out = true,
+            ReplyDelta::Member { place, .. } => self.has_content |= *place != Place::Response,
             ReplyDelta::Restart => *self = Self::default(),
             ReplyDelta::Start(_) | ReplyDelta::BlockEnd { .. } | ReplyDelta::Finish { .. } => {}
+            // Calls, sealed blocks, hosted blocks, and variants that this version does not know.
+            _ => self.has_content = true,
         }
     }
 
-    /// What is told when attempt `next` follows this one, which failed.
-    pub(super) fn followed_by(self, next: u32, delay: Duration, fault: Fault) -> Notice {
-        // Tokens that were used are told of also where nothing else is lost.
-        if self.handed_out || self.usage.is_some() {
+    /// Returns the notice that this attempt failed and that attempt number `next` follows after `delay`.
+    pub(super) fn into_notice(self, next: u32, delay: Duration, fault: Fault) -> Notice {
+        // Usage is reported even if no content is lost.
+        if self.has_content || self.usage.is_some() {
             Notice::Restarted {
                 fault,
                 usage: self.usage.map(Box::new),

@@ -1,9 +1,9 @@
-//! [`Breaker`]: stops asking a server that is not well, and tries with one call whether it is well again.
+//! [`Breaker`]: a circuit breaker that stops calling a failing server, and probes with single calls whether it has recovered.
 
 mod circuit;
 mod policy;
 
-pub use circuit::{Circuit, CircuitState, Health, Pass};
+pub use circuit::{Circuit, CircuitState, Health, Permit};
 pub use policy::BreakerPolicy;
 
 use std::{
@@ -19,22 +19,25 @@ use futures_core::Stream;
 
 use super::attempt::Attempt;
 use crate::{
-    error::{LlmError, LlmErrorKind},
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{ReplyItem, ReplyStream, cut},
+    reply::{ReplyItem, ReplyStream},
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// A provider that is left in peace while its server is not well: calls fail at once with `Overloaded`, and say when the
-/// next one may try. Overload, server errors, broken connections and timeouts open the circuit; refusals of a request and
-/// rate limits do not.
+/// A provider that is not called while its server is failing.
 ///
-/// Cancel safe: a call that is dropped says nothing of the server, and when it was the one that tried, the next one may.
+/// While the circuit is open, calls fail at once with `Overloaded`, and the error states when the next call may probe the
+/// server. Overload, server errors, lost connections and timeouts open the circuit; refused requests and rate limits do not.
+///
+/// Cancel safe: a call that is dropped does not count. If it was the probe, the next call becomes the probe.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use agcore_chat::{ChatRequest, Message};
 /// use agcore_llm::{
-///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock, provider_fn, layer::breaker::{Breaker, BreakerPolicy},
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
+///     layer::breaker::{Breaker, BreakerPolicy},
+///     provider_fn,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -45,7 +48,7 @@ use crate::{
 /// let request = ChatRequest::new([Message::user("Hello")]);
 /// assert_eq!(*guarded.chat(request.clone()).await.unwrap_err().kind(), LlmErrorKind::Server);
 /// let error = guarded.chat(request).await.unwrap_err();
-/// assert!(error.message().starts_with("not asked: the circuit is open"));
+/// assert!(error.message().starts_with("not sent: the circuit breaker is open"));
 /// # Ok::<(), LlmError>(())
 /// # }).unwrap();
 /// ```
@@ -55,32 +58,33 @@ pub struct Breaker<P> {
 }
 
 struct Shared {
+    /// The name of the provider.
     name: Arc<str>,
     clock: Arc<dyn Clock>,
-    watched: Mutex<Watched>,
+    monitor: Mutex<Monitor>,
 }
 
-struct Watched {
+struct Monitor {
     circuit: Circuit,
-    /// The last failure that spoke against the server.
-    last: Option<Fault>,
+    /// The last failure that counted against the server.
+    last_fault: Option<Fault>,
 }
 
 impl<P: LlmProvider> Breaker<P> {
-    /// Wraps a provider.
+    /// Wraps a provider. The clock measures time.
     ///
     /// # Errors
-    /// `InvalidRequest` for a policy that could never let a call through.
+    /// Returns `InvalidRequest` for a policy that would never allow a call.
     pub fn new(inner: P, policy: BreakerPolicy, clock: Arc<dyn Clock>) -> Result<Self, LlmError> {
         policy.check()?;
-        let watched = Watched {
+        let monitor = Monitor {
             circuit: Circuit::new(policy),
-            last: None,
+            last_fault: None,
         };
         let shared = Shared {
             name: Arc::clone(&inner.info().name),
             clock,
-            watched: Mutex::new(watched),
+            monitor: Mutex::new(monitor),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -90,9 +94,9 @@ impl<P: LlmProvider> Breaker<P> {
 }
 
 impl<P> Breaker<P> {
-    /// Whether calls go through; times are of the clock that was handed in.
+    /// Returns the state of the circuit. Its times are those of the clock that was passed in.
     pub fn state(&self) -> CircuitState {
-        self.shared.watched().circuit.state()
+        self.shared.monitor().circuit.state()
     }
 }
 
@@ -107,11 +111,11 @@ impl<P: fmt::Debug> fmt::Debug for Breaker<P> {
 
 impl<P: LlmProvider + 'static> LlmProvider for Breaker<P> {
     fn open(&self, call: Call) -> ReplyStream {
-        ReplyStream::new(Guarded {
+        ReplyStream::new(BreakerStream {
             inner: Arc::clone(&self.inner),
-            ticket: Ticket {
+            permit: PermitGuard {
                 shared: Arc::clone(&self.shared),
-                pass: None,
+                permit: None,
             },
             attempt: Attempt::default(),
             state: State::New(call),
@@ -124,60 +128,60 @@ impl<P: LlmProvider + 'static> LlmProvider for Breaker<P> {
 }
 
 impl Shared {
-    // Nothing can panic while the lock is held, and a circuit stays whole anyway: poison says nothing.
-    fn watched(&self) -> MutexGuard<'_, Watched> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    // Nothing panics while the lock is held, and a circuit would stay consistent anyway, so poisoning is ignored.
+    fn monitor(&self) -> MutexGuard<'_, Monitor> {
+        self.monitor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn admit(&self) -> Result<Pass, LlmError> {
-        let mut watched = self.watched();
-        let refused = watched.circuit.admit(|| self.clock.monotonic());
-        refused.map_err(|wait| self.refusal(wait, watched.last.clone()))
+    fn admit(&self) -> Result<Permit, LlmError> {
+        let mut monitor = self.monitor();
+        let permit = monitor.circuit.admit(|| self.clock.monotonic());
+        permit.map_err(|wait| self.refusal(wait, monitor.last_fault.clone()))
     }
 
-    fn refusal(&self, wait: Option<Duration>, last: Option<Fault>) -> LlmError {
+    fn refusal(&self, wait: Option<Duration>, last_fault: Option<Fault>) -> LlmError {
         let when = match wait {
-            Some(wait) => format!("the next call may try in {:.1} s", wait.as_secs_f64()),
-            None => "another call tries right now".to_owned(),
+            Some(wait) => format!("the next call may probe the server in {:.1} s", wait.as_secs_f64()),
+            None => "another call is probing the server now".to_owned(),
         };
-        let message = format!("not asked: the circuit is open after failures, {when}");
+        let message = format!("not sent: the circuit breaker is open after failures; {when}");
         let error = LlmError::new(LlmErrorKind::Overloaded, message)
             .with_provider(&*self.name)
             .with_retry_after(wait);
-        match last {
-            Some(last) => error.with_source(LlmError::from(last)),
+        match last_fault {
+            Some(fault) => error.with_source(LlmError::from(fault)),
             None => error,
         }
     }
 }
 
-/// A pass that is given back when the call is dropped.
-struct Ticket {
+/// A permit whose result is unknown if the call is dropped.
+struct PermitGuard {
     shared: Arc<Shared>,
-    pass: Option<Pass>,
+    permit: Option<Permit>,
 }
 
-impl Ticket {
+impl PermitGuard {
     fn record(&mut self, health: Health, error: Option<&LlmError>) {
-        let Some(pass) = self.pass.take() else {
+        let Some(permit) = self.permit.take() else {
             return;
         };
-        let fault = error.filter(|_| health == Health::Ill).map(LlmError::fault);
-        let mut watched = self.shared.watched();
-        watched.circuit.record(pass, health, || self.shared.clock.monotonic());
-        watched.last = fault.or(watched.last.take());
+        let fault = error.filter(|_| health == Health::Unhealthy).map(LlmError::fault);
+        let mut monitor = self.shared.monitor();
+        monitor.circuit.record(permit, health, || self.shared.clock.monotonic());
+        monitor.last_fault = fault.or(monitor.last_fault.take());
     }
 }
 
-impl Drop for Ticket {
+impl Drop for PermitGuard {
     fn drop(&mut self) {
         self.record(Health::Unknown, None);
     }
 }
 
-struct Guarded<P> {
+struct BreakerStream<P> {
     inner: Arc<P>,
-    ticket: Ticket,
+    permit: PermitGuard,
     attempt: Attempt,
     state: State,
 }
@@ -188,11 +192,11 @@ enum State {
     Done,
 }
 
-impl<P: LlmProvider + 'static> Guarded<P> {
-    fn begin(&mut self, call: Call) -> Option<ReplyItem> {
-        match self.ticket.shared.admit() {
-            Ok(pass) => {
-                self.ticket.pass = Some(pass);
+impl<P: LlmProvider + 'static> BreakerStream<P> {
+    fn start(&mut self, call: Call) -> Option<ReplyItem> {
+        match self.permit.shared.admit() {
+            Ok(permit) => {
+                self.permit.permit = Some(permit);
                 self.state = State::Reading(self.inner.open(call));
                 None
             }
@@ -200,22 +204,22 @@ impl<P: LlmProvider + 'static> Guarded<P> {
         }
     }
 
-    fn note(&mut self, item: &ReplyItem) {
+    fn record(&mut self, item: &ReplyItem) {
         match item {
             ReplyItem::Delta(delta) => {
-                // A try has shown what it was for as soon as there is an answer; it may be a long one.
-                if self.ticket.pass.is_some_and(|pass| pass.is_try()) {
-                    self.attempt.take(delta);
-                    if self.attempt.handed_out() {
-                        self.ticket.record(Health::Well, None);
+                // A probe has succeeded as soon as there is content; its reply may be long.
+                if self.permit.permit.is_some_and(|permit| permit.is_probe()) {
+                    self.attempt.record(delta);
+                    if self.attempt.has_content() {
+                        self.permit.record(Health::Healthy, None);
                     }
                 }
             }
             ReplyItem::End(end) => {
                 self.state = State::Done;
                 match end {
-                    Ok(()) => self.ticket.record(Health::Well, None),
-                    Err(error) => self.ticket.record(Health::of(error.kind()), Some(error)),
+                    Ok(()) => self.permit.record(Health::Healthy, None),
+                    Err(error) => self.permit.record(Health::from_kind(error.kind()), Some(error)),
                 }
             }
             ReplyItem::Notice(_) => {}
@@ -223,7 +227,7 @@ impl<P: LlmProvider + 'static> Guarded<P> {
     }
 }
 
-impl<P: LlmProvider + 'static> Stream for Guarded<P> {
+impl<P: LlmProvider + 'static> Stream for BreakerStream<P> {
     type Item = ReplyItem;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
@@ -233,15 +237,15 @@ impl<P: LlmProvider + 'static> Stream for Guarded<P> {
                 State::Done => return Poll::Ready(None),
                 State::New(_) => {
                     if let State::New(call) = std::mem::replace(&mut this.state, State::Done)
-                        && let Some(item) = this.begin(call)
+                        && let Some(item) = this.start(call)
                     {
                         return Poll::Ready(Some(item));
                     }
                 }
                 State::Reading(reply) => {
                     let item = ready!(Pin::new(reply).poll_next(cx));
-                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(cut())));
-                    this.note(&item);
+                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(LlmError::truncated())));
+                    this.record(&item);
                     return Poll::Ready(Some(item));
                 }
             }

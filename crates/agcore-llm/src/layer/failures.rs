@@ -1,44 +1,45 @@
-//! [`Failures`]: everything that was asked and failed, in order; the source of an error that stands for several.
+//! [`Failures`]: the source of an error that summarizes several failed attempts.
 
 use std::{error::Error, fmt};
 
 use agcore_chat::Text;
 
-use crate::error::LlmError;
+use agcore_wire::LlmError;
 
-/// One that was asked and failed.
+/// A provider or key that was tried and failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Who: a provider's name, or a key's label.
-    pub who: Text,
-    /// What it said.
+    /// The name of the provider, or the label of the key.
+    pub name: Text,
+    /// Its error.
     pub error: LlmError,
 }
 
-/// Everything that was asked and failed, in order: the source of an error that stands for several.
+/// All failed attempts of a call, in order: the source of an error that summarizes them.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use agcore_chat::{ChatRequest, Message};
 /// use agcore_llm::{
-///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock, provider_fn, system_random,
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
 ///     layer::{failures::Failures, fallback::{Candidate, Fallback, FallbackPolicy}},
+///     provider_fn, system_random,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let down = |kind: LlmErrorKind| provider_fn(move |_| {
+/// let failing = |kind: LlmErrorKind| provider_fn(move |_| {
 ///     let error = LlmError::new(kind.clone(), "no answer");
 ///     async move { Err(error) }
 /// });
 /// let candidates = [
-///     Candidate::new(down(LlmErrorKind::Server)).with_name("first"),
-///     Candidate::new(down(LlmErrorKind::QuotaExhausted)).with_name("second"),
+///     Candidate::new(failing(LlmErrorKind::Server)).with_name("first"),
+///     Candidate::new(failing(LlmErrorKind::QuotaExhausted)).with_name("second"),
 /// ];
 /// let provider = Fallback::new(candidates, FallbackPolicy::new(), Arc::new(SystemClock::new()), system_random())?;
 /// let error = provider.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap_err();
-/// let who: Vec<_> = Failures::of(&error).unwrap().iter().map(|failure| &*failure.who).collect();
-/// assert_eq!(who, ["first", "second"]);
+/// let names: Vec<_> = Failures::from_error(&error).unwrap().iter().map(|failure| &*failure.name).collect();
+/// assert_eq!(names, ["first", "second"]);
 /// # Ok::<(), LlmError>(())
 /// # }).unwrap();
 /// ```
@@ -46,87 +47,84 @@ pub struct Failure {
 pub struct Failures(Vec<Failure>);
 
 impl Failures {
-    /// The failures that an error stands for.
-    pub fn of(error: &LlmError) -> Option<&Self> {
+    /// Returns the failures that `error` summarizes, if it does.
+    pub fn from_error(error: &LlmError) -> Option<&Self> {
         error.source()?.downcast_ref()
     }
 
-    /// They, in the order in which they were asked.
+    /// Returns the failures in the order of the attempts.
     pub fn iter(&self) -> impl Iterator<Item = &Failure> {
         self.0.iter()
     }
 
-    /// How many.
+    /// Returns the number of failures.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nobody was asked.
+    /// Returns whether there are no failures.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn push(&mut self, who: Text, error: LlmError) {
-        self.0.push(Failure { who, error });
+    pub(super) fn push(&mut self, name: Text, error: LlmError) {
+        self.0.push(Failure { name, error });
     }
 
-    /// The only one, as it is.
-    pub(super) fn only(&mut self) -> Option<LlmError> {
+    /// Removes and returns the error of the only failure, unchanged.
+    pub(super) fn take_only(&mut self) -> Option<LlmError> {
         let only = if self.0.len() == 1 { self.0.pop() } else { None };
         only.map(|failure| failure.error)
     }
 
-    /// One error for all. Its kind, status and the like are those of the last failure that a retry may help, else of the
-    /// last; it may be retried when one of them may, and soonest when the first of these says so.
-    pub(super) fn into_error(self, happened: impl fmt::Display) -> Option<LlmError> {
+    /// Returns one error that summarizes all.
+    ///
+    /// Its kind, status and so on are those of the last retryable failure, or else of the last failure. It is retryable if
+    /// any of them is, after the shortest of their hints.
+    pub(super) fn into_summary(self, summary: impl fmt::Display) -> Option<LlmError> {
         let retryable = || self.0.iter().filter(|failure| failure.error.is_retryable());
-        let face = retryable().next_back().or(self.0.last())?;
-        // One that gives no hint may be asked at any time.
+        let template = retryable().next_back().or(self.0.last())?;
+        // One without a hint may be tried again at any time.
         let hints = retryable().map(|failure| failure.error.retry_after());
         let retry_after = hints.reduce(|one, other| one.zip(other).map(|(one, other)| one.min(other)));
-        let error = self
-            .with_face(&face.error, happened)
-            .with_retry_after(retry_after.flatten());
+        let error = similar(&template.error, format!("{summary}; {self}")).with_retry_after(retry_after.flatten());
         Some(error.with_source(self))
     }
 
-    /// The last failure, which ends the call whatever came before it.
-    pub(super) fn into_last(mut self) -> Option<LlmError> {
-        if let Some(only) = self.only() {
-            return Some(only);
+    /// Returns the error of a call that ends with this failure. The failures before it become its source.
+    pub(super) fn end_with(mut self, name: Text, error: LlmError) -> LlmError {
+        if self.0.is_empty() {
+            return error;
         }
-        let last = &self.0.last()?.error;
-        let happened = format!("{} (others had failed before)", last.message());
-        let error = self.like(last, happened).with_retry_after(last.retry_after());
-        Some(error.with_source(self))
-    }
-
-    fn with_face(&self, face: &LlmError, happened: impl fmt::Display) -> LlmError {
-        self.like(face, format!("{happened}; {self}"))
-    }
-
-    fn like(&self, face: &LlmError, message: String) -> LlmError {
-        let mut error = LlmError::new(face.kind().clone(), message)
-            .with_retryable(face.is_retryable())
-            .with_headers(face.headers().to_vec())
-            .with_request_id(face.request_id().map(str::to_owned))
-            .with_partial(face.partial().cloned());
-        if let Some(status) = face.status() {
-            error = error.with_status(status);
-        }
-        match face.model() {
-            Some(model) => error.with_model(model),
-            None => error,
-        }
+        let message = format!("{} (after other attempts had failed)", error.message());
+        let last = similar(&error, message).with_retry_after(error.retry_after());
+        self.push(name, error);
+        last.with_source(self)
     }
 }
 
-/// All of them in one line: `openai: overloaded (HTTP 503); deepseek: no credit left`.
+/// Creates an error with this message, and with the kind, status and so on of `template`.
+fn similar(template: &LlmError, message: String) -> LlmError {
+    let mut error = LlmError::new(template.kind().clone(), message)
+        .with_retryable(template.is_retryable())
+        .with_headers(template.headers().to_vec())
+        .with_request_id(template.request_id().map(str::to_owned))
+        .with_partial(template.partial().cloned());
+    if let Some(status) = template.status() {
+        error = error.with_status(status);
+    }
+    match template.model() {
+        Some(model) => error.with_model(model),
+        None => error,
+    }
+}
+
+/// Writes all failures on one line: `openai: overloaded (HTTP 503); deepseek: no credit left`.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, Failure { who, error }) in self.0.iter().enumerate() {
-            let gap = if at == 0 { "" } else { "; " };
-            write!(f, "{gap}{who}: {}", error.message())?;
+        for (at, Failure { name, error }) in self.0.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "; " };
+            write!(f, "{separator}{name}: {}", error.message())?;
             if let Some(status) = error.status() {
                 write!(f, " (HTTP {status})")?;
             }

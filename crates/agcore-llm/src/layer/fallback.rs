@@ -1,57 +1,55 @@
-//! [`Fallback`]: several providers in order; when one fails, the next one is asked.
+//! [`Fallback`]: several providers in order; if one fails, the next one is tried.
 
-mod weights;
-mod fit;
+mod candidates;
+mod incompatibility;
 mod policy;
-mod candidate;
 
-pub use candidate::Candidate;
-pub use fit::Lack;
+pub use crate::random::draw;
+pub use candidates::Candidate;
+pub use incompatibility::Incompatibility;
 pub use policy::{FallbackOn, FallbackPolicy};
-pub use weights::draw;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Clock, HeuristicEstimator, Text, TokenEstimator};
+use agcore_chat::{AnsweredBy, Clock, Fault, HeuristicEstimator, Text, TokenEstimator};
 
 use self::{
-    candidate::{Ladder, Step},
-    fit::least_tokens,
-    weights::number_of,
+    candidates::{Candidates, Entry},
+    incompatibility::min_tokens,
 };
 use super::{
+    attempt::MidStream,
     failures::Failures,
-    retry::Random,
-    switch::{Course, Next, Switching},
+    switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream},
 };
 use crate::{
-    error::{LlmError, LlmErrorKind},
     provider::{Call, LlmProvider, ProviderInfo},
+    random::{Random, hash_to_unit},
     reply::ReplyStream,
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// Says which failures go to the next provider.
+/// Decides whether a failure is followed by the next provider.
 type Rule = Arc<dyn Fn(&LlmError) -> bool + Send + Sync>;
 
-/// Several providers as one: the first is asked, and when it fails the next one, in order or by weight.
+/// Several providers as one: the first is tried, and if it fails the next one, in order or by weight.
 ///
-/// A provider that cannot take the request is passed over: it takes no pictures, knows no tools or no JSON Schema; when one
-/// has failed, also one whose window is too small. Nothing is asked anew after parts of the answer were handed out, unless
-/// the policy says so. When all have failed, the error holds each of their errors, in its [`Failures`].
+/// Providers that cannot serve a request are skipped: those without support for its images, tools or response format, and
+/// after a first failure also those whose context window is too small. Once parts of an answer were returned, no other
+/// provider is tried unless the policy allows it. If all fail, the error contains each of their errors as [`Failures`].
 ///
-/// A request that names a model is sent as it is: leave the name out, so that each provider's own model is asked, or give
-/// the candidates [models](Candidate::with_model).
+/// A request that names a model is sent unchanged. Omit the name, so that each provider uses its own model, or set the
+/// [models of the candidates](Candidate::with_model). The [info](LlmProvider::info) is that of the first candidate.
 ///
-/// It says of itself what its first candidate says.
-///
-/// Cancel safe: dropping a call drops the one that is under way.
+/// Cancel safe: dropping a call drops the attempt in progress.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};
 /// use agcore_llm::{
-///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock, provider_fn, system_random,
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
 ///     layer::fallback::{Candidate, Fallback, FallbackPolicy},
+///     provider_fn, system_random,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -67,12 +65,13 @@ type Rule = Arc<dyn Fn(&LlmError) -> bool + Send + Sync>;
 /// # }).unwrap();
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Fallback(Arc<Shared>);
 
 #[derive(Clone)]
 struct Shared {
     info: ProviderInfo,
-    ladder: Arc<Ladder>,
+    candidates: Arc<Candidates>,
     policy: FallbackPolicy,
     rule: Option<Rule>,
     clock: Arc<dyn Clock>,
@@ -81,20 +80,24 @@ struct Shared {
 }
 
 impl Fallback {
-    /// Providers in order. `random` gives numbers from 0 to 1, and is asked only where there are weights.
+    /// Creates a provider that tries these candidates in order.
+    ///
+    /// The clock measures the time left until a deadline. `random` returns numbers from 0 to 1 and is only used for
+    /// weights.
     ///
     /// # Errors
-    /// `InvalidRequest` when there is none, all of a rung have weight 0, or a weight is negative or no number.
+    /// Returns `InvalidRequest` if there are no candidates, all weights of a group are 0, or a weight is negative or not
+    /// finite.
     pub fn new(
         candidates: impl IntoIterator<Item = Candidate>,
         policy: FallbackPolicy,
         clock: Arc<dyn Clock>,
         random: Random,
     ) -> Result<Self, LlmError> {
-        let ladder = Ladder::new(candidates)?;
+        let candidates = Candidates::new(candidates)?;
         Ok(Self(Arc::new(Shared {
-            info: ladder.info(),
-            ladder: Arc::new(ladder),
+            info: candidates.info(),
+            candidates: Arc::new(candidates),
             policy,
             rule: None,
             clock,
@@ -103,13 +106,13 @@ impl Fallback {
         })))
     }
 
-    /// Sets a rule of one's own for which failures go to the next one; `policy.on` is not asked then.
+    /// Sets a custom rule for which failures are followed by the next provider. It replaces [`FallbackPolicy::on`].
     pub fn with_rule(mut self, rule: impl Fn(&LlmError) -> bool + Send + Sync + 'static) -> Self {
         Arc::make_mut(&mut self.0).rule = Some(Arc::new(rule));
         self
     }
 
-    /// Sets who estimates the tokens of a request.
+    /// Sets the estimator of the tokens of a request.
     pub fn with_estimator(mut self, estimator: Arc<dyn TokenEstimator>) -> Self {
         Arc::make_mut(&mut self.0).estimator = estimator;
         self
@@ -119,7 +122,7 @@ impl Fallback {
 impl fmt::Debug for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fallback")
-            .field("ladder", &self.0.ladder)
+            .field("candidates", &self.0.candidates)
             .field("policy", &self.0.policy)
             .finish()
     }
@@ -127,16 +130,16 @@ impl fmt::Debug for Fallback {
 
 impl LlmProvider for Fallback {
     fn open(&self, call: Call) -> ReplyStream {
-        let course = FallbackCourse {
+        let strategy = FallbackStrategy {
             shared: Arc::clone(&self.0),
-            passed: Vec::new(),
-            asked: 0,
+            excluded: Vec::new(),
+            current: 0,
             failures: Failures::default(),
-            lacks: Vec::new(),
-            least: None,
-            overflown: 0,
+            skipped: Vec::new(),
+            needed: None,
+            exceeded: 0,
         };
-        Switching::stream(course, call, Arc::clone(&self.0.clock), self.0.policy.mid_stream)
+        SwitchingStream::open(strategy, call)
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -145,144 +148,164 @@ impl LlmProvider for Fallback {
 }
 
 impl Shared {
-    fn goes_on(&self, error: &LlmError) -> bool {
+    fn applies_to(&self, error: &LlmError) -> bool {
         match &self.rule {
             Some(rule) => rule(error),
             None => self.policy.on.includes(error),
         }
     }
 
-    fn number(&self, call: &Call) -> f64 {
+    fn random_number(&self, call: &Call) -> f64 {
         match call.trace.as_deref().filter(|_| self.policy.sticky) {
-            Some(trace) => number_of(trace),
+            Some(trace) => hash_to_unit(trace),
             None => (self.random)(),
         }
     }
 }
 
-/// A call's way from candidate to candidate.
-struct FallbackCourse {
+/// Tries one candidate after the other.
+struct FallbackStrategy {
     shared: Arc<Shared>,
-    /// Places of those that come into question no more.
-    passed: Vec<usize>,
-    /// The place of the one that is asked.
-    asked: usize,
+    /// The indices of candidates that were tried or skipped. The current one is added only if it fails, because most calls
+    /// succeed.
+    excluded: Vec<usize>,
+    /// The index of the current candidate.
+    current: usize,
     failures: Failures,
-    /// Those that could not take the request.
-    lacks: Vec<(Text, Lack)>,
-    /// The fewest tokens that the request needs, once that was asked for.
-    least: Option<u64>,
-    /// The largest window that was too small.
-    overflown: u64,
+    /// Candidates that could not serve the request.
+    skipped: Vec<(Text, Incompatibility)>,
+    /// A lower bound for the tokens of the request, once it was computed.
+    needed: Option<u64>,
+    /// Tokens that a window must have, because a smaller one was exceeded.
+    exceeded: u64,
 }
 
-impl FallbackCourse {
-    /// The next candidate, as order and weights have it.
-    fn next(&self, call: &Call) -> Option<usize> {
-        let steps = &self.shared.ladder.steps;
-        let open = |at: &usize| !self.passed.contains(at);
-        self.shared.ladder.rungs.iter().find_map(|rung| {
-            if rung.len() == 1 {
-                return Some(rung.start).filter(open);
+impl FallbackStrategy {
+    fn current(&self) -> &Entry {
+        &self.shared.candidates.entries[self.current]
+    }
+
+    /// Returns the index of the next candidate, by order and weight.
+    fn next_candidate(&self, call: &Call) -> Option<usize> {
+        let Candidates { entries, groups } = &*self.shared.candidates;
+        let is_left = |at: &usize| !self.excluded.contains(at);
+        groups.iter().find_map(|group| {
+            if group.len() == 1 {
+                return Some(group.start).filter(is_left);
             }
-            let left = rung.clone().filter(open);
-            let mut weighted = left.map(|at| (at, steps[at].weight)).peekable();
+            let left = group.clone().filter(is_left);
+            let mut weighted = left.map(|at| (at, entries[at].weight)).peekable();
             weighted.peek()?;
-            draw(weighted, self.shared.number(call))
+            draw(weighted, self.shared.random_number(call))
         })
     }
 
-    /// Why a candidate cannot take the request.
-    fn lack(&mut self, at: usize, call: &Call) -> Option<Lack> {
+    /// Returns why the candidate cannot serve the request, if it cannot.
+    fn check(&mut self, at: usize, call: &Call) -> Option<Incompatibility> {
         let shared = Arc::clone(&self.shared);
-        let capabilities = &shared.ladder.steps[at].target.provider.info().capabilities;
-        let lack = Lack::of(&call.request, capabilities);
-        // Nobody estimates for the first: its server knows better.
-        if lack.is_some() || self.failures.is_empty() || capabilities.context_window.is_none() {
-            return lack;
+        let capabilities = &shared.candidates.entries[at].target.provider.info().capabilities;
+        let incompatibility = Incompatibility::check(&call.request, capabilities);
+        // The first candidate is not skipped because of an estimate: its server knows better.
+        if incompatibility.is_some() || self.failures.is_empty() || capabilities.context_window.is_none() {
+            return incompatibility;
         }
-        let least = self
-            .least
-            .get_or_insert_with(|| least_tokens(&call.request, &*shared.estimator));
-        Lack::of_window((*least).max(self.overflown), capabilities)
+        let needed = self
+            .needed
+            .get_or_insert_with(|| min_tokens(&call.request, &*shared.estimator));
+        Incompatibility::check_window((*needed).max(self.exceeded), capabilities)
     }
 
-    fn failed_for_good(&mut self) -> LlmError {
+    /// Returns the error after all candidates were tried or skipped.
+    fn exhausted(&mut self) -> LlmError {
         let mut failures = std::mem::take(&mut self.failures);
-        let lacks = Lacks(std::mem::take(&mut self.lacks));
-        let all = self.shared.ladder.steps.len();
-        if lacks.0.is_empty()
-            && let Some(only) = failures.only()
+        let skipped = Skipped(std::mem::take(&mut self.skipped));
+        let all = self.shared.candidates.entries.len();
+        if skipped.0.is_empty()
+            && let Some(only) = failures.take_only()
         {
             return only;
         }
         let tried = failures.len();
-        let error = match lacks.0.is_empty() {
-            true => failures.into_error(format_args!("{tried} of {all} providers were asked and failed")),
-            false => failures.into_error(format_args!(
-                "{tried} of {all} providers were asked and failed, and {lacks}"
+        let error = match skipped.0.is_empty() {
+            true => failures.into_summary(format_args!("{tried} of {all} providers were tried and failed")),
+            false => failures.into_summary(format_args!(
+                "{tried} of {all} providers were tried and failed, and {skipped}"
             )),
         };
         error.unwrap_or_else(|| {
-            let message = format!("no provider can take this request: {lacks}");
+            let message = format!("no provider can serve this request: {skipped}");
             LlmError::new(LlmErrorKind::InvalidRequest, message)
         })
     }
 
-    /// What an overflow says about windows: one that is no larger would not do either.
-    fn note_overflow(&mut self, error: &LlmError) {
+    /// Remembers the window that a request exceeded: another one must be larger.
+    fn record_overflow(&mut self, error: &LlmError) {
         let LlmErrorKind::ContextLength { limit, requested } = error.kind() else {
             return;
         };
-        let step = &self.shared.ladder.steps[self.asked];
-        let window = limit.or(step.target.provider.info().capabilities.context_window);
+        let window = limit.or(self.current().target.provider.info().capabilities.context_window);
         let needed = requested
             .unwrap_or(0)
             .max(window.map_or(0, |window| window.saturating_add(1)));
-        self.overflown = self.overflown.max(needed);
+        self.exceeded = self.exceeded.max(needed);
     }
 }
 
-impl Course for FallbackCourse {
-    fn choose(&mut self, call: &Call, _: Option<Duration>) -> Next {
-        while let Some(at) = self.next(call) {
-            // The first one that is asked is noted only when it fails: most calls end well.
-            self.asked = at;
-            match self.lack(at, call) {
-                None => return Next::Ask(Arc::clone(&self.shared.ladder.steps[at].target)),
-                Some(lack) => {
-                    self.passed.push(at);
-                    let Step { name, .. } = &self.shared.ladder.steps[at];
-                    self.lacks.push((name.clone(), lack));
-                }
-            }
-        }
-        Next::Fail(self.failed_for_good())
+impl SwitchStrategy for FallbackStrategy {
+    fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
     }
 
-    fn succeeded(&mut self) {}
+    fn mid_stream(&self) -> MidStream {
+        self.shared.policy.mid_stream
+    }
 
-    fn failed(&mut self, error: LlmError, may_switch: bool) -> Option<LlmError> {
-        let goes_on = may_switch && self.shared.goes_on(&error);
-        self.note_overflow(&error);
-        self.passed.push(self.asked);
-        let name = self.shared.ladder.steps[self.asked].name.clone();
+    fn next_step(&mut self, call: &Call, _: Option<Duration>) -> NextStep {
+        while let Some(at) = self.next_candidate(call) {
+            self.current = at;
+            let Some(incompatibility) = self.check(at, call) else {
+                return NextStep::Open;
+            };
+            self.excluded.push(at);
+            let name = self.current().name.clone();
+            self.skipped.push((name, incompatibility));
+        }
+        NextStep::Fail(self.exhausted())
+    }
+
+    fn open(&self, call: Call) -> ReplyStream {
+        self.current().target.open(call)
+    }
+
+    fn answered_by(&self, call: &Call) -> Option<AnsweredBy> {
+        Some(self.current().target.answered_by(call))
+    }
+
+    fn failed(&mut self, attempt: FailedAttempt) -> Result<Fault, LlmError> {
+        let has_time = attempt.left != Some(Duration::ZERO);
+        let FailedAttempt {
+            error, is_repeatable, ..
+        } = attempt;
+        let name = self.current().name.clone();
+        if !(is_repeatable && has_time && self.shared.applies_to(&error)) {
+            return Err(std::mem::take(&mut self.failures).end_with(name, error));
+        }
+        self.record_overflow(&error);
+        self.excluded.push(self.current);
+        let fault = error.fault();
         self.failures.push(name, error);
-        if goes_on {
-            return None;
-        }
-        std::mem::take(&mut self.failures).into_last()
+        Ok(fault)
     }
 }
 
-/// Those that could not take a request, in one line.
-struct Lacks(Vec<(Text, Lack)>);
+/// Candidates that could not serve a request, on one line.
+struct Skipped(Vec<(Text, Incompatibility)>);
 
-impl fmt::Display for Lacks {
+impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (name, lack)) in self.0.iter().enumerate() {
-            let gap = if at == 0 { "" } else { ", " };
-            write!(f, "{gap}{name} {lack}")?;
+        for (at, (name, incompatibility)) in self.0.iter().enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(f, "{separator}{name} {incompatibility}")?;
         }
         Ok(())
     }

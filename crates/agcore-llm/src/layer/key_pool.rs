@@ -1,12 +1,12 @@
-//! [`KeyPool`]: several keys of one vendor, used in turn; one that was told to wait rests, the others go on.
+//! [`KeyPool`]: several keys of one vendor; a rate-limited key cools down while the others are used.
 
 mod policy;
 mod state;
 mod keys;
 
-pub use keys::{KeyStatus, Keys, NoneFree, Use};
-pub use policy::{KeyChoice, KeyPoolPolicy, Reason, Verdict};
-pub use state::{KeyPoolState, RestingKey};
+pub use keys::{KeyStatus, KeyUse, Keys, NoKeyAvailable};
+pub use policy::{DisabledReason, KeyChoice, KeyPoolPolicy, KeyVerdict};
+pub use state::{KeyCooldown, KeyPoolState};
 
 use std::{
     fmt,
@@ -14,27 +14,29 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::{Clock, Text};
+use agcore_chat::{AnsweredBy, Clock, Fault, Text};
 
 use super::{
+    attempt::MidStream,
     failures::Failures,
-    switch::{Course, Next, Switching, Target},
+    switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream, Target},
 };
 use crate::{
-    error::{LlmError, LlmErrorKind},
     provider::{Call, LlmProvider, ProviderInfo},
     reply::ReplyStream,
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// A key of a [`KeyPool`]: a label, and a provider that uses it.
+/// A key of a [`KeyPool`]: a label, and a provider that uses the key.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct PoolKey {
     label: Text,
     provider: Arc<dyn LlmProvider>,
 }
 
 impl PoolKey {
-    /// A key of this label; the label is shown, the key never.
+    /// Creates a key with this label. Labels are shown in errors, spans and responses, keys never.
     pub fn new(label: impl Into<Text>, provider: impl LlmProvider + 'static) -> Self {
         Self {
             label: label.into(),
@@ -42,15 +44,15 @@ impl PoolKey {
         }
     }
 
-    /// The label.
+    /// Returns the label.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The same key with a layer around its provider.
+    /// Wraps the provider of the key in a layer.
     ///
     /// # Errors
-    /// What the layer's constructor says.
+    /// Returns the error of the layer's constructor.
     pub(crate) fn wrap<P: LlmProvider + 'static>(
         self,
         layer: impl FnOnce(Arc<dyn LlmProvider>) -> Result<P, LlmError>,
@@ -64,20 +66,22 @@ impl PoolKey {
 
 /// Several keys of one vendor as one provider. Clones are handles to the same pool.
 ///
-/// A key rests after a rate limit, for as long as the server says; for longer when its quota is used up; one that the
-/// server does not know is out. The call goes on with another key at once, unless parts of the answer were handed out. When
-/// all rest, a call fails with `RateLimit` and says when the first is free, or waits for it where the policy allows.
+/// A key cools down after a rate limit, for as long as the server asks, and for longer if its quota is exhausted; a key that
+/// the server refuses is disabled. The call continues with another key at once, unless parts of the answer were returned. If
+/// no key is available, a call fails with `RateLimit` and its error states when the first one becomes available, or the
+/// call waits for that if the policy allows.
 ///
-/// Who rests until when can be [exported](Self::export), kept, and [imported](Self::import) after a restart.
+/// The cooldowns can be [exported](Self::export), saved, and [imported](Self::import) after a restart.
 ///
-/// Cancel safe: a call that is dropped gives its key back.
+/// Cancel safe: a call that is dropped releases its key.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};
 /// use agcore_llm::{
-///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock, provider_fn,
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
 ///     layer::key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
+///     provider_fn,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -91,7 +95,7 @@ impl PoolKey {
 ///
 /// let response = pool.chat(ChatRequest::new([Message::user("Hello")])).await?;
 /// assert_eq!(response.answered_by.unwrap().key.unwrap(), "spare");
-/// assert!(pool.status()[0].rests_for.is_some());
+/// assert!(pool.status()[0].cooldown.is_some());
 /// # Ok::<(), LlmError>(())
 /// # }).unwrap();
 /// ```
@@ -100,31 +104,29 @@ pub struct KeyPool(Arc<Shared>);
 
 struct Shared {
     info: ProviderInfo,
-    targets: Vec<Arc<Target>>,
+    targets: Vec<Target>,
     policy: KeyPoolPolicy,
     clock: Arc<dyn Clock>,
     keys: Mutex<Keys>,
 }
 
 impl KeyPool {
-    /// A pool of these keys.
+    /// Creates a pool of these keys.
     ///
     /// # Errors
-    /// `InvalidRequest` when there is none, or two have one label.
+    /// Returns `InvalidRequest` if there are no keys, or two keys have the same label.
     pub fn new(
         keys: impl IntoIterator<Item = PoolKey>,
         policy: KeyPoolPolicy,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, LlmError> {
         let keys: Vec<PoolKey> = keys.into_iter().collect();
-        let info = checked(&keys)?.provider.info().clone();
+        let info = check(&keys)?.provider.info().clone();
         let labels = Keys::new(keys.iter().map(|key| key.label.clone()), policy.clone());
-        let target = |key: PoolKey| {
-            Arc::new(Target {
-                provider: key.provider,
-                model: None,
-                key: Some(key.label),
-            })
+        let target = |key: PoolKey| Target {
+            provider: key.provider,
+            model: None,
+            key: Some(key.label),
         };
         Ok(Self(Arc::new(Shared {
             info,
@@ -135,28 +137,28 @@ impl KeyPool {
         })))
     }
 
-    /// How the keys are.
+    /// Returns the status of each key.
     pub fn status(&self) -> Vec<KeyStatus> {
         let now = self.0.clock.monotonic();
         self.0.keys().status(now)
     }
 
-    /// Ends every rest of a key, also of one that is out: its quota was raised, it was unlocked. False when there is none
-    /// of this label. Calls that wait already wait on.
+    /// Makes a key available again, for example because its quota was raised. Returns `false` if there is no key with this
+    /// label. Calls that are already waiting keep waiting.
     pub fn restore(&self, label: &str) -> bool {
         self.0.keys().restore(label)
     }
 
-    /// Which keys rest until when, to be kept over a restart.
+    /// Returns the cooldowns of all keys, to be saved across a restart.
     pub fn export(&self) -> KeyPoolState {
         let clock = &self.0.clock;
         self.0.keys().export(clock.monotonic(), clock.now())
     }
 
-    /// Takes over what was kept: rests end when they would have ended. Gives the labels that no key has any more.
+    /// Restores saved cooldowns, which end when they would have ended. Returns the labels that no key has.
     ///
     /// # Errors
-    /// `InvalidRequest` for the state of a newer version; nothing is taken over then.
+    /// Returns `InvalidRequest` if the state was saved by a newer version; nothing is restored then.
     pub fn import(&self, state: &KeyPoolState) -> Result<Vec<String>, LlmError> {
         state.check()?;
         let clock = &self.0.clock;
@@ -164,19 +166,19 @@ impl KeyPool {
     }
 }
 
-/// The first key, when the keys can be a pool.
-fn checked(keys: &[PoolKey]) -> Result<&PoolKey, LlmError> {
+/// Returns the first key if the keys are valid for a pool.
+fn check(keys: &[PoolKey]) -> Result<&PoolKey, LlmError> {
     let invalid = |message: String| LlmError::new(LlmErrorKind::InvalidRequest, message);
     for (at, key) in keys.iter().enumerate() {
         if keys[..at].iter().any(|before| before.label == key.label) {
             return Err(invalid(format!(
-                "two keys have the label `{}`; give each its own",
+                "two keys have the label `{}`; labels must be unique",
                 key.label
             )));
         }
     }
     keys.first()
-        .ok_or_else(|| invalid("a key pool without keys; give it at least one".to_owned()))
+        .ok_or_else(|| invalid("a key pool needs at least one key".to_owned()))
 }
 
 impl fmt::Debug for KeyPool {
@@ -191,14 +193,15 @@ impl fmt::Debug for KeyPool {
 
 impl LlmProvider for KeyPool {
     fn open(&self, call: Call) -> ReplyStream {
-        let course = PoolCourse {
+        let strategy = KeyPoolStrategy {
             shared: Arc::clone(&self.0),
-            lease: None,
+            current: 0,
+            used: None,
             tried: Vec::new(),
             failures: Failures::default(),
             waited: Duration::ZERO,
         };
-        Switching::stream(course, call, Arc::clone(&self.0.clock), self.0.policy.mid_stream)
+        SwitchingStream::open(strategy, call)
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -207,31 +210,39 @@ impl LlmProvider for KeyPool {
 }
 
 impl Shared {
-    // Nothing can panic while the lock is held, and the keys stay whole anyway: poison says nothing.
+    // Nothing panics while the lock is held, and the keys would stay consistent anyway, so poisoning is ignored.
     fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a call that tried nothing in vain could not be made.
-    fn none_free(&self, none: NoneFree, wait: Option<Duration>) -> LlmError {
-        let all = match self.targets.len() {
-            1 => "the only key".to_owned(),
-            count => format!("each of the {count} keys"),
-        };
-        let (kind, message) = match (wait, none.out) {
-            (Some(wait), _) => {
-                let wait = wait.as_secs_f64();
-                let message = format!("{all} is resting after a limit or out; the first is free in {wait:.1} s");
-                (LlmErrorKind::RateLimit, message)
-            }
-            (None, Some(Reason::Quota)) => {
-                let message = format!("the quota of {all} is used up; raise it, then restore the key");
-                (LlmErrorKind::QuotaExhausted, message)
-            }
-            (None, _) => {
-                let message = format!("{all} was refused by the server; replace it, or restore it if it is right");
-                (LlmErrorKind::Authentication, message)
-            }
+    /// Returns the error of a call for which no key was available.
+    fn unavailable(&self, disabled: Option<DisabledReason>, wait: Option<Duration>) -> LlmError {
+        let count = self.targets.len();
+        let (kind, message) = match (wait.map(|wait| wait.as_secs_f64()), disabled) {
+            (Some(wait), _) if count == 1 => (
+                LlmErrorKind::RateLimit,
+                format!("the only key is cooling down and becomes available in {wait:.1} s"),
+            ),
+            (Some(wait), _) => (
+                LlmErrorKind::RateLimit,
+                format!("none of the {count} keys is available; the first becomes available in {wait:.1} s"),
+            ),
+            (None, Some(DisabledReason::Quota)) if count == 1 => (
+                LlmErrorKind::QuotaExhausted,
+                "the quota of the only key is exhausted; raise it, then restore the key".to_owned(),
+            ),
+            (None, Some(DisabledReason::Quota)) => (
+                LlmErrorKind::QuotaExhausted,
+                format!("the quotas of all {count} keys are exhausted; raise them, then restore the keys"),
+            ),
+            (None, _) if count == 1 => (
+                LlmErrorKind::Authentication,
+                "the only key was refused by the server; replace it, or restore it if it is valid".to_owned(),
+            ),
+            (None, _) => (
+                LlmErrorKind::Authentication,
+                format!("all {count} keys are disabled; replace those that were refused by the server, or restore them"),
+            ),
         };
         LlmError::new(kind, message)
             .with_provider(&*self.info.name)
@@ -239,104 +250,136 @@ impl Shared {
     }
 }
 
-/// A key in use, given back when this is dropped.
-struct Lease {
+/// Tries one key after the other.
+struct KeyPoolStrategy {
     shared: Arc<Shared>,
-    used: Use,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.shared.keys().put_back(self.used);
-    }
-}
-
-/// A call's way from key to key.
-struct PoolCourse {
-    shared: Arc<Shared>,
-    lease: Option<Lease>,
+    /// The index of the current key.
+    current: usize,
+    /// Its use, which ends when the strategy is dropped.
+    used: Option<KeyUse>,
     tried: Vec<usize>,
     failures: Failures,
     waited: Duration,
 }
 
-impl PoolCourse {
-    fn without_key(&mut self, none: NoneFree, left: Option<Duration>) -> Next {
+impl KeyPoolStrategy {
+    fn current(&self) -> &Target {
+        &self.shared.targets[self.current]
+    }
+
+    /// Waits for a key if the policy and the deadline allow it.
+    fn without_key(&mut self, none: NoKeyAvailable, left: Option<Duration>) -> NextStep {
         let wait = none
-            .first
-            .map(|first| first.saturating_sub(self.shared.clock.monotonic()));
-        let most = self.shared.policy.max_wait.saturating_sub(self.waited);
-        let most = left.map_or(most, |left| left.min(most));
+            .next
+            .map(|next| next.saturating_sub(self.shared.clock.monotonic()));
+        let max = self.shared.policy.max_wait.saturating_sub(self.waited);
+        let max = left.map_or(max, |left| left.min(max));
         match wait {
-            Some(delay) if delay <= most && !most.is_zero() => {
-                // Even a wait that is over counts, so that they come to an end.
+            Some(delay) if delay <= max && !max.is_zero() => {
+                // A wait of zero counts too, so that a call does not wait forever.
                 self.waited += delay.max(Duration::from_millis(1));
                 self.tried.clear();
-                let limit = Text::from("rest of all keys");
-                Next::Wait { limit, delay }
+                let limit = Text::from("cooldown of all keys");
+                NextStep::Wait { limit, delay }
             }
-            wait => Next::Fail(self.failed_for_good(none, wait)),
+            wait => NextStep::Fail(self.exhausted(none, wait)),
         }
     }
 
-    fn failed_for_good(&mut self, none: NoneFree, wait: Option<Duration>) -> LlmError {
+    /// Returns the error after all keys were tried.
+    fn exhausted(&mut self, none: NoKeyAvailable, wait: Option<Duration>) -> LlmError {
         let mut failures = std::mem::take(&mut self.failures);
         let tried = failures.len();
-        let error = match failures.only() {
+        let error = match failures.take_only() {
             Some(only) => Some(only),
-            None => failures.into_error(format_args!("{tried} keys were tried and failed")),
+            None => failures.into_summary(format_args!("{tried} keys were tried and failed")),
         };
         let error = error.map(|error| match wait {
-            // A retry makes sense when the first key is free again, whatever that of one key was.
+            // A retry makes sense when the first key is available again, whatever the server said about this one.
             Some(wait) if error.is_retryable() => error.with_retry_after(Some(wait)),
             _ => error,
         });
         match error {
             Some(error) if error.provider().is_none() => error.with_provider(&*self.shared.info.name),
             Some(error) => error,
-            None => self.shared.none_free(none, wait),
+            None => self.shared.unavailable(none.disabled, wait),
+        }
+    }
+
+    fn release(&mut self) {
+        if let Some(used) = self.used.take() {
+            self.shared.keys().release(used);
         }
     }
 }
 
-impl Course for PoolCourse {
-    fn choose(&mut self, _: &Call, left: Option<Duration>) -> Next {
-        let taken = {
+impl Drop for KeyPoolStrategy {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl SwitchStrategy for KeyPoolStrategy {
+    fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    fn mid_stream(&self) -> MidStream {
+        self.shared.policy.mid_stream
+    }
+
+    fn next_step(&mut self, _: &Call, left: Option<Duration>) -> NextStep {
+        let acquired = {
             let clock = &self.shared.clock;
-            self.shared.keys().take(&self.tried, || clock.monotonic())
+            self.shared.keys().acquire(&self.tried, || clock.monotonic())
         };
-        match taken {
+        match acquired {
             Ok(used) => {
-                let shared = Arc::clone(&self.shared);
-                let target = Arc::clone(&shared.targets[used.key]);
-                self.lease = Some(Lease { shared, used });
-                Next::Ask(target)
+                self.current = used.key;
+                self.used = Some(used);
+                NextStep::Open
             }
             Err(none) => self.without_key(none, left),
         }
     }
 
+    fn open(&self, call: Call) -> ReplyStream {
+        self.current().open(call)
+    }
+
+    fn answered_by(&self, call: &Call) -> Option<AnsweredBy> {
+        Some(self.current().answered_by(call))
+    }
+
     fn succeeded(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            self.shared.keys().succeeded(lease.used);
+        if let Some(used) = self.used.take() {
+            let mut keys = self.shared.keys();
+            keys.succeeded(used);
+            keys.release(used);
         }
     }
 
-    fn failed(&mut self, error: LlmError, may_switch: bool) -> Option<LlmError> {
-        let Some(Lease { used, .. }) = self.lease.as_ref() else {
-            return Some(error);
+    fn failed(&mut self, attempt: FailedAttempt) -> Result<Fault, LlmError> {
+        let has_time = attempt.left != Some(Duration::ZERO);
+        let FailedAttempt {
+            error, is_repeatable, ..
+        } = attempt;
+        let Some(used) = self.used else {
+            return Err(error);
         };
-        let (used, now) = (*used, self.shared.clock.monotonic());
-        // A proxy that wants a password says nothing of the key.
-        let of_proxy = error.status() == Some(http::StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16());
-        let other_may = !of_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
-        self.lease = None;
-        self.tried.push(used.key);
-        let who = self.shared.targets[used.key].key.clone().unwrap_or_default();
-        self.failures.push(who, error);
-        if may_switch && other_may {
-            return None;
+        let now = self.shared.clock.monotonic();
+        // A proxy that asks for a password has not checked the key.
+        let is_from_proxy = error.status() == Some(http::StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16());
+        let another_may_help =
+            !is_from_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
+        self.release();
+        self.tried.push(self.current);
+        let name = self.current().key.clone().unwrap_or_default();
+        if !(is_repeatable && has_time && another_may_help) {
+            return Err(std::mem::take(&mut self.failures).end_with(name, error));
         }
-        std::mem::take(&mut self.failures).into_last()
+        let fault = error.fault();
+        self.failures.push(name, error);
+        Ok(fault)
     }
 }

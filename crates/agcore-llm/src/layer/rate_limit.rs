@@ -1,12 +1,12 @@
-//! [`RateLimit`]: keeps to so many requests and tokens per minute, before a server has to say no.
+//! [`RateLimit`]: a local limit of requests and tokens per minute, so that the server need not refuse calls.
 //!
-//! Put [`Retry`](super::retry::Retry) around it and not inside, so that each attempt is counted.
+//! Put [`Retry`](super::retry::Retry) around it and not inside it, so that each attempt is counted.
 
 mod limits;
 mod schedule;
 
 pub use limits::RateLimits;
-pub use schedule::{Schedule, Turn, WINDOW};
+pub use schedule::{Reservation, Schedule, WINDOW};
 
 use std::{
     fmt,
@@ -21,24 +21,28 @@ use futures_core::Stream;
 use tokio::sync::Notify;
 
 use crate::{
-    delta::ReplyDelta,
-    error::{LlmError, LlmErrorKind},
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{Notice, ReplyItem, ReplyStream, cut},
+    reply::{Notice, ReplyItem, ReplyStream},
 };
+use agcore_wire::{LlmError, LlmErrorKind, ReplyDelta};
 
-/// A provider that is asked no more often than allowed.
+/// A provider that is called no more often than allowed.
 ///
-/// Calls go in the order in which they came. One that has to wait tells so with a notice; one that would wait longer than
-/// allowed, or than its deadline, fails at once with `RateLimit` and says when it could go. Tokens are reserved as estimated
-/// (the prompt, and the request's own limit of generated ones where it sets one) and settled by what the server tells.
+/// Calls are sent in the order of arrival. A call that has to wait reports it with a [`Waiting`](Notice::Waiting) notice. A
+/// call that would wait longer than allowed, or longer than its deadline, fails at once with `RateLimit`, and its error
+/// states when it could be sent. Tokens are reserved as estimated (the prompt, plus the token limit of the request if it has
+/// one) and corrected when the server reports them.
 ///
-/// Cancel safe: a call that is dropped while it waits leaves its place to the others; the call's token ends the wait.
+/// Cancel safe: a call that is dropped while it waits leaves the queue; cancelling its token ends the wait.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};
-/// use agcore_llm::{LlmProviderExt, SystemClock, provider_fn, layer::rate_limit::{RateLimit, RateLimits}};
+/// use agcore_llm::{
+///     LlmProviderExt, SystemClock,
+///     layer::rate_limit::{RateLimit, RateLimits},
+///     provider_fn,
+/// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let model = provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
@@ -52,47 +56,48 @@ use crate::{
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// ```
+#[must_use]
 pub struct RateLimit<P> {
     inner: Arc<P>,
-    gate: Arc<Gate>,
+    queue: Arc<Queue>,
 }
 
-struct Gate {
-    /// The provider's.
+struct Queue {
+    /// The name of the provider.
     name: Arc<str>,
     limits: RateLimits,
     schedule: Mutex<Schedule>,
-    /// Those who wait may go at another time.
-    moved: Notify,
+    /// Notified when the times of waiting calls may have changed.
+    rescheduled: Notify,
     clock: Arc<dyn Clock>,
     estimator: Arc<dyn TokenEstimator>,
 }
 
 impl<P: LlmProvider> RateLimit<P> {
-    /// Wraps a provider. The clock measures and waits.
+    /// Wraps a provider. The clock measures time and waits.
     ///
     /// # Errors
-    /// `InvalidRequest` for a limit of 0.
+    /// Returns `InvalidRequest` for a limit of 0.
     pub fn new(inner: P, limits: RateLimits, clock: Arc<dyn Clock>) -> Result<Self, LlmError> {
         limits.check()?;
-        let gate = Gate {
+        let queue = Queue {
             name: Arc::clone(&inner.info().name),
             schedule: Mutex::new(Schedule::new(&limits)),
             limits,
-            moved: Notify::new(),
+            rescheduled: Notify::new(),
             clock,
             estimator: Arc::new(HeuristicEstimator::default()),
         };
         Ok(Self {
             inner: Arc::new(inner),
-            gate: Arc::new(gate),
+            queue: Arc::new(queue),
         })
     }
 
-    /// Sets who estimates the tokens of a request, before the first call.
+    /// Sets the estimator of the tokens of a request. Has no effect after the first call.
     pub fn with_estimator(mut self, estimator: Arc<dyn TokenEstimator>) -> Self {
-        if let Some(gate) = Arc::get_mut(&mut self.gate) {
-            gate.estimator = estimator;
+        if let Some(queue) = Arc::get_mut(&mut self.queue) {
+            queue.estimator = estimator;
         }
         self
     }
@@ -102,20 +107,16 @@ impl<P: fmt::Debug> fmt::Debug for RateLimit<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimit")
             .field("inner", &self.inner)
-            .field("limits", &self.gate.limits)
+            .field("limits", &self.queue.limits)
             .finish()
     }
 }
 
 impl<P: LlmProvider + 'static> LlmProvider for RateLimit<P> {
     fn open(&self, call: Call) -> ReplyStream {
-        ReplyStream::new(Limited {
+        ReplyStream::new(LimitedStream {
             inner: Arc::clone(&self.inner),
-            place: Place {
-                gate: Arc::clone(&self.gate),
-                number: None,
-                used: None,
-            },
+            permit: Permit::new(Arc::clone(&self.queue)),
             state: State::New(call),
         })
     }
@@ -125,13 +126,13 @@ impl<P: LlmProvider + 'static> LlmProvider for RateLimit<P> {
     }
 }
 
-impl Gate {
-    // Nothing can panic while the lock is held, and a schedule stays whole anyway: poison says nothing.
+impl Queue {
+    // Nothing panics while the lock is held, and a schedule would stay consistent anyway, so poisoning is ignored.
     fn schedule(&self) -> MutexGuard<'_, Schedule> {
         self.schedule.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tokens that a request is likely to use.
+    /// Estimates the tokens that a request will use.
     fn tokens(&self, request: &ChatRequest) -> u64 {
         if self.limits.tokens_per_minute.is_none() {
             return 0;
@@ -140,12 +141,12 @@ impl Gate {
         prompt.saturating_add(request.token_limit().unwrap_or(0))
     }
 
-    fn reached(&self, delay: Duration, most: Duration) -> LlmError {
+    fn limit_reached(&self, delay: Duration, max_wait: Duration) -> LlmError {
         let message = format!(
-            "our own limit of {} is reached: this call could go in {:.1} s, but may wait for {:.1} s",
+            "the local limit of {} is reached: this call could be sent in {:.1} s, but may wait only {:.1} s",
             self.limit(),
             delay.as_secs_f64(),
-            most.as_secs_f64(),
+            max_wait.as_secs_f64(),
         );
         LlmError::new(LlmErrorKind::RateLimit, message)
             .with_provider(&*self.name)
@@ -168,28 +169,33 @@ impl Gate {
     }
 }
 
-/// A call's place among the others; left when it is dropped.
-struct Place {
-    gate: Arc<Gate>,
+/// A call's place in the queue, which is settled or released when it is dropped.
+struct Permit {
+    queue: Arc<Queue>,
+    /// The number in the schedule, once reserved.
     number: Option<u64>,
-    /// Tokens that were told, once the request has gone.
-    used: Option<Used>,
+    /// The tokens that were reported, once the request was sent.
+    used: Option<UsedTokens>,
 }
 
 #[derive(Default)]
-struct Used {
-    /// By attempts below that came to nothing.
+struct UsedTokens {
+    /// The tokens of failed attempts of inner layers.
     lost: u64,
-    /// By the one under way; each report replaces the one before.
+    /// The tokens of the current attempt; each report replaces the previous one.
     current: Option<u64>,
 }
 
-impl Place {
-    fn sent(&mut self) {
-        self.used = Some(Used::default());
+impl Permit {
+    fn new(queue: Arc<Queue>) -> Self {
+        Self {
+            queue,
+            number: None,
+            used: None,
+        }
     }
 
-    fn note(&mut self, item: &ReplyItem) {
+    fn record(&mut self, item: &ReplyItem) {
         let Some(used) = &mut self.used else {
             return;
         };
@@ -205,32 +211,34 @@ impl Place {
     }
 }
 
-impl Drop for Place {
-    /// Settles what was used; what the server does not tell stays as reserved. One that never went gives all back.
+impl Drop for Permit {
+    /// Corrects the reservation to the tokens that were used; if the server did not report them, it stays as estimated. A
+    /// request that was never sent is removed.
     fn drop(&mut self) {
         let Some(number) = self.number else {
             return;
         };
-        let moved = match &self.used {
-            None => self.gate.schedule().release(number, self.gate.clock.monotonic()),
-            Some(Used { lost, current }) => match current {
-                Some(current) if self.gate.limits.tokens_per_minute.is_some() => {
-                    let (tokens, now) = (current.saturating_add(*lost), self.gate.clock.monotonic());
-                    self.gate.schedule().settle(number, tokens, now)
+        let queue = &self.queue;
+        let is_rescheduled = match &self.used {
+            None => queue.schedule().release(number, queue.clock.monotonic()),
+            Some(UsedTokens { lost, current }) => match current {
+                Some(current) if queue.limits.tokens_per_minute.is_some() => {
+                    let (tokens, now) = (current.saturating_add(*lost), queue.clock.monotonic());
+                    queue.schedule().settle(number, tokens, now)
                 }
                 _ => false,
             },
         };
-        if moved {
-            self.gate.moved.notify_waiters();
+        if is_rescheduled {
+            queue.rescheduled.notify_waiters();
         }
     }
 }
 
-/// A call that waits for its turn.
-struct Limited<P> {
+/// A call that waits in the queue before it is sent.
+struct LimitedStream<P> {
     inner: Arc<P>,
-    place: Place,
+    permit: Permit,
     state: State,
 }
 
@@ -241,84 +249,79 @@ enum State {
     Done,
 }
 
-impl<P: LlmProvider + 'static> Limited<P> {
-    /// Takes a place; gives what is told of it when the call has to wait, or fails at once.
-    fn queue(&mut self, call: Call) -> Option<ReplyItem> {
-        let gate = &self.place.gate;
-        let (tokens, now) = (gate.tokens(&call.request), gate.clock.monotonic());
+impl<P: LlmProvider + 'static> LimitedStream<P> {
+    /// Enters the queue. Returns an item if the call has to wait, or fails at once.
+    fn enter(&mut self, call: Call) -> Option<ReplyItem> {
+        let queue = &self.permit.queue;
+        let (tokens, now) = (queue.tokens(&call.request), queue.clock.monotonic());
         let (number, delay) = {
-            let mut schedule = gate.schedule();
+            let mut schedule = queue.schedule();
             let number = schedule.reserve(now, tokens).number;
             (number, schedule.wait(number, now))
         };
-        self.place.number = Some(number);
+        self.permit.number = Some(number);
         if delay.is_zero() {
             self.send(call);
             return None;
         }
-        let most = longest(&gate.limits, &call);
-        if delay > most {
-            let error = gate.reached(delay, most);
+        let max_wait = max_wait(&queue.limits, &call);
+        if delay > max_wait {
+            let error = queue.limit_reached(delay, max_wait);
             return Some(self.end(Err(error)));
         }
-        let limit = gate.limit();
-        self.state = State::Waiting(Box::pin(turn(Arc::clone(gate), number, call, now)));
+        let limit = queue.limit();
+        self.state = State::Waiting(Box::pin(wait_in_queue(Arc::clone(queue), number, call, now)));
         Some(ReplyItem::Notice(Notice::Waiting { limit, delay }))
     }
 
     fn send(&mut self, call: Call) {
-        self.place.sent();
+        self.permit.used = Some(UsedTokens::default());
         self.state = State::Reading(self.inner.open(call));
     }
 
     fn end(&mut self, end: Result<(), LlmError>) -> ReplyItem {
         self.state = State::Done;
-        // Others may move up now, not only when the stream is dropped.
-        let gate = Arc::clone(&self.place.gate);
-        self.place = Place {
-            gate,
-            number: None,
-            used: None,
-        };
+        // Settles the permit now instead of when the stream is dropped, so that waiting calls can move forward.
+        self.permit = Permit::new(Arc::clone(&self.permit.queue));
         ReplyItem::End(end)
     }
 }
 
-/// The longest that a call may wait.
-fn longest(limits: &RateLimits, call: &Call) -> Duration {
+fn max_wait(limits: &RateLimits, call: &Call) -> Duration {
     call.deadline
         .map_or(limits.max_wait, |deadline| deadline.min(limits.max_wait))
 }
 
-/// Waits for the turn of a call, wherever the others move it.
+/// Waits until the call may be sent, while other calls may change when that is. Returns the call with the rest of its
+/// deadline.
 ///
 /// # Errors
-/// `Cancelled`, or `RateLimit` when others have used more than they had reserved, and the wait has become too long.
-async fn turn(gate: Arc<Gate>, number: u64, mut call: Call, begun: Duration) -> Result<Call, LlmError> {
-    let most = longest(&gate.limits, &call);
+/// Returns `Cancelled`, or `RateLimit` if the wait became too long because other calls have used more than they reserved.
+async fn wait_in_queue(queue: Arc<Queue>, number: u64, mut call: Call, started: Duration) -> Result<Call, LlmError> {
+    let max_wait = max_wait(&queue.limits, &call);
     loop {
-        // Listens before it looks, so that no news is missed.
-        let moved = gate.moved.notified();
-        let now = gate.clock.monotonic();
-        let delay = gate.schedule().wait(number, now);
-        let waited = now.saturating_sub(begun);
+        // Created before the check, so that no notification is missed.
+        let rescheduled = queue.rescheduled.notified();
+        let now = queue.clock.monotonic();
+        let delay = queue.schedule().wait(number, now);
+        let waited = now.saturating_sub(started);
         if delay.is_zero() {
             call.deadline = call.deadline.map(|deadline| deadline.saturating_sub(waited));
             return Ok(call);
         }
-        if waited.saturating_add(delay) > most {
-            return Err(gate.reached(delay, most.saturating_sub(waited)));
+        if waited.saturating_add(delay) > max_wait {
+            return Err(queue.limit_reached(delay, max_wait.saturating_sub(waited)));
         }
         tokio::select! {
             biased;
             () = call.token.cancelled() => return Err(LlmError::cancelled()),
-            () = moved => {}
-            () = gate.clock.sleep(delay) => {}
+            () = rescheduled => {}
+            () = queue.clock.sleep(delay) => {}
         }
     }
 }
 
-impl<P: LlmProvider + 'static> Stream for Limited<P> {
+impl<P: LlmProvider + 'static> Stream for LimitedStream<P> {
     type Item = ReplyItem;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
@@ -328,19 +331,19 @@ impl<P: LlmProvider + 'static> Stream for Limited<P> {
                 State::Done => return Poll::Ready(None),
                 State::New(_) => {
                     if let State::New(call) = std::mem::replace(&mut this.state, State::Done)
-                        && let Some(item) = this.queue(call)
+                        && let Some(item) = this.enter(call)
                     {
                         return Poll::Ready(Some(item));
                     }
                 }
-                State::Waiting(turn) => match ready!(turn.as_mut().poll(cx)) {
+                State::Waiting(wait) => match ready!(wait.as_mut().poll(cx)) {
                     Ok(call) => this.send(call),
                     Err(error) => return Poll::Ready(Some(this.end(Err(error)))),
                 },
                 State::Reading(reply) => {
                     let item = ready!(Pin::new(reply).poll_next(cx));
-                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(cut())));
-                    this.place.note(&item);
+                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(LlmError::truncated())));
+                    this.permit.record(&item);
                     return Poll::Ready(Some(match item {
                         ReplyItem::End(end) => this.end(end),
                         item => item,

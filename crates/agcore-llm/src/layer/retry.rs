@@ -1,37 +1,59 @@
-//! [`Retry`]: makes a failed call again, after the server's hint or with full jitter.
-//!
-//! What is worth a retry is told by the error. A hint of the server wins over our own back-off; one that is longer than the
-//! time left fails at once and says so. The wait ends when the call's token is cancelled.
+//! [`Retry`]: repeats failed calls, after the server's hint or with exponential backoff and full jitter.
 
 mod policy;
 
-pub use policy::{MidStream, RetryPolicy};
+pub use super::attempt::MidStream;
+pub use policy::RetryPolicy;
 
-use std::{
-    fmt,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::Clock;
-use futures_core::Stream;
+use agcore_chat::{AnsweredBy, Clock, Fault, Text};
 
-use super::{
-    attempt::Attempt,
-    wait::{Wait, wait},
-};
+use super::switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream};
 use crate::{
-    error::LlmError,
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{Notice, ReplyItem, ReplyStream, cut},
+    random::Random,
+    reply::ReplyStream,
 };
+use agcore_wire::LlmError;
 
-/// Gives numbers from 0 to 1, at random.
-pub type Random = Arc<dyn Fn() -> f64 + Send + Sync>;
-
-/// A provider that makes failed calls again.
+/// A provider that repeats failed calls.
+///
+/// Only calls with a [retryable](LlmError::is_retryable) error are repeated. A hint of the server takes precedence over the
+/// backoff of the policy; if the hint exceeds the time that is left, the call fails at once and the error says so.
+///
+/// Cancel safe: cancelling the token of a call also ends the wait between two attempts.
+///
+/// ```
+/// use std::{sync::{Arc, atomic::{AtomicU32, Ordering}}, time::Duration};
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
+/// use agcore_llm::{
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
+///     layer::retry::{Retry, RetryPolicy},
+///     provider_fn, system_random,
+/// };
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// // Fails twice before it answers.
+/// let calls = AtomicU32::new(0);
+/// let unreliable = provider_fn(move |_| {
+///     let is_down = calls.fetch_add(1, Ordering::Relaxed) < 2;
+///     async move {
+///         match is_down {
+///             true => Err(LlmError::new(LlmErrorKind::Overloaded, "try again later")),
+///             false => Ok(ChatResponse::from_text("Hi.")),
+///         }
+///     }
+/// });
+/// let policy = RetryPolicy::new().with_backoff(Duration::from_millis(1), Duration::from_millis(5));
+/// let provider = Retry::new(unreliable, policy, Arc::new(SystemClock::new()), system_random());
+///
+/// let response = provider.chat(ChatRequest::new([Message::user("Hello")])).await?;
+/// assert_eq!(response.text(), "Hi.");
+/// # Ok::<(), LlmError>(())
+/// # }).unwrap();
+/// ```
+#[must_use]
 pub struct Retry<P> {
     inner: Arc<P>,
     shared: Arc<Shared>,
@@ -44,7 +66,7 @@ struct Shared {
 }
 
 impl<P> Retry<P> {
-    /// Wraps a provider. The clock measures and waits, `random` gives numbers from 0 to 1 for the jitter.
+    /// Wraps a provider. The clock measures time and waits; `random` returns numbers from 0 to 1 for the jitter.
     pub fn new(inner: P, policy: RetryPolicy, clock: Arc<dyn Clock>, random: Random) -> Self {
         Self {
             inner: Arc::new(inner),
@@ -64,16 +86,13 @@ impl<P: fmt::Debug> fmt::Debug for Retry<P> {
 
 impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
     fn open(&self, call: Call) -> ReplyStream {
-        let reply = self.inner.open(call.clone());
-        ReplyStream::new(Retrying {
+        let strategy = RetryStrategy {
             inner: Arc::clone(&self.inner),
             shared: Arc::clone(&self.shared),
-            call,
-            begun: None,
             retries: 0,
-            attempt: Attempt::default(),
-            state: State::Reading(reply),
-        })
+            delay: None,
+        };
+        SwitchingStream::open(strategy, call)
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -81,98 +100,69 @@ impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
     }
 }
 
-/// A call that is made again as long as the policy allows.
-struct Retrying<P> {
+/// Repeats a call to the same provider as long as the policy allows.
+struct RetryStrategy<P> {
     inner: Arc<P>,
     shared: Arc<Shared>,
-    call: Call,
-    /// When it was first polled: nothing is sent before.
-    begun: Option<Duration>,
-    /// Ours; the call's own number also counts those of other layers.
+    /// Retries of this layer; the number in the call includes those of other layers.
     retries: u32,
-    attempt: Attempt,
-    state: State,
+    /// The wait before the next attempt.
+    delay: Option<Duration>,
 }
 
-enum State {
-    Reading(ReplyStream),
-    /// Waits, then goes on; true when the token was cancelled.
-    Waiting(Wait),
-    Done,
-}
-
-impl<P: LlmProvider + 'static> Retrying<P> {
-    /// Looks at an item on its way out; a failure that is worth another attempt becomes a notice.
-    fn pass(&mut self, item: ReplyItem) -> ReplyItem {
-        match item {
-            ReplyItem::Delta(delta) => {
-                self.attempt.take(&delta);
-                ReplyItem::Delta(delta)
-            }
-            ReplyItem::End(Err(error)) => match self.verdict(error) {
-                Ok(notice) => ReplyItem::Notice(notice),
-                Err(error) => {
-                    self.state = State::Done;
-                    ReplyItem::End(Err(error))
-                }
-            },
-            ReplyItem::End(Ok(())) => {
-                self.state = State::Done;
-                ReplyItem::End(Ok(()))
-            }
-            ReplyItem::Notice(notice) => {
-                if matches!(notice, Notice::Restarted { .. } | Notice::RetryScheduled { .. }) {
-                    // A layer below has begun anew, and told of what was lost.
-                    self.call.attempt = self.call.attempt.saturating_add(1);
-                    self.attempt = Attempt::default();
-                }
-                ReplyItem::Notice(notice)
-            }
-        }
+impl<P: LlmProvider + 'static> SwitchStrategy for RetryStrategy<P> {
+    fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
     }
 
-    fn spent(&self) -> Duration {
-        self.begun.map_or(Duration::ZERO, |begun| {
-            self.shared.clock.monotonic().saturating_sub(begun)
-        })
+    fn mid_stream(&self) -> MidStream {
+        self.shared.policy.mid_stream
     }
 
-    /// Makes the call again, in the time that is left.
-    fn reopen(&self) -> ReplyStream {
-        let mut call = self.call.clone();
-        call.deadline = call.deadline.map(|deadline| deadline.saturating_sub(self.spent()));
+    /// The policy limits the time of all attempts.
+    fn needs_time(&self) -> bool {
+        true
+    }
+
+    fn next_step(&mut self, _: &Call, _: Option<Duration>) -> NextStep {
+        let limit = Text::EMPTY;
+        self.delay.take().map_or(NextStep::Open, |delay| NextStep::Wait { limit, delay })
+    }
+
+    fn open(&self, call: Call) -> ReplyStream {
         self.inner.open(call)
     }
 
-    /// Begins to wait for another attempt, or gives the error back.
-    fn verdict(&mut self, error: LlmError) -> Result<Notice, LlmError> {
-        let Shared { policy, clock, random } = &*self.shared;
-        let attempt = std::mem::take(&mut self.attempt);
-        if !error.is_retryable()
-            || self.call.token.is_cancelled()
-            || (attempt.handed_out() && policy.mid_stream == MidStream::Fail)
-            || self.retries >= policy.max_retries
-        {
+    /// There is only one target, so there is nothing to report.
+    fn answered_by(&self, _: &Call) -> Option<AnsweredBy> {
+        None
+    }
+
+    fn failed(&mut self, attempt: FailedAttempt) -> Result<Fault, LlmError> {
+        let Shared { policy, random, .. } = &*self.shared;
+        let FailedAttempt {
+            error,
+            is_repeatable,
+            elapsed,
+            left,
+        } = attempt;
+        if !is_repeatable || !error.is_retryable() || self.retries >= policy.max_retries {
             return Err(error);
         }
-        let most = self
-            .call
-            .deadline
-            .map_or(policy.budget, |deadline| deadline.min(policy.budget));
-        let left = most.saturating_sub(self.spent());
+        let budget = policy.budget.saturating_sub(elapsed);
+        let left = left.map_or(budget, |left| left.min(budget));
         let delay = policy.delay(self.retries, error.retry_after(), random());
         if delay >= left {
-            return Err(too_long(error, delay, left));
+            return Err(out_of_time(error, delay, left));
         }
         self.retries += 1;
-        self.call.attempt = self.call.attempt.saturating_add(1);
-        self.state = State::Waiting(wait(Arc::clone(clock), delay, self.call.token.clone()));
-        Ok(attempt.followed_by(self.call.attempt, delay, error.fault()))
+        self.delay = Some(delay);
+        Ok(error.fault())
     }
 }
 
-/// The error of a call that could only be made again after longer than there is time.
-fn too_long(error: LlmError, delay: Duration, left: Duration) -> LlmError {
+/// Adds to the message that the call is not repeated because the wait would exceed the time left.
+fn out_of_time(error: LlmError, delay: Duration, left: Duration) -> LlmError {
     let message = format!(
         "{}; not retried: the next attempt would have to wait {:.1} s, but only {:.1} s are left for retries",
         error.message(),
@@ -180,31 +170,4 @@ fn too_long(error: LlmError, delay: Duration, left: Duration) -> LlmError {
         left.as_secs_f64(),
     );
     error.with_message(message)
-}
-
-impl<P: LlmProvider + 'static> Stream for Retrying<P> {
-    type Item = ReplyItem;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
-        let this = self.get_mut();
-        this.begun.get_or_insert_with(|| this.shared.clock.monotonic());
-        loop {
-            match &mut this.state {
-                State::Done => return Poll::Ready(None),
-                State::Reading(reply) => {
-                    let item = std::task::ready!(Pin::new(reply).poll_next(cx));
-                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(cut())));
-                    return Poll::Ready(Some(this.pass(item)));
-                }
-                State::Waiting(wait) => {
-                    let cancelled = std::task::ready!(wait.as_mut().poll(cx));
-                    if cancelled {
-                        this.state = State::Done;
-                        return Poll::Ready(Some(ReplyItem::End(Err(LlmError::cancelled()))));
-                    }
-                    this.state = State::Reading(this.reopen());
-                }
-            }
-        }
-    }
 }

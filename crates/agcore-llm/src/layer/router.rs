@@ -1,13 +1,11 @@
-//! [`Router`]: the layers put together.
+//! [`Router`]: all layers in one provider.
 
-mod state;
 mod route;
 mod handle;
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[cfg(all(feature = "http", feature = "_api"))]
 mod config;
 
-#[cfg(all(feature = "http", feature = "openai-chat"))]
+#[cfg(all(feature = "http", feature = "_api"))]
 pub use config::{KeyConfig, RouteConfig, RouterConfig};
-pub use handle::{Router, RouterBuilder};
+pub use handle::{Router, RouterBuilder, RouterState};
 pub use route::Route;
-pub use state::RouterState;

@@ -1,4 +1,4 @@
-//! Durations in settings: a number of seconds.
+//! Durations in settings, written as a number of seconds.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Re
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
     Duration::try_from_secs_f64(seconds)
-        .map_err(|error| de::Error::custom(format_args!("{seconds} is no number of seconds: {error}")))
+        .map_err(|error| de::Error::custom(format_args!("{seconds} is not a valid number of seconds: {error}")))
 }
 
-/// The same for what may be absent.
+/// The same for an optional duration.
 pub(super) mod option {
     use std::time::Duration;
 

@@ -1,5 +1,7 @@
-//! [`Switching`]: a call that goes to one of several, and to another one when that fails. Who is asked, and whether another
-//! one may help, is told by a [`Course`]; this is the stream around it.
+//! [`SwitchingStream`]: a call that is attempted until one attempt succeeds or a [`SwitchStrategy`] gives up.
+//!
+//! Shared by all layers that make several attempts: the strategy chooses the target of each attempt and judges failures,
+//! the stream does the rest.
 
 use std::{
     pin::Pin,
@@ -10,43 +12,39 @@ use std::{
 
 use agcore_chat::{AnsweredBy, Clock, Fault, Text};
 use futures_core::Stream;
+use tokio_util::sync::CancellationToken;
 
-use super::{
-    attempt::Attempt,
-    retry::MidStream,
-    wait::{Wait, wait},
-};
+use super::attempt::{Attempt, MidStream};
 use crate::{
-    error::{LlmError, LlmErrorKind},
     provider::{Call, LlmProvider},
-    reply::{Notice, ReplyItem, ReplyStream, cut},
+    reply::{Notice, ReplyItem, ReplyStream},
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// Somebody who can be asked.
+/// One of several targets that a call may go to.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) provider: Arc<dyn LlmProvider>,
-    /// Asked instead of the request's model.
+    /// Overrides the model of the request.
     pub(super) model: Option<Arc<str>>,
-    /// The key's label.
+    /// The label of the key.
     pub(super) key: Option<Text>,
 }
 
 impl Target {
-    /// Who it is, for this call.
-    fn who(&self, call: &Call) -> AnsweredBy {
+    pub(super) fn answered_by(&self, call: &Call) -> AnsweredBy {
         let info = self.provider.info();
         let model = match (&self.model, call.request.model.as_str()) {
             (Some(model), _) => Text::from(Arc::clone(model)),
             (None, "") => Text::from(Arc::clone(&info.model)),
             (None, model) => Text::from(model),
         };
-        let mut who = AnsweredBy::new(Arc::clone(&info.name), model);
-        who.key.clone_from(&self.key);
-        who
+        let mut answered_by = AnsweredBy::new(Arc::clone(&info.name), model);
+        answered_by.key.clone_from(&self.key);
+        answered_by
     }
 
-    fn open(&self, mut call: Call) -> ReplyStream {
+    pub(super) fn open(&self, mut call: Call) -> ReplyStream {
         if let Some(model) = self.model.as_deref().filter(|model| *model != call.request.model) {
             let request = Arc::make_mut(&mut call.request);
             model.clone_into(&mut request.model);
@@ -55,39 +53,81 @@ impl Target {
     }
 }
 
-/// What is done next.
-pub(super) enum Next {
-    Ask(Arc<Target>),
+/// What a strategy does next.
+pub(super) enum NextStep {
+    /// Opens the target that the strategy has chosen.
+    Open,
+    /// Waits, and then asks the strategy again. The limit is the reason that is reported, unless the wait follows a failure.
     Wait { limit: Text, delay: Duration },
+    /// Ends the call.
     Fail(LlmError),
 }
 
-/// Decides for one call who is asked, and learns what came of it.
-pub(super) trait Course: Send + Unpin + 'static {
-    /// Whom to ask now; `left` is the time that the call still has.
-    fn choose(&mut self, call: &Call, left: Option<Duration>) -> Next;
-
-    /// The one that was asked has answered to the end.
-    fn succeeded(&mut self);
-
-    /// The one that was asked has failed. `None` when another one may be asked, never when `may_switch` is false.
-    fn failed(&mut self, error: LlmError, may_switch: bool) -> Option<LlmError>;
+/// An attempt that failed.
+pub(super) struct FailedAttempt {
+    pub(super) error: LlmError,
+    /// Whether another attempt is possible at all: the call was not cancelled, and what was returned may be discarded.
+    pub(super) is_repeatable: bool,
+    /// The time since the first poll. Zero unless the strategy needs the time or the call has a deadline.
+    pub(super) elapsed: Duration,
+    /// The time left until the deadline of the call.
+    pub(super) left: Option<Duration>,
 }
 
-/// A call that goes to one of several.
-pub(super) struct Switching<C> {
-    course: C,
+/// Decides for one call which target is tried, and what follows a failure.
+pub(super) trait SwitchStrategy: Send + Unpin + 'static {
+    fn clock(&self) -> &Arc<dyn Clock>;
+
+    fn mid_stream(&self) -> MidStream;
+
+    /// Returns whether [`FailedAttempt::elapsed`] is needed even if the call has no deadline.
+    fn needs_time(&self) -> bool {
+        false
+    }
+
+    /// Decides what happens next. `left` is the time left until the deadline of the call.
+    fn next_step(&mut self, call: &Call, left: Option<Duration>) -> NextStep;
+
+    /// Opens the target chosen by the last [`NextStep::Open`].
+    fn open(&self, call: Call) -> ReplyStream;
+
+    /// Returns the name of that target, if the stream should report it.
+    fn answered_by(&self, call: &Call) -> Option<AnsweredBy>;
+
+    /// Records that the attempt succeeded.
+    fn succeeded(&mut self) {}
+
+    /// Records that the attempt failed. Returns the fault if another attempt should follow.
+    ///
+    /// # Errors
+    /// Returns the error that ends the call.
+    fn failed(&mut self, attempt: FailedAttempt) -> Result<Fault, LlmError>;
+}
+
+/// A wait that can be cancelled. Returns whether it was.
+type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+fn wait(clock: Arc<dyn Clock>, delay: Duration, token: CancellationToken) -> Wait {
+    Box::pin(async move {
+        tokio::select! {
+            biased;
+            () = token.cancelled() => true,
+            () = clock.sleep(delay) => false,
+        }
+    })
+}
+
+/// A call that is attempted until one attempt succeeds or the strategy gives up.
+pub(super) struct SwitchingStream<S> {
+    strategy: S,
     call: Call,
-    clock: Arc<dyn Clock>,
-    mid_stream: MidStream,
-    /// When it was first polled, where a deadline needs it.
-    begun: Duration,
+    /// The time of the first poll, if it is needed.
+    started: Duration,
     attempt: Attempt,
-    asked: Option<Arc<Target>>,
-    /// Whether it was told who answers.
-    told: bool,
-    /// Follows what was handed out last.
-    held: Option<ReplyItem>,
+    /// Whether the target that answers was reported.
+    is_announced: bool,
+    /// The item to return after a notice that was inserted before it.
+    pending: Option<ReplyItem>,
     state: State,
 }
 
@@ -98,57 +138,70 @@ enum State {
     Done,
 }
 
-impl<C: Course> Switching<C> {
-    pub(super) fn stream(course: C, call: Call, clock: Arc<dyn Clock>, mid_stream: MidStream) -> ReplyStream {
+impl<S: SwitchStrategy> SwitchingStream<S> {
+    pub(super) fn open(strategy: S, call: Call) -> ReplyStream {
         ReplyStream::new(Self {
-            course,
+            strategy,
             call,
-            clock,
-            mid_stream,
-            begun: Duration::ZERO,
+            started: Duration::ZERO,
             attempt: Attempt::default(),
-            asked: None,
-            told: false,
-            held: None,
+            is_announced: false,
+            pending: None,
             state: State::New,
         })
     }
 
-    /// The time that is left; the clock is only asked where there is a deadline.
-    fn left(&self) -> Option<Duration> {
-        let deadline = self.call.deadline?;
-        let spent = self.clock.monotonic().saturating_sub(self.begun);
-        Some(deadline.saturating_sub(spent))
+    /// Returns whether anything depends on the time. Otherwise the clock is never read.
+    fn needs_time(&self) -> bool {
+        self.call.deadline.is_some() || self.strategy.needs_time()
     }
 
-    /// Goes on with whom the course says; `failed` is the attempt before, with why it failed.
-    fn proceed(&mut self, failed: Option<(Attempt, Fault)>) -> Option<ReplyItem> {
+    fn elapsed(&self) -> Duration {
+        if self.needs_time() {
+            self.strategy.clock().monotonic().saturating_sub(self.started)
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    fn left(&self, elapsed: Duration) -> Option<Duration> {
+        self.call.deadline.map(|deadline| deadline.saturating_sub(elapsed))
+    }
+
+    fn start(&mut self) -> Option<ReplyItem> {
+        if self.needs_time() {
+            self.started = self.strategy.clock().monotonic();
+        }
+        self.advance(self.call.deadline, None)
+    }
+
+    /// Takes the next step; `failed` is the previous attempt, if it failed just now.
+    fn advance(&mut self, left: Option<Duration>, failed: Option<(Attempt, Fault)>) -> Option<ReplyItem> {
         if self.call.token.is_cancelled() {
             return Some(self.end(Err(LlmError::cancelled())));
         }
-        let left = self.left();
-        match self.course.choose(&self.call, left) {
-            Next::Ask(target) => {
+        match self.strategy.next_step(&self.call, left) {
+            NextStep::Open => {
                 let mut call = self.call.clone();
                 call.deadline = left;
-                self.state = State::Reading(target.open(call));
-                self.asked = Some(target);
-                self.told = false;
-                failed.map(|failed| self.again(failed, Duration::ZERO))
+                self.state = State::Reading(self.strategy.open(call));
+                self.is_announced = false;
+                failed.map(|failed| self.repeated(failed, Duration::ZERO))
             }
-            Next::Wait { limit, delay } => {
-                self.state = State::Waiting(wait(Arc::clone(&self.clock), delay, self.call.token.clone()));
+            NextStep::Wait { limit, delay } => {
+                let clock = Arc::clone(self.strategy.clock());
+                self.state = State::Waiting(wait(clock, delay, self.call.token.clone()));
                 Some(match failed {
-                    Some(failed) => self.again(failed, delay),
+                    Some(failed) => self.repeated(failed, delay),
                     None => ReplyItem::Notice(Notice::Waiting { limit, delay }),
                 })
             }
-            Next::Fail(error) => Some(self.end(Err(error))),
+            NextStep::Fail(error) => Some(self.end(Err(error))),
         }
     }
 
-    fn again(&self, (attempt, fault): (Attempt, Fault), delay: Duration) -> ReplyItem {
-        ReplyItem::Notice(attempt.followed_by(self.call.attempt, delay, fault))
+    fn repeated(&self, (attempt, fault): (Attempt, Fault), delay: Duration) -> ReplyItem {
+        ReplyItem::Notice(attempt.into_notice(self.call.attempt, delay, fault))
     }
 
     fn end(&mut self, end: Result<(), LlmError>) -> ReplyItem {
@@ -156,108 +209,113 @@ impl<C: Course> Switching<C> {
         ReplyItem::End(end)
     }
 
-    /// Looks at an item on its way out.
-    fn pass(&mut self, item: ReplyItem) -> ReplyItem {
+    /// Inspects an item that is about to be returned.
+    fn forward(&mut self, item: ReplyItem) -> ReplyItem {
         match item {
             ReplyItem::Delta(delta) => {
-                self.attempt.take(&delta);
-                self.after_who(ReplyItem::Delta(delta))
+                self.attempt.record(&delta);
+                self.announced(ReplyItem::Delta(delta))
             }
             ReplyItem::End(Ok(())) => {
-                self.course.succeeded();
                 let end = self.end(Ok(()));
-                self.after_who(end)
+                let item = self.announced(end);
+                self.strategy.succeeded();
+                item
             }
             ReplyItem::End(Err(error)) => self.failed(error),
             ReplyItem::Notice(notice) => {
-                self.note(&notice);
+                self.record(&notice);
                 ReplyItem::Notice(notice)
             }
         }
     }
 
-    /// Before the first piece of an answer it is told whose it is, unless a layer below has done so.
-    fn after_who(&mut self, item: ReplyItem) -> ReplyItem {
-        if std::mem::replace(&mut self.told, true) {
+    /// Inserts a notice about the target that answers before the first item, unless an inner layer has reported it.
+    fn announced(&mut self, item: ReplyItem) -> ReplyItem {
+        if std::mem::replace(&mut self.is_announced, true) {
             return item;
         }
-        let Some(target) = &self.asked else {
+        let Some(answered_by) = self.strategy.answered_by(&self.call) else {
             return item;
         };
-        let who = target.who(&self.call);
-        record(&who);
-        self.held = Some(item);
-        ReplyItem::Notice(Notice::AnsweredBy(who))
+        record_in_span(&answered_by);
+        self.pending = Some(item);
+        ReplyItem::Notice(Notice::AnsweredBy(answered_by))
     }
 
-    fn note(&mut self, notice: &Notice) {
+    fn record(&mut self, notice: &Notice) {
         match notice {
-            // A layer below has begun anew, and told of what was lost.
+            // An inner layer makes another attempt, and has reported what was lost.
             Notice::RetryScheduled { .. } | Notice::Restarted { .. } => {
                 self.call.attempt = self.call.attempt.saturating_add(1);
                 self.attempt = Attempt::default();
             }
-            Notice::AnsweredBy(_) => self.told = true,
+            Notice::AnsweredBy(_) => self.is_announced = true,
             Notice::Waiting { .. } => {}
         }
     }
 
     fn failed(&mut self, error: LlmError) -> ReplyItem {
-        let may_switch = *error.kind() != LlmErrorKind::Cancelled
+        let elapsed = self.elapsed();
+        let left = self.left(elapsed);
+        let is_repeatable = *error.kind() != LlmErrorKind::Cancelled
             && !self.call.token.is_cancelled()
-            && (!self.attempt.handed_out() || self.mid_stream == MidStream::Restart)
-            && self.left() != Some(Duration::ZERO);
-        let fault = error.fault();
-        if let Some(error) = self.course.failed(error, may_switch) {
-            return self.end(Err(error));
-        }
+            && (!self.attempt.has_content() || self.strategy.mid_stream() == MidStream::Restart);
+        let failed = FailedAttempt {
+            error,
+            is_repeatable,
+            elapsed,
+            left,
+        };
+        let fault = match self.strategy.failed(failed) {
+            Ok(fault) => fault,
+            Err(error) => return self.end(Err(error)),
+        };
         self.call.attempt = self.call.attempt.saturating_add(1);
         let attempt = std::mem::take(&mut self.attempt);
-        match self.proceed(Some((attempt, fault))) {
+        match self.advance(left, Some((attempt, fault))) {
             Some(item) => item,
-            // `proceed` always tells what follows a failure.
-            None => self.end(Err(cut())),
+            // Cannot happen: `advance` always returns an item after a failure.
+            None => self.end(Err(LlmError::truncated())),
         }
     }
 }
 
-/// Notes in the span that the caller is in who answers, where it has these fields.
-fn record(who: &AnsweredBy) {
-    let (provider, model) = (who.provider.as_str(), who.model.as_str());
+/// Records the target that answers in the caller's span, if it has these fields.
+fn record_in_span(answered_by: &AnsweredBy) {
+    let (provider, model) = (answered_by.provider.as_str(), answered_by.model.as_str());
     let span = tracing::Span::current();
     span.record("gen_ai.provider.name", provider)
         .record("gen_ai.request.model", model);
-    if let Some(key) = &who.key {
+    if let Some(key) = &answered_by.key {
         span.record("agcore.key", key.as_str());
     }
-    tracing::debug!(provider, model, key = who.key.as_deref(), "answered by");
+    tracing::debug!(provider, model, key = answered_by.key.as_deref(), "answered by");
 }
 
-impl<C: Course> Stream for Switching<C> {
+impl<S: SwitchStrategy> Stream for SwitchingStream<S> {
     type Item = ReplyItem;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
         let this = self.get_mut();
-        if let Some(item) = this.held.take() {
+        if let Some(item) = this.pending.take() {
             return Poll::Ready(Some(item));
         }
         loop {
             let item = match &mut this.state {
                 State::Done => return Poll::Ready(None),
-                State::New => {
-                    if this.call.deadline.is_some() {
-                        this.begun = this.clock.monotonic();
-                    }
-                    this.proceed(None)
-                }
+                State::New => this.start(),
                 State::Reading(reply) => {
                     let item = ready!(Pin::new(reply).poll_next(cx));
-                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(cut())));
-                    Some(this.pass(item))
+                    let item = item.unwrap_or_else(|| ReplyItem::End(Err(LlmError::truncated())));
+                    Some(this.forward(item))
                 }
                 State::Waiting(wait) => match ready!(wait.as_mut().poll(cx)) {
                     true => Some(this.end(Err(LlmError::cancelled()))),
-                    false => this.proceed(None),
+                    false => {
+                        let left = this.left(this.elapsed());
+                        this.advance(left, None)
+                    }
                 },
             };
             if item.is_some() {

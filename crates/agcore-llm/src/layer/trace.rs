@@ -1,27 +1,7 @@
-//! [`Trace`]: a span for every call of a model, after OpenTelemetry's conventions for generative AI.
-//!
-//! The span is named `chat {model}`, covers a call with all its retries and waits, and has the attributes of the
-//! conventions' page on inference spans (`gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*`, `error.type`). Which
-//! of several providers answered is in `agcore.answered_by`. What was said is recorded only when it is asked for.
-//!
-//! Spans are those of the crate `tracing`: with no subscriber they cost one check for each call. The fields `otel.name`,
-//! `otel.kind` and `otel.status_code` are what the layer of the crate `tracing-opentelemetry` reads.
-//!
-//! ```
-//! use std::sync::Arc;
-//! use agcore_chat::{ChatRequest, ChatResponse, Message};
-//! use agcore_llm::{LlmProviderExt, SystemClock, Trace, provider_fn};
-//!
-//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-//! let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hello")) });
-//! let traced = Trace::new(provider, Arc::new(SystemClock::new()));
-//! assert_eq!(traced.chat(ChatRequest::new([Message::user("Hi")])).await?.text(), "Hello");
-//! # Ok::<(), agcore_llm::LlmError>(())
-//! # }).unwrap();
-//! ```
+//! [`Trace`]: a span for each call, following OpenTelemetry's conventions for generative AI.
 
 mod content;
-mod seen;
+mod recorder;
 mod span;
 
 use std::{
@@ -35,14 +15,39 @@ use agcore_chat::Clock;
 use futures_core::Stream;
 use tracing::Span;
 
-use self::seen::Seen;
+use self::recorder::Recorder;
 use crate::{
     provider::{Call, LlmProvider, ProviderInfo},
     reply::{ReplyItem, ReplyStream},
 };
 
-/// A provider whose calls are spans. Put it around retries and routers: one span is one call as the caller sees it.
+/// A provider that creates a span for each call. Put it around retries and routers: one span is one call as the caller sees
+/// it.
+///
+/// The span is named `chat {model}`. It covers the call with all its retries and waits, and has the attributes of the
+/// [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*`, `error.type`). The
+/// attribute `agcore.answered_by` states which of several providers answered. Messages and replies are recorded only with
+/// [`with_content`](Self::with_content).
+///
+/// Spans are those of the crate `tracing`; without a subscriber they cost one check per call. The fields `otel.name`,
+/// `otel.kind` and `otel.status_code` are read by the crate `tracing-opentelemetry`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
+/// use agcore_llm::{LlmProviderExt, SystemClock, layer::trace::Trace, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hello")) });
+/// let traced = Trace::new(provider, Arc::new(SystemClock::new()));
+/// assert_eq!(traced.chat(ChatRequest::new([Message::user("Hi")])).await?.text(), "Hello");
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
+///
+/// [conventions]: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Trace<P> {
     inner: P,
     clock: Arc<dyn Clock>,
@@ -59,8 +64,8 @@ impl<P> Trace<P> {
         }
     }
 
-    /// Says whether messages and replies are recorded, too. They hold what users said: keep it off where spans travel
-    /// further than the conversation may.
+    /// Sets whether messages and replies are recorded. They contain user data: leave this off if spans are visible to more
+    /// people than conversations may be.
     pub fn with_content(mut self, content: bool) -> Self {
         self.content = content;
         self
@@ -69,7 +74,7 @@ impl<P> Trace<P> {
 
 impl<P: LlmProvider> LlmProvider for Trace<P> {
     fn open(&self, call: Call) -> ReplyStream {
-        let span = span::of(&call, self.inner.info());
+        let span = span::for_call(&call, self.inner.info());
         if span.is_disabled() {
             return self.inner.open(call);
         }
@@ -77,10 +82,10 @@ impl<P: LlmProvider> LlmProvider for Trace<P> {
             content::record_request(&span, &call.request);
         }
         let reply = span.in_scope(|| self.inner.open(call));
-        ReplyStream::new(Traced {
+        ReplyStream::new(TracedStream {
             reply,
-            seen: Seen::new(self.content),
-            begun: None,
+            recorder: Recorder::new(self.content),
+            started: None,
             clock: Arc::clone(&self.clock),
             span,
         })
@@ -91,28 +96,28 @@ impl<P: LlmProvider> LlmProvider for Trace<P> {
     }
 }
 
-/// A reply that is read inside its span.
-struct Traced {
+/// A reply that is polled inside its span.
+struct TracedStream {
     reply: ReplyStream,
-    seen: Seen,
-    /// When it was first polled: nothing is sent before.
-    begun: Option<Duration>,
+    recorder: Recorder,
+    /// The time of the first poll; nothing is sent before.
+    started: Option<Duration>,
     clock: Arc<dyn Clock>,
     span: Span,
 }
 
-impl Stream for Traced {
+impl Stream for TracedStream {
     type Item = ReplyItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
         let this = &mut *self;
-        let begun = *this.begun.get_or_insert_with(|| this.clock.monotonic());
-        let _inside = this.span.enter();
+        let started = *this.started.get_or_insert_with(|| this.clock.monotonic());
+        let _entered = this.span.enter();
         let item = Pin::new(&mut this.reply).poll_next(cx);
         if let Poll::Ready(Some(item)) = &item {
             let clock = &this.clock;
-            this.seen
-                .take(&this.span, item, || clock.monotonic().saturating_sub(begun));
+            this.recorder
+                .record(&this.span, item, || clock.monotonic().saturating_sub(started));
         }
         item
     }
@@ -122,8 +127,8 @@ impl Stream for Traced {
     }
 }
 
-impl Drop for Traced {
+impl Drop for TracedStream {
     fn drop(&mut self) {
-        self.seen.dropped(&self.span);
+        self.recorder.dropped(&self.span);
     }
 }

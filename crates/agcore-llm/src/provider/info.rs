@@ -1,21 +1,31 @@
-//! [`ProviderInfo`]: what a provider is called and what it can do.
+//! [`ProviderInfo`]: the name and the capabilities of a provider.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// What a provider is called and what it can do.
+/// The name of a provider, its model and its capabilities.
+///
+/// ```
+/// use agcore_llm::{Capabilities, ProviderInfo};
+///
+/// let capabilities = Capabilities::default().with_context_window(128_000);
+/// let info = ProviderInfo::new("openai", "gpt-5-mini").with_capabilities(capabilities);
+/// assert_eq!((&*info.name, &*info.model), ("openai", "gpt-5-mini"));
+/// assert_eq!(info.capabilities.context_window, Some(128_000));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct ProviderInfo {
-    /// The provider's name, in errors, spans and usage.
+    /// The name of the provider in errors, spans and usage.
     pub name: Arc<str>,
-    /// The model that is asked when a request names none; empty when there is none.
+    /// The model of requests that name none. Empty if there is no such model.
     pub model: Arc<str>,
-    /// What it can do.
+    /// The capabilities of the model.
     pub capabilities: Capabilities,
 }
 
 impl ProviderInfo {
-    /// A provider and its model, with the default capabilities.
+    /// Creates the description of a provider and its model, with the default capabilities.
     pub fn new(name: impl Into<Arc<str>>, model: impl Into<Arc<str>>) -> Self {
         Self {
             name: name.into(),
@@ -30,33 +40,47 @@ impl ProviderInfo {
         self
     }
 
-    /// A provider that tells nothing of itself.
+    /// Returns the description of a provider that does not describe itself: named `custom`, without a model.
     pub fn unknown() -> &'static Self {
-        static UNKNOWN: std::sync::LazyLock<ProviderInfo> =
-            std::sync::LazyLock::new(|| ProviderInfo::new("custom", ""));
+        static UNKNOWN: LazyLock<ProviderInfo> = LazyLock::new(|| ProviderInfo::new("custom", ""));
         &UNKNOWN
     }
 }
 
-/// What a provider's model can do, as far as anything depends on it. Unknown numbers are `None`.
+/// The features of a model that other parts depend on, for example a [`Fallback`](crate::layer::fallback::Fallback).
+///
+/// By default everything is supported and both numbers are unknown.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message, Tool, ToolDefinition};
+/// use agcore_llm::{Capabilities, layer::fallback::Incompatibility};
+///
+/// let mut capabilities = Capabilities::default();
+/// capabilities.tools = false;
+///
+/// let tool = Tool::from(ToolDefinition::new("clock", "Returns the time.", serde_json::json!({"type": "object"})));
+/// let request = ChatRequest::new([Message::user("What time is it?")]).with_tools([tool]);
+/// assert_eq!(Incompatibility::check(&request, &capabilities), Some(Incompatibility::Tools));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Replies can be streamed.
+    /// Whether replies can be streamed.
     pub streaming: bool,
-    /// Tools can be offered.
+    /// Whether the model can call tools.
     pub tools: bool,
-    /// The model may call several tools in one reply.
+    /// Whether the model may call several tools in one reply.
     pub parallel_tools: bool,
-    /// `response_format` may be `json_schema`.
+    /// Whether `response_format` may be `json_schema`.
     pub json_schema: bool,
-    /// `response_format` may be `json_object`.
+    /// Whether `response_format` may be `json_object`.
     pub json_object: bool,
-    /// Pictures can be sent.
+    /// Whether messages may contain images.
     pub images: bool,
-    /// The model's window in tokens.
+    /// The context window of the model in tokens.
     pub context_window: Option<u64>,
-    /// The most tokens the model generates in one reply.
+    /// The largest number of tokens that the model generates in one reply.
     pub max_output_tokens: Option<u64>,
 }
 
@@ -76,13 +100,13 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Sets the model's window in tokens.
+    /// Sets the context window in tokens.
     pub fn with_context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
         self
     }
 
-    /// Sets the most tokens the model generates in one reply.
+    /// Sets the largest number of tokens in one reply.
     pub fn with_max_output_tokens(mut self, tokens: u64) -> Self {
         self.max_output_tokens = Some(tokens);
         self

@@ -1,11 +1,11 @@
 //! [`HttpTransport`]: HTTP by reqwest, TLS by rustls with ring.
 //!
 //! ```no_run
-//! use agcore_llm::{credential::Credential, transport::http::{HttpOptions, HttpTransport}};
+//! use agcore_llm::{credential::Credential, transport::{http::{HttpOptions, HttpTransport}}};
 //!
 //! let options = HttpOptions::new("https://api.openai.com/v1").with_credential(Credential::key("sk-…"));
 //! let transport = HttpTransport::new(options)?;
-//! # Ok::<(), agcore_llm::error::LlmError>(())
+//! # Ok::<(), agcore_llm::LlmError>(())
 //! ```
 //!
 //! Connections are kept and used again. Redirects are not followed, so that a credential never reaches a host that nobody
@@ -35,10 +35,9 @@ use reqwest::{Request, Response, Url};
 
 use crate::{
     credential::{Secret, SecretGuard},
-    error::{LlmError, LlmErrorKind, TimeoutStage},
     transport::{Transport, TransportReply},
-    wire::{ReplyHead, WireRequest},
 };
+use agcore_wire::{LlmError, LlmErrorKind, ReplyHead, TimeoutStage, WireRequest};
 
 use self::{alarm::Alarm, authorizer::Authorizer, base::BaseUrl, body::Body};
 

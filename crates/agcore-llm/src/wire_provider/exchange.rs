@@ -1,4 +1,4 @@
-//! [`Exchange`]: one request and its reply, as a stream of what the wire reads.
+//! [`Exchange`]: one request and its reply, as a stream of decoded items.
 
 use std::{
     future::Future,
@@ -9,11 +9,8 @@ use std::{
 
 use futures_core::Stream;
 
-use crate::{
-    error::LlmError,
-    transport::Transport,
-    wire::{Decoder, Operation, ReplyHead, WireRequest},
-};
+use crate::transport::Transport;
+use agcore_wire::{Decoder, LlmError, Operation, ReplyHead, WireRequest};
 
 use super::{
     draining::Draining,
@@ -21,19 +18,19 @@ use super::{
     reading::{Outcome, Reading},
 };
 
-/// What comes out of an exchange.
+/// An item of an [`Exchange`].
 #[derive(Debug)]
 pub(super) enum Step<T> {
-    /// Something was read.
+    /// A decoded item of the reply.
     Item(T),
-    /// The end, once.
+    /// The end; the last step.
     End(Result<(), LlmError>),
 }
 
 /// One request and its reply. Nothing is sent before the first poll; dropping it closes the connection.
 pub(super) struct Exchange<O: Operation> {
     state: State<O>,
-    /// Read and not yet handed out, the next one last.
+    /// Decoded items that were not returned yet, the next one last.
     items: Vec<O::Item>,
     interrupt: Interrupt,
 }
@@ -41,19 +38,19 @@ pub(super) struct Exchange<O: Operation> {
 type Opening<O> = Pin<Box<dyn Future<Output = Result<Reading<O>, LlmError>> + Send>>;
 
 enum State<O: Operation> {
-    /// On its way to the head of the reply.
+    /// Sends the request and waits for the head of the reply.
     Opening(Opening<O>),
-    /// In the body.
+    /// Decodes the body.
     Reading(Reading<O>),
-    /// The wire has read everything; what is left of the body is let through.
+    /// The reply is complete; discards the rest of the body.
     Draining(Draining),
-    /// All is known; items may still be waiting.
+    /// The end is known, but items may be left to return.
     Ending(Result<(), LlmError>),
     Ended,
 }
 
 impl<O: Operation> Exchange<O> {
-    /// Sends what `encode` gives and reads the reply with what `decoder` makes for its head.
+    /// Sends the request from `encode`, and decodes the reply with the decoder that `decoder` creates for its head.
     pub(super) fn new(
         encode: impl FnOnce() -> Result<WireRequest, LlmError> + Send + 'static,
         decoder: impl FnOnce(&ReplyHead) -> Box<dyn Decoder<O>> + Send + 'static,
@@ -62,7 +59,7 @@ impl<O: Operation> Exchange<O> {
         interrupt: Interrupt,
     ) -> Self {
         let opening = async move {
-            // By a name of its own, so that the future has no room for it once it is sent.
+            // Bound to a variable first, so that the future does not store it across the await.
             let request = encode()?;
             let reply = transport.send(request, stream).await?;
             let decoder = decoder(&reply.head);
@@ -75,23 +72,23 @@ impl<O: Operation> Exchange<O> {
         }
     }
 
-    /// Goes one step further.
+    /// Advances by one step, unless the exchange is interrupted.
     fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let is_open = matches!(self.state, State::Opening(_) | State::Reading(_));
         if is_open && let Poll::Ready(error) = self.interrupt.poll_now(cx) {
             self.interrupted(error);
             return Poll::Ready(());
         }
-        let went = self.poll_work(cx);
-        // A reply that is whole is not interrupted any more.
-        if went.is_pending()
+        let progress = self.poll_work(cx);
+        // A complete reply is not interrupted any more.
+        if progress.is_pending()
             && is_open
             && let Poll::Ready(error) = self.interrupt.poll_wait(cx)
         {
             self.interrupted(error);
             return Poll::Ready(());
         }
-        went
+        progress
     }
 
     fn poll_work(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -107,8 +104,8 @@ impl<O: Operation> Exchange<O> {
                 self.items.reverse();
                 match outcome {
                     Outcome::More => {}
-                    Outcome::Whole(end) => self.drain(end),
-                    Outcome::Over(end) => self.state = State::Ending(end),
+                    Outcome::Complete(end) => self.drain(end),
+                    Outcome::Ended(end) => self.state = State::Ending(end),
                 }
             }
             State::Draining(draining) => {
@@ -120,10 +117,10 @@ impl<O: Operation> Exchange<O> {
         Poll::Ready(())
     }
 
-    /// The exchange ends from our side.
+    /// Ends the exchange because of a cancellation or a deadline.
     fn interrupted(&mut self, error: LlmError) {
         let error = match &self.state {
-            State::Reading(reading) => reading.placed(error),
+            State::Reading(reading) => reading.annotate(error),
             _ => error,
         };
         self.state = State::Ending(Err(error));
@@ -156,5 +153,5 @@ impl<O: Operation> Stream for Exchange<O> {
     }
 }
 
-// Nothing is pinned in place: what needs it is boxed.
+// Everything that must be pinned is boxed.
 impl<O: Operation> Unpin for Exchange<O> {}

@@ -1,4 +1,4 @@
-//! [`Interrupt`]: what ends an exchange from our side.
+//! [`Interrupt`]: cancellation and deadline of an exchange.
 
 use std::{
     future::Future,
@@ -10,25 +10,25 @@ use std::{
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::error::{LlmError, LlmErrorKind, TimeoutStage};
+use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
-/// A token and a deadline, which counts from the first poll.
+/// A cancellation token and a deadline that counts from the first poll.
 ///
-/// Looking at a token costs next to nothing, waiting for it something; most of the time a waiter that has registered itself
-/// once need not do so again.
+/// Checking a token is nearly free, but waiting for it is not. A waiter that is registered once usually need not be
+/// registered again.
 pub(super) struct Interrupt {
     token: Option<CancellationToken>,
     deadline: Option<Duration>,
-    /// Made when something is first waited for.
+    /// Created by the first wait.
     cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Who is woken when the token is cancelled.
+    /// The waker that is registered with the token.
     waker: Option<Waker>,
-    /// Made with the first poll.
-    overdue: Option<Pin<Box<Sleep>>>,
+    /// Created by the first poll.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Interrupt {
-    /// Watches a token and a deadline.
+    /// Creates an interrupt for a token and a deadline.
     pub(super) fn new(token: CancellationToken, deadline: Option<Duration>) -> Self {
         Self {
             token: Some(token),
@@ -37,18 +37,18 @@ impl Interrupt {
         }
     }
 
-    /// Never interrupts.
+    /// Creates an interrupt that never fires.
     pub(super) fn never() -> Self {
         Self {
             token: None,
             deadline: None,
             cancelled: None,
             waker: None,
-            overdue: None,
+            timer: None,
         }
     }
 
-    /// Ready with the error when the caller has cancelled or the deadline has passed; does not wait for the token.
+    /// Returns the error if the caller has cancelled or the deadline has passed. Does not wait for the token.
     pub(super) fn poll_now(&mut self, cx: &mut Context<'_>) -> Poll<LlmError> {
         if self.token.as_ref().is_some_and(CancellationToken::is_cancelled) {
             return Poll::Ready(LlmError::cancelled());
@@ -56,19 +56,19 @@ impl Interrupt {
         let Some(deadline) = self.deadline else {
             return Poll::Pending;
         };
-        // A timer of no time goes off only after a moment in which something could be sent.
+        // Even a timer of zero fires only after a moment, in which something could be sent.
         let is_over = deadline.is_zero() || {
-            let timer = self.overdue.get_or_insert_with(|| Box::pin(sleep(deadline)));
+            let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(deadline)));
             timer.as_mut().poll(cx).is_ready()
         };
         if is_over {
-            Poll::Ready(overdue(deadline))
+            Poll::Ready(deadline_exceeded(deadline))
         } else {
             Poll::Pending
         }
     }
 
-    /// To be called when there is nothing to do but to wait: then the caller's task is woken by the token, too.
+    /// Registers the task with the token too. Call it when there is nothing left to do but wait.
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<LlmError> {
         let Some(token) = &self.token else {
             return Poll::Pending;
@@ -87,9 +87,9 @@ impl Interrupt {
     }
 }
 
-fn overdue(deadline: Duration) -> LlmError {
+fn deadline_exceeded(deadline: Duration) -> LlmError {
     let message = format!(
-        "the call did not end within its deadline of {} s; give it more time",
+        "the call exceeded its deadline of {} s; allow it more time",
         deadline.as_secs_f64()
     );
     LlmError::new(LlmErrorKind::Timeout(TimeoutStage::Total), message)

@@ -5,16 +5,13 @@ mod reader;
 mod recording;
 mod replaying;
 mod scrubbing;
-mod session;
 
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
-    Call, LlmError, LlmProvider, RecordingProvider, ReplyItem, ReplyStream,
-    cassette::{Cassette, CassetteBuffer, Exchange, Scrub},
-    delta::ReplyDelta,
-    reply::Notice,
+    Call, LlmError, LlmProvider, Notice, ReplyDelta, ReplyItem, ReplyStream,
+    cassette::{Cassette, CassetteBuffer, Exchange, RecordingProvider, Scrub},
 };
 use agcore_testkit::clock::ManualClock;
 use futures_util::StreamExt;

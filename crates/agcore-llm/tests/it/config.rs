@@ -2,13 +2,9 @@
 
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
-    LlmErrorKind, LlmProvider, LlmProviderExt,
-    config::{ProviderConfig, ProviderType},
+    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderConfig, ProviderRegistry, ProviderType,
+    ReplyItem,
     credential::Credential,
-    error::LlmError,
-    provider::Call,
-    registry::ProviderRegistry,
-    reply::ReplyItem,
     transport::http::{Proxy, Timeouts},
 };
 use agcore_testkit::mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script};

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use agcore_llm::{LlmError, LlmProvider, ProviderConfig, Retry, RetryPolicy, dialect::ALL};
+use agcore_llm::{
+    LlmError, LlmProvider, ProviderConfig,
+    dialect::ALL,
+    layer::retry::{Retry, RetryPolicy},
+};
 use agcore_testkit::{
     clock::ManualClock,
-    conformance::{Behaviour, Grid, ScriptSubject, ServerSubject, Subject, Suite},
+    conformance::{Behavior, Grid, ScriptSubject, ServerSubject, Subject, Suite},
     mock_server::MockServer,
 };
 
@@ -14,7 +18,7 @@ fn openai(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
 }
 
 fn connect(dialect: &str, server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    ProviderConfig::of(&format!("{dialect}:mock-model"))?
+    ProviderConfig::parse(&format!("{dialect}:mock-model"))?
         .with_base_url(server.base_url())
         .build()
 }
@@ -37,19 +41,19 @@ async fn the_chat_wire_conforms() {
 }
 
 /// What a dialect has a say in: requests, answers and refusals.
-fn of_dialects() -> impl Iterator<Item = Behaviour> {
-    let spoken = |behaviour: &Behaviour| {
-        let name = behaviour.to_string();
+fn of_dialects() -> impl Iterator<Item = Behavior> {
+    let spoken = |behavior: &Behavior| {
+        let name = behavior.to_string();
         ["answer", "calls", "reasoning", "refused", "request"]
             .iter()
             .any(|group| name.starts_with(group))
     };
-    Behaviour::ALL.iter().copied().filter(spoken)
+    Behavior::ALL.iter().copied().filter(spoken)
 }
 
 #[tokio::test]
 async fn every_dialect_conforms() {
-    let suite = Suite::new().with_behaviours(of_dialects());
+    let suite = Suite::new().with_behaviors(of_dialects());
     for dialect in ALL {
         let dialect = dialect();
         let name = dialect.name.clone();
@@ -57,8 +61,8 @@ async fn every_dialect_conforms() {
         if !dialect.streaming.usage_option {
             let reason = "it asks for no usage, as the vendor tells it unasked; the mock server does not";
             subject = subject
-                .with_skip(Behaviour::UsageDetails, reason)
-                .with_skip(Behaviour::SameInBothForms, reason);
+                .with_skip(Behavior::UsageDetails, reason)
+                .with_skip(Behavior::SameInBothForms, reason);
         }
         suite.run(&subject).await.assert_passed();
     }
@@ -86,16 +90,16 @@ async fn the_ollama_wire_conforms() {
     use agcore_chat::FaultKind;
 
     let connect = |server: &MockServer| {
-        ProviderConfig::of("ollama-native:mock-model")?
+        ProviderConfig::parse("ollama-native:mock-model")?
             .with_base_url(format!("{}/api", server.root_url()))
             .build()
     };
     let no_code = "the API's errors have a message and no code that could tell it";
     let subject = ServerSubject::new("Ollama wire over HTTP", connect)
-        .with_skip(Behaviour::Refusal, "the API has no refusals: they are text")
-        .with_skip(Behaviour::UsageDetails, "the API does not count reasoning apart")
-        .with_skip(Behaviour::Refused(FaultKind::ContentFilter), no_code)
-        .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), no_code);
+        .with_skip(Behavior::Refusal, "the API has no refusals: they are text")
+        .with_skip(Behavior::UsageDetails, "the API does not count reasoning apart")
+        .with_skip(Behavior::Refused(FaultKind::ContentFilter), no_code)
+        .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), no_code);
     grid(subject).await.assert_passed();
 }
 
@@ -105,14 +109,14 @@ async fn the_anthropic_wire_conforms() {
     use agcore_chat::FaultKind;
 
     let connect = |server: &MockServer| {
-        ProviderConfig::of("anthropic:mock-model")?
+        ProviderConfig::parse("anthropic:mock-model")?
             .with_base_url(server.base_url())
             .build()
     };
     let no_code = "the API's errors have a type and no code that could tell it";
     let subject = ServerSubject::new("Anthropic wire over HTTP", connect)
-        .with_skip(Behaviour::Refused(FaultKind::ContentFilter), no_code)
-        .with_skip(Behaviour::Refused(FaultKind::InvalidToolCall), no_code);
+        .with_skip(Behavior::Refused(FaultKind::ContentFilter), no_code)
+        .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), no_code);
     grid(subject).await.assert_passed();
 }
 
@@ -120,7 +124,7 @@ async fn the_anthropic_wire_conforms() {
 #[tokio::test]
 async fn the_responses_wire_conforms() {
     let connect = |server: &MockServer| {
-        ProviderConfig::of("openai-responses:mock-model")?
+        ProviderConfig::parse("openai-responses:mock-model")?
             .with_base_url(server.base_url())
             .build()
     };

@@ -1,4 +1,4 @@
-//! Vectors of texts: both wires' requests and replies, and the embedder over loopback.
+//! Embeddings: requests and replies of both wires, and the embedder over loopback.
 
 #[cfg(feature = "ollama")]
 mod ollama;
@@ -7,22 +7,20 @@ use std::sync::Arc;
 
 use agcore_chat::{Embedder, FaultKind};
 use agcore_llm::{
-    ProviderInfo,
+    LlmError, LlmErrorKind, ModelEmbedder, ProviderInfo,
     dialect::{self, Dialect},
-    embedder::ModelEmbedder,
-    error::{LlmError, LlmErrorKind},
     transport::http::{HttpOptions, HttpTransport},
     wire::{
         Close, EncodeOptions, ReplyHead, Wire, WireRequest,
-        embed::{Embed, EmbedItem, EmbedRequest},
         openai_chat::OpenAiChat,
+        operation::{Embed, EmbedItem, EmbedRequest},
     },
 };
 use agcore_testkit::mock_server::{MockServer, Operation, Playground, embed};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-/// What a wire reads out of a reply, in one read and byte by byte.
+/// Decodes a reply, and checks that the result is the same in one read and byte by byte.
 pub(crate) fn decode(
     wire: &dyn Wire<Embed>,
     status: u16,
@@ -59,7 +57,7 @@ pub(crate) fn tokens(items: &[EmbedItem]) -> Option<u64> {
     })
 }
 
-/// What every wire makes of replies that hold no vectors.
+/// Checks how a wire decodes replies without embeddings.
 pub(crate) fn check_failures(wire: &dyn Wire<Embed>) {
     let check = |status: u16, body: &str, close: Close, expected: LlmErrorKind| {
         let error = decode(wire, status, body, close).unwrap_err();
@@ -99,7 +97,7 @@ fn encode(dialect: Dialect, request: &EmbedRequest) -> Result<WireRequest, LlmEr
 }
 
 #[test]
-fn a_request_holds_model_texts_and_dimensions() {
+fn encodes_model_texts_and_dimensions() {
     let request = EmbedRequest::new(["a", "b"])
         .with_dimensions(8)
         .with_extra_body("encoding_format", "base64")
@@ -111,15 +109,15 @@ fn a_request_holds_model_texts_and_dimensions() {
         sent.body,
         r#"{"model":"m","input":["a","b"],"dimensions":8,"encoding_format":"base64"}"#
     );
-    let own = encode(dialect::openai(), &EmbedRequest::new(["a"]).with_model("own")).unwrap();
-    assert_eq!(own.body, r#"{"model":"own","input":["a"]}"#);
+    let other = encode(dialect::openai(), &EmbedRequest::new(["a"]).with_model("other")).unwrap();
+    assert_eq!(other.body, r#"{"model":"other","input":["a"]}"#);
     let azure = chat(dialect::azure()).with_query("api-version=1");
     let sent = Wire::<Embed>::encode(&azure, &EmbedRequest::new(["a"]), &EncodeOptions::new("m")).unwrap();
     assert_eq!(sent.path, "/embeddings?api-version=1");
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn rejects_unsupported_requests() {
     let check = |dialect: Dialect, request: &EmbedRequest, expected: &str| {
         let error = encode(dialect, request).unwrap_err();
         assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
@@ -128,27 +126,27 @@ fn what_cannot_be_asked_is_refused() {
     check(
         dialect::deepseek(),
         &EmbedRequest::new(["a"]),
-        "deepseek makes no vectors",
+        "deepseek does not support embeddings",
     );
     let clash = EmbedRequest::new(["a"]).with_extra_body("input", "b");
     check(dialect::openai(), &clash, "`input`");
-    let nameless = Wire::<Embed>::encode(
+    let without_model = Wire::<Embed>::encode(
         &chat(dialect::openai()),
         &EmbedRequest::new(["a"]),
         &EncodeOptions::new(""),
     );
-    assert!(nameless.unwrap_err().message().contains("no model is named"));
+    assert!(without_model.unwrap_err().message().contains("no model is set"));
 }
 
 #[test]
-fn vendors_take_so_many_texts_at_once() {
+fn knows_the_vendors_limits_of_texts() {
     let check = |dialect: Dialect, expected| assert_eq!(chat(dialect).max_embed_inputs(), expected);
     check(dialect::openai(), 2048);
     check(dialect::qwen(), 10);
 }
 
 #[test]
-fn vectors_are_numbers_or_base64_in_any_order() {
+fn decodes_vectors_as_numbers_or_base64_in_any_order() {
     let wire = chat(dialect::openai());
     let read = |body: Value| decode(&wire, 200, &body.to_string(), Close::Clean).unwrap();
     let items = read(json!({
@@ -165,13 +163,13 @@ fn vectors_are_numbers_or_base64_in_any_order() {
     check_failures(&wire);
 }
 
-/// An embedder of a server on loopback.
+/// Returns an embedder for a server on loopback.
 pub(crate) fn embedder(wire: Arc<dyn Wire<Embed>>, base_url: &str) -> ModelEmbedder {
     let transport = HttpTransport::new(HttpOptions::new(base_url)).unwrap();
     ModelEmbedder::new(ProviderInfo::new("mock", "mock-model"), wire, Arc::new(transport))
 }
 
-/// What every embedder does over loopback.
+/// Checks an embedder over loopback.
 pub(crate) async fn check_embedder(wire: Arc<dyn Wire<Embed>>, base_url: impl Fn(&MockServer) -> String) {
     let server = MockServer::start(Playground::new()).await.unwrap();
     let embedder = embedder(wire, &base_url(&server))
@@ -181,7 +179,7 @@ pub(crate) async fn check_embedder(wire: Arc<dyn Wire<Embed>>, base_url: impl Fn
     let found = embedder.embed(&texts).await.unwrap();
     assert_eq!(found.vectors, texts.map(|text| embed(text, 16)));
     assert!(found.usage.unwrap().prompt_tokens > Some(0));
-    assert_eq!(server.requests().len(), 2, "two texts go in one request");
+    assert_eq!(server.requests().len(), 2, "one request for two texts");
     assert!(
         server
             .requests()
@@ -201,13 +199,13 @@ pub(crate) async fn check_embedder(wire: Arc<dyn Wire<Embed>>, base_url: impl Fn
 }
 
 #[tokio::test]
-async fn the_chat_wire_makes_vectors() {
+async fn embeds_with_the_chat_wire() {
     let wire = Arc::new(chat(dialect::openai()));
     check_embedder(wire, MockServer::base_url).await;
 }
 
 #[tokio::test]
-async fn errors_name_provider_and_model() {
+async fn errors_contain_provider_and_model() {
     let server = MockServer::start(Playground::new()).await.unwrap();
     let embedder = embedder(
         Arc::new(chat(dialect::openai())),

@@ -11,10 +11,11 @@ use std::{
 
 use agcore_chat::{ChatRequest, ContentPart, Message, ResponseFormat, Tool, ToolDefinition};
 use agcore_llm::{
-    Call, Capabilities, LlmErrorKind, LlmProvider, LlmProviderExt, MidStream, ProviderInfo, ReplyItem,
+    Call, Capabilities, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderInfo, ReplyItem,
     layer::{
         fallback::{Candidate, Fallback, FallbackOn, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
+        retry::MidStream,
     },
 };
 use agcore_testkit::{
@@ -322,7 +323,7 @@ async fn nothing_is_sent_before_the_first_poll() {
 }
 
 /// Numbers 0.05, 0.15 … 0.95, over and over.
-fn tenths() -> agcore_llm::layer::retry::Random {
+fn tenths() -> agcore_llm::Random {
     let next = AtomicUsize::new(0);
     Arc::new(move || (next.fetch_add(1, Ordering::Relaxed) % 10) as f64 / 10.0 + 0.05)
 }

@@ -15,12 +15,8 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
-    delta::ReplyDelta,
-    error::LlmError,
-    provider::{Call, LlmProvider, ProviderInfo},
-    reply::{ReplyItem, ReplyStream},
+    Call, LlmError, LlmProvider, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream, WireProvider,
     transport::http::{HttpOptions, HttpTransport, Timeouts},
-    wire_provider::WireProvider,
 };
 use futures_util::StreamExt;
 

@@ -4,8 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use agcore_chat::{ChatResponse, Clock};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, MidStream,
-    layer::key_pool::{KeyPool, KeyPoolPolicy, KeyPoolState, PoolKey, Reason},
+    Call, LlmError, LlmErrorKind, LlmProvider,
+    layer::{
+        key_pool::{KeyPool, KeyPoolPolicy, KeyPoolState, PoolKey, Reason},
+        retry::MidStream,
+    },
     provider_fn,
 };
 use agcore_testkit::{
@@ -80,7 +83,7 @@ async fn a_call_may_wait_for_the_first_to_be_free() {
     let policy = KeyPoolPolicy::new().with_max_wait(seconds(30));
     let (pool, _) = pool(&["429:50", "429:20 ok"], policy, Arc::clone(&clock) as _);
     let told = ask(&pool).await;
-    assert_eq!((told.who().as_str(), clock.waits()), ("vendor/b", vec![seconds(20)]));
+    assert_eq!((told.who().as_str(), clock.sleeps()), ("vendor/b", vec![seconds(20)]));
     assert_eq!(told.notices(), ["retry 1 in 0", "retry 2 in 20", "by vendor"]);
 }
 

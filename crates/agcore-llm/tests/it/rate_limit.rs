@@ -180,7 +180,7 @@ async fn who_would_wait_too_long_fails_at_once_and_is_told_when() {
     );
     assert_eq!(*told.error().kind(), LlmErrorKind::RateLimit);
     assert_eq!(told.error().retry_after(), Some(seconds(40)));
-    assert!(clock.waits().is_empty() && told.notices.is_empty());
+    assert!(clock.sleeps().is_empty() && told.notices.is_empty());
 }
 
 #[tokio::test]

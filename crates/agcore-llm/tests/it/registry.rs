@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread};
 
 use agcore_chat::ChatResponse;
-use agcore_llm::{LlmProvider, error::LlmErrorKind, provider_fn, registry::ProviderRegistry};
+use agcore_llm::{LlmErrorKind, LlmProvider, ProviderRegistry, provider_fn};
 
 fn provider() -> impl LlmProvider + 'static {
     provider_fn(|_| async { Ok(ChatResponse::default()) })
@@ -33,12 +33,12 @@ fn an_unknown_name_is_an_error_that_helps() {
         assert_eq!(error.kind(), &LlmErrorKind::NotFound);
         error.to_string()
     };
-    assert_eq!(message("a"), "there is no provider `a`; none is registered");
+    assert_eq!(message("a"), "unknown provider `a`; no providers are registered");
     registry.register("fast", provider());
     registry.register("good", provider());
     assert_eq!(
         message("godo"),
-        "there is no provider `godo`; did you mean `good`? known are: fast, good"
+        "unknown provider `godo`, did you mean `good`? registered providers: fast, good"
     );
 }
 
@@ -46,11 +46,11 @@ fn an_unknown_name_is_an_error_that_helps() {
 fn the_only_one_is_the_default() {
     let registry = ProviderRegistry::new();
     let fails = || registry.default_provider().unwrap_err().to_string();
-    assert_eq!(fails(), "no provider was said to be the default; none is registered");
+    assert_eq!(fails(), "no default provider is set; no providers are registered");
     registry.register("a", provider());
     assert!(registry.default_provider().is_ok());
     registry.register("b", provider());
-    assert_eq!(fails(), "no provider was said to be the default; known are: a, b");
+    assert_eq!(fails(), "no default provider is set; registered providers: a, b");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_unknown_default_is_an_error_and_changes_nothing() {
     registry.register("b", provider());
     registry.set_default("b").unwrap();
     let error = registry.set_default("c").unwrap_err();
-    assert_eq!(error.to_string(), "there is no provider `c`; known are: a, b");
+    assert_eq!(error.to_string(), "unknown provider `c`; registered providers: a, b");
     assert_eq!(registry.default_name().as_deref(), Some("b"));
     assert!(registry.default_provider().is_ok());
     registry.remove("b");

@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, Clock, Message, Usage};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, MidStream, Retry, RetryPolicy,
-    delta::{Place, ReplyDelta, ReplyStart},
-    reply::{Notice, ReplyItem},
+    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ReplyDelta, ReplyItem,
+    layer::retry::{MidStream, Retry, RetryPolicy},
+    wire::{Place, ReplyStart},
 };
 use agcore_testkit::{
     clock::ManualClock,
@@ -43,7 +43,7 @@ async fn play(
     );
     let answer = retry.chat(request()).await.map(|response| response.text().into_owned());
     provider.assert_done();
-    (answer, clock.waits().iter().map(Duration::as_millis).collect())
+    (answer, clock.sleeps().iter().map(Duration::as_millis).collect())
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn a_stream_that_dies_may_be_restarted() {
     let retry = Retry::new(provider, policy, clock, Arc::new(|| 0.0));
     let mut items = retry.chat_stream(request());
     let mut told = Vec::new();
-    let mut fold = agcore_llm::fold::Fold::new();
+    let mut fold = agcore_llm::Fold::new();
     let mut answer = None;
     while let Some(item) = items.next().await {
         if let ReplyItem::Notice(Notice::Restarted { fault, .. }) = &item {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use agcore_chat::{Clock, EventKind, ModelEvent};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, MidStream, Retry, RetryPolicy, Route, Router,
+    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt,
     layer::{
         breaker::BreakerPolicy,
         fallback::FallbackPolicy,
         key_pool::{KeyPoolPolicy, PoolKey},
         rate_limit::RateLimits,
-        router::{RouterBuilder, RouterConfig, RouterState},
+        retry::{MidStream, Retry, RetryPolicy},
+        router::{Route, Router, RouterBuilder, RouterConfig, RouterState},
     },
 };
 use agcore_testkit::{clock::ManualClock, scripted::ScriptedProvider};
@@ -237,7 +238,7 @@ async fn retry_around_a_router_waits_until_the_first_key_is_free() {
         always(1.0),
     );
     let told = ask(&retry).await;
-    assert_eq!((told.who().as_str(), clock.waits()), ("a/k2", vec![seconds(30)]));
+    assert_eq!((told.who().as_str(), clock.sleeps()), ("a/k2", vec![seconds(30)]));
     assert_eq!(
         told.notices(),
         ["retry 1 in 0", "retry 2 in 30", "by a"],
@@ -375,7 +376,7 @@ fn settings_make_a_router() {
     check(r#"{"routes": [], "color": 1}"#, "unknown field `color`");
     check(
         r#"{"routes": [{"provider": {"type": "openai"}}]}"#,
-        "there is no API key",
+        "the API key is missing",
     );
     check(
         r#"{"routes": [{"provider": {"type": "ollama"}, "limits": {"requests_per_minute": 0}}]}"#,

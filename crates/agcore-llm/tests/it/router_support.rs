@@ -4,9 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, ChatResponse, Clock, Message};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, Notice, ProviderInfo, ReplyItem,
-    fold::Fold,
-    layer::{failures::Failures, retry::Random},
+    Call, Fold, LlmError, LlmErrorKind, LlmProvider, Notice, ProviderInfo, Random, ReplyItem, layer::failures::Failures,
 };
 use agcore_testkit::{
     clock::ManualClock,

@@ -10,8 +10,7 @@ use agcore_chat::{
     AssistantMessage, StreamEvent, Tool, ToolCall, ToolDefinition, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
     ToolWork,
 };
-use agcore_llm::{Call, LlmCycle, LlmProvider, ReplyItem, ReplyStream};
-use agcore_testkit::clock::ManualClock;
+use agcore_llm::{Call, LlmProvider, ReplyItem, ReplyStream};
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 
@@ -80,22 +79,12 @@ impl ToolExecutor for NeverExecutor {
     }
 }
 
-pub(crate) fn cycle(provider: &(impl LlmProvider + Clone + 'static)) -> LlmCycle {
-    LlmCycle::new(Arc::new(provider.clone()), Arc::new(ManualClock::jumping()))
-}
-
 pub(crate) fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
     ToolCall::function(id, name, arguments)
 }
 
 pub(crate) fn assistant(calls: impl IntoIterator<Item = ToolCall>) -> AssistantMessage {
     AssistantMessage::from_blocks(calls.into_iter().map(Into::into))
-}
-
-/// Roles and texts of a history, one line each: `user: Hello`.
-pub(crate) fn lines(cycle: &LlmCycle) -> Vec<String> {
-    let line = |message: &Arc<agcore_chat::Message>| format!("{}: {}", message.role(), message.text());
-    cycle.messages().iter().map(line).collect()
 }
 
 /// The name of an event, topic and kind: `tool.started`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use agcore_chat::{Message, TokenEstimator, TokenizerFamily, tokens::estimate_text};
-use agcore_llm::{ExactEstimator, tokenizer::NoVocabulary};
+use agcore_llm::{ExactEstimator, NoVocabulary};
 use proptest::prelude::*;
 use serde::Deserialize;
 

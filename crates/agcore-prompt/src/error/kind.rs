@@ -1,101 +1,116 @@
-//! [`PromptErrorKind`]: what went wrong, with the values a caller may act on.
+//! [`PromptErrorKind`]: the reason for a [`PromptError`](super::PromptError).
 
 use std::path::PathBuf;
 
 use agcore_chat::Role;
 
-/// What went wrong, with the values a caller may act on.
+/// The reason for a [`PromptError`](crate::PromptError), with the values a caller may act on.
+///
+/// ```
+/// use agcore_prompt::{PromptErrorKind, PromptTemplate};
+/// use serde_json::json;
+///
+/// let error = PromptTemplate::compile("Hi {{nmae}}!")?.render_from(&json!({"name": "Ada"})).unwrap_err();
+/// match error.kind() {
+///     PromptErrorKind::VariableNotFound { path, near } => {
+///         assert_eq!(path, "nmae");
+///         assert_eq!(near, &["name"]);
+///     }
+///     other => panic!("unexpected error: {other}"),
+/// }
+/// # Ok::<(), agcore_prompt::PromptError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptErrorKind {
-    /// The source is not a template.
+    /// The source is not a valid template.
     #[error("expected {expected}, found {found}")]
     Syntax {
-        /// What could have stood here.
+        /// What would be valid at this location.
         expected: String,
-        /// What stands here.
+        /// What the source contains instead.
         found: String,
     },
-    /// A variable has no value in the context. Hand it in, or render leniently.
+    /// A variable has no value in the context. Provide it, or render leniently.
     #[error("variable `{path}` has no value in the context{}", suggestion(near))]
     VariableNotFound {
         /// The variable as the template writes it.
         path: String,
-        /// Names that exist and look alike, the nearest first.
+        /// Similar names that exist, the most similar first.
         near: Vec<String>,
     },
     /// A template asks for a partial that is not registered.
     #[error("partial `{name}` is not registered{}", suggestion(near))]
     PartialNotFound {
-        /// The name in the template.
+        /// The name in the partial tag.
         name: String,
-        /// Names that exist and look alike, the nearest first.
+        /// Similar names that exist, the most similar first.
         near: Vec<String>,
     },
-    /// The registry has no template of this name.
+    /// The registry has no template with this name.
     #[error("template `{name}` is not registered{}", suggestion(near))]
     TemplateNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Names that exist and look alike, the nearest first.
+        /// Similar names that exist, the most similar first.
         near: Vec<String>,
     },
-    /// A template cannot be registered under this name, because no partial tag could write it.
-    #[error("`{name}` cannot name a template: use letters, digits and - _ . / : @ only")]
+    /// A template cannot be registered under this name because it could not be written in a partial tag.
+    #[error("invalid template name `{name}`: use only letters, digits and - _ . / : @")]
     InvalidName {
-        /// The name.
+        /// The rejected name.
         name: String,
     },
-    /// `each` was given something else than an array or an object.
-    #[error("`{path}` is {found}, but each needs an array or an object")]
+    /// `each` was applied to a value that is neither an array nor an object.
+    #[error("`{path}` is {found}, but `each` requires an array or an object")]
     NotAnArray {
         /// The variable as the template writes it.
         path: String,
-        /// The kind of value that was found, with its article.
+        /// The type of the value, with its article.
         found: &'static str,
     },
     /// Blocks and partials are nested too deeply.
     #[error("blocks and partials are nested more than {limit} levels deep (does a partial include itself?)")]
     Depth {
-        /// The number of levels allowed.
+        /// The maximum number of levels.
         limit: usize,
     },
-    /// The output is larger than the options allow.
-    #[error("the output is larger than {limit} bytes; raise the limit or hand in less")]
+    /// The output exceeds the size limit of the options.
+    #[error("the output exceeds {limit} bytes; raise `max_output_bytes` or shorten the context")]
     Size {
-        /// The number of bytes allowed.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// A value could not be turned into a context.
-    #[error("the context cannot be read")]
+    /// The context could not be serialized. The source states the reason.
+    #[error("cannot serialize the context")]
     Context,
-    /// The writer did not take the output.
-    #[error("the writer refused the output")]
+    /// The writer returned an error.
+    #[error("cannot write the output")]
     Write,
-    /// Messages may not be sent in this order; the source says why.
-    #[error("the messages cannot be sent in this order: message {index} is out of place")]
+    /// The order of the messages is invalid. The source states the reason.
+    #[error("invalid message sequence at index {index}")]
     InvalidSequence {
-        /// The message at fault, from 0.
+        /// The zero-based index of the offending message.
         index: usize,
     },
-    /// A name was given to a message that has none.
+    /// A name was set for a message without a name field.
     #[error("{}", no_name(*role))]
     NoName {
-        /// The message's role; none when there was no message yet.
+        /// The role of the message, or `None` if there was no message yet.
         role: Option<Role>,
     },
     /// A file or a folder could not be read.
     #[error("cannot read {}", path.display())]
     Io {
-        /// The file or the folder.
+        /// The path of the file or folder.
         path: PathBuf,
     },
 }
 
 fn no_name(role: Option<Role>) -> String {
     match role {
-        Some(role) => format!("a {role} message has no participant to name; call with_name after another message"),
-        None => "there is no message to name; call with_name after a message".to_owned(),
+        Some(role) => format!("a {role} message cannot have a name: call `with_name` after a message of another role"),
+        None => "no message to name: call `with_name` after adding a message".to_owned(),
     }
 }
 

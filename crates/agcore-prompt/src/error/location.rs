@@ -1,28 +1,38 @@
-//! [`Location`]: a place in a template, in the terms of a person with an editor.
+//! [`Location`]: a line and column in a template.
 
 use std::fmt;
 
-/// Characters of the line that an excerpt shows on either side of the place.
-const EXCERPT_SIDE: usize = 30;
+/// The number of characters that an excerpt shows on each side of the location.
+const EXCERPT_RADIUS: usize = 30;
 
-/// A place in the source of a template.
+/// A location in the source of a template.
 ///
-/// Lines and columns count from 1; columns count characters, not bytes.
+/// Lines and columns are one-based. Columns count characters, not bytes.
+///
+/// ```
+/// use agcore_prompt::PromptTemplate;
+///
+/// let error = PromptTemplate::compile("Dear user,\n你好 {{/if}}").unwrap_err();
+/// let location = error.location().unwrap();
+/// assert_eq!((location.line, location.column), (2, 4));
+/// assert_eq!(&*location.excerpt, "你好 {{/if}}");
+/// assert_eq!(location.to_string(), "line 2, column 4");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
-    /// The name under which the template is registered, if it is.
+    /// The name under which the template is registered, if any.
     pub template: Option<Box<str>>,
-    /// The line, from 1.
+    /// The one-based line.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// The one-based column in characters.
     pub column: usize,
-    /// The piece of the line around the place.
+    /// The part of the line around the location.
     pub excerpt: Box<str>,
 }
 
 impl Location {
-    /// The place at this byte offset of the source.
+    /// Creates the location of a byte offset in the source.
     pub(crate) fn new(template: Option<&str>, source: &str, offset: usize) -> Self {
         let (before, after) = source.split_at_checked(offset).unwrap_or((source, ""));
         let (lines, line_before) = before
@@ -51,17 +61,20 @@ impl fmt::Display for Location {
     }
 }
 
-/// The end of what stands before and the start of what stands after, marked where something is left out.
+/// Joins the end of the text before the location with the start of the text after it. An ellipsis marks omitted text.
 fn excerpt(before: &str, after: &str) -> Box<str> {
     let start = before
         .char_indices()
         .rev()
-        .nth(EXCERPT_SIDE - 1)
-        .map_or(0, |(at, _)| at);
-    let end = after.char_indices().nth(EXCERPT_SIDE).map_or(after.len(), |(at, _)| at);
-    let open = if start > 0 { "…" } else { "" };
-    let close = if end < after.len() { "…" } else { "" };
-    [open, before[start..].trim_start(), after[..end].trim_end(), close]
+        .nth(EXCERPT_RADIUS - 1)
+        .map_or(0, |(index, _)| index);
+    let end = after
+        .char_indices()
+        .nth(EXCERPT_RADIUS)
+        .map_or(after.len(), |(index, _)| index);
+    let prefix = if start > 0 { "…" } else { "" };
+    let suffix = if end < after.len() { "…" } else { "" };
+    [prefix, before[start..].trim_start(), after[..end].trim_end(), suffix]
         .concat()
         .into()
 }
@@ -88,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn cuts_long_lines_on_both_sides() {
+    fn truncates_long_lines_on_both_sides() {
         let long = "ü".repeat(40) + "^" + &"b".repeat(40);
         check(&long, 1, 41, &format!("…{}^{}…", "ü".repeat(30), "b".repeat(29)));
     }
 
     #[test]
-    fn survives_an_offset_outside_the_source() {
+    fn accepts_an_offset_outside_the_source() {
         assert_eq!(Location::new(None, "é", 1).column, 2);
         assert_eq!(
             Location::new(Some("t"), "é", 9).to_string(),

@@ -1,13 +1,13 @@
-//! [`Entry`]: a registered template, perhaps not yet compiled.
+//! [`Entry`]: a registered template that may not be compiled yet.
 
 use std::sync::{Arc, LazyLock};
 
 use crate::{error::PromptError, template::Compiled};
 
-type Outcome = Result<Arc<Compiled>, PromptError>;
+type CompileResult = Result<Arc<Compiled>, PromptError>;
 
-/// A registered template, perhaps not yet compiled.
-pub(super) struct Entry(LazyLock<Outcome, Box<dyn FnOnce() -> Outcome + Send>>);
+/// A registered template that may not be compiled yet.
+pub(super) struct Entry(LazyLock<CompileResult, Box<dyn FnOnce() -> CompileResult + Send>>);
 
 impl Entry {
     pub(super) fn ready(compiled: Compiled) -> Self {
@@ -21,7 +21,7 @@ impl Entry {
         })))
     }
 
-    /// The template; compiled at the first call.
+    /// Returns the template, compiling it on the first call.
     pub(super) fn compiled(&self) -> Result<&Arc<Compiled>, PromptError> {
         self.0.as_ref().map_err(PromptError::clone)
     }

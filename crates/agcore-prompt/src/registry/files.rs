@@ -1,7 +1,7 @@
-//! Template files: the one place of the crate that reads any.
+//! Reading template files. No other module of the crate accesses the file system.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the registry loads the files and folders it is told to"
+    reason = "the registry reads the files and folders it is asked to load"
 )]
 
 use std::{
@@ -12,27 +12,27 @@ use std::{
 
 use crate::error::{PromptError, PromptErrorKind};
 
-/// Reads a template's file, without the mark that some editors put first.
+/// Reads a template file and strips the byte order mark that some editors write.
 pub(super) fn read(path: &Path) -> Result<String, PromptError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
-        Err(fault) => Err(PromptError::caused(
+        Err(error) => Err(PromptError::with_source(
             PromptErrorKind::Io { path: path.to_owned() },
-            fault,
+            error,
         )),
     }
 }
 
-/// The files below a folder that have this extension, each with the name of its template, sorted.
+/// Lists the files with this extension in a folder and its subfolders with their template names, sorted by name.
 pub(super) fn list(folder: &Path, extension: &str) -> Result<Vec<(String, PathBuf)>, PromptError> {
     let mut found = Vec::new();
-    let mut waiting = vec![(String::new(), folder.to_owned())];
-    while let Some((prefix, folder)) = waiting.pop() {
-        let unreadable = |fault| PromptError::caused(PromptErrorKind::Io { path: folder.clone() }, fault);
+    let mut pending = vec![(String::new(), folder.to_owned())];
+    while let Some((prefix, folder)) = pending.pop() {
+        let unreadable = |error| PromptError::with_source(PromptErrorKind::Io { path: folder.clone() }, error);
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
-            match visit(&entry.map_err(unreadable)?, &prefix, extension).map_err(unreadable)? {
-                Some(Visited::File(name, path)) => found.push((name, path)),
-                Some(Visited::Folder(name, path)) => waiting.push((name + "/", path)),
+            match classify(&entry.map_err(unreadable)?, &prefix, extension).map_err(unreadable)? {
+                Some(Found::File(name, path)) => found.push((name, path)),
+                Some(Found::Folder(name, path)) => pending.push((name + "/", path)),
                 None => {}
             }
         }
@@ -41,13 +41,13 @@ pub(super) fn list(folder: &Path, extension: &str) -> Result<Vec<(String, PathBu
     Ok(found)
 }
 
-/// What an entry of a folder is, with its name among the templates.
-enum Visited {
+/// A relevant entry of a folder, with its template name or name prefix.
+enum Found {
     File(String, PathBuf),
     Folder(String, PathBuf),
 }
 
-fn visit(entry: &DirEntry, prefix: &str, extension: &str) -> io::Result<Option<Visited>> {
+fn classify(entry: &DirEntry, prefix: &str, extension: &str) -> io::Result<Option<Found>> {
     let path = entry.path();
     let Some(name) = path
         .file_name()
@@ -57,15 +57,15 @@ fn visit(entry: &DirEntry, prefix: &str, extension: &str) -> io::Result<Option<V
         return Ok(None);
     };
     if entry.file_type()?.is_dir() {
-        return Ok(Some(Visited::Folder(format!("{prefix}{name}"), path)));
+        return Ok(Some(Found::Folder(format!("{prefix}{name}"), path)));
     }
-    // Links to folders are not followed: they may lead round in a circle.
+    // Symbolic links to folders are not followed because they may form a cycle.
     let template = name.strip_suffix(extension).and_then(|stem| stem.strip_suffix('.'));
     match template
         .filter(|stem| !stem.is_empty())
         .map(|stem| format!("{prefix}{stem}"))
     {
-        Some(name) if fs::metadata(&path)?.is_file() => Ok(Some(Visited::File(name, path))),
+        Some(name) if fs::metadata(&path)?.is_file() => Ok(Some(Found::File(name, path))),
         _ => Ok(None),
     }
 }

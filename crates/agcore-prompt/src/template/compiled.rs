@@ -1,4 +1,4 @@
-//! [`Compiled`]: a template's source with its nodes; and [`Partials`], where others are found.
+//! [`Compiled`]: a parsed template with its source; [`Partials`]: lookup of other templates.
 
 use std::fmt;
 
@@ -8,45 +8,45 @@ use super::{
 };
 use crate::error::{Location, PromptError, PromptErrorKind};
 
-/// Bytes that a variable is guessed to print.
-const GUESSED_PRINT: usize = 16;
+/// The estimated length of a printed variable in bytes.
+const ESTIMATED_VALUE_LEN: usize = 16;
 
-/// Elements that a list is guessed to have.
-const GUESSED_ELEMENTS: usize = 8;
+/// The estimated number of elements in a list.
+const ESTIMATED_ELEMENTS: usize = 8;
 
-/// Output that is made room for before anything is rendered, at most.
-const MOST_ROOM: usize = 64 << 10;
+/// The largest output buffer, in bytes, that is allocated before rendering starts.
+const MAX_ESTIMATED_LEN: usize = 64 << 10;
 
-/// A template's source with its nodes.
+/// A parsed template with its source.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     name: Option<Box<str>>,
     source: Box<str>,
     nodes: Block,
     depth: usize,
-    room: usize,
+    estimated_len: usize,
 }
 
-/// Where a template finds other templates.
+/// A collection in which a template looks up its partials.
 pub(crate) trait Partials: fmt::Debug + Send + Sync {
-    /// The template of this name, or why it does not compile.
+    /// Returns the template with this name, or the error if it does not compile.
     fn find(&self, name: &str) -> Option<Result<&Compiled, PromptError>>;
 
-    /// All names, for suggestions.
+    /// Returns all names, for suggestions.
     fn names(&self) -> Vec<&str>;
 }
 
 impl Compiled {
-    /// Compiles a source; errors tell the name.
+    /// Parses a source. Errors contain the name.
     pub(crate) fn new(name: Option<&str>, source: String) -> Result<Self, PromptError> {
-        let program = parse(&source).map_err(|fault| fault.locate(name, &source))?;
-        let room = room(&program.nodes).min(MOST_ROOM);
+        let program = parse(&source).map_err(|error| error.locate(name, &source))?;
+        let estimated_len = estimated_len(&program.nodes).min(MAX_ESTIMATED_LEN);
         Ok(Self {
             name: name.map(Into::into),
             source: source.into(),
             nodes: program.nodes,
             depth: program.depth,
-            room,
+            estimated_len,
         })
     }
 
@@ -62,31 +62,34 @@ impl Compiled {
         &self.nodes
     }
 
-    /// How deep its blocks are nested.
+    /// Returns the nesting depth of its blocks.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// How large the output is guessed to be, in bytes.
-    pub(super) fn room(&self) -> usize {
-        self.room
+    /// Returns the estimated length of the output in bytes.
+    pub(super) fn estimated_len(&self) -> usize {
+        self.estimated_len
     }
 
-    /// An error at this place of the template.
+    /// Creates an error at a byte offset of the source.
     #[cold]
-    pub(super) fn error(&self, kind: PromptErrorKind, at: usize) -> PromptError {
-        PromptError::at(kind, Location::new(self.name(), &self.source, at))
+    pub(super) fn error(&self, kind: PromptErrorKind, offset: usize) -> PromptError {
+        PromptError::at(kind, Location::new(self.name(), &self.source, offset))
     }
 }
 
-/// How much these nodes are guessed to print.
-fn room(nodes: &[Node]) -> usize {
+/// Estimates the length of the output of these nodes in bytes.
+fn estimated_len(nodes: &[Node]) -> usize {
     let sizes = nodes.iter().map(|node| match node {
         Node::Text(text) => text.len(),
-        Node::Print(_) => GUESSED_PRINT,
-        Node::Branch(branch) => branch.arms.iter().map(|arm| room(&arm.body)).max().unwrap_or(0),
-        Node::Each(each) => room(&each.body).saturating_mul(GUESSED_ELEMENTS),
-        Node::Include(_) => GUESSED_PRINT,
+        Node::Print(_) => ESTIMATED_VALUE_LEN,
+        Node::Branch(branch) => {
+            let arms = branch.arms.iter().map(|arm| estimated_len(&arm.body));
+            arms.max().unwrap_or(0)
+        }
+        Node::Each(each) => estimated_len(&each.body).saturating_mul(ESTIMATED_ELEMENTS),
+        Node::Include(_) => ESTIMATED_VALUE_LEN,
     });
     sizes.fold(0, usize::saturating_add)
 }

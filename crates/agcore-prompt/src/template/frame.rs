@@ -1,19 +1,19 @@
-//! [`Frame`]: a block whose end the parser has not yet seen.
+//! [`Frame`]: an open block on the stack of the parser.
 
 use super::{
     node::{Arm, Block, Branch, Condition, Each, Node},
     path::Path,
 };
 
-/// A block whose end the parser has not yet seen.
+/// A block whose closing tag has not been parsed yet.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) keyword: &'static str,
-    /// Where its tag stands in the source.
-    pub(super) at: usize,
-    /// What the nodes being collected belong to.
+    /// The byte offset of the opening tag.
+    pub(super) offset: usize,
+    /// The part to which the nodes being parsed belong.
     pub(super) part: Part,
-    /// The nodes before the block.
+    /// The nodes that precede the block.
     outer: Vec<Node>,
     each: Option<(Path, Block)>,
     arms: Vec<Arm>,
@@ -29,10 +29,10 @@ pub(super) enum Part {
 }
 
 impl Frame {
-    pub(super) fn new(keyword: &'static str, part: Part, at: usize, outer: Vec<Node>) -> Self {
+    pub(super) fn new(keyword: &'static str, part: Part, offset: usize, outer: Vec<Node>) -> Self {
         Self {
             keyword,
-            at,
+            offset,
             part,
             outer,
             each: None,
@@ -41,7 +41,7 @@ impl Frame {
         }
     }
 
-    /// Ends the current part with this body and begins the next.
+    /// Ends the current part with this body and starts the next one.
     pub(super) fn switch(&mut self, next: Part, body: Block) {
         match std::mem::replace(&mut self.part, next) {
             Part::Loop(list) => self.each = Some((list, body)),
@@ -50,7 +50,7 @@ impl Frame {
         }
     }
 
-    /// Ends the last part with this body; gives back the nodes before the block with the block behind them.
+    /// Ends the last part with this body and returns the preceding nodes followed by the block.
     pub(super) fn close(mut self, body: Block) -> Vec<Node> {
         self.switch(Part::Otherwise, body);
         let mut rest = self.otherwise;

@@ -1,114 +1,114 @@
-//! [`Lexer`]: a template's source as text and tags.
+//! [`Lexer`]: splits the source of a template into text and tags.
 
-use super::fault::Fault;
+use super::parse_error::ParseError;
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
-/// A piece of a template.
+/// A token of a template.
 #[derive(Debug)]
-pub(super) enum Piece<'s> {
+pub(super) enum Token<'s> {
     Text(&'s str),
     Tag(Tag<'s>),
 }
 
-/// `{{ … }}`.
+/// A tag, `{{ … }}`.
 #[derive(Debug)]
 pub(super) struct Tag<'s> {
     pub(super) kind: TagKind<'s>,
-    /// Where the tag's braces begin and end.
+    /// The byte offsets of the opening braces and of the end of the closing braces.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether `~` trims the text before.
+    /// Whether `~` trims the text before the tag.
     pub(super) trims_before: bool,
-    /// Whether `~` trims the text behind.
+    /// Whether `~` trims the text after the tag.
     pub(super) trims_after: bool,
 }
 
-/// What a tag is, with what stands behind the sign that says so.
+/// The kind of a tag, with the content after the character that marks the kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TagKind<'s> {
     /// `{{! … }}`
     Comment,
     /// `{{name}}`
-    Print(Words<'s>),
+    Print(TagContent<'s>),
     /// `{{#block …}}`
-    Open(Words<'s>),
+    Open(TagContent<'s>),
     /// `{{else …}}`
-    Else(Words<'s>),
+    Else(TagContent<'s>),
     /// `{{/block}}`
-    Close(Words<'s>),
+    Close(TagContent<'s>),
     /// `{{> partial}}`
-    Include(Words<'s>),
+    Include(TagContent<'s>),
 }
 
-/// The inside of a tag without the blanks around it.
+/// The content of a tag, without surrounding whitespace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words<'s> {
+pub(super) struct TagContent<'s> {
     pub(super) text: &'s str,
-    /// Where it stands in the source.
-    pub(super) at: usize,
+    /// The byte offset of the text in the source.
+    pub(super) offset: usize,
 }
 
-impl<'s> Words<'s> {
-    pub(super) fn new(text: &'s str, at: usize) -> Self {
+impl<'s> TagContent<'s> {
+    pub(super) fn new(text: &'s str, offset: usize) -> Self {
         let trimmed = text.trim_start();
         Self {
-            at: at + text.len() - trimmed.len(),
+            offset: offset + text.len() - trimmed.len(),
             text: trimmed.trim_end(),
         }
     }
 
-    /// The words from this byte on.
-    fn behind(self, bytes: usize) -> Self {
-        Self::new(&self.text[bytes..], self.at + bytes)
+    /// Returns the content after the first `bytes` bytes.
+    fn skip(self, bytes: usize) -> Self {
+        Self::new(&self.text[bytes..], self.offset + bytes)
     }
 
-    /// The first word and what follows it.
-    pub(super) fn split(self) -> (&'s str, Self) {
+    /// Splits off the first word.
+    pub(super) fn split_word(self) -> (&'s str, Self) {
         let end = self.text.find(char::is_whitespace).unwrap_or(self.text.len());
-        (&self.text[..end], self.behind(end))
+        (&self.text[..end], self.skip(end))
     }
 }
 
-/// Cuts a source into text and tags.
+/// Splits a source into text and tags.
 #[derive(Debug)]
 pub(super) struct Lexer<'s> {
     source: &'s str,
-    /// The end of what was told.
-    at: usize,
-    /// Where the next tag is looked for: behind the braces of an escaped one.
-    tags_from: usize,
+    /// The byte offset of the first byte that has not been returned yet.
+    offset: usize,
+    /// The byte offset from which the next tag is searched. It is past the braces of an escaped tag.
+    search_from: usize,
 }
 
 impl<'s> Lexer<'s> {
     pub(super) fn new(source: &'s str) -> Self {
         Self {
             source,
-            at: 0,
-            tags_from: 0,
+            offset: 0,
+            search_from: 0,
         }
     }
 
-    /// The next piece; `None` at the end of the source.
+    /// Returns the next token, or `None` at the end of the source.
     ///
-    /// Pieces of text can follow each other where a tag is escaped; no text is empty.
-    pub(super) fn next(&mut self) -> Result<Option<Piece<'s>>, Fault> {
+    /// Text is never empty. Two text tokens can follow each other around an escaped tag.
+    pub(super) fn next(&mut self) -> Result<Option<Token<'s>>, ParseError> {
         while let Some(braces) = self.find_braces() {
-            let text = &self.source[self.at..braces];
+            let text = &self.source[self.offset..braces];
             let backslashes = text.len() - text.trim_end_matches('\\').len();
             if backslashes == 0 {
                 let text = self.text(braces);
                 return if text.is_some() {
                     Ok(text)
                 } else {
-                    self.tag().map(|tag| Some(Piece::Tag(tag)))
+                    self.tag().map(|tag| Some(Token::Tag(tag)))
                 };
             }
-            // A single backslash escapes the tag, the last of several stands for itself; either way one is dropped.
+            // One backslash escapes the tag. The last of several escapes the one before it. Either way one is dropped.
             let text = self.text(braces - 1);
-            self.at = braces;
-            self.tags_from = if backslashes == 1 { braces + OPEN.len() } else { braces };
+            self.offset = braces;
+            self.search_from = if backslashes == 1 { braces + OPEN.len() } else { braces };
             if text.is_some() {
                 return Ok(text);
             }
@@ -116,59 +116,61 @@ impl<'s> Lexer<'s> {
         Ok(self.text(self.source.len()))
     }
 
-    /// The text up to the tag that closes a raw block, in which nothing else has a meaning, and that tag.
-    pub(super) fn raw(&mut self) -> Option<(Option<Piece<'s>>, Tag<'s>)> {
-        let from = self.at;
+    /// Returns the verbatim text of a raw block and its closing tag, or `None` if there is no closing tag.
+    pub(super) fn raw(&mut self) -> Option<(Option<Token<'s>>, Tag<'s>)> {
+        let from = self.offset;
         let closing = self.source[from..]
             .match_indices('{')
             .find_map(|(braces, _)| raw_close(self.source, from + braces));
         closing.map(|tag| {
             let text = self.text(tag.start);
-            self.resume(tag.end);
+            self.advance_to(tag.end);
             (text, tag)
         })
     }
 
     fn find_braces(&self) -> Option<usize> {
-        self.source[self.tags_from..].find(OPEN).map(|at| self.tags_from + at)
+        self.source[self.search_from..]
+            .find(OPEN)
+            .map(|index| self.search_from + index)
     }
 
-    fn resume(&mut self, at: usize) {
-        self.at = at;
-        self.tags_from = at;
+    fn advance_to(&mut self, offset: usize) {
+        self.offset = offset;
+        self.search_from = offset;
     }
 
-    /// The text up to here, if there is any.
-    fn text(&mut self, end: usize) -> Option<Piece<'s>> {
-        let text = (end > self.at).then(|| Piece::Text(&self.source[self.at..end]));
-        self.resume(end);
+    /// Consumes the text up to `end` and returns it unless it is empty.
+    fn text(&mut self, end: usize) -> Option<Token<'s>> {
+        let text = (end > self.offset).then(|| Token::Text(&self.source[self.offset..end]));
+        self.advance_to(end);
         text
     }
 
-    /// The tag whose braces open here.
-    fn tag(&mut self) -> Result<Tag<'s>, Fault> {
-        let start = self.at;
+    /// Consumes the tag at the current offset.
+    fn tag(&mut self) -> Result<Tag<'s>, ParseError> {
+        let start = self.offset;
         let inside = &self.source[start + OPEN.len()..];
         let (inside, trims_before) = without_tilde(inside);
-        let at = self.source.len() - inside.len();
-        let (body, end) = body(inside).map_err(|close| {
+        let offset = self.source.len() - inside.len();
+        let (body, end) = split_body(inside).map_err(|close| {
             let name = if inside.starts_with('!') {
                 "the comment"
             } else {
                 "the tag"
             };
-            Fault::syntax(start, format!("{close} to close {name}"), "the end of the template")
+            ParseError::syntax(start, format!("{close} to close {name}"), "the end of the template")
         })?;
         let trims_after = body.ends_with('~');
-        let words = Words::new(body.strip_suffix('~').unwrap_or(body), at);
+        let content = TagContent::new(body.strip_suffix('~').unwrap_or(body), offset);
         let tag = Tag {
-            kind: kind(words)?,
+            kind: kind(content)?,
             start,
-            end: at + end,
+            end: offset + end,
             trims_before,
             trims_after,
         };
-        self.resume(tag.end);
+        self.advance_to(tag.end);
         Ok(tag)
     }
 }
@@ -177,17 +179,17 @@ fn without_tilde(text: &str) -> (&str, bool) {
     text.strip_prefix('~').map_or((text, false), |rest| (rest, true))
 }
 
-/// What stands before the braces that close a tag, and where these end; else the sign that is missing.
-fn body(inside: &str) -> Result<(&str, usize), &'static str> {
+/// Returns the text before the closing braces of a tag and the offset of their end, or the missing delimiter.
+fn split_body(inside: &str) -> Result<(&str, usize), &'static str> {
     let mut ends = inside.match_indices(CLOSE).map(|(end, _)| end);
     let end = match inside.strip_prefix("!--") {
         None => ends.next().ok_or(CLOSE)?,
-        // A comment that opens with dashes ends with dashes, and may hold tags.
+        // A comment that starts with dashes ends with dashes and may contain tags.
         Some(comment) => {
             let opening = inside.len() - comment.len();
             let closes = |end: &usize| {
-                let said = inside.get(opening..*end).unwrap_or_default();
-                said.strip_suffix('~').unwrap_or(said).ends_with("--")
+                let text = inside.get(opening..*end).unwrap_or_default();
+                text.strip_suffix('~').unwrap_or(text).ends_with("--")
             };
             ends.find(closes).ok_or("--}}")?
         }
@@ -195,40 +197,41 @@ fn body(inside: &str) -> Result<(&str, usize), &'static str> {
     Ok((&inside[..end], end + CLOSE.len()))
 }
 
-fn kind(words: Words<'_>) -> Result<TagKind<'_>, Fault> {
-    if words.text.starts_with('!') {
+fn kind(content: TagContent<'_>) -> Result<TagKind<'_>, ParseError> {
+    if content.text.starts_with('!') {
         return Ok(TagKind::Comment);
     }
-    if let Some(nested) = words.text.find(OPEN) {
-        return Err(Fault::unexpected(
-            words.at + nested,
+    if let Some(nested) = content.text.find(OPEN) {
+        return Err(ParseError::unexpected(
+            content.offset + nested,
             "}} to close the tag",
-            &words.text[nested..],
+            &content.text[nested..],
         ));
     }
-    Ok(match words.text.as_bytes().first() {
-        Some(b'#') => TagKind::Open(words.behind(1)),
-        Some(b'/') => TagKind::Close(words.behind(1)),
-        Some(b'>') => TagKind::Include(words.behind(1)),
-        _ => match words.split() {
+    Ok(match content.text.as_bytes().first() {
+        Some(b'#') => TagKind::Open(content.skip(1)),
+        Some(b'/') => TagKind::Close(content.skip(1)),
+        Some(b'>') => TagKind::Include(content.skip(1)),
+        _ => match content.split_word() {
             ("else", condition) => TagKind::Else(condition),
-            _ => TagKind::Print(words),
+            _ => TagKind::Print(content),
         },
     })
 }
 
-/// The tag that closes a raw block, if its braces open here. Looks at the tag alone, never further.
+/// Returns the closing tag of a raw block if it starts here. Reads only as far as the tag extends, so a scan over the
+/// whole block stays linear.
 fn raw_close(source: &str, start: usize) -> Option<Tag<'_>> {
     let (inside, trims_before) = without_tilde(source[start..].strip_prefix(OPEN)?);
     let name = inside.trim_start().strip_prefix('/')?.trim_start();
-    let (behind, trims_after) = without_tilde(name.strip_prefix("raw")?.trim_start());
-    let end = source.len() - behind.strip_prefix(CLOSE)?.len();
-    let words = Words {
+    let (rest, trims_after) = without_tilde(name.strip_prefix("raw")?.trim_start());
+    let end = source.len() - rest.strip_prefix(CLOSE)?.len();
+    let content = TagContent {
         text: "raw",
-        at: source.len() - name.len(),
+        offset: source.len() - name.len(),
     };
     Some(Tag {
-        kind: TagKind::Close(words),
+        kind: TagKind::Close(content),
         start,
         end,
         trims_before,

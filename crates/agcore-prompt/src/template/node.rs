@@ -1,23 +1,26 @@
-//! What a template is compiled to.
+//! [`Node`]: the compiled form of a template.
 
 use super::path::Path;
 
-/// Nodes in a row.
+/// The maximum nesting depth of blocks and partials together.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// A sequence of nodes.
 pub(super) type Block = Box<[Node]>;
 
-/// One step of a template.
+/// A node of a compiled template.
 #[derive(Debug)]
 #[repr(u8)]
 pub(super) enum Node {
-    /// Text, as it is.
+    /// Prints literal text.
     Text(Box<str>),
-    /// The value of a variable.
+    /// Prints the value of a variable.
     Print(Path),
-    /// The first arm whose condition holds.
+    /// Renders the first arm whose condition is true.
     Branch(Box<Branch>),
-    /// A block for each element.
+    /// Renders a body for each element.
     Each(Box<Each>),
-    /// Another template.
+    /// Renders another template.
     Include(Box<Include>),
 }
 
@@ -36,7 +39,7 @@ pub(super) struct Arm {
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) path: Path,
-    /// Whether the condition holds when the value does not (`unless`).
+    /// Whether the condition is inverted (`unless`).
     pub(super) negated: bool,
 }
 
@@ -50,10 +53,10 @@ pub(super) struct Each {
 #[derive(Debug)]
 pub(super) struct Include {
     pub(super) name: Box<str>,
-    /// The blanks before a tag that is alone on its line; each line of the partial gets them.
+    /// The whitespace before a standalone tag, which indents each line of the partial.
     pub(super) indent: Box<str>,
-    /// How many blocks are around the tag.
+    /// The number of blocks around the tag.
     pub(super) depth: usize,
-    /// Where the tag stands in the source.
-    pub(super) at: usize,
+    /// The byte offset of the tag.
+    pub(super) offset: usize,
 }

@@ -1,4 +1,4 @@
-//! [`Output`]: what is rendered, held to its size limit and indented where a partial is.
+//! [`Output`]: enforces the size limit and indents partials.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use crate::{
     value::TextSink,
 };
 
-/// What is rendered, on its way to the writer.
+/// A wrapper around the writer that enforces the size limit and indents partials.
 pub(super) struct Output<'o, W: ?Sized> {
     writer: &'o mut W,
     limit: usize,
-    /// Bytes that may still be written.
-    left: usize,
-    /// The blanks before each line of the partials being rendered.
+    /// The number of bytes that may still be written.
+    remaining: usize,
+    /// The indentation of the partials being rendered.
     indent: String,
-    /// Where in these the blanks begin that the next text gets; none when it goes on with a line.
-    due: Option<usize>,
+    /// The offset in `indent` from which the indentation is written before the next text. `None` in the middle of a line.
+    pending: Option<usize>,
 }
 
-/// An output's indentation before a partial changed it.
+/// The indentation of an output before a partial changed it.
 pub(super) struct Indentation {
     len: usize,
-    due: Option<usize>,
-    left: usize,
+    pending: Option<usize>,
+    remaining: usize,
 }
 
 impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
@@ -31,58 +31,58 @@ impl<'o, W: fmt::Write + ?Sized> Output<'o, W> {
         Self {
             writer,
             limit,
-            left: limit,
+            remaining: limit,
             indent: String::new(),
-            due: None,
+            pending: None,
         }
     }
 
-    /// Indents each line that follows by these blanks too.
-    pub(super) fn indent(&mut self, blanks: &str) -> Indentation {
+    /// Adds whitespace to the indentation of the following lines and returns the previous indentation.
+    pub(super) fn indent(&mut self, whitespace: &str) -> Indentation {
         let before = Indentation {
             len: self.indent.len(),
-            due: self.due,
-            left: self.left,
+            pending: self.pending,
+            remaining: self.remaining,
         };
-        if !blanks.is_empty() {
-            self.indent.push_str(blanks);
-            // In the middle of a line only these blanks are due, not those around them.
-            self.due = self.due.or(Some(before.len));
+        if !whitespace.is_empty() {
+            self.indent.push_str(whitespace);
+            // In the middle of a line only the new whitespace is written, not the outer indentation.
+            self.pending = self.pending.or(Some(before.len));
         }
         before
     }
 
-    /// Goes back to an earlier indentation.
-    pub(super) fn unindent(&mut self, before: &Indentation) {
+    /// Restores a previous indentation.
+    pub(super) fn restore(&mut self, before: &Indentation) {
         self.indent.truncate(before.len);
-        if self.left == before.left {
-            self.due = before.due;
+        if self.remaining == before.remaining {
+            self.pending = before.pending;
         }
     }
 
     #[inline]
     fn write(&mut self, text: &str) -> Result<(), PromptError> {
-        let Some(left) = self.left.checked_sub(text.len()) else {
+        let Some(remaining) = self.remaining.checked_sub(text.len()) else {
             return Err(PromptErrorKind::Size { limit: self.limit }.into());
         };
-        self.left = left;
+        self.remaining = remaining;
         self.writer
             .write_str(text)
-            .map_err(|fault| PromptError::caused(PromptErrorKind::Write, fault))
+            .map_err(|error| PromptError::with_source(PromptErrorKind::Write, error))
     }
 
     #[cold]
     fn write_indented(&mut self, text: &str) -> Result<(), PromptError> {
         let indent = std::mem::take(&mut self.indent);
-        let written = text.split_inclusive('\n').try_for_each(|line| {
-            if let Some(from) = self.due.take() {
+        let result = text.split_inclusive('\n').try_for_each(|line| {
+            if let Some(from) = self.pending.take() {
                 self.write(&indent[from..])?;
             }
-            self.due = line.ends_with('\n').then_some(0);
+            self.pending = line.ends_with('\n').then_some(0);
             self.write(line)
         });
         self.indent = indent;
-        written
+        result
     }
 }
 

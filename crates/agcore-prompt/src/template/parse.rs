@@ -1,27 +1,26 @@
-//! Source to nodes.
+//! The parser: converts a source into nodes.
 //!
-//! One pass over the lexer's pieces with the open blocks on a stack of its own: nothing here recurses.
+//! It makes one pass over the tokens and keeps the open blocks on an explicit stack, so it never recurses.
 
 use super::{
-    depth::MAX_DEPTH,
-    fault::Fault,
     frame::{Frame, Part},
-    lexer::{Lexer, Piece, Tag, TagKind, Words},
-    node::{Block, Condition, Include, Node},
+    lexer::{Lexer, Tag, TagContent, TagKind, Token},
+    node::{Block, Condition, Include, MAX_DEPTH, Node},
+    parse_error::ParseError,
     path::{Path, is_template_name},
     space::{Trim, trims},
 };
 
-/// A template's source as nodes.
+/// A parsed source.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) nodes: Block,
-    /// How deep blocks are nested.
+    /// The nesting depth of the blocks.
     pub(super) depth: usize,
 }
 
-/// Compiles a source.
-pub(super) fn parse(source: &str) -> Result<Program, Fault> {
+/// Parses a source.
+pub(super) fn parse(source: &str) -> Result<Program, ParseError> {
     let mut parser = Parser {
         source,
         nodes: Vec::new(),
@@ -31,10 +30,10 @@ pub(super) fn parse(source: &str) -> Result<Program, Fault> {
         depth: 0,
     };
     let mut lexer = Lexer::new(source);
-    while let Some(piece) = lexer.next()? {
-        match piece {
-            Piece::Text(text) => parser.text(text),
-            Piece::Tag(tag) => parser.tag(&tag, &mut lexer)?,
+    while let Some(token) = lexer.next()? {
+        match token {
+            Token::Text(text) => parser.text(text),
+            Token::Tag(tag) => parser.tag(&tag, &mut lexer)?,
         }
     }
     parser.push_text(parser.text);
@@ -43,7 +42,7 @@ pub(super) fn parse(source: &str) -> Result<Program, Fault> {
             nodes: parser.nodes.into(),
             depth: parser.depth,
         }),
-        Some(open) => Err(unclosed(open.keyword, open.at)),
+        Some(open) => Err(unclosed(open.keyword, open.offset)),
     }
 }
 
@@ -52,9 +51,9 @@ struct Parser<'s> {
     /// The nodes of the innermost open block.
     nodes: Vec<Node>,
     frames: Vec<Frame>,
-    /// What the latest tag leaves out of the text behind it.
+    /// What the previous tag trims from the start of the text after it.
     trim: Trim,
-    /// Text of which the next tag may leave something out.
+    /// The latest text, from whose end the next tag may trim.
     text: &'s str,
     depth: usize,
 }
@@ -66,25 +65,25 @@ impl<'s> Parser<'s> {
         self.push_text(before);
     }
 
-    fn tag(&mut self, tag: &Tag<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
-        let blanks = self.trim_around(tag);
+    fn tag(&mut self, tag: &Tag<'s>, lexer: &mut Lexer<'s>) -> Result<(), ParseError> {
+        let indent = self.trim_around(tag);
         match tag.kind {
             TagKind::Comment => Ok(()),
-            TagKind::Print(words) => {
-                self.nodes.push(Node::Print(Path::parse(words)?));
+            TagKind::Print(content) => {
+                self.nodes.push(Node::Print(Path::parse(content)?));
                 Ok(())
             }
-            TagKind::Open(words) => self.open(tag, words, lexer),
-            TagKind::Else(words) => self.switch(tag, words),
-            TagKind::Close(words) => self.close(tag, words),
-            TagKind::Include(words) => self.include(tag, words, blanks),
+            TagKind::Open(content) => self.open(tag, content, lexer),
+            TagKind::Else(content) => self.switch(tag, content),
+            TagKind::Close(content) => self.close(tag, content),
+            TagKind::Include(content) => self.include(tag, content, indent),
         }
     }
 
-    /// Leaves out what the tag trims; gives back the blanks before a tag that is alone on its line.
+    /// Trims the text around the tag and returns the whitespace before a standalone tag.
     fn trim_around(&mut self, tag: &Tag<'_>) -> &'s str {
-        let (before, behind) = trims(self.source, tag);
-        self.trim = behind;
+        let (before, after) = trims(self.source, tag);
+        self.trim = after;
         let text = std::mem::take(&mut self.text);
         let rest = before.end(text);
         self.push_text(rest);
@@ -97,23 +96,23 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn open(&mut self, tag: &Tag<'s>, words: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
-        let (name, argument) = words.split();
+    fn open(&mut self, tag: &Tag<'s>, content: TagContent<'s>, lexer: &mut Lexer<'s>) -> Result<(), ParseError> {
+        let (name, argument) = content.split_word();
         let (keyword, part) = match name {
             "if" => ("if", Part::Arm(condition(argument, false)?)),
             "unless" => ("unless", Part::Arm(condition(argument, true)?)),
             "each" => ("each", Part::Loop(Path::parse(argument)?)),
             "raw" => ("raw", Part::Otherwise),
             _ => {
-                return Err(Fault::unexpected(
-                    words.at,
-                    "the block if, unless, each or raw",
-                    words.text,
+                return Err(ParseError::unexpected(
+                    content.offset,
+                    "a block name (if, unless, each or raw)",
+                    content.text,
                 ));
             }
         };
         if self.frames.len() == MAX_DEPTH {
-            return Err(Fault::depth(tag.start, MAX_DEPTH));
+            return Err(ParseError::depth(tag.start, MAX_DEPTH));
         }
         self.depth = self.depth.max(self.frames.len() + 1);
         if keyword == "raw" {
@@ -124,56 +123,60 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    /// Takes over all up to the end of a raw block.
-    fn raw(&mut self, tag: &Tag<'s>, argument: Words<'s>, lexer: &mut Lexer<'s>) -> Result<(), Fault> {
+    /// Adds the content of a raw block as text.
+    fn raw(&mut self, tag: &Tag<'s>, argument: TagContent<'s>, lexer: &mut Lexer<'s>) -> Result<(), ParseError> {
         if !argument.text.is_empty() {
-            return Err(Fault::unexpected(argument.at, "}} after raw", argument.text));
+            return Err(ParseError::unexpected(argument.offset, "}} after raw", argument.text));
         }
         let (text, close) = lexer.raw().ok_or_else(|| unclosed("raw", tag.start))?;
-        if let Some(Piece::Text(text)) = text {
+        if let Some(Token::Text(text)) = text {
             self.text(text);
         }
         self.trim_around(&close);
         Ok(())
     }
 
-    fn switch(&mut self, tag: &Tag<'_>, words: Words<'_>) -> Result<(), Fault> {
+    fn switch(&mut self, tag: &Tag<'_>, content: TagContent<'_>) -> Result<(), ParseError> {
         let frame = match self.frames.last_mut() {
             None => {
-                return Err(Fault::unexpected(
+                return Err(ParseError::unexpected(
                     tag.start,
-                    "an open block around else",
+                    "an open block for this {{else}}",
                     self.tag_text(tag),
                 ));
             }
             Some(frame) if matches!(frame.part, Part::Otherwise) => {
-                let expected = format!("{{{{/{}}}}} behind the block's last else", frame.keyword);
-                return Err(Fault::unexpected(tag.start, expected, self.tag_text(tag)));
+                let expected = format!("{{{{/{}}}}} after the last {{{{else}}}} of the block", frame.keyword);
+                return Err(ParseError::unexpected(tag.start, expected, self.tag_text(tag)));
             }
             Some(frame) => frame,
         };
-        let next = match words.split() {
+        let next = match content.split_word() {
             ("", _) => Part::Otherwise,
             ("if", argument) => Part::Arm(condition(argument, false)?),
             ("unless", argument) => Part::Arm(condition(argument, true)?),
             _ => {
-                return Err(Fault::unexpected(words.at, "}}, if or unless after else", words.text));
+                return Err(ParseError::unexpected(
+                    content.offset,
+                    "}}, if or unless after else",
+                    content.text,
+                ));
             }
         };
         frame.switch(next, std::mem::take(&mut self.nodes).into());
         Ok(())
     }
 
-    fn close(&mut self, tag: &Tag<'_>, words: Words<'_>) -> Result<(), Fault> {
+    fn close(&mut self, tag: &Tag<'_>, content: TagContent<'_>) -> Result<(), ParseError> {
         let frame = match self.frames.pop() {
-            Some(frame) if frame.keyword == words.text => frame,
+            Some(frame) if frame.keyword == content.text => frame,
             Some(frame) => {
-                let line = self.source[..frame.at].matches('\n').count() + 1;
-                let expected = format!("{{{{/{0}}}}} to close {{{{#{0}}}}} of line {line}", frame.keyword);
-                return Err(Fault::unexpected(tag.start, expected, self.tag_text(tag)));
+                let line = self.source[..frame.offset].matches('\n').count() + 1;
+                let expected = format!("{{{{/{0}}}}} to close the {{{{#{0}}}}} on line {line}", frame.keyword);
+                return Err(ParseError::unexpected(tag.start, expected, self.tag_text(tag)));
             }
             None => {
-                return Err(Fault::unexpected(
+                return Err(ParseError::unexpected(
                     tag.start,
                     "an open block to close",
                     self.tag_text(tag),
@@ -185,15 +188,19 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn include(&mut self, tag: &Tag<'_>, words: Words<'_>, indent: &str) -> Result<(), Fault> {
-        let (name, rest) = words.split();
+    fn include(&mut self, tag: &Tag<'_>, content: TagContent<'_>, indent: &str) -> Result<(), ParseError> {
+        let (name, rest) = content.split_word();
         if !is_template_name(name) {
-            return Err(Fault::unexpected(words.at, "the name of a partial", words.text));
+            return Err(ParseError::unexpected(
+                content.offset,
+                "the name of a partial",
+                content.text,
+            ));
         }
         if !rest.text.is_empty() {
-            return Err(Fault::unexpected(
-                rest.at,
-                "}} (a partial sees what is around it)",
+            return Err(ParseError::unexpected(
+                rest.offset,
+                "}} (partials take no arguments: they see all names in scope)",
                 rest.text,
             ));
         }
@@ -202,7 +209,7 @@ impl<'s> Parser<'s> {
             name: name.into(),
             indent: indent.into(),
             depth,
-            at: tag.start,
+            offset: tag.start,
         })));
         Ok(())
     }
@@ -212,16 +219,16 @@ impl<'s> Parser<'s> {
     }
 }
 
-fn condition(words: Words<'_>, negated: bool) -> Result<Condition, Fault> {
+fn condition(content: TagContent<'_>, negated: bool) -> Result<Condition, ParseError> {
     Ok(Condition {
-        path: Path::parse(words)?,
+        path: Path::parse(content)?,
         negated,
     })
 }
 
-fn unclosed(keyword: &str, at: usize) -> Fault {
-    Fault::syntax(
-        at,
+fn unclosed(keyword: &str, offset: usize) -> ParseError {
+    ParseError::syntax(
+        offset,
         format!("{{{{/{keyword}}}}} to close {{{{#{keyword}}}}}"),
         "the end of the template",
     )

@@ -1,21 +1,20 @@
-//! Nodes and data to text.
+//! The renderer: writes nodes and data as text.
 //!
-//! Values are borrowed, loops keep their state on the stack, and nothing is allocated per node. The recursion is as
-//! deep as blocks and partials nest, which is limited.
+//! Values are borrowed, loops keep their state on the stack, and no allocation is made per node. The recursion depth is the
+//! nesting depth of blocks and partials, which is limited.
 
 use std::fmt;
 
 use super::{
     compiled::{Compiled, Partials},
-    depth::MAX_DEPTH,
-    node::{Branch, Each, Include, Node},
+    node::{Branch, Each, Include, MAX_DEPTH, Node},
     options::RenderOptions,
     output::Output,
     path::Path,
-    scope::{Round, Scope},
+    scope::{Iteration, Scope},
 };
 use crate::{
-    error::{PromptError, PromptErrorKind, near_names},
+    error::{PromptError, PromptErrorKind, similar_names},
     value::{Data, TextSink, View, print},
 };
 
@@ -33,7 +32,7 @@ pub(super) fn render<'v, D: Data<'v>, W: fmt::Write + ?Sized>(
         partials,
         lenient: options.lenient,
     };
-    renderer.block(Place { template, depth: 0 }, template.nodes(), scope)
+    renderer.block(Position { template, depth: 0 }, template.nodes(), scope)
 }
 
 struct Renderer<'r, W: ?Sized> {
@@ -42,9 +41,9 @@ struct Renderer<'r, W: ?Sized> {
     lenient: bool,
 }
 
-/// The template being rendered, and how many levels of blocks and partials are around it.
+/// The template being rendered and the number of levels of blocks and partials around it.
 #[derive(Clone, Copy)]
-struct Place<'t> {
+struct Position<'t> {
     template: &'t Compiled,
     depth: usize,
 }
@@ -52,7 +51,7 @@ struct Place<'t> {
 impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
     fn block<'v, D: Data<'v>>(
         &mut self,
-        at: Place<'_>,
+        at: Position<'_>,
         nodes: &[Node],
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
@@ -73,20 +72,20 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
 
     fn branch<'v, D: Data<'v>>(
         &mut self,
-        at: Place<'_>,
+        at: Position<'_>,
         branch: &Branch,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
         let arm = branch.arms.iter().find(|arm| {
-            let holds = scope.find(&arm.condition.path).is_some_and(|view| view.is_true());
-            holds != arm.condition.negated
+            let is_true = scope.find(&arm.condition.path).is_some_and(|view| view.is_truthy());
+            is_true != arm.condition.negated
         });
         self.block(at, arm.map_or(&branch.otherwise, |arm| &arm.body), scope)
     }
 
     fn each<'v, D: Data<'v>>(
         &mut self,
-        at: Place<'_>,
+        at: Position<'_>,
         each: &Each,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
@@ -96,9 +95,9 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
             Some(other) => {
                 let kind = PromptErrorKind::NotAnArray {
                     path: each.list.text(),
-                    found: other.kind(),
+                    found: other.type_name(),
                 };
-                return Err(at.template.error(kind, each.list.at));
+                return Err(at.template.error(kind, each.list.offset));
             }
             None => {
                 self.missing(at, &each.list, scope)?;
@@ -110,19 +109,19 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
             return self.block(at, &each.otherwise, scope);
         }
         for (index, (key, element)) in list.parts().enumerate() {
-            let round = Round {
+            let iteration = Iteration {
                 index,
                 last: index + 1 == len,
                 key,
             };
-            self.block(at, &each.body, &scope.round(element, round))?;
+            self.block(at, &each.body, &scope.iteration(element, iteration))?;
         }
         Ok(())
     }
 
     fn include<'v, D: Data<'v>>(
         &mut self,
-        at: Place<'_>,
+        at: Position<'_>,
         include: &Include,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
@@ -132,29 +131,29 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
                 let known = self.partials.map(Partials::names).unwrap_or_default();
                 let name = include.name.clone().into_string();
                 let kind = PromptErrorKind::PartialNotFound {
-                    near: near_names(&name, known),
+                    near: similar_names(&name, known),
                     name,
                 };
-                return Err(at.template.error(kind, include.at));
+                return Err(at.template.error(kind, include.offset));
             }
         };
         let depth = at.depth + include.depth + 1;
         if depth + template.depth() > MAX_DEPTH {
             return Err(at
                 .template
-                .error(PromptErrorKind::Depth { limit: MAX_DEPTH }, include.at));
+                .error(PromptErrorKind::Depth { limit: MAX_DEPTH }, include.offset));
         }
         let before = self.out.indent(&include.indent);
-        self.block(Place { template, depth }, template.nodes(), scope)?;
-        self.out.unindent(&before);
+        self.block(Position { template, depth }, template.nodes(), scope)?;
+        self.out.restore(&before);
         Ok(())
     }
 
-    /// What happens when a variable has no value.
+    /// Handles a variable without a value: an error, unless the options are lenient.
     #[cold]
     fn missing<'v, D: Data<'v>>(
         &self,
-        at: Place<'_>,
+        at: Position<'_>,
         path: &Path,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
@@ -165,6 +164,6 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
             path: path.text(),
             near: scope.near(path),
         };
-        Err(at.template.error(kind, path.at))
+        Err(at.template.error(kind, path.offset))
     }
 }

@@ -1,50 +1,50 @@
-//! [`Scope`]: which names a template sees, and what they stand for.
+//! [`Scope`]: resolution of names.
 
 use super::path::{Base, Path};
 use crate::{
-    error::near_names,
+    error::similar_names,
     value::{Data, Segment, View},
 };
 
-/// Names that are looked at for a suggestion, at most.
-const MOST_NAMES: usize = 1000;
+/// The maximum number of names that are considered for a suggestion.
+const MAX_CANDIDATES: usize = 1000;
 
-/// What a template sees: the whole context, or an element of a loop and what is around the loop.
+/// The values that a template can access: the context, or an element of a loop and the scopes around the loop.
 pub(super) struct Scope<'s, 'v, D> {
     this: D,
-    /// The round of the loop; none for the whole context.
-    round: Option<Round<'v>>,
+    /// The current iteration of the loop, or `None` in the root scope.
+    iteration: Option<Iteration<'v>>,
     outer: Option<&'s Scope<'s, 'v, D>>,
 }
 
-/// One round of a loop.
+/// The state of one iteration of a loop.
 #[derive(Clone, Copy)]
-pub(super) struct Round<'v> {
+pub(super) struct Iteration<'v> {
     pub(super) index: usize,
     pub(super) last: bool,
     pub(super) key: Option<&'v str>,
 }
 
 impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
-    /// What is seen outside all loops.
+    /// Creates the root scope.
     pub(super) fn root(context: D) -> Self {
         Self {
             this: context,
-            round: None,
+            iteration: None,
             outer: None,
         }
     }
 
-    /// What is seen in one round of a loop.
-    pub(super) fn round(&'s self, element: D, round: Round<'v>) -> Self {
+    /// Creates the scope of one iteration of a loop.
+    pub(super) fn iteration(&'s self, element: D, iteration: Iteration<'v>) -> Self {
         Self {
             this: element,
-            round: Some(round),
+            iteration: Some(iteration),
             outer: Some(self),
         }
     }
 
-    /// What the path stands for, if there is such a thing.
+    /// Resolves a path.
     #[inline(always)]
     pub(super) fn find(&self, path: &Path) -> Option<View<'v, D>> {
         let (start, rest) = match path.base {
@@ -62,13 +62,14 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
         Some(found.view())
     }
 
-    /// Names like the one that a path fails at, as the whole path they would make.
+    /// Returns suggestions for a path that cannot be resolved: the whole path with the failing segment replaced by a
+    /// similar name.
     #[cold]
     pub(super) fn near(&self, path: &Path) -> Vec<String> {
         let (mut at, mut prefix, mut missing) = match (path.base, path.segments.split_first()) {
             (Base::This, Some((first, rest))) => (self.this, "this.".to_owned(), (first, rest)),
             (Base::Name, Some((first, rest))) => match self.name(first) {
-                None => return near_names(first.name(), self.names()),
+                None => return similar_names(first.name(), self.names()),
                 Some(data) => match rest.split_first() {
                     Some(next) => (data, format!("{}.", first.name()), next),
                     None => return Vec::new(),
@@ -80,14 +81,14 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
             prefix = format!("{prefix}{}.", missing.0.name());
             (at, missing) = (part, next);
         }
-        let names = at.parts().filter_map(|(name, _)| name).take(MOST_NAMES);
-        near_names(missing.0.name(), names)
+        let names = at.parts().filter_map(|(name, _)| name).take(MAX_CANDIDATES);
+        similar_names(missing.0.name(), names)
             .into_iter()
             .map(|name| prefix.clone() + &name)
             .collect()
     }
 
-    /// An element's fields come first, then outer names, then `item`.
+    /// Resolves a name: fields of the element first, then enclosing scopes, then `item`.
     #[inline(always)]
     fn name(&self, name: &Segment) -> Option<D> {
         let mut scope = self;
@@ -100,28 +101,28 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
                 None => break,
             }
         }
-        (name.name() == "item" && self.round.is_some()).then_some(self.this)
+        (name.name() == "item" && self.iteration.is_some()).then_some(self.this)
     }
 
     fn loop_variable(&self, base: Base) -> Option<View<'v, D>> {
-        let round = self.round?;
-        let index = View::Integer(round.index as i64);
+        let iteration = self.iteration?;
+        let index = View::Integer(iteration.index as i64);
         Some(match base {
-            Base::First => View::Bool(round.index == 0),
-            Base::Last => View::Bool(round.last),
-            Base::Key => round.key.map_or(index, View::Text),
+            Base::First => View::Bool(iteration.index == 0),
+            Base::Last => View::Bool(iteration.last),
+            Base::Key => iteration.key.map_or(index, View::Text),
             Base::Index | Base::Name | Base::This => index,
         })
     }
 
-    /// All names that are seen.
+    /// Returns all names in scope.
     fn names(&self) -> Vec<&'v str> {
         let scopes = std::iter::successors(Some(self), |scope| scope.outer);
         let names = scopes.flat_map(|scope| scope.this.parts().filter_map(|(name, _)| name));
         names
-            .take(MOST_NAMES)
+            .take(MAX_CANDIDATES)
             .chain(["this"])
-            .chain(self.round.map(|_| "item"))
+            .chain(self.iteration.map(|_| "item"))
             .collect()
     }
 }

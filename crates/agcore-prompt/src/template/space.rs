@@ -1,11 +1,11 @@
-//! Blanks around tags: what `~` trims, and lines that hold only a block tag.
+//! Whitespace around tags: trimming with `~`, and standalone tags.
 //!
-//! As in Handlebars (<https://handlebarsjs.com/guide/expressions.html#whitespace-control>): a tag that prints nothing
-//! and is alone on its line takes the whole line with it.
+//! As in Handlebars (<https://handlebarsjs.com/guide/expressions.html#whitespace-control>), the whole line of a standalone
+//! tag, which prints nothing and is the only thing on its line, is removed.
 
 use super::lexer::{Tag, TagKind};
 
-/// What of the text next to a tag is left out.
+/// What a tag trims from the text next to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trim {
     /// Nothing.
@@ -13,13 +13,17 @@ pub(super) enum Trim {
     None,
     /// The rest of the tag's line.
     Line,
-    /// All blanks, line ends included.
+    /// All whitespace, including line breaks.
     All,
 }
 
-/// What of the text before and behind the tag is left out.
+/// Returns what a tag trims from the text before it and after it.
 pub(super) fn trims(source: &str, tag: &Tag<'_>) -> (Trim, Trim) {
-    let line = if is_alone(source, tag) { Trim::Line } else { Trim::None };
+    let line = if is_standalone(source, tag) {
+        Trim::Line
+    } else {
+        Trim::None
+    };
     (
         if tag.trims_before { Trim::All } else { line },
         if tag.trims_after { Trim::All } else { line },
@@ -27,7 +31,7 @@ pub(super) fn trims(source: &str, tag: &Tag<'_>) -> (Trim, Trim) {
 }
 
 impl Trim {
-    /// The text without what is left out at its end.
+    /// Trims the end of a text.
     pub(super) fn end(self, text: &str) -> &str {
         match self {
             Self::None => text,
@@ -36,33 +40,32 @@ impl Trim {
         }
     }
 
-    /// The text without what is left out at its start.
+    /// Trims the start of a text.
     pub(super) fn start(self, text: &str) -> &str {
         match self {
             Self::None => text,
             Self::Line => {
                 let rest = text.trim_start_matches(is_blank);
-                line_end(rest).unwrap_or(rest)
+                strip_line_end(rest).unwrap_or(rest)
             }
             Self::All => text.trim_start(),
         }
     }
 }
 
-/// Whether a tag that prints nothing stands alone on its line. The end of the source ends a line only right behind
-/// the tag.
-fn is_alone(source: &str, tag: &Tag<'_>) -> bool {
+/// Returns whether a tag is standalone. The end of the source counts as the end of a line only directly after the tag.
+fn is_standalone(source: &str, tag: &Tag<'_>) -> bool {
     if matches!(tag.kind, TagKind::Print(_)) {
         return false;
     }
     let before = source[..tag.start].trim_end_matches(is_blank);
-    let behind = &source[tag.end..];
+    let after = &source[tag.end..];
     (before.is_empty() || before.ends_with('\n'))
-        && (behind.is_empty() || line_end(behind.trim_start_matches(is_blank)).is_some())
+        && (after.is_empty() || strip_line_end(after.trim_start_matches(is_blank)).is_some())
 }
 
-/// What follows the line end that the text starts with.
-fn line_end(text: &str) -> Option<&str> {
+/// Strips a line break from the start of a text.
+fn strip_line_end(text: &str) -> Option<&str> {
     text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'))
 }
 

@@ -1,4 +1,4 @@
-//! What a template asks for: variables and partials.
+//! The variables and partials that a template uses.
 
 use super::{
     compiled::Compiled,
@@ -7,28 +7,28 @@ use super::{
 };
 use crate::value::{Map, Segment};
 
-/// The variables, in the order of their first use.
+/// Returns the variables in the order of their first use.
 pub(super) fn variables(template: &Compiled) -> Vec<String> {
-    let mut needs = Needs::default();
-    needs.block(template.nodes(), "");
-    needs.variables.keys().map(str::to_owned).collect()
+    let mut names = Names::default();
+    names.block(template.nodes(), "");
+    names.variables.keys().map(str::to_owned).collect()
 }
 
-/// The names of the partials, in the order of their first use.
+/// Returns the names of the partials in the order of their first use.
 pub(super) fn partials(template: &Compiled) -> Vec<String> {
-    let mut needs = Needs::default();
-    needs.block(template.nodes(), "");
-    needs.partials.keys().map(str::to_owned).collect()
+    let mut names = Names::default();
+    names.block(template.nodes(), "");
+    names.partials.keys().map(str::to_owned).collect()
 }
 
 #[derive(Default)]
-struct Needs {
+struct Names {
     variables: Map<()>,
     partials: Map<()>,
 }
 
-impl Needs {
-    /// Notes what nodes need whose `this` has this name; the whole context has the empty name.
+impl Names {
+    /// Collects the names that nodes use. `this` is the name of their `this`, which is empty for the root context.
     fn block(&mut self, nodes: &[Node], this: &str) {
         for node in nodes {
             match node {
@@ -63,18 +63,18 @@ impl Needs {
     }
 }
 
-/// The name of a path's value where `this` has that name; none for what a loop counts.
+/// Returns the full name of the value of a path, or `None` for a loop variable such as `@index`.
 fn full_name(path: &Path, this: &str) -> Option<String> {
-    let steps = match path.base {
+    let segments = match path.base {
         Base::Name | Base::This => &*path.segments,
         Base::Index | Base::First | Base::Last | Base::Key => return None,
     };
     let is_item =
-        path.base == Base::Name && !this.is_empty() && steps.first().is_some_and(|step| step.name() == "item");
-    let steps = if is_item { &steps[1..] } else { steps };
+        path.base == Base::Name && !this.is_empty() && segments.first().is_some_and(|segment| segment.name() == "item");
+    let segments = if is_item { &segments[1..] } else { segments };
     let names = Some(this)
         .filter(|this| !this.is_empty())
         .into_iter()
-        .chain(steps.iter().map(Segment::name));
+        .chain(segments.iter().map(Segment::name));
     Some(names.collect::<Vec<_>>().join("."))
 }

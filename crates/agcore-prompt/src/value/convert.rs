@@ -1,4 +1,4 @@
-//! Rust types to [`Value`].
+//! Conversions from Rust types into [`Value`].
 
 use std::{
     borrow::Cow,
@@ -53,7 +53,7 @@ impl From<f32> for Value {
     }
 }
 
-/// The `f64` that prints like the `f32`: 0.1, not 0.10000000149011612.
+/// Returns the `f64` that prints like the `f32`: 0.1 instead of 0.10000000149011612.
 pub(super) fn widen(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| number.into())
 }
@@ -136,7 +136,7 @@ impl<T: Clone + Into<Self>> From<&[T]> for Value {
     }
 }
 
-/// An array.
+/// Collects the items into an array.
 impl<T: Into<Self>> FromIterator<T> for Value {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         Self::Array(elements.into_iter().map(Into::into).collect())
@@ -155,12 +155,11 @@ impl<N: Into<Arc<str>>, V: Into<Self>> From<BTreeMap<N, V>> for Value {
     }
 }
 
-/// A hash map has no order of its own: the fields are put in the order of their names, so that a prompt is the same
-/// each time.
+/// Sorts the fields by name. A hash map has no stable order, and a prompt must be the same each time.
 impl<N: Into<Arc<str>>, V: Into<Self>, S> From<HashMap<N, V, S>> for Value {
     fn from(entries: HashMap<N, V, S>) -> Self {
         let mut entries: Vec<(Arc<str>, V)> = entries.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Self::Object(entries.into_iter().collect())
     }
 }
@@ -187,11 +186,13 @@ impl From<serde_json::Map<String, serde_json::Value>> for Value {
 
 impl From<&serde_json::Number> for Value {
     fn from(number: &serde_json::Number) -> Self {
-        let whole = number
+        let integer = number
             .as_i64()
             .map(Self::Integer)
             .or_else(|| number.as_u64().map(Self::Unsigned));
-        whole.or_else(|| number.as_f64().map(Self::Float)).unwrap_or(Self::Null)
+        integer
+            .or_else(|| number.as_f64().map(Self::Float))
+            .unwrap_or(Self::Null)
     }
 }
 
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_usual_types() {
+    fn converts_common_types() {
         check((), "null");
         check(true, "true");
         check(-7i8, "-7");

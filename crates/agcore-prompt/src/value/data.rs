@@ -1,11 +1,11 @@
-//! [`Data`]: what the renderer needs to know of a value, be it a tree or a snapshot.
+//! [`Data`]: the interface through which the renderer reads trees and snapshots.
 
 use super::{
-    name::Mark,
+    fingerprint::Fingerprint,
     tree::{Object, Value},
 };
 
-/// One value as the renderer sees it; `D` is the value itself again, where it has parts.
+/// The type and content of a value. Containers hold the handle `D`, through which their parts are accessed.
 pub(crate) enum View<'v, D> {
     Null,
     Bool(bool),
@@ -17,26 +17,26 @@ pub(crate) enum View<'v, D> {
     Object(D),
 }
 
-/// A cheap handle on a value that lives for `'v`.
+/// A cheap handle to a value that lives for `'v`.
 pub(crate) trait Data<'v>: Copy {
-    /// What the value is.
+    /// Returns the type and content of the value.
     fn view(self) -> View<'v, Self>;
 
-    /// The part of an object or an array that the segment names.
+    /// Returns the field of an object or the element of an array that the segment refers to.
     fn part(self, segment: &Segment) -> Option<Self>;
 
-    /// The parts of an object (with their names) or of an array; none of anything else.
+    /// Returns the fields of an object with their names, or the elements of an array. Other values have no parts.
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)>;
 
-    /// How many parts there are.
+    /// Returns the number of parts.
     fn len(self) -> usize;
 }
 
-/// One step of a path: a name, which is also an index when it is all digits.
+/// A segment of a path: a name, which is also an index if it consists of digits.
 #[derive(Debug)]
 pub(crate) struct Segment {
     name: Box<str>,
-    mark: Mark,
+    fingerprint: Fingerprint,
     index: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Segment {
         let digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
         Self {
             name: name.into(),
-            mark: Mark::new(name),
+            fingerprint: Fingerprint::new(name),
             index: if digits { name.parse().ok() } else { None },
         }
     }
@@ -54,15 +54,15 @@ impl Segment {
         &self.name
     }
 
-    /// The index, if the name is one.
+    /// Returns the index, if the name is one.
     pub(crate) fn index(&self) -> Option<usize> {
         self.index
     }
 }
 
 impl<D> View<'_, D> {
-    /// The kind of value, with its article, for errors.
-    pub(crate) fn kind(&self) -> &'static str {
+    /// Returns the type of the value with its article, for error messages.
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
@@ -76,8 +76,8 @@ impl<D> View<'_, D> {
 }
 
 impl<'v, D: Data<'v>> View<'v, D> {
-    /// Whether a condition on this value holds.
-    pub(crate) fn is_true(&self) -> bool {
+    /// Returns whether a condition on this value is true.
+    pub(crate) fn is_truthy(&self) -> bool {
         match *self {
             Self::Null => false,
             Self::Bool(flag) => flag,
@@ -108,7 +108,7 @@ impl<'v> Data<'v> for &'v Value {
     #[inline(always)]
     fn part(self, segment: &Segment) -> Option<Self> {
         match self {
-            Value::Object(object) => object.get_marked(&segment.name, segment.mark),
+            Value::Object(object) => object.get_with_fingerprint(&segment.name, segment.fingerprint),
             Value::Array(elements) => elements.get(segment.index()?),
             _ => None,
         }

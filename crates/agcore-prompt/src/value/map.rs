@@ -1,13 +1,13 @@
-//! [`Map`]: names to values, in the order in which they were inserted.
+//! [`Map`]: a map from names to values that keeps the insertion order.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
-use super::name::Mark;
+use super::fingerprint::Fingerprint;
 
-/// Up to this many entries a name is found by looking at each; with more there is an index.
-const SCANNED: usize = 16;
+/// The largest number of entries that are searched linearly. Larger maps have an index.
+const MAX_SCANNED: usize = 16;
 
-/// Names to values, in the order in which they were inserted.
+/// A map from names to values that keeps the insertion order.
 ///
 /// ```
 /// use agcore_prompt::Object;
@@ -25,13 +25,13 @@ pub struct Map<V> {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Entry<V> {
-    mark: Mark,
+    fingerprint: Fingerprint,
     name: Arc<str>,
     value: V,
 }
 
 impl<V> Map<V> {
-    /// An empty map.
+    /// Creates an empty map.
     pub const fn new() -> Self {
         Self {
             entries: Vec::new(),
@@ -39,90 +39,90 @@ impl<V> Map<V> {
         }
     }
 
-    /// An empty map with room for this many entries.
-    pub fn with_capacity(entries: usize) -> Self {
+    /// Creates an empty map with capacity for this many entries.
+    pub fn with_capacity(capacity: usize) -> Self {
         Self {
-            entries: Vec::with_capacity(entries),
+            entries: Vec::with_capacity(capacity),
             index: None,
         }
     }
 
-    /// The map with this entry set.
+    /// Inserts an entry and returns the map.
     #[must_use]
     pub fn with(mut self, name: impl Into<Arc<str>>, value: impl Into<V>) -> Self {
         self.insert(name, value);
         self
     }
 
-    /// Sets an entry; gives back the value it replaces, whose place in the order it takes.
+    /// Inserts an entry. If the name exists, its value is replaced in place and the old value returned.
     pub fn insert(&mut self, name: impl Into<Arc<str>>, value: impl Into<V>) -> Option<V> {
         let (name, value) = (name.into(), value.into());
-        if let Some(at) = self.position(&name) {
-            return Some(std::mem::replace(&mut self.entries[at].value, value));
+        if let Some(position) = self.position(&name) {
+            return Some(std::mem::replace(&mut self.entries[position].value, value));
         }
         if let Some(index) = &mut self.index {
             index.insert(Arc::clone(&name), self.entries.len());
         }
         self.entries.push(Entry {
-            mark: Mark::new(&name),
+            fingerprint: Fingerprint::new(&name),
             name,
             value,
         });
-        if self.index.is_none() && self.entries.len() > SCANNED {
+        if self.index.is_none() && self.entries.len() > MAX_SCANNED {
             self.index = Some(
                 self.entries
                     .iter()
                     .enumerate()
-                    .map(|(at, entry)| (Arc::clone(&entry.name), at))
+                    .map(|(position, entry)| (Arc::clone(&entry.name), position))
                     .collect(),
             );
         }
         None
     }
 
-    /// The value of this name.
+    /// Returns the value with this name.
     pub fn get(&self, name: &str) -> Option<&V> {
-        self.position(name).map(|at| &self.entries[at].value)
+        self.position(name).map(|position| &self.entries[position].value)
     }
 
-    /// The value of this name, to be changed.
+    /// Returns a mutable reference to the value with this name.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut V> {
-        self.position(name).map(|at| &mut self.entries[at].value)
+        self.position(name).map(|position| &mut self.entries[position].value)
     }
 
-    /// Whether there is a value of this name.
+    /// Returns whether there is a value with this name.
     pub fn contains_key(&self, name: &str) -> bool {
         self.position(name).is_some()
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Names and values in their order.
+    /// Returns an iterator over the names and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> + Clone {
         self.entries.iter().map(|entry| (&*entry.name, &entry.value))
     }
 
-    /// The names in their order.
+    /// Returns an iterator over the names in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.iter().map(|(name, _)| name)
     }
 
-    /// The value of this name, whose mark is known.
+    /// Returns the value with this name and fingerprint.
     #[inline(always)]
-    pub(super) fn get_marked(&self, name: &str, mark: Mark) -> Option<&V> {
+    pub(super) fn get_with_fingerprint(&self, name: &str, fingerprint: Fingerprint) -> Option<&V> {
         match &self.index {
-            Some(index) => index.get(name).map(|at| &self.entries[*at].value),
+            Some(index) => index.get(name).map(|position| &self.entries[*position].value),
             None => {
                 for entry in &self.entries {
-                    if entry.mark.is_same(&entry.name, mark, name) {
+                    if entry.fingerprint.matches(&entry.name, fingerprint, name) {
                         return Some(&entry.value);
                     }
                 }
@@ -151,7 +151,7 @@ impl<V: fmt::Debug> fmt::Debug for Map<V> {
     }
 }
 
-/// Two maps are equal when they hold the same entries in the same order.
+/// Two maps are equal if they contain the same entries in the same order.
 impl<V: PartialEq> PartialEq for Map<V> {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_entries_below_and_above_the_index() {
-        for len in [0, 1, SCANNED, SCANNED + 1, 1000] {
+    fn finds_entries_with_and_without_an_index() {
+        for len in [0, 1, MAX_SCANNED, MAX_SCANNED + 1, 1000] {
             let mut map: Map<usize> = (0..len).map(|at| (format!("k{at}"), at)).collect();
             assert_eq!(map.len(), len);
             for at in 0..len {

@@ -1,4 +1,4 @@
-//! How values look in a prompt: text and numbers plainly, nothing for null, arrays and objects as JSON.
+//! Printing of values: strings and numbers as they are, nothing for null, arrays and objects as JSON.
 
 use std::{convert::Infallible, fmt};
 
@@ -7,12 +7,12 @@ use super::{
     tree::Value,
 };
 
-/// Where printed text goes.
+/// A destination for printed text.
 pub(crate) trait TextSink {
-    /// Why text is refused.
+    /// The error of a failed write.
     type Error;
 
-    /// Takes a piece of text.
+    /// Writes a piece of text.
     fn text(&mut self, text: &str) -> Result<(), Self::Error>;
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn print_json<'v, S: TextSink>(view: View<'v, impl Data<'v>>, out: &m
         View::Integer(number) => out.text(itoa::Buffer::new().format(number)),
         View::Unsigned(number) => out.text(itoa::Buffer::new().format(number)),
         View::Float(number) if number.is_finite() => out.text(zmij::Buffer::new().format_finite(number)),
-        // JSON has no word for these.
+        // JSON cannot represent infinities and NaN.
         View::Float(_) => out.text("null"),
         View::Text(text) => quoted(text, out),
         View::Array(array) => container(array.parts(), ["[", "]"], out),
@@ -105,7 +105,7 @@ impl TextSink for fmt::Formatter<'_> {
     }
 }
 
-/// As a template prints the value.
+/// Prints the value as a template does.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(self.view(), f)

@@ -1,4 +1,4 @@
-//! serde's two sides: anything serializable to a [`Snapshot`], and a [`Value`] to anything.
+//! Serialization of any value into a [`Snapshot`], and of a [`Value`] into any format.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -6,25 +6,41 @@ use super::{map::Map, snapshot::Snapshot, tree::Value, writer::Writer};
 use crate::error::{PromptError, PromptErrorKind};
 
 impl Value {
-    /// The value as its `Serialize` tells it, in serde's JSON data model: structs and maps are objects, enum variants
-    /// with content are objects of one field, bytes are an array.
+    /// Converts any serializable value.
     ///
-    /// When a field comes twice, as `#[serde(flatten)]` may cause, the first stays.
+    /// The conversion follows serde's JSON data model: structs and maps become objects, enum variants with content become
+    /// objects with one field, and bytes become an array. If a field occurs twice, which `#[serde(flatten)]` may cause,
+    /// the first one is kept.
+    ///
+    /// ```
+    /// use agcore_prompt::{PromptTemplate, Value};
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct User {
+    ///     name: &'static str,
+    ///     age: u8,
+    /// }
+    ///
+    /// let user = Value::from_serialize(&User { name: "Ada", age: 36 })?;
+    /// assert_eq!(user.get("age"), Some(&Value::Integer(36)));
+    /// assert_eq!(PromptTemplate::compile("{{name}} ({{age}})")?.render(&user)?, "Ada (36)");
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
     ///
     /// # Errors
-    /// When the value's own `Serialize` fails, a map has keys that are not scalars, an integer fits neither `i64` nor
-    /// `u64`, or the value is nested more than 128 levels deep.
+    /// Fails if the `Serialize` implementation fails, a map has keys that are not scalars, an integer fits neither `i64`
+    /// nor `u64`, or the value is nested more than 128 levels deep.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, PromptError> {
         Ok(snapshot(value)?.root().to_value())
     }
 }
 
-/// Takes a snapshot of anything serializable.
+/// Takes a snapshot of any serializable value.
 pub(crate) fn snapshot<T: Serialize + ?Sized>(value: &T) -> Result<Snapshot, PromptError> {
-    let mut taken = Snapshot::new();
-    match value.serialize(Writer::new(&mut taken)) {
-        Ok(()) => Ok(taken),
-        Err(fault) => Err(PromptError::caused(PromptErrorKind::Context, fault)),
+    let mut snapshot = Snapshot::new();
+    match value.serialize(Writer::new(&mut snapshot)) {
+        Ok(()) => Ok(snapshot),
+        Err(error) => Err(PromptError::with_source(PromptErrorKind::Context, error)),
     }
 }
 

@@ -1,14 +1,14 @@
-//! [`Snapshot`]: a serializable value laid flat, so that taking it costs two growing buffers instead of a tree.
+//! [`Snapshot`]: a flattened serializable value, which needs two growing buffers instead of a tree.
 //!
-//! Cells stand in the order in which serde tells them. A container's cell says where the container ends, so its parts
-//! can be walked without a look inside; a field is a cell for the name followed by its value.
+//! Cells are stored in the order in which serde visits the values. The cell of a container stores where the container
+//! ends, so parts can be skipped without reading them. A field is a cell for the name followed by the value.
 
 use super::{
     data::{Data, Segment, View},
     tree::{Object, Value},
 };
 
-/// One scalar, the head of a container, or the name of a field.
+/// A scalar, the head of a container, or the name of a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cell {
     Null,
@@ -16,57 +16,63 @@ pub(super) enum Cell {
     Integer(i64),
     Unsigned(u64),
     Float(f64),
-    /// Text, or a field's name, that lies in the text buffer.
+    /// Text or a field name in the text buffer.
     Text {
         start: u32,
         len: u32,
     },
-    /// A field's name that the program's text holds, as those of structs do.
+    /// A static field name or variant name, as structs and enums have.
     Name(&'static str),
     Array(Extent),
     Object(Extent),
 }
 
-/// How many parts a container has, and the cell behind its last.
+/// The number of parts of a container, and the index of the cell after the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
     pub(super) parts: u32,
     pub(super) end: u32,
 }
 
-/// Cells and bytes of text that are made room for at once; enough for most contexts without a long list.
-const ROOM: (usize, usize) = (64, 1024);
+/// The initial capacity in cells. It suffices for most contexts without long lists.
+const INITIAL_CELLS: usize = 64;
 
-/// A serializable value laid flat.
+/// The initial capacity of the text buffer in bytes.
+const INITIAL_TEXT: usize = 1024;
+
+/// A flattened serializable value.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(super) cells: Vec<Cell>,
     pub(super) text: String,
 }
 
-/// One value inside a [`Snapshot`].
+/// A handle to a value inside a [`Snapshot`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SnapshotRef<'v> {
     snapshot: &'v Snapshot,
-    at: usize,
+    cell: usize,
 }
 
 impl Snapshot {
     pub(super) fn new() -> Self {
         Self {
-            cells: Vec::with_capacity(ROOM.0),
-            text: String::with_capacity(ROOM.1),
+            cells: Vec::with_capacity(INITIAL_CELLS),
+            text: String::with_capacity(INITIAL_TEXT),
         }
     }
 
-    /// The whole value.
+    /// Returns the root value.
     pub(crate) fn root(&self) -> SnapshotRef<'_> {
-        SnapshotRef { snapshot: self, at: 0 }
+        SnapshotRef {
+            snapshot: self,
+            cell: 0,
+        }
     }
 
-    /// The name of the field whose name's cell this is.
-    pub(super) fn name(&self, at: usize) -> &str {
-        match self.cells.get(at) {
+    /// Returns the field name stored in a cell.
+    pub(super) fn name(&self, cell: usize) -> &str {
+        match self.cells.get(cell) {
             Some(Cell::Name(name)) => name,
             Some(&Cell::Text { start, len }) => self.slice(start, len),
             _ => "",
@@ -80,7 +86,7 @@ impl Snapshot {
 }
 
 impl SnapshotRef<'_> {
-    /// The same value as a tree.
+    /// Converts the value into a tree.
     pub(crate) fn to_value(self) -> Value {
         match self.view() {
             View::Null => Value::Null,
@@ -100,18 +106,18 @@ impl SnapshotRef<'_> {
     }
 
     fn cell(self) -> Cell {
-        self.snapshot.cells.get(self.at).copied().unwrap_or(Cell::Null)
+        self.snapshot.cells.get(self.cell).copied().unwrap_or(Cell::Null)
     }
 
-    fn at(self, at: usize) -> Self {
-        Self { at, ..self }
+    fn at(self, cell: usize) -> Self {
+        Self { cell, ..self }
     }
 
-    /// The cell behind this value.
+    /// Returns the index of the cell after this value.
     fn end(self) -> usize {
         match self.cell() {
             Cell::Array(extent) | Cell::Object(extent) => extent.end as usize,
-            _ => self.at + 1,
+            _ => self.cell + 1,
         }
     }
 }
@@ -152,7 +158,7 @@ impl<'v> Data<'v> for SnapshotRef<'v> {
             Cell::Array(extent) => (false, extent.parts),
             _ => (false, 0),
         };
-        let mut next = self.at + 1;
+        let mut next = self.cell + 1;
         (0..parts).map(move |_| {
             let name = named.then(|| self.snapshot.name(next));
             let part = self.at(next + usize::from(named));

@@ -1,16 +1,18 @@
-//! [`Value`]: a tree of data for templates.
+//! [`Value`]: a tree of data that templates read.
 
 use super::map::Map;
 
-/// A [`Value`]'s fields in their order.
+/// The fields of a [`Value`] object, in insertion order.
 pub type Object = Map<Value>;
 
 /// Data that a template can read.
 ///
-/// Built from the usual Rust types by [`From`], from an [`Object`], from an iterator (an array), or from anything
-/// serializable by [`Value::from_serialize`]. A value that several renders share is best built once, as a `Value`.
+/// Values convert from common Rust types and from [`Object`], are collected into arrays from iterators, and are built from
+/// any serializable type with [`Value::from_serialize`]. Build a context that is rendered many times only once, as a
+/// `Value`.
 ///
-/// Printing it writes what a template would: text and numbers plainly, nothing for null, arrays and objects as JSON.
+/// [`Display`](std::fmt::Display) prints the value as a template does: strings and numbers as they are, nothing for null,
+/// arrays and objects as JSON.
 ///
 /// ```
 /// use agcore_prompt::{Object, Value};
@@ -22,27 +24,27 @@ pub type Object = Map<Value>;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// Nothing; prints nothing.
+    /// The null value, which prints nothing.
     #[default]
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// A signed integer.
     Integer(i64),
-    /// A whole number above `i64::MAX`; smaller ones are always an [`Integer`](Self::Integer).
+    /// An integer above `i64::MAX`. Smaller integers are always an [`Integer`](Self::Integer).
     Unsigned(u64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
-    /// Text.
+    /// A string.
     String(String),
-    /// Values in a row.
+    /// An array of values.
     Array(Vec<Value>),
-    /// Values with names.
+    /// An object with named fields.
     Object(Object),
 }
 
 impl Value {
-    /// The field of this name, if this is an object that has it.
+    /// Returns the field with this name, if this is an object that has it.
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(object) => object.get(name),
@@ -50,7 +52,7 @@ impl Value {
         }
     }
 
-    /// The text, if this is a string.
+    /// Returns the text, if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -58,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The elements, if this is an array.
+    /// Returns the elements, if this is an array.
     pub fn as_array(&self) -> Option<&[Self]> {
         match self {
             Self::Array(elements) => Some(elements),
@@ -66,7 +68,7 @@ impl Value {
         }
     }
 
-    /// The fields, if this is an object.
+    /// Returns the fields, if this is an object.
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Self::Object(object) => Some(object),

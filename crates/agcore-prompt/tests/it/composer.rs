@@ -1,4 +1,4 @@
-//! The composer: every role, every kind of content, and what `build` refuses.
+//! The composer: every role, every kind of content, and the errors of `build`.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use agcore_prompt::{
 };
 use serde_json::{Value as Json, json};
 
-/// The composer builds messages of this JSON.
+/// Checks the JSON of the messages that the composer builds.
 #[track_caller]
 fn check(composer: PromptComposer, expected: Json) {
     let messages = composer.build().unwrap();
@@ -17,8 +17,9 @@ fn check(composer: PromptComposer, expected: Json) {
     validate_messages(&messages).unwrap();
 }
 
+/// Checks the error of `build` and `build_request`.
 #[track_caller]
-fn check_fault(composer: PromptComposer, kind: &PromptErrorKind, message: &str) -> PromptError {
+fn check_error(composer: PromptComposer, kind: &PromptErrorKind, message: &str) -> PromptError {
     let error = composer.clone().build().unwrap_err();
     assert_eq!(error.kind(), kind);
     assert_eq!(error.to_string(), message);
@@ -27,7 +28,7 @@ fn check_fault(composer: PromptComposer, kind: &PromptErrorKind, message: &str) 
 }
 
 #[test]
-fn text_of_every_role() {
+fn builds_text_messages_of_every_role() {
     let composer = PromptComposer::new()
         .system("s")
         .developer(String::from("d"))
@@ -60,7 +61,7 @@ fn text_of_every_role() {
 }
 
 #[test]
-fn parts_of_every_role() {
+fn builds_messages_with_parts_for_every_role() {
     let one = || ContentPart::text("one");
     let two = || {
         vec![
@@ -85,7 +86,7 @@ fn parts_of_every_role() {
 }
 
 #[test]
-fn an_assistant_says_what_its_parts_say() {
+fn assistant_messages_keep_their_content_parts() {
     let raw = json!({"type": "video", "video": 1});
     let parts: Vec<ContentPart> =
         serde_json::from_value(json!([{"type": "text", "text": "a"}, raw, {"type": "refusal", "refusal": "no"}]))
@@ -100,7 +101,7 @@ fn an_assistant_says_what_its_parts_say() {
 }
 
 #[test]
-fn templates_of_every_role() {
+fn renders_templates_for_every_role() {
     let template = PromptTemplate::compile("<{{x}}>").unwrap();
     let value = Value::from_serialize(&json!({"x": 5})).unwrap();
     let composer = PromptComposer::new()
@@ -123,7 +124,7 @@ fn templates_of_every_role() {
 }
 
 #[test]
-fn names_are_for_the_last_message() {
+fn with_name_names_the_last_message() {
     let composer = PromptComposer::new()
         .system("s")
         .with_name("a")
@@ -143,7 +144,7 @@ fn names_are_for_the_last_message() {
 }
 
 #[test]
-fn a_message_without_a_name_refuses_one() {
+fn rejects_a_name_for_a_message_without_a_name_field() {
     let call = || {
         PromptComposer::new()
             .assistant_with_calls("", [ToolCall::function("1", "f", "{}")])
@@ -151,26 +152,26 @@ fn a_message_without_a_name_refuses_one() {
             .with_name("n")
     };
     let kind = PromptErrorKind::NoName { role: Some(Role::Tool) };
-    check_fault(
+    check_error(
         call(),
         &kind,
-        "a tool message has no participant to name; call with_name after another message",
+        "a tool message cannot have a name: call `with_name` after a message of another role",
     );
-    check_fault(
+    check_error(
         call().assistant("later"),
         &kind,
-        "a tool message has no participant to name; call with_name after another message",
+        "a tool message cannot have a name: call `with_name` after a message of another role",
     );
     let kind = PromptErrorKind::NoName { role: None };
-    check_fault(
+    check_error(
         PromptComposer::new().with_name("n").user("u"),
         &kind,
-        "there is no message to name; call with_name after a message",
+        "no message to name: call `with_name` after adding a message",
     );
 }
 
 #[test]
-fn the_first_fault_of_the_chain_is_told() {
+fn build_returns_the_first_error_of_the_chain() {
     let template = PromptTemplate::compile("{{missing}}").unwrap();
     let composer = PromptComposer::new()
         .user_template(&template, &json!({}))
@@ -182,7 +183,7 @@ fn the_first_fault_of_the_chain_is_told() {
         path: "missing".into(),
         near: vec![],
     };
-    check_fault(
+    check_error(
         composer,
         &kind,
         "line 1, column 3: variable `missing` has no value in the context (near `{{missing}}`)",
@@ -190,9 +191,9 @@ fn the_first_fault_of_the_chain_is_told() {
 }
 
 #[test]
-fn messages_that_may_not_be_sent_are_refused() {
+fn rejects_invalid_message_sequences() {
     let sequence = |index| PromptErrorKind::InvalidSequence { index };
-    let text = |index| format!("the messages cannot be sent in this order: message {index} is out of place");
+    let text = |index| format!("invalid message sequence at index {index}");
     let cause = |error: PromptError| {
         error
             .source()
@@ -203,30 +204,30 @@ fn messages_that_may_not_be_sent_are_refused() {
             .clone()
     };
 
-    let error = check_fault(PromptComposer::new(), &sequence(0), &text(0));
+    let error = check_error(PromptComposer::new(), &sequence(0), &text(0));
     assert_eq!(cause(error), SequenceErrorKind::Empty);
-    let error = check_fault(
+    let error = check_error(
         PromptComposer::new().system("s").user("a").user("b"),
         &sequence(2),
         &text(2),
     );
     assert_eq!(cause(error), SequenceErrorKind::Repeated(Role::User));
-    let error = check_fault(PromptComposer::new().user("a").tool("x", "y"), &sequence(1), &text(1));
+    let error = check_error(PromptComposer::new().user("a").tool("x", "y"), &sequence(1), &text(1));
     assert_eq!(cause(error), SequenceErrorKind::UnknownCall("x".into()));
     let open = PromptComposer::new().assistant_with_calls("", [ToolCall::function("1", "f", "{}")]);
     assert_eq!(
-        cause(check_fault(open, &sequence(0), &text(0))),
+        cause(check_error(open, &sequence(0), &text(0))),
         SequenceErrorKind::Unanswered("1".into())
     );
 }
 
 #[test]
-fn a_composer_goes_on_from_existing_messages() {
+fn continues_from_existing_messages() {
     let history = vec![Message::user("q"), Message::assistant("a")];
     let composer = PromptComposer::from_messages(history.clone())
         .user("q2")
-        .messages([AssistantMessage::new("a2")])
-        .message("q3");
+        .with_messages([AssistantMessage::new("a2")])
+        .with_message("q3");
     let messages = composer.build().unwrap();
     assert_eq!(messages[..2], history);
     assert_eq!(
@@ -236,7 +237,7 @@ fn a_composer_goes_on_from_existing_messages() {
 }
 
 #[test]
-fn a_request_is_built_for_a_model() {
+fn builds_a_request_for_a_model() {
     let request = PromptComposer::new()
         .system(Content::default())
         .user("hi")
@@ -249,7 +250,7 @@ fn a_request_is_built_for_a_model() {
 }
 
 #[test]
-fn errors_have_a_face_as_data() {
+fn errors_convert_into_faults() {
     let check = |error: PromptError, kind: &str| {
         let fault = serde_json::to_value(error.fault()).unwrap();
         assert_eq!(fault["kind"], kind);

@@ -1,4 +1,4 @@
-//! Data blocks: whatever a user writes, the block's lines stay the block's.
+//! Data blocks: no user input can escape from the block.
 
 use agcore_prompt::{DATA_FIELD_CHARS, PromptErrorKind, data_block};
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -6,9 +6,9 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::differential::cases;
 
-/// The block's JSON, after a look at what is around it.
+/// Checks the frame of a block and returns its JSON.
 #[track_caller]
-fn inside(block: &str) -> Json {
+fn parse_block(block: &str) -> Json {
     assert!(block.is_ascii(), "{block}");
     assert!(
         block.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)),
@@ -31,7 +31,7 @@ fn inside(block: &str) -> Json {
     serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"))
 }
 
-/// What of a value shall be in the block.
+/// Returns the part of a value that the block should contain.
 fn expected(value: &Json) -> Json {
     let clean = |text: &str| text.trim().chars().take(DATA_FIELD_CHARS).collect::<String>();
     match value {
@@ -47,7 +47,7 @@ fn expected(value: &Json) -> Json {
 }
 
 #[test]
-fn a_block_is_what_it_is_documented_to_be() {
+fn renders_the_documented_format() {
     let value = json!({"name": "  Ada\t", "tags": ["ü", "\u{1F600}", {"deep": "a\u{2028}b"}], "n": 1, "f": 0.5, "b": true, "z": null});
     let block = data_block("user <profile>", &value).unwrap();
     let expected = [
@@ -60,28 +60,28 @@ fn a_block_is_what_it_is_documented_to_be() {
 }
 
 #[test]
-fn fields_are_cut_by_characters_before_they_are_escaped() {
+fn truncates_fields_by_characters_before_escaping() {
     for text in ["a", "é", "字", "\u{1F600}", "\n", "\""] {
-        let kept = |length| inside(&data_block("l", &format!("x{}x", text.repeat(length))).unwrap());
+        let kept = |length| parse_block(&data_block("l", &format!("x{}x", text.repeat(length))).unwrap());
         assert_eq!(kept(510), json!(format!("x{}x", text.repeat(510))));
         assert_eq!(kept(600), json!(format!("x{}", text.repeat(511))));
     }
     assert_eq!(
-        inside(&data_block("l", &format!("{}x", " ".repeat(600))).unwrap()),
+        parse_block(&data_block("l", &format!("{}x", " ".repeat(600))).unwrap()),
         json!("x")
     );
 }
 
 #[test]
-fn numbers_that_json_does_not_know_are_null() {
+fn writes_non_finite_numbers_as_null() {
     assert_eq!(
-        inside(&data_block("l", &[f64::NAN, f64::INFINITY]).unwrap()),
+        parse_block(&data_block("l", &[f64::NAN, f64::INFINITY]).unwrap()),
         json!([null, null])
     );
 }
 
 #[test]
-fn what_cannot_be_serialized_is_an_error() {
+fn rejects_values_that_cannot_be_serialized() {
     let error = data_block("l", &u128::MAX).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Context);
 }
@@ -144,8 +144,8 @@ proptest! {
     #[test]
     fn no_value_starts_a_line_or_ends_the_block(label in hostile(), value in hostile_value()) {
         let block = data_block(&label, &value).unwrap();
-        prop_assert_eq!(inside(&block), expected(&value));
-        // Nor is it a tag for a template that the block becomes part of.
+        prop_assert_eq!(parse_block(&block), expected(&value));
+        // The block contains no tags either, in case it becomes part of a template.
         let template = agcore_prompt::PromptTemplate::compile(block.clone()).unwrap();
         prop_assert_eq!(template.render(&agcore_prompt::Value::Null).unwrap(), block);
     }

@@ -1,9 +1,9 @@
-//! The shared subset of the language against a well-known Handlebars library: the same bytes, on generated templates
-//! and contexts.
+//! Differential tests: generated templates and contexts must render to the same bytes as with the `handlebars` crate, the
+//! reference.
 //!
-//! Left out of the subset are raw blocks, arrays and objects as text, missing names and outer names, and what that
-//! library and handlebars.js render differently: blanks around a partial that is not alone on its line, line ends
-//! right behind a block tag with `~`, comments behind a tag with `~`.
+//! The tests use the subset that both languages share. It excludes raw blocks, printing of arrays and objects, missing names
+//! and outer names, and everything that the reference and handlebars.js render differently: whitespace around a partial
+//! that is not standalone, line breaks directly after a block tag with `~`, and comments after a tag with `~`.
 
 use agcore_prompt::PromptTemplateRegistry;
 use handlebars::{Handlebars, no_escape};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::support::try_render;
 
-/// How many cases are tried; many more for a long run.
+/// Configures the number of generated cases, which is larger if `AGCORE_SOAK` is set.
 pub(crate) fn cases(usual: u32) -> Config {
     let factor = if std::env::var_os("AGCORE_SOAK").is_some() {
         50
@@ -30,7 +30,7 @@ pub(crate) fn cases(usual: u32) -> Config {
     }
 }
 
-/// What `this` is where a piece of template stands, and so which names it may use.
+/// The kind of value that `this` is, which determines the names that a fragment of a template may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scope {
     Root,
@@ -78,7 +78,7 @@ impl Scope {
         }
     }
 
-    /// Names that can be asked for only in a condition.
+    /// Names that may be used only in conditions.
     fn containers(self) -> &'static [&'static str] {
         match self {
             Self::Root => &["rows", "words", "nothing", "user", "fields", "hollow"],
@@ -87,7 +87,7 @@ impl Scope {
         }
     }
 
-    /// Names that can be walked, and what their elements are.
+    /// Names that can be iterated over, and the scopes of their elements.
     fn lists(self) -> &'static [(&'static str, Self)] {
         match self {
             Self::Root => &[
@@ -105,7 +105,7 @@ impl Scope {
         }
     }
 
-    /// The partial for this scope.
+    /// Returns the name of the partial for this scope.
     fn partial(self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -116,7 +116,7 @@ impl Scope {
     }
 }
 
-/// Choices, one byte each; when they run out, always the first and simplest.
+/// A source of decisions, one per byte. After the last byte it always picks the first and simplest option.
 struct Choices(std::vec::IntoIter<u8>);
 
 impl Choices {
@@ -128,13 +128,13 @@ impl Choices {
         options[self.below(options.len())]
     }
 
-    /// A template for this scope with so many levels of blocks.
+    /// Generates a template for this scope with up to `levels` levels of blocks.
     fn template(&mut self, scope: Scope, levels: usize) -> String {
-        let pieces: Vec<String> = (0..self.below(5)).map(|_| self.piece(scope, levels)).collect();
-        join(&pieces)
+        let fragments: Vec<String> = (0..self.below(5)).map(|_| self.fragment(scope, levels)).collect();
+        join(&fragments)
     }
 
-    fn piece(&mut self, scope: Scope, levels: usize) -> String {
+    fn fragment(&mut self, scope: Scope, levels: usize) -> String {
         match self.below(if levels > 0 { 16 } else { 12 }) {
             0..=4 => self.text(),
             5..=8 => self.print(scope),
@@ -148,7 +148,7 @@ impl Choices {
     }
 
     fn text(&mut self) -> String {
-        const PIECES: [&str; 18] = [
+        const FRAGMENTS: [&str; 18] = [
             "a",
             "Z9",
             " ",
@@ -168,10 +168,10 @@ impl Choices {
             "- ",
             "\u{1F600}",
         ];
-        (0..=self.below(5)).map(|_| self.pick(&PIECES)).collect()
+        (0..=self.below(5)).map(|_| self.pick(&FRAGMENTS)).collect()
     }
 
-    /// A variable, perhaps with blanks and `~` in its tag.
+    /// Generates a variable, possibly with whitespace and `~` in its tag.
     fn print(&mut self, scope: Scope) -> String {
         let name = self.pick(scope.scalars());
         let [open, close] = [self.pick(&["", "", " ", "\n"]), self.pick(&["", "", " ", "\n"])];
@@ -179,7 +179,7 @@ impl Choices {
         format!("{{{{{before}{open}{name}{close}{behind}}}}}")
     }
 
-    /// A comment behind a variable without `~`, which the judge would take for a mark of the comment.
+    /// Generates a comment after a variable without `~`, which the reference would apply to the comment.
     fn comment(&mut self, scope: Scope) -> String {
         let comment = self.pick(&[
             "{{! c }}",
@@ -190,8 +190,8 @@ impl Choices {
         format!("{{{{{}}}}}{comment}", self.pick(scope.scalars()))
     }
 
-    /// A partial alone on its line, or close to visible text; `~` before its indentation is where the judge differs
-    /// from handlebars.js.
+    /// Generates a partial that is standalone or next to visible text. With `~` before the indentation of a standalone
+    /// partial, the reference differs from handlebars.js.
     fn include(&mut self, scope: Scope) -> String {
         let name = scope.partial();
         match self.below(4) {
@@ -202,8 +202,8 @@ impl Choices {
         }
     }
 
-    /// The tag of a block or of a part of it: perhaps alone on its line; perhaps with `~`, but then not at the end of a
-    /// line, which is where the judge differs from handlebars.js.
+    /// Generates a tag of a block, possibly standalone, and possibly with `~`. A tag with `~` is never placed at the end
+    /// of a line, where the reference differs from handlebars.js.
     fn block_tag(&mut self, inside: &str) -> String {
         match self.below(7) {
             0 | 1 => format!("{{{{{inside}}}}}"),
@@ -220,11 +220,11 @@ impl Choices {
 
     fn condition(&mut self, scope: Scope, levels: usize) -> String {
         let block = self.pick(&["if", "unless"]);
-        let mut all = self.arm(&format!("#{block}"), scope, levels);
+        let mut source = self.arm(&format!("#{block}"), scope, levels);
         for _ in 0..self.below(3) {
-            all += &self.arm("else if", scope, levels);
+            source += &self.arm("else if", scope, levels);
         }
-        all + &self.otherwise(scope, levels) + &self.block_tag(&format!("/{block}"))
+        source + &self.otherwise(scope, levels) + &self.block_tag(&format!("/{block}"))
     }
 
     fn arm(&mut self, keyword: &str, scope: Scope, levels: usize) -> String {
@@ -246,8 +246,8 @@ impl Choices {
         body + &self.otherwise(scope, levels) + &self.block_tag("/each")
     }
 
-    /// A partial asks for no others, and none of its lines is blank: a blank line that is indented is where the judge
-    /// differs from handlebars.js.
+    /// Generates a partial. It includes no other partials and has no blank lines, because the reference indents those
+    /// differently from handlebars.js.
     fn partial(&mut self, scope: Scope) -> String {
         let lines: Vec<String> = (0..self.below(4))
             .map(|_| format!("{}{}|", self.pick(&["a", "- ", "你好"]), self.print(scope)))
@@ -266,7 +266,7 @@ impl Choices {
             0 | 1 => self.word(),
             2 => json!(number()),
             3 => json!(number() as i64),
-            // The judge takes the tiniest numbers for false, as it does nothing else that is not 0.
+            // The reference treats subnormal numbers as false.
             4 => Some(f64::from_bits(number())).filter(|float| float.is_normal()).into(),
             5 => json!(f64::from(number() as i8) / 8.0),
             _ => [json!(0), json!(null), json!(0.0), json!(true), json!(false), json!(1)][self.below(6)].clone(),
@@ -306,36 +306,36 @@ impl Choices {
     }
 }
 
-/// Joins pieces of template, with a visible character where two would make a tag of another kind.
-fn join(pieces: &[String]) -> String {
-    let mut all = String::new();
-    for piece in pieces.iter().map(String::as_str).chain([""]) {
-        if all.ends_with(['{', '\\']) {
-            all.push('|');
+/// Joins fragments, with a visible character between those that would together form a different tag.
+fn join(fragments: &[String]) -> String {
+    let mut source = String::new();
+    for fragment in fragments.iter().map(String::as_str).chain([""]) {
+        if source.ends_with(['{', '\\']) {
+            source.push('|');
         }
-        all += piece;
+        source += fragment;
     }
-    all
+    source
 }
 
 fn compare(main: &str, partials: &[String], context: &Json) -> Result<(), TestCaseError> {
-    let mut judge = Handlebars::new();
-    judge.register_escape_fn(no_escape);
+    let mut reference = Handlebars::new();
+    reference.register_escape_fn(no_escape);
     let mut ours = PromptTemplateRegistry::new();
     let partials = Scope::ALL
         .iter()
         .map(|scope| scope.partial())
         .zip(partials.iter().map(String::as_str));
     for (name, source) in partials.chain([("main", main)]) {
-        judge
+        reference
             .register_template_string(name, source)
-            .map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
+            .map_err(|error| TestCaseError::fail(format!("reference: {error}")))?;
         ours.register(name, source)
             .map_err(|error| TestCaseError::fail(error.to_string()))?;
     }
-    let expected = judge
+    let expected = reference
         .render("main", context)
-        .map_err(|error| TestCaseError::fail(format!("judge: {error}")))?;
+        .map_err(|error| TestCaseError::fail(format!("reference: {error}")))?;
     let found =
         try_render(&ours.get("main").unwrap(), context).map_err(|error| TestCaseError::fail(error.to_string()))?;
     prop_assert_eq!(
@@ -357,7 +357,7 @@ fn partials_of(registry: &PromptTemplateRegistry) -> Vec<String> {
 }
 
 #[test]
-fn the_shared_subset_renders_as_the_judge_does() {
+fn renders_the_shared_subset_like_the_reference() {
     let choices = (
         vec(any::<u8>(), 0..400),
         vec(any::<u8>(), 0..60),
@@ -368,5 +368,5 @@ fn the_shared_subset_renders_as_the_judge_does() {
         let partials = Scope::ALL.map(|scope| partials.partial(scope));
         compare(&main.template(Scope::Root, 4), &partials, &context.context())
     });
-    outcome.unwrap_or_else(|fault| panic!("{fault}"));
+    outcome.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -1,4 +1,4 @@
-//! Sources and contexts that mean harm: nothing panics, hangs or overflows.
+//! Malicious sources and contexts: nothing panics, hangs or overflows the stack.
 
 use agcore_prompt::{PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value};
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -6,21 +6,21 @@ use serde_json::json;
 
 use crate::differential::cases;
 
-/// Compiles and, if that goes well, renders, with itself as a partial.
+/// Compiles a source and, if that succeeds, renders it with itself as a partial.
 fn exercise(source: &str) {
     let context = Value::from(json!({
         "a": {"b": [1, "x", null]}, "item": "i", "名": true, "xs": [[], [1], {"a": 2}], "x": 0, "else": 1, "this": 2,
     }));
-    let mut all = PromptTemplateRegistry::new();
+    let mut prompts = PromptTemplateRegistry::new();
     if let Ok(template) = PromptTemplate::compile(source) {
         assert_eq!(template.to_string(), source);
         template.variables();
-        all.register("a", source).unwrap();
+        prompts.register("a", source).unwrap();
         for lenient in [true, false] {
             let options = RenderOptions::new()
                 .with_lenient(lenient)
                 .with_max_output_bytes(1 << 16);
-            let outcome = all.bind(&template).with_options(options).render(&context);
+            let outcome = prompts.bind(&template).with_options(options).render(&context);
             assert!(
                 outcome.is_ok_and(|text| text.len() <= 1 << 16)
                     || !lenient
@@ -33,7 +33,7 @@ fn exercise(source: &str) {
 }
 
 fn template_like() -> BoxedStrategy<String> {
-    let piece = prop_oneof![
+    let fragment = prop_oneof![
         8 => select(vec![
             "{{", "}}", "{", "}", "~", "#", "/", ">", "!", "!--", "--}}", "\\", "\\\\", "@", ".", "..", " ", "\n", "\r\n", "\t", "if", "unless",
             "each", "raw", "else", "else if ", "this", "item", "@index", "@first", "a", "a.b", "a.b.0", "xs", "x", "名", "\u{3000}", "é", "\u{1F600}",
@@ -43,31 +43,31 @@ fn template_like() -> BoxedStrategy<String> {
         .prop_map(str::to_owned),
         1 => any::<String>(),
     ];
-    vec(piece, 0..24).prop_map(|pieces| pieces.concat()).boxed()
+    vec(fragment, 0..24).prop_map(|fragments| fragments.concat()).boxed()
 }
 
 proptest! {
     #![proptest_config(cases(5000))]
 
     #[test]
-    fn nothing_panics(source in template_like()) {
+    fn never_panics(source in template_like()) {
         exercise(&source);
     }
 }
 
 #[test]
-fn every_cut_of_a_rich_template_is_answered() {
+fn accepts_every_prefix_and_suffix_of_a_rich_template() {
     let source = "é{{! c }}\\{{x}}{{~#if a.b~}}\n{{#each xs}} {{@index}}{{item}}{{else}}{{> a}}{{/each}}{{else if 名}}{{#raw}}{{x}}{{/raw}}{{!-- {{x}} --}}{{/if}}\u{1F600}";
     exercise(source);
-    for (at, _) in source.char_indices() {
-        exercise(&source[..at]);
-        exercise(&source[at..]);
+    for (index, _) in source.char_indices() {
+        exercise(&source[..index]);
+        exercise(&source[index..]);
     }
 }
 
-/// Each of these is about a megabyte.
-fn megabytes() -> Vec<(&'static str, String)> {
-    let repeat = |piece: &str| piece.repeat((1 << 20) / piece.len());
+/// Named sources of about one megabyte each.
+fn large_sources() -> Vec<(&'static str, String)> {
+    let repeat = |fragment: &str| fragment.repeat((1 << 20) / fragment.len());
     vec![
         ("text", repeat("字")),
         ("variables", repeat("{{x}}")),
@@ -88,23 +88,26 @@ fn megabytes() -> Vec<(&'static str, String)> {
         ("an open comment", "{{!--".to_owned() + &repeat("{{! }}")),
         ("raw block", "{{#raw}}".to_owned() + &repeat("{{/ra") + "{{/raw}}"),
         ("an open raw block", "{{#raw}}".to_owned() + &repeat("{{/")),
-        ("raw block of blanks", "{{#raw}}".to_owned() + &repeat("{{          ")),
+        (
+            "raw block of whitespace",
+            "{{#raw}}".to_owned() + &repeat("{{          "),
+        ),
         ("a long name", "{{".to_owned() + &repeat("名") + "}}"),
         ("a long path", "{{a".to_owned() + &repeat(".b") + "}}"),
-        ("blanks in a tag", "{{".to_owned() + &repeat(" ") + "x}}"),
+        ("whitespace in a tag", "{{".to_owned() + &repeat(" ") + "x}}"),
         (
-            "blanks on a line",
+            "whitespace on a line",
             repeat(" ") + "{{#if x}}" + &repeat("\t") + "\n{{/if}}",
         ),
-        ("lone tags", repeat("  {{! c }}  \n")),
+        ("standalone tags", repeat("  {{! c }}  \n")),
         ("tildes", repeat(" {{~x~}} ")),
         ("partials", repeat("{{> p}}")),
     ]
 }
 
 #[test]
-fn megabytes_are_answered() {
-    for (name, source) in megabytes() {
+fn compiles_or_rejects_large_sources() {
+    for (name, source) in large_sources() {
         let outcome = PromptTemplate::compile(source.clone());
         if let Ok(template) = &outcome {
             template.variables();
@@ -120,13 +123,14 @@ fn megabytes_are_answered() {
 }
 
 #[test]
-fn output_that_multiplies_stops_at_the_limit() {
-    let mut all = PromptTemplateRegistry::new();
-    all.register("p15", "0123456789".repeat(100)).unwrap();
+fn exponential_output_stops_at_the_limit() {
+    let mut prompts = PromptTemplateRegistry::new();
+    prompts.register("p15", "0123456789".repeat(100)).unwrap();
     for n in (0..15).rev() {
-        all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1).repeat(10))
+        prompts
+            .register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1).repeat(10))
             .unwrap();
     }
-    let error = all.render("p0", &Value::Null).unwrap_err();
+    let error = prompts.render("p0", &Value::Null).unwrap_err();
     assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
 }

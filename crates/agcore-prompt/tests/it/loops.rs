@@ -1,11 +1,11 @@
-//! Loops: what they walk and which names they see.
+//! Loops: iteration and scope.
 
 use serde_json::json;
 
-use crate::support::{check, check_lenient, check_render_fault};
+use crate::support::{check, check_lenient, check_render_error};
 
 #[test]
-fn loops_walk_arrays() {
+fn iterates_over_arrays() {
     check(
         "{{#each xs}}{{this}},{{/each}}",
         json!({"xs": [1, "b", null, [2]]}),
@@ -36,14 +36,14 @@ fn loops_walk_arrays() {
 }
 
 #[test]
-fn loops_walk_objects_in_order() {
+fn iterates_over_objects_in_order() {
     let source = "{{#each o}}{{@index}}:{{@key}}={{this}}{{#if @last}}.{{/if}} {{/each}}";
     check(source, json!({"o": {"z": 1, "a": 2, "m": 3}}), "0:z=1 1:a=2 2:m=3. ");
     check("{{#each o}}x{{else}}none{{/each}}", json!({"o": {}}), "none");
 }
 
 #[test]
-fn loops_nest_and_see_what_is_around_them() {
+fn nested_loops_see_the_enclosing_scopes() {
     let context = json!({
         "title": "T",
         "name": "outer",
@@ -51,7 +51,7 @@ fn loops_nest_and_see_what_is_around_them() {
     });
     let source =
         "{{#each rows}}{{name}}({{#each cells}}{{name}}:{{@index}}:{{item}} {{/each}}{{@index}}{{title}}){{/each}}";
-    // `name`: the element's, else the row's, else the context's; `item`: a field of that name before the element.
+    // `name` is resolved in the cell, then the row, then the context. A field called `item` shadows the element.
     check(source, context, "r1(r1:0:1 r1:1:2 0T)outer(c:0:field 1T)");
     check(
         "{{#each xs}}{{#each this}}{{item}}{{/each}};{{/each}}",
@@ -68,7 +68,7 @@ fn loops_nest_and_see_what_is_around_them() {
         json!({"xs": [{"a": 1}], "a": 2}),
         "12",
     );
-    check_render_fault(
+    check_render_error(
         "{{#each xs}}{{this.a}}{{/each}}",
         json!({"xs": [{}], "a": 2}),
         "line 1, column 15: variable `this.a` has no value in the context (near `{{#each xs}}{{this.a}}{{/each}}`)",
@@ -76,7 +76,7 @@ fn loops_nest_and_see_what_is_around_them() {
 }
 
 #[test]
-fn a_path_does_not_fall_back_to_outer_names_after_its_first_step() {
+fn only_the_first_segment_of_a_path_falls_back_to_outer_scopes() {
     let source = "{{#each xs}}{{user.name}}{{/each}}";
     check_lenient(source, json!({"xs": [{"user": {}}], "user": {"name": "outer"}}), "");
     check_lenient(source, json!({"xs": [{}], "user": {"name": "outer"}}), "outer");

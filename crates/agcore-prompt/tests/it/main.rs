@@ -1,17 +1,17 @@
-//! Behaviour of templates, the registry and data blocks.
+//! Integration tests for templates, the registry, the composer and data blocks.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "tests say what they expect by panicking, and make the files and threads they need"
+    reason = "tests assert by panicking, and create the files and threads they need"
 )]
 
 mod composer;
 mod data_block;
 mod differential;
-mod faults;
+mod errors;
 mod hostile;
 mod loops;
 mod partials;

@@ -1,11 +1,11 @@
-//! Partials: how they are found, what they see, how they are indented and how deep they go.
+//! Partials: lookup, scope, indentation and nesting depth.
 
 use agcore_prompt::{PromptErrorKind, PromptTemplate};
 use serde_json::{Value as Json, json};
 
 use crate::support::{compile, registry, try_render};
 
-/// The template `main` among these renders to this.
+/// Checks the output of the template `main`.
 #[track_caller]
 fn check(templates: &[(&str, &str)], context: Json, expected: &str) {
     let main = registry(templates).get("main").unwrap();
@@ -13,7 +13,7 @@ fn check(templates: &[(&str, &str)], context: Json, expected: &str) {
 }
 
 #[test]
-fn partials_are_found_among_the_registered_templates() {
+fn finds_partials_among_the_registered_templates() {
     check(
         &[("main", "a{{> p}}b{{>p}}c"), ("p", "<{{x}}>")],
         json!({"x": 1}),
@@ -32,7 +32,7 @@ fn partials_are_found_among_the_registered_templates() {
 }
 
 #[test]
-fn partials_see_what_is_around_them() {
+fn partials_see_the_scope_of_their_tag() {
     let templates = [
         ("main", "{{#each xs}}{{> p}}{{/each}}{{> r}}"),
         ("p", "{{@index}}{{name}}{{title}}{{#if @last}}.{{/if}}"),
@@ -46,7 +46,7 @@ fn partials_see_what_is_around_them() {
 }
 
 #[test]
-fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
+fn a_standalone_partial_is_indented_like_its_tag() {
     check(&[("main", "a\n{{> p}}\nb"), ("p", "p\n")], json!({}), "a\np\nb");
     check(&[("main", "a\n{{> p}}\nb"), ("p", "p")], json!({}), "a\npb");
     check(
@@ -74,7 +74,7 @@ fn a_lone_partial_takes_its_line_and_indents_each_of_its_own() {
 }
 
 #[test]
-fn an_indented_partial_may_begin_in_the_middle_of_a_line() {
+fn an_indented_partial_may_start_in_the_middle_of_a_line() {
     let p = "{{x~}}\n{{#if t}}\n  {{> q}}\n{{/if}}\nz\n";
     let check = |q, expected| {
         let templates = [("main", "  {{> p}}\n|"), ("p", p), ("q", q)];
@@ -89,14 +89,14 @@ fn an_indented_partial_may_begin_in_the_middle_of_a_line() {
 }
 
 #[test]
-fn other_partials_stay_where_they_are() {
+fn inline_partials_are_not_indented() {
     check(&[("main", "a {{> p}} b\n"), ("p", "1\n2")], json!({}), "a 1\n2 b\n");
     check(&[("main", "  {{~> p}}\n|"), ("p", "1\n2\n")], json!({}), "1\n2\n|");
     check(&[("main", "a  {{~> p ~}}\n b"), ("p", " 1 ")], json!({}), "a 1 b");
 }
 
 #[test]
-fn an_unknown_partial_is_an_error() {
+fn rejects_unknown_partials() {
     let error = registry(&[("main", "a\n  {{> heder}}"), ("header", "")])
         .render("main", &json!({}).into())
         .unwrap_err();
@@ -113,12 +113,12 @@ fn an_unknown_partial_is_an_error() {
         }
     );
 
-    // Not even one that is not reached on this way through the template.
+    // A partial that is never reached is not looked up.
     check(&[("main", "{{#if x}}{{> p}}{{/if}}")], json!({}), "");
 }
 
 #[test]
-fn errors_in_partials_tell_the_partial() {
+fn errors_in_partials_name_the_partial() {
     let error = registry(&[("main", "{{> p}}"), ("p", "\n {{x}}")])
         .render("main", &json!({}).into())
         .unwrap_err();
@@ -127,7 +127,7 @@ fn errors_in_partials_tell_the_partial() {
 }
 
 #[test]
-fn a_partial_that_includes_itself_is_an_error() {
+fn rejects_endless_recursion() {
     for templates in [
         &[("main", "x{{> main}}")][..],
         &[("main", "{{> a}}"), ("a", "{{> b}}"), ("b", "{{> a}}")],
@@ -143,22 +143,24 @@ fn a_partial_that_includes_itself_is_an_error() {
 }
 
 #[test]
-fn recursion_that_ends_is_fine() {
+fn allows_recursion_that_ends() {
     let tree = "{{name}}{{#if children}}({{#each children}}{{> main}}{{/each}}){{/if}}";
     let context = json!({"name": "a", "children": [{"name": "b", "children": []}, {"name": "c", "children": [{"name": "d", "children": null}]}]});
     check(&[("main", tree)], context, "a(bc(d))");
 }
 
 #[test]
-fn blocks_and_partials_count_together() {
+fn the_depth_limit_counts_blocks_and_partials() {
     let chain = |blocks: usize, partials: usize| {
         let main = "{{#if t}}".repeat(blocks) + "{{> p1}}" + &"{{/if}}".repeat(blocks);
-        let mut all = registry(&[("main", &main)]);
+        let mut prompts = registry(&[("main", &main)]);
         for n in 1..partials {
-            all.register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1)).unwrap();
+            prompts
+                .register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1))
+                .unwrap();
         }
-        all.register(&format!("p{partials}"), "end").unwrap();
-        all.render("main", &json!({"t": 1}).into())
+        prompts.register(&format!("p{partials}"), "end").unwrap();
+        prompts.render("main", &json!({"t": 1}).into())
     };
     for (blocks, partials) in [(0, 16), (8, 8), (15, 1)] {
         assert_eq!(chain(blocks, partials).unwrap(), "end");
@@ -169,23 +171,23 @@ fn blocks_and_partials_count_together() {
     }
     let inner = "{{#if t}}".repeat(8) + "end" + &"{{/if}}".repeat(8);
     let outer = "{{#if t}}".repeat(8) + "{{> p}}" + &"{{/if}}".repeat(8);
-    let all = registry(&[("main", &outer), ("less", &outer[9..outer.len() - 7]), ("p", &inner)]);
-    assert_eq!(all.render("less", &json!({"t": 1}).into()).unwrap(), "end");
-    assert!(all.render("main", &json!({"t": 1}).into()).is_err());
+    let prompts = registry(&[("main", &outer), ("less", &outer[9..outer.len() - 7]), ("p", &inner)]);
+    assert_eq!(prompts.render("less", &json!({"t": 1}).into()).unwrap(), "end");
+    assert!(prompts.render("main", &json!({"t": 1}).into()).is_err());
 }
 
 #[test]
-fn partials_are_rendered_with_the_options_of_who_asks() {
+fn partials_use_the_options_of_the_including_template() {
     let options = agcore_prompt::RenderOptions::new()
         .with_lenient(true)
         .with_max_output_bytes(3);
-    let all = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")]).with_options(options);
-    assert_eq!(all.render("main", &json!({}).into()).unwrap(), "abc");
-    assert!(all.render("long", &json!({}).into()).is_err());
+    let prompts = registry(&[("main", "{{> p}}"), ("p", "{{x}}abc"), ("long", "{{> p}}d")]).with_options(options);
+    assert_eq!(prompts.render("main", &json!({}).into()).unwrap(), "abc");
+    assert!(prompts.render("long", &json!({}).into()).is_err());
 }
 
 #[test]
-fn a_template_from_outside_can_be_bound() {
+fn binds_templates_compiled_outside_the_registry() {
     let template = PromptTemplate::compile("[{{> p}}]").unwrap();
     assert_eq!(
         registry(&[("p", "P")]).bind(&template).render_from(&json!({})).unwrap(),

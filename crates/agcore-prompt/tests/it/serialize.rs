@@ -1,11 +1,11 @@
-//! Contexts from anything serializable: the same data as serde's JSON.
+//! Contexts from serializable values contain the same data as their JSON.
 
 use std::{collections::BTreeMap, error::Error};
 
 use agcore_prompt::{PromptErrorKind, PromptTemplate, Value};
 use serde::{Serialize, Serializer};
 
-/// The value is what serde_json makes of it, both as a tree and when printed from a snapshot.
+/// Checks that a value converts and prints as it does with serde_json, both as a tree and from a snapshot.
 #[track_caller]
 fn check<T: Serialize>(value: T) {
     let json = serde_json::to_value(&value).unwrap();
@@ -21,8 +21,9 @@ fn check<T: Serialize>(value: T) {
     assert_eq!(printed, format!("[{json}]"));
 }
 
+/// Checks that a value cannot be serialized, for this reason.
 #[track_caller]
-fn check_fault<T: Serialize>(value: T, expected: &str) {
+fn check_error<T: Serialize>(value: T, expected: &str) {
     let error = Value::from_serialize(&value).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Context);
     assert_eq!(error.source().unwrap().to_string(), expected);
@@ -55,7 +56,7 @@ enum Shape {
 }
 
 #[test]
-fn scalars() {
+fn serializes_scalars() {
     check(true);
     check((i8::MIN, i16::MIN, i32::MIN, i64::MIN));
     check((u8::MAX, u16::MAX, u32::MAX, u64::MAX));
@@ -66,7 +67,7 @@ fn scalars() {
 }
 
 #[test]
-fn compounds() {
+fn serializes_compound_types() {
     check((Unit, Newtype(1), Pair(2, "b")));
     check(Fields {
         z: 1,
@@ -92,7 +93,7 @@ fn compounds() {
 }
 
 #[test]
-fn bytes_are_an_array() {
+fn serializes_bytes_as_an_array() {
     struct Bytes;
     impl Serialize for Bytes {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -103,7 +104,7 @@ fn bytes_are_an_array() {
 }
 
 #[test]
-fn keys_of_maps() {
+fn serializes_scalar_map_keys() {
     check(BTreeMap::from([("a", 1)]));
     check(BTreeMap::from([(-1i64, 1), (2, 2)]));
     check(BTreeMap::from([(u64::MAX, 1)]));
@@ -115,18 +116,18 @@ fn keys_of_maps() {
             .map(|(key, value)| (key.unwrap(), value))
             .collect::<BTreeMap<_, _>>(),
     );
-    check_fault(
+    check_error(
         BTreeMap::from([((), 1)]),
-        "a map's key is neither text, an integer nor a boolean",
+        "map key must be a string, an integer or a boolean",
     );
-    check_fault(
+    check_error(
         BTreeMap::from([(vec![1], 1)]),
-        "a map's key is neither text, an integer nor a boolean",
+        "map key must be a string, an integer or a boolean",
     );
 }
 
 #[test]
-fn a_repeated_field_keeps_its_first_value() {
+fn keeps_the_first_value_of_a_repeated_field() {
     #[derive(Serialize)]
     struct Flat {
         name: &'static str,
@@ -147,9 +148,9 @@ fn a_repeated_field_keeps_its_first_value() {
 }
 
 #[test]
-fn what_cannot_be_read() {
-    struct Refuses;
-    impl Serialize for Refuses {
+fn rejects_values_that_cannot_be_serialized() {
+    struct Failing;
+    impl Serialize for Failing {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
             Err(serde::ser::Error::custom("not today"))
         }
@@ -160,20 +161,20 @@ fn what_cannot_be_read() {
             serializer.collect_seq([Endless])
         }
     }
-    check_fault([Refuses], "not today");
-    check_fault(Endless, "nested more than 128 levels deep");
-    check_fault(
+    check_error([Failing], "not today");
+    check_error(Endless, "nested more than 128 levels deep");
+    check_error(
         i128::MAX,
-        "the integer 170141183460469231731687303715884105727 is out of range",
+        "integer 170141183460469231731687303715884105727 is out of range",
     );
-    check_fault(
+    check_error(
         u128::MAX,
-        "the integer 340282366920938463463374607431768211455 is out of range",
+        "integer 340282366920938463463374607431768211455 is out of range",
     );
 }
 
 #[test]
-fn long_objects_and_arrays_keep_their_order() {
+fn large_objects_keep_their_order() {
     let fields: Vec<(String, usize)> = (0..500).map(|at| (format!("field {at}"), at)).collect();
     let object: serde_json::Map<_, _> = fields.iter().map(|(name, at)| (name.clone(), (*at).into())).collect();
     check(&object);

@@ -1,4 +1,4 @@
-//! Every construct of the language: the usual case and the edges.
+//! Every construct of the language: common cases and edge cases.
 
 use agcore_prompt::{PromptErrorKind, PromptTemplate, RenderOptions, Value};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{check, check_lenient, compile};
 
 #[test]
-fn variables_print_their_values() {
+fn prints_variables() {
     check("", json!({}), "");
     check(
         "no tags, { single } }} braces",
@@ -32,7 +32,7 @@ fn variables_print_their_values() {
 }
 
 #[test]
-fn paths_go_through_objects_and_arrays() {
+fn resolves_paths_in_objects_and_arrays() {
     let context = json!({"user": {"name": "Ada", "tags": ["x", {"y": "z"}], "0": "zero"}, "items": [[1, 2], [3]]});
     check(
         "{{user.name}} {{user.tags.0}} {{user.tags.1.y}}",
@@ -61,7 +61,7 @@ fn paths_go_through_objects_and_arrays() {
 }
 
 #[test]
-fn arrays_and_objects_print_as_json() {
+fn prints_arrays_and_objects_as_json() {
     check(
         "{{this}}",
         json!([1, "a\"b", null, {"k": [true, 0.5]}]),
@@ -79,7 +79,7 @@ fn arrays_and_objects_print_as_json() {
 }
 
 #[test]
-fn numbers_that_json_does_not_know_print_nothing() {
+fn prints_nothing_for_non_finite_numbers() {
     let template = compile("<{{n}}>{{#if n}}yes{{/if}}");
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let context = Value::Object([("n", number)].into_iter().collect());
@@ -89,12 +89,12 @@ fn numbers_that_json_does_not_know_print_nothing() {
 }
 
 #[test]
-fn nothing_is_escaped() {
+fn does_not_escape_values() {
     check("<b>{{x}}</b>", json!({"x": "<i>&\"'`=</i>"}), "<b><i>&\"'`=</i></b>");
 }
 
 #[test]
-fn conditions_take_the_first_arm_that_holds() {
+fn renders_the_first_arm_whose_condition_is_true() {
     let source = "{{#if a}}A{{else if b}}B{{else unless c}}notC{{else}}C{{/if}}";
     check(source, json!({"a": 1, "b": 1, "c": 1}), "A");
     check(source, json!({"a": 0, "b": 1, "c": 1}), "B");
@@ -114,7 +114,7 @@ fn conditions_take_the_first_arm_that_holds() {
 }
 
 #[test]
-fn nested_tags_in_an_else_branch_stay_in_their_branch() {
+fn keeps_nested_tags_in_their_else_branch() {
     let source = "{{#if a}}A{{else}}[{{#if b}}B{{else}}{{#each xs}}{{this}}{{else}}none{{/each}}{{/if}}]{{/if}}!";
     check(source, json!({"a": true}), "A!");
     check(source, json!({"b": true}), "[B]!");
@@ -123,7 +123,7 @@ fn nested_tags_in_an_else_branch_stay_in_their_branch() {
 }
 
 #[test]
-fn truth_is_as_the_page_says() {
+fn truthiness_matches_the_documentation() {
     let source = "{{#if v}}true{{else}}false{{/if}}";
     for falsy in [
         json!(false),
@@ -153,7 +153,7 @@ fn truth_is_as_the_page_says() {
 }
 
 #[test]
-fn raw_blocks_are_not_parsed() {
+fn does_not_parse_raw_blocks() {
     check(
         "{{#raw}}{{x}} {{#if}} {{/each}} \\{{ {{! {{/raw}}|",
         json!({}),
@@ -191,7 +191,7 @@ fn comments_print_nothing() {
 }
 
 #[test]
-fn unicode_is_safe_everywhere() {
+fn supports_unicode_everywhere() {
     check(
         "你好，{{用户.名字}}！\u{1F600}",
         json!({"用户": {"名字": "小明"}}),
@@ -207,7 +207,7 @@ fn unicode_is_safe_everywhere() {
 }
 
 #[test]
-fn names_may_hold_all_but_reserved_signs() {
+fn names_may_contain_all_but_reserved_characters() {
     let context = json!({"a-b": 1, "_": 2, "$x:y?": 3, "true": 4, "elsewhere": 5, "itemize": 6, "each": 7});
     check(
         "{{a-b}}{{_}}{{$x:y?}}{{true}}{{elsewhere}}{{itemize}}{{each}}",
@@ -217,7 +217,7 @@ fn names_may_hold_all_but_reserved_signs() {
 }
 
 #[test]
-fn lenient_templates_print_nothing_for_what_is_missing() {
+fn lenient_templates_print_nothing_for_missing_variables() {
     check_lenient("<{{x}}{{x.y}}{{@index}}{{item}}>", json!({}), "<>");
     check_lenient(
         "{{#each xs}}x{{else}}none{{/each}}{{#each xs}}{{/each}}",
@@ -228,7 +228,7 @@ fn lenient_templates_print_nothing_for_what_is_missing() {
 }
 
 #[test]
-fn the_output_is_limited() {
+fn enforces_the_output_limit() {
     let limited = |bytes| compile("ab{{x}}").with_options(RenderOptions::new().with_max_output_bytes(bytes));
     let context = Value::Object([("x", "é")].into_iter().collect());
     assert_eq!(limited(4).render(&context).unwrap(), "abé");
@@ -236,7 +236,7 @@ fn the_output_is_limited() {
     assert_eq!(error.kind(), &PromptErrorKind::Size { limit: 3 });
     assert_eq!(
         error.to_string(),
-        "the output is larger than 3 bytes; raise the limit or hand in less"
+        "the output exceeds 3 bytes; raise `max_output_bytes` or shorten the context"
     );
 
     let mut written = String::new();
@@ -254,9 +254,9 @@ fn the_default_limit_stops_runaway_loops() {
 }
 
 #[test]
-fn templates_write_into_writers_and_tell_when_these_refuse() {
-    struct Refuses;
-    impl std::fmt::Write for Refuses {
+fn renders_into_writers_and_reports_their_errors() {
+    struct FailingWriter;
+    impl std::fmt::Write for FailingWriter {
         fn write_str(&mut self, _: &str) -> std::fmt::Result {
             Err(std::fmt::Error)
         }
@@ -266,23 +266,23 @@ fn templates_write_into_writers_and_tell_when_these_refuse() {
     let writer: &mut dyn std::fmt::Write = &mut out;
     template.render_to(writer, &Value::Null).unwrap();
     assert_eq!(out, ">x");
-    let error = template.render_to(&mut Refuses, &Value::Null).unwrap_err();
+    let error = template.render_to(&mut FailingWriter, &Value::Null).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Write);
     assert!(std::error::Error::source(&error).unwrap().is::<std::fmt::Error>());
 }
 
 #[test]
-fn a_template_is_its_source() {
+fn display_prints_the_source() {
     let source = "\u{feff}{{~ a ~}} \\{{ {{#raw}} {{/raw}}\r\n";
     assert_eq!(compile(source).to_string(), source);
     assert_eq!(source.parse::<PromptTemplate>().unwrap().to_string(), source);
 }
 
 #[test]
-fn templates_are_shared_between_threads() {
-    fn shared<T: Send + Sync + Clone + 'static>() {}
-    shared::<PromptTemplate>();
-    shared::<agcore_prompt::PromptTemplateRegistry>();
-    shared::<agcore_prompt::PromptError>();
-    shared::<Value>();
+fn types_are_shareable_between_threads() {
+    fn check<T: Send + Sync + Clone + 'static>() {}
+    check::<PromptTemplate>();
+    check::<agcore_prompt::PromptTemplateRegistry>();
+    check::<agcore_prompt::PromptError>();
+    check::<Value>();
 }

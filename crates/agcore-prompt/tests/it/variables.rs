@@ -1,4 +1,4 @@
-//! What templates say they need.
+//! The variables and partials that templates report.
 
 use crate::support::compile;
 
@@ -8,7 +8,7 @@ fn check(source: &str, expected: &[&str]) {
 }
 
 #[test]
-fn variables_come_once_in_the_order_of_use() {
+fn lists_each_variable_once_in_order_of_use() {
     check("none", &[]);
     check("{{b}}{{a.x.0}}{{b}}{{this.c}}{{this}}", &["b", "a.x.0", "c"]);
     check(
@@ -19,7 +19,7 @@ fn variables_come_once_in_the_order_of_use() {
 }
 
 #[test]
-fn what_loops_use_stands_behind_the_list() {
+fn prefixes_loop_variables_with_the_list() {
     check(
         "{{#each xs}}{{a}}{{this}}{{item}}{{item.b}}{{this.c}}{{else}}{{d}}{{/each}}",
         &["xs", "xs[].a", "xs[].b", "xs[].c", "d"],
@@ -36,7 +36,7 @@ fn what_loops_use_stands_behind_the_list() {
 }
 
 #[test]
-fn partials_are_listed_apart() {
+fn lists_partials_separately() {
     let template = compile("{{> b}}{{#each xs}}{{> a/c}}{{#if t}}{{else}}{{> b}}{{/if}}{{/each}}");
     assert_eq!(template.partials(), ["b", "a/c"]);
     assert_eq!(template.variables(), ["xs", "xs[].t"]);

@@ -1,11 +1,11 @@
-//! Blanks around tags: `~`, and lines that hold only a block tag.
+//! Whitespace around tags: trimming with `~`, and standalone tags.
 
 use serde_json::json;
 
 use crate::support::check;
 
 #[test]
-fn a_line_with_only_a_block_tag_vanishes() {
+fn removes_the_line_of_a_standalone_tag() {
     check(
         "a\n{{#if t}}\nb\n{{else}}\nc\n{{/if}}\nd\n",
         json!({"t": 1}),
@@ -29,7 +29,7 @@ fn a_line_with_only_a_block_tag_vanishes() {
 }
 
 #[test]
-fn other_lines_stay() {
+fn keeps_other_lines() {
     check("a {{#if t}}\nb{{/if}}\nc", json!({"t": 1}), "a \nb\nc");
     check("{{#if t}} x\n{{/if}} y\n", json!({"t": 1}), " x\n y\n");
     check("{{t}}\n{{t}}\n", json!({"t": 1}), "1\n1\n");
@@ -40,14 +40,14 @@ fn other_lines_stay() {
 }
 
 #[test]
-fn the_end_of_the_source_ends_a_line_right_behind_the_tag() {
+fn the_end_of_the_source_ends_a_line_directly_after_the_tag() {
     check("a\n  {{#if t}}\nb\n  {{/if}}", json!({"t": 1}), "a\nb\n");
     check("a\n  {{! c }}", json!({}), "a\n");
     check("a\n{{! c }}  ", json!({}), "a\n  ");
 }
 
 #[test]
-fn tildes_trim_all_blanks_next_to_the_tag() {
+fn tildes_trim_all_whitespace_next_to_the_tag() {
     check("a \n {{~x~}} \n b", json!({"x": 1}), "a1b");
     check("a \n {{~x}} \n b", json!({"x": 1}), "a1 \n b");
     check("a {{~#if t~}} b {{~else~}} c {{~/if~}} d", json!({"t": 1}), "abd");
@@ -60,7 +60,7 @@ fn tildes_trim_all_blanks_next_to_the_tag() {
 }
 
 #[test]
-fn tildes_and_lone_tags_go_together() {
+fn tildes_combine_with_standalone_tags() {
     check("a\n\n  {{~#if t}}\n  b\n  {{/if~}}\n\nc", json!({"t": 1}), "a  b\nc");
     check("a\n{{#if t~}}\n\n  b\n{{~/if}}\nc", json!({"t": 1}), "a\nbc");
 }

@@ -1,6 +1,6 @@
-//! What is done for each behaviour, a group of them in each file.
+//! The checks of all behaviors, grouped into one file per topic.
 //!
-//! Ids of calls are nine letters and digits, which every vendor takes as they are; Mistral takes nothing else.
+//! Call ids consist of nine letters and digits, which every vendor accepts unchanged; Mistral accepts nothing else.
 
 mod answers;
 mod calls;
@@ -11,43 +11,43 @@ mod deadlines;
 mod requests;
 mod provider;
 
-use super::{behaviour::Behaviour, halt::Halt, scene::Trial};
+use super::{behavior::Behavior, check_context::CheckContext, check_error::CheckError};
 
-/// Checks one behaviour in one form.
-pub(super) async fn check(trial: Trial<'_>, behaviour: Behaviour) -> Result<(), Halt> {
-    match behaviour {
-        Behaviour::PlainText => answers::plain_text(trial).await,
-        Behaviour::UnicodeText => answers::unicode_text(trial).await,
-        Behaviour::EmptyAnswer => answers::empty(trial).await,
-        Behaviour::LengthLimit => answers::length_limit(trial).await,
-        Behaviour::Refusal => answers::refusal(trial).await,
-        Behaviour::UsageDetails => answers::usage_details(trial).await,
-        Behaviour::UnknownUsage => answers::unknown_usage(trial).await,
-        Behaviour::SameInBothForms => answers::same_in_both_forms(trial).await,
-        Behaviour::OneCall => calls::one(trial).await,
-        Behaviour::ParallelCalls => calls::several(trial).await,
-        Behaviour::TextThenCalls => calls::after_text(trial).await,
-        Behaviour::ReasoningApart => reasoning::apart(trial).await,
-        Behaviour::ReasoningSentBack => reasoning::sent_back(trial).await,
-        Behaviour::Refused(kind) => failures::refused(trial, kind).await,
-        Behaviour::ErrorInStream => failures::in_stream(trial).await,
-        Behaviour::CutInTheMiddle => failures::cut(trial).await,
-        Behaviour::HungUp => failures::hung_up(trial).await,
-        Behaviour::Garbled => failures::garbled(trial).await,
-        Behaviour::CancelledBeforehand => interrupts::cancelled_beforehand(trial).await,
-        Behaviour::CancelledWaiting => interrupts::cancelled_waiting(trial).await,
-        Behaviour::CancelledMidway => interrupts::cancelled_midway(trial).await,
-        Behaviour::DroppedMidway => interrupts::dropped_midway(trial).await,
-        Behaviour::NeverPolled => interrupts::never_polled(trial).await,
-        Behaviour::NoTimeLeft => deadlines::no_time_left(trial).await,
-        Behaviour::DeadlineWaiting => deadlines::waiting(trial).await,
-        Behaviour::DeadlineMidway => deadlines::midway(trial).await,
-        Behaviour::ConfiguredModel => requests::configured_model(trial).await,
-        Behaviour::RequestedModel => requests::requested_model(trial).await,
-        Behaviour::History => requests::history(trial).await,
-        Behaviour::ToolsInOrder => requests::tools_in_order(trial).await,
-        Behaviour::SameBytes => requests::same_bytes(trial).await,
-        Behaviour::StableInfo => provider::stable_info(trial).await,
-        Behaviour::SideBySide => provider::side_by_side(trial).await,
+/// Checks one behavior in one mode.
+pub(super) async fn check(context: CheckContext<'_>, behavior: Behavior) -> Result<(), CheckError> {
+    match behavior {
+        Behavior::PlainText => answers::plain_text(context).await,
+        Behavior::UnicodeText => answers::unicode_text(context).await,
+        Behavior::EmptyAnswer => answers::empty(context).await,
+        Behavior::LengthLimit => answers::length_limit(context).await,
+        Behavior::Refusal => answers::refusal(context).await,
+        Behavior::UsageDetails => answers::usage_details(context).await,
+        Behavior::UnknownUsage => answers::unknown_usage(context).await,
+        Behavior::SameInBothForms => answers::same_in_both_forms(context).await,
+        Behavior::OneCall => calls::one(context).await,
+        Behavior::ParallelCalls => calls::several(context).await,
+        Behavior::TextThenCalls => calls::after_text(context).await,
+        Behavior::ReasoningApart => reasoning::apart(context).await,
+        Behavior::ReasoningSentBack => reasoning::sent_back(context).await,
+        Behavior::Refused(kind) => failures::refused(context, kind).await,
+        Behavior::ErrorInStream => failures::in_stream(context).await,
+        Behavior::CutInTheMiddle => failures::cut(context).await,
+        Behavior::HungUp => failures::hung_up(context).await,
+        Behavior::Garbled => failures::garbled(context).await,
+        Behavior::CancelledBeforehand => interrupts::cancelled_beforehand(context).await,
+        Behavior::CancelledWaiting => interrupts::cancelled_waiting(context).await,
+        Behavior::CancelledMidway => interrupts::cancelled_midway(context).await,
+        Behavior::DroppedMidway => interrupts::dropped_midway(context).await,
+        Behavior::NeverPolled => interrupts::never_polled(context).await,
+        Behavior::NoTimeLeft => deadlines::no_time_left(context).await,
+        Behavior::DeadlineWaiting => deadlines::waiting(context).await,
+        Behavior::DeadlineMidway => deadlines::midway(context).await,
+        Behavior::ConfiguredModel => requests::configured_model(context).await,
+        Behavior::RequestedModel => requests::requested_model(context).await,
+        Behavior::History => requests::history(context).await,
+        Behavior::ToolsInOrder => requests::tools_in_order(context).await,
+        Behavior::SameBytes => requests::same_bytes(context).await,
+        Behavior::StableInfo => provider::stable_info(context).await,
+        Behavior::ConcurrentCalls => provider::concurrent_calls(context).await,
     }
 }

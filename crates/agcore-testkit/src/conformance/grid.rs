@@ -1,34 +1,53 @@
-//! [`Grid`]: what became of every behaviour, whole and streamed.
+//! [`Grid`]: the verdicts on all behaviors, for whole and streamed replies.
 
 use std::fmt;
 
-use super::{behaviour::Behaviour, mode::Mode};
+use super::{behavior::Behavior, mode::Mode};
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The provider does what it shall.
+    /// The provider behaves as required.
     Pass,
-    /// It does not; here is why.
+    /// The provider does not behave as required, for this reason.
     Fail(String),
-    /// It was not asked; here is why.
+    /// The behavior was not checked, for this reason.
     Skip(String),
 }
 
-/// One checked behaviour in one form.
+/// The verdict on one behavior in one mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cell {
-    /// What was checked.
-    pub behaviour: Behaviour,
-    /// In which form.
+    /// The checked behavior.
+    pub behavior: Behavior,
+    /// The mode in which it was checked.
     pub mode: Mode,
-    /// What came out.
+    /// The result.
     pub verdict: Verdict,
 }
 
-/// What became of every behaviour of a subject, whole and streamed. Prints as a table, with the reasons below.
+/// The verdicts on all behaviors of a subject, for whole and streamed replies. Its `Display` output is a table followed
+/// by the reasons for failures and skips.
+///
+/// ```
+/// # #[cfg(feature = "scripted")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// use agcore_testkit::conformance::{Behavior, ScriptSubject, Suite};
+///
+/// let subject = ScriptSubject::new("mine").with_skip(Behavior::Refusal, "the API has no refusals");
+/// let grid = Suite::new().with_behaviors([Behavior::PlainText, Behavior::Refusal]).run(&subject).await;
+/// assert_eq!(
+///     grid.to_string(),
+///     "mine                whole     streamed
+/// answer: plain text  pass      pass    
+/// answer: refusal     skip      skip    
+/// skip: answer: refusal (whole and streamed): the API has no refusals
+/// 2 passed, 0 failed, 2 skipped"
+/// );
+/// # });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Grid {
@@ -37,7 +56,7 @@ pub struct Grid {
 }
 
 impl Verdict {
-    pub(super) fn word(&self) -> &'static str {
+    pub(super) fn label(&self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail(_) => "FAIL",
@@ -61,51 +80,52 @@ impl Grid {
         }
     }
 
-    pub(super) fn push(&mut self, behaviour: Behaviour, mode: Mode, verdict: Verdict) {
+    pub(super) fn push(&mut self, behavior: Behavior, mode: Mode, verdict: Verdict) {
         self.cells.push(Cell {
-            behaviour,
+            behavior,
             mode,
             verdict,
         });
     }
 
-    /// The subject's name.
+    /// Returns the name of the subject.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Everything that was checked, row by row.
+    /// Returns all verdicts, row by row.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// What became of a behaviour in this form; `None` when it was not checked.
-    pub fn verdict(&self, behaviour: Behaviour, mode: Mode) -> Option<&Verdict> {
+    /// Returns the verdict on a behavior in this mode, or `None` if the suite did not include it.
+    pub fn verdict(&self, behavior: Behavior, mode: Mode) -> Option<&Verdict> {
         let cell = self
             .cells
             .iter()
-            .find(|cell| (cell.behaviour, cell.mode) == (behaviour, mode));
+            .find(|cell| (cell.behavior, cell.mode) == (behavior, mode));
         cell.map(|cell| &cell.verdict)
     }
 
-    /// The checks that failed.
+    /// Returns the checks that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Cell> {
         self.cells
             .iter()
             .filter(|cell| matches!(cell.verdict, Verdict::Fail(_)))
     }
 
-    /// The checks that were not made.
+    /// Returns the checks that were skipped.
     pub fn skips(&self) -> impl Iterator<Item = &Cell> {
         self.cells
             .iter()
             .filter(|cell| matches!(cell.verdict, Verdict::Skip(_)))
     }
 
-    /// Checks that nothing failed and that something passed; skips are allowed, as they can be seen.
+    /// Asserts that no check failed and at least one passed. Skipped checks are allowed because the grid lists them.
     ///
     /// # Panics
-    /// With the grid when a check failed, or when all were skipped.
+    ///
+    /// Panics with the grid if a check failed or all checks were skipped.
     #[track_caller]
     pub fn assert_passed(&self) {
         let passed = self.cells.iter().any(|cell| cell.verdict == Verdict::Pass);
@@ -115,23 +135,23 @@ impl Grid {
         );
     }
 
-    /// The rows in the order of their first cell.
-    fn rows(&self) -> Vec<Behaviour> {
-        let mut rows: Vec<Behaviour> = self.cells.iter().map(|cell| cell.behaviour).collect();
+    /// Returns the rows in the order of their first cell.
+    fn rows(&self) -> Vec<Behavior> {
+        let mut rows: Vec<Behavior> = self.cells.iter().map(|cell| cell.behavior).collect();
         rows.dedup();
         rows
     }
 
-    /// Each reason with the forms that have it.
-    fn reasons(&self, row: Behaviour) -> Vec<(String, &str, &str)> {
+    /// Returns each reason in a row, as the modes it applies to, its label and its text.
+    fn reasons(&self, row: Behavior) -> Vec<(String, &str, &str)> {
         let mut reasons: Vec<(String, &str, &str)> = Vec::new();
-        for cell in self.cells.iter().filter(|cell| cell.behaviour == row) {
-            let (word, Some(reason)) = (cell.verdict.word(), cell.verdict.reason()) else {
+        for cell in self.cells.iter().filter(|cell| cell.behavior == row) {
+            let (label, Some(reason)) = (cell.verdict.label(), cell.verdict.reason()) else {
                 continue;
             };
-            match reasons.last_mut().filter(|last| (last.1, last.2) == (word, reason)) {
+            match reasons.last_mut().filter(|last| (last.1, last.2) == (label, reason)) {
                 Some((modes, ..)) => *modes = format!("{modes} and {}", cell.mode),
-                None => reasons.push((cell.mode.to_string(), word, reason)),
+                None => reasons.push((cell.mode.to_string(), label, reason)),
             }
         }
         reasons
@@ -145,12 +165,12 @@ impl fmt::Display for Grid {
         let width = widest.chain([self.name.chars().count()]).max().unwrap_or(0);
         writeln!(f, "{:width$}  {:8}  {:8}", self.name, Mode::Whole, Mode::Streamed)?;
         for row in &rows {
-            let word = |mode| self.verdict(*row, mode).map_or("-", Verdict::word);
-            writeln!(f, "{row:width$}  {:8}  {:8}", word(Mode::Whole), word(Mode::Streamed))?;
+            let label = |mode| self.verdict(*row, mode).map_or("-", Verdict::label);
+            writeln!(f, "{row:width$}  {:8}  {:8}", label(Mode::Whole), label(Mode::Streamed))?;
         }
         for row in &rows {
-            for (modes, word, reason) in self.reasons(*row) {
-                writeln!(f, "{word}: {row} ({modes}): {reason}")?;
+            for (modes, label, reason) in self.reasons(*row) {
+                writeln!(f, "{label}: {row} ({modes}): {reason}")?;
             }
         }
         let (failed, skipped) = (self.failures().count(), self.skips().count());
@@ -166,9 +186,9 @@ mod tests {
     fn grid(verdicts: [Verdict; 3]) -> Grid {
         let [whole, streamed, other] = verdicts;
         let mut grid = Grid::new("mine");
-        grid.push(Behaviour::PlainText, Mode::Whole, whole);
-        grid.push(Behaviour::PlainText, Mode::Streamed, streamed);
-        grid.push(Behaviour::ErrorInStream, Mode::Streamed, other);
+        grid.push(Behavior::PlainText, Mode::Whole, whole);
+        grid.push(Behavior::PlainText, Mode::Streamed, streamed);
+        grid.push(Behavior::ErrorInStream, Mode::Streamed, other);
         grid
     }
 
@@ -188,11 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn skips_alone_are_no_pass() {
+    fn does_not_pass_if_all_checks_are_skipped() {
         let skip = || Verdict::Skip(String::new());
         grid([Verdict::Pass, skip(), skip()]).assert_passed();
-        let asserted = |grid: Grid| std::panic::catch_unwind(|| grid.assert_passed());
-        assert!(asserted(grid([skip(), skip(), skip()])).is_err());
-        assert!(asserted(grid([Verdict::Pass, Verdict::Fail(String::new()), skip()])).is_err());
+        let result = |grid: Grid| std::panic::catch_unwind(|| grid.assert_passed());
+        assert!(result(grid([skip(), skip(), skip()])).is_err());
+        assert!(result(grid([Verdict::Pass, Verdict::Fail(String::new()), skip()])).is_err());
     }
 }

@@ -1,21 +1,21 @@
-//! [`Mode`]: the two forms in which a reply is asked for.
+//! [`Mode`]: the two forms in which a reply can be requested.
 
 use std::fmt;
 
-/// How a reply is asked for.
+/// The form in which a reply is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// In one piece.
+    /// In one piece, when it is complete.
     Whole,
-    /// As it is made.
+    /// As a stream, while it is generated.
     Streamed,
 }
 
 impl Mode {
-    /// Both.
+    /// Both modes.
     pub const ALL: [Self; 2] = [Self::Whole, Self::Streamed];
 
-    /// Whether replies come as they are made.
+    /// Returns whether this is [`Mode::Streamed`].
     pub fn is_streamed(self) -> bool {
         self == Self::Streamed
     }

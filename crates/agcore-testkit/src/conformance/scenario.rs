@@ -1,50 +1,57 @@
-//! [`Scenario`]: how the server behind a provider shall behave.
+//! [`Scenario`]: the script for the server of a provider.
 
 use agcore_chat::Fault;
 
 use super::answer::Answer;
 
-/// How the server behind a provider shall behave, to every request alike, as often as it is asked.
+/// A script for the server of a provider: its response to every request, any number of times.
+///
+/// ```
+/// use agcore_testkit::conformance::{Answer, Scenario};
+///
+/// let scenario = Scenario::answer(Answer::text("Hello"));
+/// assert!(matches!(scenario, Scenario::Answer(answer) if answer.message.text() == "Hello"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Scenario {
-    /// It gives this answer.
+    /// Replies with this answer.
     Answer(Box<Answer>),
-    /// It answers with the text of the request's last message.
+    /// Replies with the text of the last message of the request.
     Echo,
-    /// It refuses before anything of an answer.
+    /// Replies with an error and no content.
     Refuse(Fault),
-    /// It begins a streamed answer with this text and then reports an error inside of it. Asked of streams only.
+    /// Starts a streamed answer with this text and then reports an error within the stream. Used for streams only.
     FailAfter {
-        /// What is said before.
+        /// The text sent before the error.
         text: String,
-        /// What is reported.
+        /// The reported error.
         fault: Fault,
     },
-    /// It sends this text, neither a finish reason nor an end, and the connection closes. A whole answer breaks off in
-    /// its middle.
+    /// Sends this text and closes the connection, without a finish reason or a terminal marker. A whole answer is cut
+    /// off in the middle.
     CutAfter {
-        /// What is said before.
+        /// The text sent before the cut.
         text: String,
     },
-    /// It takes the request and closes the connection without a word.
+    /// Accepts the request and closes the connection without a reply.
     HangUp,
-    /// It sends this text and then something that is nothing of its API. A whole answer is such a thing altogether.
+    /// Sends this text and then data that is invalid in its API. A whole answer is invalid altogether.
     Garble {
-        /// What is said before.
+        /// The text sent before the invalid data.
         text: String,
     },
-    /// It takes the request and is silent until the client leaves.
+    /// Accepts the request and sends nothing until the client disconnects.
     Stall,
-    /// It sends this text and is then silent until the client leaves. A whole answer is begun, and not ended.
+    /// Sends this text and then nothing more until the client disconnects. A whole answer is started but not completed.
     StallAfter {
-        /// What is said before.
+        /// The text sent before the stall.
         text: String,
     },
 }
 
 impl Scenario {
-    /// A server that gives this answer.
+    /// Creates a scenario in which the server replies with this answer.
     pub fn answer(answer: Answer) -> Self {
         Self::Answer(Box::new(answer))
     }

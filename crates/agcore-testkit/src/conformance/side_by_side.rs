@@ -1,45 +1,61 @@
-//! [`SideBySide`]: several grids as one table, a column for each.
+//! [`SideBySide`]: several grids as one table, with one column per grid.
 
 use std::fmt;
 
 use super::{
-    behaviour::Behaviour,
+    behavior::Behavior,
     grid::{Cell, Grid, Verdict},
     mode::Mode,
 };
 
-/// Several grids as one table, a column for each; reasons of what did not pass stand below. A cell holds the verdict of
-/// the whole and of the streamed form, once where they agree.
+/// Several grids as one table, with one column per grid and the reasons for failures and skips below. Each cell shows
+/// the verdicts on whole and streamed replies, or a single one if they agree.
+///
+/// ```
+/// # #[cfg(feature = "scripted")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// use agcore_testkit::conformance::{Behavior, ScriptSubject, SideBySide, Suite};
+///
+/// let suite = Suite::new().with_behaviors([Behavior::PlainText]);
+/// let grids = [
+///     suite.run(&ScriptSubject::new("bare")).await,
+///     suite.run(&ScriptSubject::new("layered").with_layer(|inner| inner)).await,
+/// ];
+/// let table = SideBySide::new(grids).to_string();
+/// assert!(table.ends_with("4 passed, 0 failed, 0 skipped"), "{table}");
+/// # });
+/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct SideBySide(Vec<Grid>);
 
 impl SideBySide {
-    /// These grids, from left to right.
+    /// Creates a table of these grids, from left to right.
     pub fn new(grids: impl IntoIterator<Item = Grid>) -> Self {
         Self(grids.into_iter().collect())
     }
 
-    /// The grids.
+    /// Returns the grids.
     pub fn grids(&self) -> &[Grid] {
         &self.0
     }
 
-    /// Behaviours of any grid, in the order of the suite.
-    fn rows(&self) -> Vec<Behaviour> {
-        let is_asked = |behaviour: &Behaviour| {
-            let has = |grid: &Grid| grid.cells().iter().any(|cell| cell.behaviour == *behaviour);
+    /// Returns the behaviors of all grids, in the order of the suite.
+    fn rows(&self) -> Vec<Behavior> {
+        let is_checked = |behavior: &Behavior| {
+            let has = |grid: &Grid| grid.cells().iter().any(|cell| cell.behavior == *behavior);
             self.0.iter().any(has)
         };
-        Behaviour::ALL.iter().copied().filter(is_asked).collect()
+        Behavior::ALL.iter().copied().filter(is_checked).collect()
     }
 }
 
-/// The verdicts of both forms.
-fn told(grid: &Grid, row: Behaviour) -> String {
-    let word = |mode| grid.verdict(row, mode).map(Verdict::word);
-    match (word(Mode::Whole), word(Mode::Streamed)) {
+/// Returns the text of a cell: the verdicts in both modes.
+fn cell_text(grid: &Grid, row: Behavior) -> String {
+    let label = |mode| grid.verdict(row, mode).map(Verdict::label);
+    match (label(Mode::Whole), label(Mode::Streamed)) {
         (None, None) => "-".to_owned(),
-        (Some(word), None) | (None, Some(word)) => word.to_owned(),
+        (Some(label), None) | (None, Some(label)) => label.to_owned(),
         (Some(whole), Some(streamed)) if whole == streamed => whole.to_owned(),
         (Some(whole), Some(streamed)) => format!("{whole}/{streamed}"),
     }
@@ -62,17 +78,23 @@ impl fmt::Display for SideBySide {
             write!(f, "{row:width$}")?;
             for grid in &self.0 {
                 let columns = grid.name().chars().count().max(9);
-                write!(f, "  {:>columns$}", told(grid, row))?;
+                write!(f, "  {:>columns$}", cell_text(grid, row))?;
             }
             writeln!(f)?;
         }
         for grid in &self.0 {
-            let reason = |f: &mut fmt::Formatter<'_>, word: &str, cell: &Cell| {
-                let why = cell.verdict.reason().unwrap_or_default();
-                writeln!(f, "{word}: {}: {} ({}): {why}", grid.name(), cell.behaviour, cell.mode)
+            let write_reason = |f: &mut fmt::Formatter<'_>, cell: &Cell| {
+                let (label, reason) = (cell.verdict.label(), cell.verdict.reason().unwrap_or_default());
+                writeln!(
+                    f,
+                    "{label}: {}: {} ({}): {reason}",
+                    grid.name(),
+                    cell.behavior,
+                    cell.mode
+                )
             };
-            grid.failures().try_for_each(|cell| reason(f, "FAIL", cell))?;
-            grid.skips().try_for_each(|cell| reason(f, "skip", cell))?;
+            grid.failures().try_for_each(|cell| write_reason(f, cell))?;
+            grid.skips().try_for_each(|cell| write_reason(f, cell))?;
         }
         let count = |cells: fn(&Grid) -> usize| self.0.iter().map(cells).sum::<usize>();
         let (failed, skipped) = (
@@ -89,14 +111,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_stand_side_by_side() {
+    fn prints_grids_as_columns() {
         let (mut one, mut other) = (Grid::new("one"), Grid::new("the other one"));
-        one.push(Behaviour::PlainText, Mode::Whole, Verdict::Pass);
-        one.push(Behaviour::PlainText, Mode::Streamed, Verdict::Fail("lost".to_owned()));
-        other.push(Behaviour::PlainText, Mode::Whole, Verdict::Pass);
-        other.push(Behaviour::PlainText, Mode::Streamed, Verdict::Pass);
+        one.push(Behavior::PlainText, Mode::Whole, Verdict::Pass);
+        one.push(Behavior::PlainText, Mode::Streamed, Verdict::Fail("lost".to_owned()));
+        other.push(Behavior::PlainText, Mode::Whole, Verdict::Pass);
+        other.push(Behavior::PlainText, Mode::Streamed, Verdict::Pass);
         other.push(
-            Behaviour::ErrorInStream,
+            Behavior::ErrorInStream,
             Mode::Streamed,
             Verdict::Skip("no server".to_owned()),
         );

@@ -1,24 +1,43 @@
-//! [`Subject`]: what is put to the test, a kind of provider and a server for it.
+//! [`Subject`]: the subject under test, a kind of provider together with a server for it.
 
 use async_trait::async_trait;
 
-use super::{behaviour::Behaviour, halt::Halt, scenario::Scenario, stage::Stage};
+use super::{behavior::Behavior, check_error::CheckError, fixture::Fixture, scenario::Scenario};
 
-/// What is put to the test: a kind of provider, and a server that behaves as it is told.
+/// The subject under test: a kind of provider, together with a server that can play scenarios.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// What it is called above its grid.
+    /// Returns the name to print above the grid.
     fn name(&self) -> &str;
 
-    /// A fresh provider on a fresh server that plays this scenario.
+    /// Creates a new provider connected to a new server that plays this scenario.
     ///
     /// # Errors
-    /// `Skip` when the server cannot play it, `Fail` when it should and did not come up.
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, Halt>;
+    ///
+    /// Returns [`CheckError::Skip`] if the server cannot play the scenario, and [`CheckError::Fail`] if the provider or
+    /// the server failed to start.
+    async fn set_up(&self, scenario: &Scenario) -> Result<Box<dyn Fixture>, CheckError>;
 
-    /// Why a behaviour is not asked of this subject; the reason stands in the grid.
-    fn skips(&self, behaviour: Behaviour) -> Option<String> {
-        let _ = behaviour;
+    /// Returns why a behavior is not checked on this subject, or `None` if it is. The grid reports the reason.
+    fn skip_reason(&self, behavior: Behavior) -> Option<String> {
+        let _ = behavior;
         None
+    }
+}
+
+/// Behaviors that are not checked on a subject, each with its reason.
+#[cfg(any(feature = "mock-server", feature = "scripted"))]
+#[derive(Debug, Clone, Default)]
+pub(super) struct Skips(Vec<(Behavior, String)>);
+
+#[cfg(any(feature = "mock-server", feature = "scripted"))]
+impl Skips {
+    pub(super) fn add(&mut self, behavior: Behavior, reason: impl Into<String>) {
+        self.0.push((behavior, reason.into()));
+    }
+
+    pub(super) fn reason(&self, behavior: Behavior) -> Option<String> {
+        let skip = self.0.iter().find(|(skipped, _)| *skipped == behavior);
+        skip.map(|(_, reason)| reason.clone())
     }
 }

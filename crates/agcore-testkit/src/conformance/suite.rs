@@ -1,85 +1,101 @@
-//! [`Suite`]: all behaviours, checked one after the other.
+//! [`Suite`]: checks all behaviors one after another.
 
 use std::{any::Any, borrow::Cow, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 
 use super::{
-    behaviour::Behaviour,
+    behavior::Behavior,
     check::check,
+    check_context::CheckContext,
+    check_error::CheckError,
     grid::{Grid, Verdict},
-    halt::Halt,
     mode::Mode,
-    scene::Trial,
     subject::Subject,
 };
 
-/// The suite: which behaviours are checked, and how long each may take.
+/// The conformance suite: the behaviors to check, and a timeout for each check.
+///
+/// ```
+/// # #[cfg(feature = "scripted")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// use std::time::Duration;
+/// use agcore_testkit::conformance::{Behavior, ScriptSubject, Suite};
+///
+/// let suite = Suite::new()
+///     .with_behaviors([Behavior::PlainText, Behavior::ParallelCalls])
+///     .with_timeout(Duration::from_secs(5));
+/// let grid = suite.run(&ScriptSubject::new("scripted")).await;
+/// assert_eq!(grid.cells().len(), 4); // two behaviors in two modes
+/// grid.assert_passed();
+/// # });
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Suite {
-    behaviours: Cow<'static, [Behaviour]>,
-    patience: Duration,
+    behaviors: Cow<'static, [Behavior]>,
+    timeout: Duration,
 }
 
 impl Default for Suite {
     fn default() -> Self {
         Self {
-            behaviours: Cow::Borrowed(Behaviour::ALL),
-            patience: Duration::from_secs(20),
+            behaviors: Cow::Borrowed(Behavior::ALL),
+            timeout: Duration::from_secs(20),
         }
     }
 }
 
 impl Suite {
-    /// All behaviours, with 20 s for each check.
+    /// Creates a suite of all behaviors, with a timeout of 20 s for each check.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Checks only these.
-    pub fn with_behaviours(mut self, behaviours: impl IntoIterator<Item = Behaviour>) -> Self {
-        self.behaviours = behaviours.into_iter().collect();
+    /// Checks only these behaviors.
+    pub fn with_behaviors(mut self, behaviors: impl IntoIterator<Item = Behavior>) -> Self {
+        self.behaviors = behaviors.into_iter().collect();
         self
     }
 
-    /// Sets how long a check may take on tokio's clock before the provider is said to hang.
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    /// Sets the time after which a check fails because the provider hangs, measured on tokio's clock.
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
-    /// Puts the subject to the test. Must be polled on a tokio runtime with a timer. Cancel safe: dropping the future
-    /// ends the check under way with its provider and server.
+    /// Checks the subject. Must be polled on a tokio runtime with timers enabled.
+    ///
+    /// This method is cancel safe: dropping the future stops the current check together with its provider and server.
     pub async fn run(&self, subject: &dyn Subject) -> Grid {
         let mut grid = Grid::new(subject.name());
-        for behaviour in self.behaviours.iter().copied() {
-            for mode in behaviour.modes() {
-                let verdict = self.judge(subject, behaviour, *mode).await;
-                grid.push(behaviour, *mode, verdict);
+        for behavior in self.behaviors.iter().copied() {
+            for mode in behavior.modes() {
+                let verdict = self.check(subject, behavior, *mode).await;
+                grid.push(behavior, *mode, verdict);
             }
         }
         grid
     }
 
-    async fn judge(&self, subject: &dyn Subject, behaviour: Behaviour, mode: Mode) -> Verdict {
-        if let Some(reason) = subject.skips(behaviour) {
+    async fn check(&self, subject: &dyn Subject, behavior: Behavior, mode: Mode) -> Verdict {
+        if let Some(reason) = subject.skip_reason(behavior) {
             return Verdict::Skip(reason);
         }
-        let checking = Box::pin(check(Trial { subject, mode }, behaviour));
+        let checking = Box::pin(check(CheckContext { subject, mode }, behavior));
         let checking = AssertUnwindSafe(checking).catch_unwind();
-        match tokio::time::timeout(self.patience, checking).await {
+        match tokio::time::timeout(self.timeout, checking).await {
             Ok(Ok(Ok(()))) => Verdict::Pass,
-            Ok(Ok(Err(Halt::Skip(reason)))) => Verdict::Skip(reason),
-            Ok(Ok(Err(Halt::Fail(reason)))) => Verdict::Fail(reason),
-            Ok(Err(panic)) => Verdict::Fail(format!("it panicked: {}", panic_text(&*panic))),
-            Err(_) => Verdict::Fail(format!("no end within {} s", self.patience.as_secs_f64())),
+            Ok(Ok(Err(CheckError::Skip(reason)))) => Verdict::Skip(reason),
+            Ok(Ok(Err(CheckError::Fail(reason)))) => Verdict::Fail(reason),
+            Ok(Err(panic)) => Verdict::Fail(format!("panicked: {}", panic_message(&*panic))),
+            Err(_) => Verdict::Fail(format!("timed out after {} s", self.timeout.as_secs_f64())),
         }
     }
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without words")
+        .unwrap_or("no message")
 }

@@ -1,27 +1,28 @@
-//! From a reply to what the socket gets: pure, without time.
+//! Turning a reply into the steps of its transmission. Pure: nothing here depends on time or on the connection.
 //!
-//! `draft` renders the reply as frames of bytes; `bend` is what faults do to events; `timetable` lays byte faults,
-//! pauses and ends over the frames.
+//! `draft` renders the reply as frames of bytes, `event_faults` applies faults to its events, and `schedule` adds byte
+//! faults, pauses and ends to the frames.
 
-mod bend;
-mod draft;
+mod transmission;
+mod event_faults;
 #[cfg(feature = "gzip")]
 mod gzip;
-mod timetable;
+mod draft;
+mod schedule;
 
-use super::reply::Reply;
-use super::request::RecordedRequest;
-use super::transmission::Transmission;
+pub(crate) use transmission::{Step, Transmission};
 
-/// What is to be sent in reply to a request.
+use crate::mock_server::{reply::Reply, request::RecordedRequest};
+
+/// Composes the transmission of the reply to a request.
 pub(crate) fn compose(reply: &Reply, request: &RecordedRequest) -> Transmission {
     let draft = draft::draft(reply, request);
-    let timetable = timetable::timetable(&draft.frames, draft.streamed, reply);
+    let schedule = schedule::schedule(&draft.frames, draft.streamed, reply);
     Transmission {
         status: draft.status,
         headers: draft.headers,
-        prelude: timetable.prelude,
-        body: timetable.body,
-        length: timetable.length,
+        prelude: schedule.prelude,
+        body: schedule.body,
+        content_length: schedule.content_length,
     }
 }

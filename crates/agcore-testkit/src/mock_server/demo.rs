@@ -1,62 +1,81 @@
-//! The model of the demonstration: a script that computes every answer from the request that it gets.
+//! [`Demo`]: a model for demonstrations that computes every answer from its request.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::answer::Answer;
-use super::behaviour::Behaviour;
-use super::call::ToolCall;
-use super::chunking::Chunking;
-use super::prompt::{Prompt, Role};
-use super::reply::Reply;
-use super::request::RecordedRequest;
+use crate::mock_server::{
+    behavior::Behavior,
+    reply::{Answer, Chunking, Reply, ToolCall},
+    request::RecordedRequest,
+    wire::{Prompt, Role},
+};
 
-/// A model for demonstrations, on every API. It has no state: what it knows of a conversation it reads from the
-/// request, so a client whose memory or tool loop is broken gets other answers.
+/// A model for demonstrations, available through every API. It has no state: everything it knows about a conversation
+/// comes from the request, so a client whose memory or tool loop is broken receives different answers.
 ///
-/// | the newest message | the answer |
+/// | last message | answer |
 /// |---|---|
 /// | "My name is Ada." | greets Ada |
-/// | asks for the weather or the time "in Lisbon" | calls [`Demo::WEATHER`] and [`Demo::LOCAL_TIME`] side by side, as far as they are offered |
-/// | brings the results of those calls | tells what each result says, in their words |
+/// | asks for the weather or the time "in Lisbon" | calls [`Demo::WEATHER`] and [`Demo::LOCAL_TIME`] in parallel, if they are offered |
+/// | contains the results of those calls | repeats each result in a sentence |
 /// | asks to note or save something ("Note: …") | calls [`Demo::SAVE_NOTE`], if it is offered |
-/// | brings the result of that call | says that it is saved, or with a marked error or a denial, why it is not |
-/// | "What is my name?" | the name that the person gave earlier in this request, or that it knows none |
-/// | anything else | says what it can do |
+/// | contains the result of that call | confirms that the note is saved, or reports the error or denial |
+/// | "What is my name?" | the name given earlier in the conversation, if any |
+/// | anything else | lists what it can do |
 ///
-/// The tools, which the client registers:
+/// The client provides these tools:
 ///
 /// | name | arguments | result |
 /// |---|---|---|
 /// | `weather` | `{"city": string}` | any text |
 /// | `local_time` | `{"city": string}` | any text |
-/// | `save_note` | `{"text": string}` | any text; one that contains "denied" or begins with "error" was not saved |
+/// | `save_note` | `{"text": string}` | any text; text that contains "denied" or starts with "error" reports a failure |
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use agcore_testkit::mock_server::{Demo, MockServer};
+/// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
+/// # async fn chat(server: &MockServer, text: &str) -> String {
+/// #     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{text}"}}]}}"#);
+/// #     let mut client = TcpStream::connect(server.address()).await.unwrap();
+/// #     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ";
+/// #     client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+/// #     let mut reply = String::new();
+/// #     client.read_to_string(&mut reply).await.unwrap();
+/// #     reply
+/// # }
+///
+/// let server = MockServer::start(Demo::new()).await.unwrap();
+/// // `chat` is the client under test.
+/// assert!(chat(&server, "My name is Ada.").await.contains("Hello, Ada! It is good to meet you."));
+/// # });
+/// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Demo {
     pace: Duration,
 }
 
-/// The model of `agcore demo`: a [`Demo`] that streams at the pace of a quick reader.
-pub fn demo_behaviour() -> Demo {
+/// Creates the model of `agcore demo`: a [`Demo`] that streams at a fast reading pace.
+pub fn demo_behavior() -> Demo {
     Demo::new().with_pace(Duration::from_millis(12))
 }
 
 impl Demo {
-    /// The tool that tells the weather of a city.
+    /// The name of the tool that returns the weather in a city.
     pub const WEATHER: &'static str = "weather";
-    /// The tool that tells the time in a city.
+    /// The name of the tool that returns the time in a city.
     pub const LOCAL_TIME: &'static str = "local_time";
-    /// The tool that keeps a note; a careful client asks before it runs it.
+    /// The name of the tool that saves a note. A careful client asks for approval before running it.
     pub const SAVE_NOTE: &'static str = "save_note";
 
-    /// The model, streaming as fast as it can.
+    /// Creates a model that streams without pauses.
     pub fn new() -> Self {
         Self { pace: Duration::ZERO }
     }
 
-    /// Waits so long between two deltas of a stream.
-    #[must_use]
+    /// Sets the time to wait between two deltas of a stream.
     pub fn with_pace(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
@@ -69,7 +88,7 @@ impl Default for Demo {
     }
 }
 
-impl Behaviour for Demo {
+impl Behavior for Demo {
     fn reply(&self, request: &RecordedRequest) -> Reply {
         Reply::answer(answer(&request.prompt()))
             .with_chunking(Chunking::Words)
@@ -80,22 +99,22 @@ impl Behaviour for Demo {
 fn answer(prompt: &Prompt) -> Answer {
     let results = prompt.results();
     if !results.is_empty() {
-        return Answer::new().with_text(told(&results));
+        return Answer::new().with_text(summary(&results));
     }
-    let said = prompt.last_user();
-    let lower = said.to_lowercase();
+    let message = prompt.last_user();
+    let lower = message.to_lowercase();
     let asks = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if asks(&["what is my name", "what's my name", "what my name is", "who am i"]) {
-        return Answer::new().with_text(remembered(prompt));
+        return Answer::new().with_text(recall_name(prompt));
     }
-    if let Some(name) = introduced(said) {
+    if let Some(name) = introduced_name(message) {
         return Answer::new().with_text(format!("Hello, {name}! It is good to meet you."));
     }
     if asks(&["note", "save"]) && prompt.offers(Demo::SAVE_NOTE) {
-        return Answer::new().with_call(ToolCall::new(Demo::SAVE_NOTE, &json!({ "text": noted(said) })));
+        return Answer::new().with_call(ToolCall::new(Demo::SAVE_NOTE, &json!({ "text": note_text(message) })));
     }
-    match city(said).filter(|_| asks(&["weather", "time"])) {
-        Some(city) => ask_tools(prompt, &city),
+    match city(message).filter(|_| asks(&["weather", "time"])) {
+        Some(city) => call_city_tools(prompt, &city),
         None => Answer::new().with_text(
             "I am a script. Tell me your name, ask for the weather and the time in a city, let me save a note, or ask \
              what your name is.",
@@ -103,8 +122,8 @@ fn answer(prompt: &Prompt) -> Answer {
     }
 }
 
-/// Both calls at once, each only if its tool is offered.
-fn ask_tools(prompt: &Prompt, city: &str) -> Answer {
+/// Calls both tools in parallel, each only if it is offered.
+fn call_city_tools(prompt: &Prompt, city: &str) -> Answer {
     let offered = [Demo::WEATHER, Demo::LOCAL_TIME]
         .into_iter()
         .filter(|name| prompt.offers(name));
@@ -116,61 +135,61 @@ fn ask_tools(prompt: &Prompt, city: &str) -> Answer {
     answer.with_text(format!("I was offered no tool that could tell me about {city}."))
 }
 
-/// What the results say, a sentence each.
-fn told(results: &[(&ToolCall, &str)]) -> String {
+/// Repeats each result in a sentence.
+fn summary(results: &[(&ToolCall, &str)]) -> String {
     let sentence = |(call, result): &(&ToolCall, &str)| {
         let result = result.trim().trim_end_matches('.');
         match call.name.as_str() {
-            Demo::WEATHER => format!("The weather in {}: {result}.", call.text("city")),
-            Demo::LOCAL_TIME => format!("The time in {}: {result}.", call.text("city")),
-            Demo::SAVE_NOTE if failed(result) => format!("The note was not saved: {result}."),
-            Demo::SAVE_NOTE => format!("The note \"{}\" is saved.", call.text("text")),
-            other => format!("{other} says: {result}."),
+            Demo::WEATHER => format!("The weather in {}: {result}.", call.argument("city")),
+            Demo::LOCAL_TIME => format!("The time in {}: {result}.", call.argument("city")),
+            Demo::SAVE_NOTE if is_failure(result) => format!("The note was not saved: {result}."),
+            Demo::SAVE_NOTE => format!("The note \"{}\" is saved.", call.argument("text")),
+            other => format!("{other} returned: {result}."),
         }
     };
     results.iter().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-fn failed(result: &str) -> bool {
+fn is_failure(result: &str) -> bool {
     let result = result.to_lowercase();
     result.contains("denied") || result.starts_with("error")
 }
 
-/// The newest name that the person gave in this request.
-fn remembered(prompt: &Prompt) -> String {
-    let earlier = prompt.turns.iter().filter(|turn| turn.role == Role::User);
-    match earlier.filter_map(|turn| introduced(&turn.text)).next_back() {
+/// Answers with the last name that the user introduced themselves with.
+fn recall_name(prompt: &Prompt) -> String {
+    let user_turns = prompt.turns.iter().filter(|turn| turn.role == Role::User);
+    match user_turns.filter_map(|turn| introduced_name(&turn.text)).next_back() {
         Some(name) => format!("Your name is {name}."),
         None => "I do not know your name: you did not tell me in this conversation.".to_owned(),
     }
 }
 
-/// The name in "my name is Ada".
-fn introduced(said: &str) -> Option<String> {
-    named_after(said, "my name is ")
+/// Returns the name in "my name is Ada".
+fn introduced_name(message: &str) -> Option<String> {
+    name_after(message, "my name is ")
 }
 
-/// The city in "in New York".
-fn city(said: &str) -> Option<String> {
-    named_after(said, "in ")
+/// Returns the city in "in New York".
+fn city(message: &str) -> Option<String> {
+    name_after(message, "in ")
 }
 
-/// The words with capitals that follow the first `phrase` (in any case) that is followed by one.
-fn named_after(said: &str, phrase: &str) -> Option<String> {
-    // ASCII lowering keeps the offsets.
-    let lower = said.to_ascii_lowercase();
-    let starts_word = |at: usize| said[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-    let places = lower
+/// Returns the capitalized words after the first occurrence of `phrase`, in any case, that precedes such words.
+fn name_after(message: &str, phrase: &str) -> Option<String> {
+    // Lowercasing only ASCII letters preserves the offsets.
+    let lower = message.to_ascii_lowercase();
+    let starts_word = |at: usize| message[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+    let offsets = lower
         .match_indices(phrase)
         .map(|(at, _)| at)
         .filter(|at| starts_word(*at));
-    places
-        .map(|at| capitalised(&said[at + phrase.len()..]))
+    offsets
+        .map(|at| leading_name(&message[at + phrase.len()..]))
         .find(|name| !name.is_empty())
 }
 
-/// The leading words that begin with a capital, without the punctuation that ends them.
-fn capitalised(text: &str) -> String {
+/// Returns the leading words that start with a capital letter, up to the first punctuation.
+fn leading_name(text: &str) -> String {
     let mut words = Vec::new();
     for word in text
         .split_whitespace()
@@ -185,17 +204,17 @@ fn capitalised(text: &str) -> String {
     words.join(" ")
 }
 
-/// What is to be noted: what follows a colon, or else the whole message.
-fn noted(said: &str) -> &str {
-    said.split_once(": ").map_or(said, |(_, note)| note).trim()
+/// Returns the text to save: what follows the first colon, or else the entire message.
+fn note_text(message: &str) -> &str {
+    message.split_once(": ").map_or(message, |(_, note)| note).trim()
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
-    use super::super::prompt::{OfferedTool, Turn};
     use super::*;
+    use crate::mock_server::wire::{OfferedTool, Turn};
 
     fn prompt(turns: Vec<Turn>) -> Prompt {
         let tool = |name: &str| OfferedTool::new(&json!(name), &Value::Null, &Value::Null);
@@ -206,8 +225,8 @@ mod tests {
         }
     }
 
-    /// The text, or the calls as `name(arguments)`.
-    fn shown(prompt: &Prompt) -> String {
+    /// Returns the text of the answer, or its calls as `name(arguments)`.
+    fn rendered(prompt: &Prompt) -> String {
         let answer = answer(prompt);
         let calls: Vec<String> = answer
             .calls()
@@ -216,12 +235,16 @@ mod tests {
         answer.text() + &calls.join(" ")
     }
 
-    fn check(said: &str, expected: &str) {
-        assert_eq!(shown(&prompt(vec![Turn::new(Role::User, said)])), expected, "{said}");
+    fn check(message: &str, expected: &str) {
+        assert_eq!(
+            rendered(&prompt(vec![Turn::new(Role::User, message)])),
+            expected,
+            "{message}"
+        );
     }
 
     #[test]
-    fn answers_follow_from_the_message() {
+    fn answers_the_last_message() {
         check(
             "Hi! My name is Ada Lovelace.",
             "Hello, Ada Lovelace! It is good to meet you.",
@@ -239,30 +262,33 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_offered_is_not_called() {
+    fn calls_only_offered_tools() {
         let mut prompt = prompt(vec![Turn::new(Role::User, "How is the weather in Rome?")]);
         prompt.tools.retain(|tool| tool.name == "local_time");
-        assert_eq!(shown(&prompt), r#"local_time({"city":"Rome"})"#);
+        assert_eq!(rendered(&prompt), r#"local_time({"city":"Rome"})"#);
         prompt.tools.clear();
-        assert_eq!(shown(&prompt), "I was offered no tool that could tell me about Rome.");
+        assert_eq!(
+            rendered(&prompt),
+            "I was offered no tool that could tell me about Rome."
+        );
     }
 
     #[test]
-    fn the_name_comes_from_the_history_of_the_request() {
+    fn recalls_the_name_from_the_history() {
         let history = ["My name is Ada.", "No, my name is Bob.", "What is my name?"];
-        let turns = history.map(|said| Turn::new(Role::User, said)).to_vec();
-        assert_eq!(shown(&prompt(turns)), "Your name is Bob.");
+        let turns = history.map(|text| Turn::new(Role::User, text)).to_vec();
+        assert_eq!(rendered(&prompt(turns)), "Your name is Bob.");
     }
 
     #[test]
-    fn results_are_told_in_their_own_words() {
+    fn repeats_tool_results() {
         let after = |calls: Vec<ToolCall>, results: Vec<Turn>| {
             let mut turns = vec![
                 Turn::new(Role::User, "?"),
                 Turn::new(Role::Assistant, "").with_calls(calls),
             ];
             turns.extend(results);
-            shown(&prompt(turns))
+            rendered(&prompt(turns))
         };
         let call = |name: &str, arguments: Value| ToolCall::new(name, &arguments).with_id(name);
         let lisbon = json!({ "city": "Lisbon" });

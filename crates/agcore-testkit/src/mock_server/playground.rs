@@ -1,33 +1,52 @@
-//! A model for hands: it echoes, calls tools that are mentioned, and breaks on command.
+//! [`Playground`]: an interactive model that echoes, calls mentioned tools, and fails on command.
 
 mod arguments;
 
 use std::time::Duration;
 
-use super::answer::Answer;
-use super::api_error::ApiError;
-use super::behaviour::Behaviour;
-use super::call::ToolCall;
-use super::chunking::Chunking;
-use super::fault::{Ending, Fault, Hold, Point};
-use super::prompt::{OfferedTool, Prompt};
-use super::reply::Reply;
-use super::request::RecordedRequest;
+use crate::mock_server::{
+    behavior::Behavior,
+    reply::{Answer, ApiError, Chunking, Ending, Fault, Hold, Point, Reply, ToolCall},
+    request::RecordedRequest,
+    wire::{OfferedTool, Prompt},
+};
 
-/// A model to try a client by hand with, on every API. What it does follows from the newest message:
+/// A model for trying a client interactively, available through every API. It reacts to the last message:
 ///
-/// - the first word may be a command: `help` lists them;
-/// - a message that mentions an offered tool ("weather" for `get_weather`) calls it, with arguments made from its
-///   schema; several mentioned tools are called side by side;
-/// - results of tools are quoted;
-/// - anything else is echoed as Markdown.
+/// - If the first word is a command, it runs the command; `help` lists all commands.
+/// - If the message mentions offered tools ("weather" for `get_weather`), it calls them in parallel, with arguments
+///   generated from their schemas.
+/// - It quotes tool results.
+/// - It echoes anything else as Markdown.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use agcore_testkit::mock_server::{MockServer, Playground};
+/// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
+/// # async fn chat(server: &MockServer, text: &str) -> String {
+/// #     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{text}"}}]}}"#);
+/// #     let mut client = TcpStream::connect(server.address()).await.unwrap();
+/// #     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ";
+/// #     client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+/// #     let mut reply = String::new();
+/// #     client.read_to_string(&mut reply).await.unwrap();
+/// #     reply
+/// # }
+///
+/// let server = MockServer::start(Playground::new()).await.unwrap();
+/// // `chat` is the client under test.
+/// assert!(chat(&server, "good day").await.contains("> good day"));
+/// assert!(chat(&server, "error 429 3").await.starts_with("HTTP/1.1 429"));
+/// # });
+/// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Playground {
     pace: Duration,
     calls_all: bool,
 }
 
-/// A command: its word, what `help` says, and what it does with the rest of the message.
+/// A command: its word, its line in the output of `help`, and its action on the rest of the message.
 struct Command {
     word: &'static str,
     help: &'static str,
@@ -52,63 +71,63 @@ const COMMANDS: [Command; 14] = [
     },
     Command {
         word: "think",
-        help: "`think`: reasons before it answers",
+        help: "`think`: reasons before answering",
         run: think,
     },
     Command {
         word: "refuse",
-        help: "`refuse`: refuses",
+        help: "`refuse`: refuses to answer",
         run: refuse,
     },
     Command {
         word: "error",
-        help: "`error N`: an HTTP error; `error 429 S` with Retry-After",
+        help: "`error N`: HTTP error N; `error 429 S` adds a Retry-After of S seconds",
         run: error,
     },
     Command {
         word: "quota",
-        help: "`quota`: 429 because money is used up",
+        help: "`quota`: HTTP error 429 for an exhausted quota",
         run: |_| Reply::error(ApiError::quota()),
     },
     Command {
         word: "overflow",
-        help: "`overflow`: the prompt is too long",
+        help: "`overflow`: error for a prompt that is too long",
         run: overflow,
     },
     Command {
         word: "html",
-        help: "`html`: a page of HTML under 200",
+        help: "`html`: an HTML page with status 200",
         run: |_| Reply::html(200, "<html>Welcome</html>"),
     },
     Command {
         word: "stall",
-        help: "`stall`: stops in mid answer",
-        run: |_| broken(stall()),
+        help: "`stall`: stops in the middle of the answer",
+        run: |_| with_fault(stall()),
     },
     Command {
         word: "cut",
-        help: "`cut`: the connection closes in mid answer",
-        run: |_| broken(cut(Ending::Abrupt)),
+        help: "`cut`: closes the connection in the middle of the answer",
+        run: |_| with_fault(cut(Ending::Abrupt)),
     },
     Command {
         word: "reset",
-        help: "`reset`: the connection is reset in mid answer",
-        run: |_| broken(cut(Ending::Reset)),
+        help: "`reset`: resets the connection in the middle of the answer",
+        run: |_| with_fault(cut(Ending::Reset)),
     },
     Command {
         word: "fail",
-        help: "`fail`: an error event in mid answer",
-        run: |_| broken(fail()),
+        help: "`fail`: sends an error event in the middle of the answer",
+        run: |_| with_fault(fail()),
     },
     Command {
         word: "garble",
-        help: "`garble`: an event that is no JSON",
-        run: |_| broken(Fault::Malformed { at: 4 }),
+        help: "`garble`: sends an event that is not valid JSON",
+        run: |_| with_fault(Fault::Malformed { at: 4 }),
     },
 ];
 
 impl Playground {
-    /// A model that streams as fast as it can.
+    /// Creates a model that streams without pauses.
     pub fn new() -> Self {
         Self {
             pace: Duration::ZERO,
@@ -116,16 +135,14 @@ impl Playground {
         }
     }
 
-    /// Waits so long between two deltas of a stream, where a command sets no pace of its own.
-    #[must_use]
+    /// Sets the time to wait between two deltas of a stream, except for commands that set their own pace.
     pub fn with_pace(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
     }
 
-    /// Calls every offered tool on every message of the person, mentioned or not.
-    #[must_use]
-    pub fn calling_all_tools(mut self) -> Self {
+    /// Calls every offered tool on every user message, whether it is mentioned or not.
+    pub fn with_all_tools_called(mut self) -> Self {
         self.calls_all = true;
         self
     }
@@ -133,20 +150,21 @@ impl Playground {
     fn decide(&self, prompt: &Prompt) -> Reply {
         let results = prompt.results();
         if !results.is_empty() {
-            return Reply::text(quoted(&results));
+            return Reply::text(quote_results(&results));
         }
-        let said = prompt.last_user().trim();
-        let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+        let message = prompt.last_user().trim();
+        let (word, rest) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
         if word == "help" {
             return Reply::text(help());
         }
         if let Some(command) = COMMANDS.iter().find(|command| command.word == word) {
             return (command.run)(rest.trim());
         }
-        let meant = |tool: &&OfferedTool| self.calls_all || mentions(said, &tool.name);
-        let calls: Vec<ToolCall> = prompt.tools.iter().filter(meant).map(|tool| call(tool, said)).collect();
+        let is_called = |tool: &&OfferedTool| self.calls_all || mentions(message, &tool.name);
+        let called = prompt.tools.iter().filter(is_called);
+        let calls: Vec<ToolCall> = called.map(|tool| call(tool, message)).collect();
         if calls.is_empty() {
-            Reply::text(echo(prompt, said))
+            Reply::text(echo(prompt, message))
         } else {
             Reply::tool_calls(calls)
         }
@@ -159,7 +177,7 @@ impl Default for Playground {
     }
 }
 
-impl Behaviour for Playground {
+impl Behavior for Playground {
     fn reply(&self, request: &RecordedRequest) -> Reply {
         let reply = self.decide(&request.prompt());
         if reply.pace.is_zero() {
@@ -170,41 +188,41 @@ impl Behaviour for Playground {
     }
 }
 
-/// Whether one of the longer words of a tool's name stands in the message.
-fn mentions(said: &str, tool: &str) -> bool {
-    let said = said.to_lowercase();
+/// Returns whether the message contains a word of the tool's name that is at least four characters long.
+fn mentions(message: &str, tool: &str) -> bool {
+    let message = message.to_lowercase();
     let words = tool.split(['_', '-', '.']).map(str::to_lowercase);
     words
         .filter(|word| word.chars().count() >= 4)
-        .any(|word| said.contains(&word))
+        .any(|word| message.contains(&word))
 }
 
-fn call(tool: &OfferedTool, said: &str) -> ToolCall {
-    ToolCall::new(&tool.name, &arguments::fill(&tool.parameters, "", said))
+fn call(tool: &OfferedTool, message: &str) -> ToolCall {
+    ToolCall::new(&tool.name, &arguments::generate(&tool.parameters, "", message))
 }
 
-fn quoted(results: &[(&ToolCall, &str)]) -> String {
-    let item = |(call, result): &(&ToolCall, &str)| format!("- **{}** says: {}", call.name, result.trim());
+fn quote_results(results: &[(&ToolCall, &str)]) -> String {
+    let item = |(call, result): &(&ToolCall, &str)| format!("- **{}** returned: {}", call.name, result.trim());
     let items: Vec<String> = results.iter().map(item).collect();
     format!("The tools answered:\n\n{}\n", items.join("\n"))
 }
 
-fn echo(prompt: &Prompt, said: &str) -> String {
+fn echo(prompt: &Prompt, message: &str) -> String {
     let tools: Vec<String> = prompt.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
     let tools = if tools.is_empty() {
         "none".to_owned()
     } else {
         tools.join(", ")
     };
-    let quote = said.replace('\n', "\n> ");
+    let quote = message.replace('\n', "\n> ");
     let turns = prompt.turns.len();
-    format!("You said:\n\n> {quote}\n\n- messages in this request: **{turns}**\n- tools offered: {tools}\n")
+    format!("You wrote:\n\n> {quote}\n\n- messages in this request: **{turns}**\n- tools offered: {tools}\n")
 }
 
 fn help() -> String {
     let items: Vec<String> = COMMANDS.iter().map(|command| format!("- {}", command.help)).collect();
     format!(
-        "Commands:\n\n{}\n\nMention a tool to have it called. All else is echoed.\n",
+        "Commands:\n\n{}\n\nMention a tool to have it called. Anything else is echoed.\n",
         items.join("\n")
     )
 }
@@ -255,7 +273,7 @@ fn overflow(_: &str) -> Reply {
     Reply::error(ApiError::context_length(8_192, 10_000))
 }
 
-fn broken(fault: Fault) -> Reply {
+fn with_fault(fault: Fault) -> Reply {
     Reply::text(words(20))
         .with_pace(Duration::from_millis(50))
         .with_fault(fault)
@@ -278,9 +296,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_mentioned_by_a_long_word_of_its_name() {
-        let check = |said: &str, tool: &str, expected: bool| {
-            assert_eq!(mentions(said, tool), expected, "{said} {tool}");
+    fn detects_mentioned_tools_by_the_long_words_of_their_names() {
+        let check = |message: &str, tool: &str, expected: bool| {
+            assert_eq!(mentions(message, tool), expected, "{message} {tool}");
         };
         check("What's the Weather like?", "get_weather", true);
         check("get it", "get_weather", false);

@@ -1,29 +1,64 @@
-//! What the server sends back, and how it gets there.
+//! [`Reply`]: what the server sends back, and how it is transmitted.
+
+mod answer;
+mod api_error;
+mod chunking;
+mod error_shape;
+mod fault;
+mod gate;
+mod token_usage;
+mod tool_call;
+
+pub(crate) use {answer::Block, api_error::ErrorParts};
+pub use {
+    answer::{Answer, Finish},
+    api_error::ApiError,
+    chunking::Chunking,
+    error_shape::ErrorShape,
+    fault::{Ending, Fault, Hold, LineEnds, Point},
+    gate::Gate,
+    token_usage::{TokenUsage, estimate_tokens},
+    tool_call::ToolCall,
+};
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::answer::Answer;
-use super::api_error::ApiError;
-use super::call::ToolCall;
-use super::chunking::Chunking;
-use super::fault::Fault;
-
-/// A reply: an answer, an error, or raw bytes; together with its pace and its faults.
+/// A reply of the server: an answer, an error, or raw bytes, together with its pace and its faults.
 ///
-/// An answer is rendered for the API of the request, as one body or as a stream, as the request wants it.
+/// An answer is rendered for the API that the request uses, as a single body or as a stream, depending on what the
+/// request asks for.
 ///
 /// ```
-/// use agcore_testkit::mock_server::{ApiError, Reply, ToolCall};
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use agcore_testkit::mock_server::{ApiError, MockServer, Reply, Script, ToolCall};
 /// use serde_json::json;
+/// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
+/// # async fn chat(server: &MockServer) -> String {
+/// #     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+/// #     let mut client = TcpStream::connect(server.address()).await.unwrap();
+/// #     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ";
+/// #     client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+/// #     let mut reply = String::new();
+/// #     client.read_to_string(&mut reply).await.unwrap();
+/// #     reply
+/// # }
 ///
-/// let text = Reply::text("Hello.");
-/// let calls = Reply::tool_calls([ToolCall::new("weather", &json!({ "city": "Lisbon" }))]);
-/// let error = Reply::error(ApiError::new(429).with_retry_after("2"));
-/// let bytes = Reply::raw(200, [("content-type", "text/html")], "<html>");
-/// # let _ = (text, calls, error, bytes);
+/// let server = MockServer::start(Script::new([
+///     Reply::tool_calls([ToolCall::new("weather", &json!({ "city": "Lisbon" }))]),
+///     Reply::error(ApiError::new(503).with_message("Loading the model")),
+///     Reply::raw(200, [("content-type", "text/html")], "<html>"),
+/// ]))
+/// .await
+/// .unwrap();
+///
+/// // `chat` is the client under test.
+/// assert!(chat(&server).await.contains(r#""finish_reason":"tool_calls""#));
+/// assert!(chat(&server).await.contains(r#""message":"Loading the model""#));
+/// assert!(chat(&server).await.ends_with("<html>"));
+/// # });
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -39,48 +74,48 @@ pub struct Reply {
 pub(crate) enum Form {
     Answer(Answer),
     Error(ApiError),
-    Raw(Raw),
+    Raw(RawReply),
 }
 
-/// A reply that no wire touches.
+/// A reply that is sent as is, without going through a wire.
 #[derive(Clone, Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawReply {
     pub(crate) status: u16,
-    /// The pieces of the body; each counts as an event.
+    /// The pieces of the body; each counts as one event.
     pub(crate) frames: Vec<Bytes>,
-    /// Whether the length stays untold.
+    /// Whether the body is sent in chunks, without a `content-length`.
     pub(crate) streamed: bool,
 }
 
 impl Reply {
-    /// The model says this.
+    /// Creates an answer that consists of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::answer(Answer::new().with_text(text))
     }
 
-    /// The model makes these calls and says nothing.
+    /// Creates an answer that consists of these tool calls, without any text.
     pub fn tool_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self::answer(calls.into_iter().fold(Answer::new(), Answer::with_call))
     }
 
-    /// The model answers with all that an [`Answer`] can hold.
+    /// Creates a reply from an [`Answer`], which can combine text, reasoning, tool calls and token usage.
     pub fn answer(answer: Answer) -> Self {
         Self::new(Form::Answer(answer))
     }
 
-    /// The server refuses.
+    /// Creates an error reply, rendered in the error format of the request's API.
     pub fn error(error: ApiError) -> Self {
         Self::new(Form::Error(error))
     }
 
-    /// Any status, headers and body, the body in one piece with its length told. Without a `content-type` among the
-    /// headers there is none.
+    /// Creates a reply from any status, headers and body. The body is sent in one piece with a `content-length`; a
+    /// `content-type` is sent only if `headers` contains one.
     pub fn raw<N: Into<String>, V: Into<String>>(
         status: u16,
         headers: impl IntoIterator<Item = (N, V)>,
         body: impl Into<Bytes>,
     ) -> Self {
-        let raw = Raw {
+        let raw = RawReply {
             status,
             frames: vec![body.into()],
             streamed: false,
@@ -95,9 +130,10 @@ impl Reply {
         }
     }
 
-    /// An event stream under status 200 of these pieces, each sent as it stands: framing is the caller's.
+    /// Creates an event stream with status 200 from these pieces. Each piece is sent verbatim: the caller is
+    /// responsible for the framing.
     pub fn raw_stream<B: Into<Bytes>>(pieces: impl IntoIterator<Item = B>) -> Self {
-        let raw = Raw {
+        let raw = RawReply {
             status: 200,
             frames: pieces.into_iter().map(Into::into).collect(),
             streamed: true,
@@ -105,40 +141,40 @@ impl Reply {
         Self::new(Form::Raw(raw)).with_header("content-type", "text/event-stream")
     }
 
-    /// A JSON body.
+    /// Creates a reply with a JSON body.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::raw(status, [("content-type", "application/json")], body.to_string())
     }
 
-    /// A page of HTML, as a proxy or a wrong address sends it.
+    /// Creates a reply with an HTML page, like those sent by proxies or by a server at a wrong base URL.
     pub fn html(status: u16, page: impl Into<Bytes>) -> Self {
         Self::raw(status, [("content-type", "text/html; charset=utf-8")], page)
     }
 
-    /// A redirect.
+    /// Creates a redirect to `location`.
     pub fn redirect(status: u16, location: impl Into<String>) -> Self {
         Self::raw(status, [("location", location)], "")
     }
 
-    /// Adds a header, in the place of one of the same name that the server would send.
+    /// Sets a header, replacing a header of the same name that the server would send by default.
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Cuts texts into deltas by this rule.
+    /// Sets how texts are split into the deltas of a stream.
     pub fn with_chunking(mut self, chunking: Chunking) -> Self {
         self.chunking = chunking;
         self
     }
 
-    /// Waits so long (on tokio's clock) between two events of a stream.
+    /// Sets the time to wait between two events of a stream, measured on tokio's clock.
     pub fn with_pace(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self
     }
 
-    /// Adds a fault. Faults work in the order in which they were added.
+    /// Adds a fault. Faults apply in the order in which they were added.
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
         self

@@ -1,4 +1,4 @@
-//! A request as it came in.
+//! [`RecordedRequest`]: a request that the server received.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,14 +8,37 @@ use bytes::Bytes;
 use hyper::http::request::Parts;
 use serde_json::Value;
 
-use super::api::{Api, Operation, route};
-use super::prompt::Prompt;
-use super::wire::wire;
+use crate::mock_server::wire::{Api, Operation, Prompt, operation_of, wire};
 
-/// Headers whose values stay out of `Debug`.
+/// Headers whose values are redacted in the `Debug` output.
 const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"];
 
-/// One request that the server received, and what became of it. Cheap to clone.
+/// A request that the server received, together with its outcome. Cheap to clone.
+///
+/// Its `Debug` output redacts headers that carry credentials.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use agcore_testkit::mock_server::{Api, MockServer, Outcome, Reply, Script};
+/// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
+/// # async fn chat(server: &MockServer) {
+/// #     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
+/// #     let mut client = TcpStream::connect(server.address()).await.unwrap();
+/// #     let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ";
+/// #     client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+/// #     client.read_to_end(&mut Vec::new()).await.unwrap();
+/// # }
+///
+/// let server = MockServer::start(Script::new([Reply::text("Hello")])).await.unwrap();
+/// chat(&server).await; // the client under test
+///
+/// let request = &server.requests()[0];
+/// assert_eq!((request.api(), request.path()), (Api::OpenAiChat, "/v1/chat/completions"));
+/// assert_eq!(request.json()["messages"][0]["content"], "Hi");
+/// assert_eq!(request.prompt().last_user(), "Hi");
+/// assert_eq!(request.outcome(), Outcome::Completed);
+/// # });
+/// ```
 #[derive(Clone)]
 pub struct RecordedRequest {
     received: Arc<Received>,
@@ -34,19 +57,19 @@ struct Received {
     operation: Operation,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Its reply is on the way.
+    /// The reply is in progress.
     Open,
-    /// The whole reply was handed to the socket.
+    /// The entire reply was passed to the socket.
     Completed,
-    /// A fault ended the reply before its time.
+    /// A fault ended the reply prematurely.
     Faulted,
-    /// The client left before the reply was over.
+    /// The client disconnected before the reply was complete.
     Disconnected,
-    /// The server closed before the reply was over.
+    /// The server shut down before the reply was complete.
     ServerClosed,
 }
 
@@ -62,8 +85,8 @@ impl RecordedRequest {
                 )
             })
             .collect();
-        let anthropic = headers.iter().any(|(name, _)| name == "anthropic-version");
-        let (api, operation) = route(head.method.as_str(), head.uri.path(), prefixes, anthropic);
+        let has_anthropic_version = headers.iter().any(|(name, _)| name == "anthropic-version");
+        let (api, operation) = operation_of(head.method.as_str(), head.uri.path(), prefixes, has_anthropic_version);
         let received = Received {
             number,
             method: head.method.as_str().to_owned(),
@@ -81,36 +104,36 @@ impl RecordedRequest {
         }
     }
 
-    pub(crate) fn settle(&mut self, outcome: Outcome) {
+    pub(crate) fn set_outcome(&mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
 
-    /// Its place in the order of arrival, from 0.
+    /// Returns the position of the request in order of arrival, starting at 0.
     pub fn number(&self) -> usize {
         self.received.number
     }
 
-    /// The HTTP method.
+    /// Returns the HTTP method.
     pub fn method(&self) -> &str {
         &self.received.method
     }
 
-    /// The path, without the query.
+    /// Returns the path, without the query.
     pub fn path(&self) -> &str {
         &self.received.path
     }
 
-    /// The query, without the question mark.
+    /// Returns the query, without the question mark.
     pub fn query(&self) -> Option<&str> {
         self.received.query.as_deref()
     }
 
-    /// All headers in order, names in lower case.
+    /// Returns all headers in order, with lowercase names.
     pub fn headers(&self) -> &[(String, String)] {
         &self.received.headers
     }
 
-    /// The first header of that name (lower case).
+    /// Returns the value of the first header with this lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers()
             .iter()
@@ -118,32 +141,32 @@ impl RecordedRequest {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The body's bytes.
+    /// Returns the bytes of the body.
     pub fn body(&self) -> &Bytes {
         &self.received.body
     }
 
-    /// The body as JSON; `Null` when it is none.
+    /// Returns the body as JSON, or `Null` if it is not valid JSON.
     pub fn json(&self) -> &Value {
         &self.received.json
     }
 
-    /// The API it speaks, by its path.
+    /// Returns the API of the request, determined by its path.
     pub fn api(&self) -> Api {
         self.received.api
     }
 
-    /// What it asks for, by its method and path.
+    /// Returns the operation that the request asks for, determined by its method and path.
     pub fn operation(&self) -> Operation {
         self.received.operation
     }
 
-    /// What it says to the model, in the same terms for every API.
+    /// Returns the content of the request, independent of its API.
     pub fn prompt(&self) -> Prompt {
         wire(self.api()).read(self.json())
     }
 
-    /// What had become of it when this snapshot was taken.
+    /// Returns the outcome at the time this snapshot was taken.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

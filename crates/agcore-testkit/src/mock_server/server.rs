@@ -1,4 +1,15 @@
-//! The server itself.
+//! [`MockServer`]: the server itself.
+
+mod shutdown;
+mod options;
+mod request_log;
+mod outcome_guard;
+mod socket;
+mod reply_body;
+mod dispatch;
+mod service;
+
+pub use options::MockOptions;
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,17 +24,30 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::behaviour::Behaviour;
-use super::closing::Closing;
-use super::options::MockOptions;
-use super::request::{Outcome, RecordedRequest};
-use super::service::Service;
-use super::socket::{Line, Socket};
-use super::verdict::Mismatch;
+use crate::mock_server::{
+    behavior::{Behavior, Mismatch},
+    request::{Outcome, RecordedRequest},
+};
 
-/// A model server on 127.0.0.1, living on the current tokio runtime and on its clock.
+use self::{
+    service::Service,
+    shutdown::ShutdownSignal,
+    socket::{ConnectionState, Socket},
+};
+
+/// A model server on 127.0.0.1 that runs on the current tokio runtime and uses its clock.
 ///
-/// Dropping it closes it at once; [`shutdown`](Self::shutdown) lets replies in flight end.
+/// Dropping it closes all connections immediately; [`shutdown`](Self::shutdown) waits for replies in progress.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use agcore_testkit::mock_server::{MockOptions, MockServer, Playground};
+///
+/// let server = MockServer::start_with(MockOptions::new().with_key("sk-test"), Playground::new()).await.unwrap();
+/// assert_eq!(server.base_url(), format!("http://{}/v1", server.address()));
+/// assert!(server.requests().is_empty());
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct MockServer {
     address: SocketAddr,
@@ -33,25 +57,25 @@ pub struct MockServer {
 }
 
 impl MockServer {
-    /// Starts a server with default options on any free port.
+    /// Starts a server with default options on a free port.
     ///
     /// # Errors
     ///
-    /// When no port of 127.0.0.1 can be had.
-    pub async fn start(behaviour: impl Behaviour) -> io::Result<Self> {
-        Self::start_with(MockOptions::new(), behaviour).await
+    /// Returns an error if no port of 127.0.0.1 is available.
+    pub async fn start(behavior: impl Behavior) -> io::Result<Self> {
+        Self::start_with(MockOptions::new(), behavior).await
     }
 
     /// Starts a server.
     ///
     /// # Errors
     ///
-    /// When the port cannot be had.
-    pub async fn start_with(options: MockOptions, behaviour: impl Behaviour) -> io::Result<Self> {
+    /// Returns an error if the port is not available.
+    pub async fn start_with(options: MockOptions, behavior: impl Behavior) -> io::Result<Self> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
-        let (close, closing) = Closing::new();
-        let service = Arc::new(Service::new(options, Box::new(behaviour), closing));
+        let (close, shutdown) = ShutdownSignal::new();
+        let service = Arc::new(Service::new(options, Box::new(behavior), shutdown));
         let accepting = tokio::spawn(accept(listener, Arc::clone(&service)));
         Ok(Self {
             address,
@@ -61,17 +85,17 @@ impl MockServer {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// `http://127.0.0.1:PORT`: what stands before `/api/chat`.
+    /// Returns `http://127.0.0.1:PORT`, to which Ollama's paths, such as `/api/chat`, are relative.
     pub fn root_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// `http://127.0.0.1:PORT/v1`: what stands before `/chat/completions`, `/responses` and `/messages`.
+    /// Returns `http://127.0.0.1:PORT/v1`, to which `/chat/completions`, `/responses` and `/messages` are relative.
     pub fn base_url(&self) -> String {
         let prefix = self
             .service
@@ -83,49 +107,55 @@ impl MockServer {
         format!("{}{prefix}", self.root_url())
     }
 
-    /// The requests so far, in the order of arrival, each with what has become of it.
+    /// Returns the requests received so far, in order of arrival, each with its current outcome.
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        self.service.log.kept()
+        self.service.log.requests()
     }
 
-    /// Waits until `count` requests have arrived in all and returns all that are there then. Cancel safe.
+    /// Waits until at least `count` requests have arrived in total, and returns all requests received by then.
+    ///
+    /// This method is cancel safe.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<RecordedRequest> {
         self.service.log.wait_for_count(count).await;
         self.requests()
     }
 
-    /// Waits until the reply to request `number` (from 0) is over and says how it ended. Cancel safe.
+    /// Waits until the reply to request `number` (starting at 0) has ended, and returns its outcome.
     ///
-    /// It waits for a request that has not arrived yet, and for ever on a server that keeps none.
+    /// If the request has not arrived yet, this method waits for it. On a server that does not record requests, it
+    /// waits forever.
+    ///
+    /// This method is cancel safe.
     pub async fn wait_for_outcome(&self, number: usize) -> Outcome {
         self.service.log.wait_for_outcome(number).await
     }
 
-    /// Whether all went as the behaviour planned: its script was played to the end and not beyond, nothing panicked.
+    /// Verifies that everything went as the behavior planned: a script was played to its end and not beyond, and
+    /// nothing panicked.
     ///
     /// # Errors
     ///
-    /// What did not go as planned.
-    pub fn verdict(&self) -> Result<(), Mismatch> {
-        self.service.verdict()
+    /// Returns what did not go as planned.
+    pub fn verify(&self) -> Result<(), Mismatch> {
+        self.service.verify()
     }
 
-    /// The same for tests.
+    /// Asserts that [`verify`](Self::verify) succeeds.
     ///
     /// # Panics
     ///
-    /// When something did not go as planned.
+    /// Panics if something did not go as the behavior planned.
     #[track_caller]
     pub fn assert_done(&self) {
-        let mismatch = self.verdict().err().map(|mismatch| mismatch.to_string());
+        let mismatch = self.verify().err().map(|mismatch| mismatch.to_string());
         assert!(mismatch.is_none(), "mock server: {}", mismatch.unwrap_or_default());
     }
 
-    /// Takes no more connections, lets replies in flight end, and closes. Stalls are cut; a client that does not read
-    /// its reply delays the end. Gives back the requests, each with what became of it.
+    /// Stops accepting connections, waits for replies in progress, and closes the server. Stalls end immediately; a
+    /// client that does not read its reply delays the shutdown. Returns all requests with their final outcomes.
     pub async fn shutdown(mut self) -> Vec<RecordedRequest> {
         self.close.send_replace(true);
-        // The task ends by itself now; were it aborted or had it panicked, it would be gone all the same.
+        // The task now ends by itself. An error means that it was aborted or panicked, so it has ended as well.
         let _ = (&mut self.accepting).await;
         self.requests()
     }
@@ -138,19 +168,19 @@ impl Drop for MockServer {
     }
 }
 
-/// Accepts until the server closes. The connections are this task's: aborting it closes them.
+/// Accepts connections until the server shuts down. This task owns the connections: aborting it closes them.
 async fn accept(listener: TcpListener, service: Arc<Service>) {
     let mut connections = JoinSet::new();
-    let closing = service.closing.clone();
+    let shutdown = service.shutdown.clone();
     loop {
         tokio::select! {
-            () = closing.told() => break,
+            () = shutdown.wait() => break,
             Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(connection(stream, Arc::clone(&service)));
+                    connections.spawn(serve_connection(stream, Arc::clone(&service)));
                 }
-                // Most likely out of file descriptors: a moment later there may be one.
+                // Most likely the process is out of file descriptors; one may become available soon.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
         }
@@ -159,22 +189,22 @@ async fn accept(listener: TcpListener, service: Arc<Service>) {
     while connections.join_next().await.is_some() {}
 }
 
-async fn connection(stream: TcpStream, service: Arc<Service>) {
-    // Without it, small writes would wait for each other; a failure costs only that.
+async fn serve_connection(stream: TcpStream, service: Arc<Service>) {
+    // Avoids delays between small writes. Failing to set it only costs those delays.
     let _ = stream.set_nodelay(true);
-    let closing = service.closing.clone();
-    let line = Arc::new(Line::default());
-    let socket = TokioIo::new(Socket::new(stream, Arc::clone(&line)));
-    let serve = service_fn(move |request| Arc::clone(&service).serve(Arc::clone(&line), request));
+    let shutdown = service.shutdown.clone();
+    let state = Arc::new(ConnectionState::default());
+    let socket = TokioIo::new(Socket::new(stream, Arc::clone(&state)));
+    let serve = service_fn(move |request| Arc::clone(&service).serve(Arc::clone(&state), request));
     let mut http = pin!(
         http1::Builder::new()
             .auto_date_header(false)
             .serve_connection(socket, serve)
     );
-    // An error of a connection is the client's leaving or a fault that was asked for.
+    // A connection error means that the client disconnected or that a fault closed the connection.
     let ended = tokio::select! {
         result = http.as_mut() => Some(result),
-        () = closing.told() => None,
+        () = shutdown.wait() => None,
     };
     if ended.is_none() {
         http.as_mut().graceful_shutdown();

@@ -1,23 +1,43 @@
-//! The wires: one API's requests read, its replies written.
+//! The wires: each reads the requests and writes the replies of one API.
 //!
-//! A wire is pure. It reads JSON into a prompt and writes an answer as a whole body and as the events of a stream;
-//! statuses, headers, framing, faults and time are not its business. Every wire has the same files: `request` (reading
-//! and judging), `whole` and `stream`.
+//! A wire is pure. It reads JSON into a [`Prompt`] and writes an answer as a single body or as the events of a stream;
+//! it does not handle statuses, headers, framing, faults or time. Every wire has the same files: `request` (reading and
+//! validation), `whole` and `stream`.
 
-mod contract;
+mod api;
+mod prompt;
+mod event;
+mod reply_metadata;
 mod json;
-mod stamp;
+mod contract;
+
+mod embedding;
+mod error_body;
+mod model_list;
+mod tool_results;
 
 mod anthropic;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 
-use super::api::Api;
-pub(crate) use contract::Wire;
-pub(crate) use stamp::Stamp;
+pub(crate) use {
+    api::operation_of,
+    contract::Wire,
+    embedding::embeddings,
+    error_body::error_body,
+    event::{Event, Part, Style},
+    model_list::model_list,
+    reply_metadata::ReplyMetadata,
+    tool_results::validate_tool_results,
+};
+pub use {
+    api::{Api, Operation},
+    embedding::embed,
+    prompt::{OfferedTool, Prompt, Role, Turn},
+};
 
-/// The wire of an API.
+/// Returns the wire of an API.
 pub(crate) fn wire(api: Api) -> &'static dyn Wire {
     match api {
         Api::OpenAiChat => &openai_chat::OpenAiChat,

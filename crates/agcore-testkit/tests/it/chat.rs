@@ -1,4 +1,4 @@
-//! The chat wire: whole bodies and streams, byte by byte.
+//! Chat Completions: single bodies and streams, byte by byte.
 
 use agcore_testkit::mock_server::{Answer, Chunking, Finish, Reply, TokenUsage, ToolCall};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn usage() -> TokenUsage {
 }
 
 #[tokio::test]
-async fn a_text_in_one_body() {
+async fn renders_a_text_as_a_single_body() {
     let received = ask(
         Reply::answer(Answer::new().with_text("Hello.").with_usage(usage())),
         false,
@@ -31,7 +31,7 @@ async fn a_text_in_one_body() {
 }
 
 #[tokio::test]
-async fn a_text_as_a_stream() {
+async fn renders_a_text_as_a_stream() {
     let received = ask(Reply::text("Good day."), true).await;
     assert_eq!(received.header("content-type"), "text/event-stream; charset=utf-8");
     let chunk = |delta: &str, finish: &str| {
@@ -49,12 +49,12 @@ async fn a_text_as_a_stream() {
         "data: [DONE]\n\n".to_owned(),
     ];
     assert_eq!(received.text(), expected.concat());
-    assert_eq!(received.reads.len(), expected.len(), "an HTTP chunk for each event");
-    assert!(received.whole);
+    assert_eq!(received.reads.len(), expected.len(), "one HTTP chunk per event");
+    assert!(received.complete);
 }
 
 #[tokio::test]
-async fn counts_come_in_a_stream_only_when_asked_for() {
+async fn streams_token_counts_only_on_request() {
     let server = serving(Reply::answer(
         Answer::new().with_text("x").with_usage(usage().with_cached(4)),
     ))
@@ -79,17 +79,17 @@ async fn counts_come_in_a_stream_only_when_asked_for() {
     );
 }
 
-/// The members of all deltas, as `name=value`; of calls their JSON.
+/// Returns the members of all deltas as `name=value`, except for calls, which are returned as JSON.
 async fn deltas(reply: Reply) -> Vec<String> {
     let payloads = ask(reply, true).await.payloads();
     let chunks = payloads
         .iter()
         .filter_map(|payload| serde_json::from_str::<Value>(payload).ok());
     let choices = chunks.flat_map(|chunk| chunk["choices"].as_array().cloned().unwrap_or_default());
-    choices.skip(1).flat_map(|choice| shown(&choice)).collect()
+    choices.skip(1).flat_map(|choice| members(&choice)).collect()
 }
 
-fn shown(choice: &Value) -> Vec<String> {
+fn members(choice: &Value) -> Vec<String> {
     let members = choice["delta"]
         .as_object()
         .unwrap()
@@ -104,7 +104,7 @@ fn shown(choice: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn parallel_calls_come_in_fragments() {
+async fn streams_parallel_calls_in_fragments() {
     let calls = [
         ToolCall::new("weather", &json!({ "city": "Rome" })).with_id("a"),
         ToolCall::raw("broken", "{\"x\":"),
@@ -123,7 +123,7 @@ async fn parallel_calls_come_in_fragments() {
 }
 
 #[tokio::test]
-async fn blocks_keep_their_order_and_members() {
+async fn streams_blocks_in_order() {
     let answer = Answer::new()
         .with_reasoning("Hm.")
         .with_text("Yes.")
@@ -142,7 +142,7 @@ async fn blocks_keep_their_order_and_members() {
 }
 
 #[tokio::test]
-async fn calls_reasoning_and_extras_in_one_body() {
+async fn renders_calls_reasoning_and_extra_members_as_a_single_body() {
     let answer = Answer::new()
         .with_reasoning("Hm.")
         .with_call(ToolCall::new("weather", &json!({})).with_id("a"))
@@ -168,8 +168,8 @@ async fn calls_reasoning_and_extras_in_one_body() {
 }
 
 #[tokio::test]
-async fn finish_reasons_have_the_words_of_the_api() {
-    for (finish, word) in [
+async fn renders_finish_reasons() {
+    for (finish, expected) in [
         (Finish::Stop, "stop"),
         (Finish::Refusal, "stop"),
         (Finish::Length, "length"),
@@ -179,7 +179,7 @@ async fn finish_reasons_have_the_words_of_the_api() {
         let body = ask(Reply::answer(Answer::new().with_finish(finish)), false)
             .await
             .json();
-        assert_eq!(body["choices"][0]["finish_reason"], word);
+        assert_eq!(body["choices"][0]["finish_reason"], expected);
         assert_eq!(body["choices"][0]["message"]["content"], "");
     }
 }

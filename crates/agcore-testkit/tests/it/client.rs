@@ -1,4 +1,4 @@
-//! A client that hides nothing: every read of the body is kept, and so is the way it ended.
+//! A plain HTTP client that records every read of a body and how the body ended.
 
 use agcore_testkit::mock_server::{Api, MockServer, Reply};
 use bytes::Bytes;
@@ -12,15 +12,15 @@ use tokio::net::TcpStream;
 
 pub(crate) const CHAT: &str = "/v1/chat/completions";
 
-/// A reply as it came in.
+/// A received reply.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// What each read of the body gave: with an untold length, one HTTP chunk each.
+    /// The bytes of each read of the body. Without a `content-length`, each read returns one HTTP chunk.
     pub(crate) reads: Vec<Bytes>,
     /// Whether the HTTP message ended properly.
-    pub(crate) whole: bool,
+    pub(crate) complete: bool,
 }
 
 impl Received {
@@ -36,7 +36,7 @@ impl Received {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The `data:` payloads (or lines) of a stream.
+    /// Returns the `data:` payloads, or the lines, of a stream.
     pub(crate) fn payloads(&self) -> Vec<String> {
         let text = self.text();
         let lines = text
@@ -48,7 +48,7 @@ impl Received {
     }
 }
 
-/// Sends a request on a connection of its own and reads the reply to its end.
+/// Sends a request on a new connection and reads the reply to its end.
 pub(crate) async fn send(server: &MockServer, request: Request<Full<Bytes>>) -> Received {
     let stream = TcpStream::connect(server.address()).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
@@ -56,7 +56,7 @@ pub(crate) async fn send(server: &MockServer, request: Request<Full<Bytes>>) -> 
     let response = sender.send_request(request).await.unwrap();
     let (head, mut body) = response.into_parts();
     let mut reads = Vec::new();
-    let whole = loop {
+    let complete = loop {
         match body.frame().await {
             Some(Ok(frame)) => reads.push(frame.into_data().unwrap()),
             Some(Err(_)) => break false,
@@ -68,7 +68,7 @@ pub(crate) async fn send(server: &MockServer, request: Request<Full<Bytes>>) -> 
         status: head.status.as_u16(),
         headers: head.headers,
         reads,
-        whole,
+        complete,
     }
 }
 
@@ -85,18 +85,18 @@ pub(crate) async fn get(server: &MockServer, path: &str) -> Received {
     send(server, request("GET", path, "")).await
 }
 
-/// A server that replies this to everything.
+/// Starts a server that sends this reply to every request.
 pub(crate) async fn serving(reply: Reply) -> MockServer {
     MockServer::start(move |_: &_| reply.clone()).await.unwrap()
 }
 
-/// The smallest chat request.
+/// Returns a minimal request of Chat Completions.
 pub(crate) fn chat(stream: bool) -> Value {
     json!({ "model": "m", "messages": [{ "role": "user", "content": "Hi" }], "stream": stream })
 }
 
-/// The smallest request of an API.
-pub(crate) fn smallest(api: Api, stream: bool) -> Value {
+/// Returns a minimal request of an API.
+pub(crate) fn minimal(api: Api, stream: bool) -> Value {
     match api {
         Api::OpenAiResponses => json!({ "model": "m", "input": "Hi", "stream": stream }),
         Api::Anthropic => {
@@ -108,17 +108,17 @@ pub(crate) fn smallest(api: Api, stream: bool) -> Value {
     }
 }
 
-/// The reply to the smallest chat request.
+/// Sends a minimal request of Chat Completions to a server with this reply.
 pub(crate) async fn ask(reply: Reply, stream: bool) -> Received {
     post(&serving(reply).await, CHAT, &chat(stream)).await
 }
 
-/// The reply to the smallest request of an API.
+/// Sends a minimal request of an API to a server with this reply.
 pub(crate) async fn ask_api(api: Api, reply: Reply, stream: bool) -> Received {
-    post(&serving(reply).await, &api.path("/v1"), &smallest(api, stream)).await
+    post(&serving(reply).await, &api.path("/v1"), &minimal(api, stream)).await
 }
 
-/// A connection over which a chat request was written by hand.
+/// Opens a connection and writes a minimal request of Chat Completions to it.
 pub(crate) async fn raw_chat(server: &MockServer, stream: bool) -> TcpStream {
     let body = chat(stream).to_string();
     let mut socket = TcpStream::connect(server.address()).await.unwrap();
@@ -130,7 +130,7 @@ pub(crate) async fn raw_chat(server: &MockServer, stream: bool) -> TcpStream {
     socket
 }
 
-/// All bytes until the connection ends, and the error it ended with.
+/// Reads until the connection ends. Returns all bytes, and the error if there was one.
 pub(crate) async fn drain(mut socket: TcpStream) -> (String, Option<std::io::ErrorKind>) {
     let mut bytes = Vec::new();
     let end = socket.read_to_end(&mut bytes).await;

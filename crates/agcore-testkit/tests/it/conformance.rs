@@ -1,4 +1,4 @@
-//! The conformance suite: sound providers pass, and each check sees the fault it is for.
+//! The conformance suite: correct providers pass, and each check detects the faults that it is meant for.
 
 mod faulty;
 mod items;
@@ -9,17 +9,17 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use agcore_chat::FaultKind;
 use agcore_llm::{LlmError, LlmProvider, ProviderConfig};
 use agcore_testkit::{
-    conformance::{Behaviour, Mode, ScriptSubject, ServerSubject, Suite, Verdict},
+    conformance::{Behavior, Mode, ScriptSubject, ServerSubject, Suite, Verdict},
     mock_server::MockServer,
 };
 
 use faulty::{Fault, Faulty};
 
-/// How long a provider that shall hang is waited for.
-const MOMENT: Duration = Duration::from_millis(200);
+/// The timeout of checks in which the provider is expected to hang.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
 
-fn chat_wire(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
-    ProviderConfig::of("openai:mock-model")?
+fn chat_completions(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
+    ProviderConfig::parse("openai:mock-model")?
         .with_base_url(server.base_url())
         .build()
 }
@@ -28,73 +28,78 @@ fn chat_wire(server: &MockServer) -> Result<Arc<dyn LlmProvider>, LlmError> {
 async fn the_scripted_provider_conforms() {
     let grid = Suite::new().run(&ScriptSubject::new("scripted")).await;
     grid.assert_passed();
-    let skipped: HashSet<Behaviour> = grid.skips().map(|cell| cell.behaviour).collect();
+    let skipped: HashSet<Behavior> = grid.skips().map(|cell| cell.behavior).collect();
     let expected = [
-        Behaviour::NoTimeLeft,
-        Behaviour::DeadlineWaiting,
-        Behaviour::DeadlineMidway,
-        Behaviour::ConfiguredModel,
-        Behaviour::SameBytes,
+        Behavior::NoTimeLeft,
+        Behavior::DeadlineWaiting,
+        Behavior::DeadlineMidway,
+        Behavior::ConfiguredModel,
+        Behavior::SameBytes,
     ];
-    assert_eq!(skipped, HashSet::from(expected), "what a script cannot show");
+    assert_eq!(skipped, HashSet::from(expected), "behaviors that a script cannot show");
 }
 
 #[tokio::test]
-async fn every_behaviour_is_in_the_grid_once() {
+async fn the_grid_contains_every_behavior_once() {
     let grid = Suite::new().run(&ScriptSubject::new("scripted")).await;
-    let found: Vec<_> = grid.cells().iter().map(|cell| (cell.behaviour, cell.mode)).collect();
-    let both = |behaviour: &Behaviour| {
-        behaviour
+    let found: Vec<_> = grid.cells().iter().map(|cell| (cell.behavior, cell.mode)).collect();
+    let both = |behavior: &Behavior| {
+        behavior
             .modes()
             .iter()
-            .map(move |mode| (*behaviour, *mode))
+            .map(move |mode| (*behavior, *mode))
             .collect::<Vec<_>>()
     };
-    let expected: Vec<_> = Behaviour::ALL.iter().flat_map(both).collect();
+    let expected: Vec<_> = Behavior::ALL.iter().flat_map(both).collect();
     assert_eq!(found, expected);
-    let names: HashSet<String> = Behaviour::ALL.iter().map(ToString::to_string).collect();
-    assert_eq!(names.len(), Behaviour::ALL.len(), "names are told apart");
+    let names: HashSet<String> = Behavior::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(names.len(), Behavior::ALL.len(), "names are unique");
 }
 
-/// A fault, the behaviour that it breaks, in which form, and what the grid says.
-type Case = (Behaviour, Mode, Fault, &'static str);
+/// The behavior and mode that a fault breaks, the fault, and the reason in the grid.
+type Case = (Behavior, Mode, Fault, &'static str);
 
 #[tokio::test]
-async fn rules_for_every_reply_are_checked() {
+async fn detects_violations_of_the_rules_for_every_reply() {
     use Mode::{Streamed, Whole};
     let cases: [Case; 7] = [
         (
-            Behaviour::PlainText,
+            Behavior::PlainText,
             Whole,
             items::two_ends,
-            "End(Ok(())) follows the end",
+            "the end is followed by End(Ok(()))",
         ),
         (
-            Behaviour::PlainText,
+            Behavior::PlainText,
             Streamed,
             items::delta_after_end,
-            "follows the end",
+            "the end is followed by",
         ),
-        (Behaviour::ErrorInStream, Streamed, items::two_ends, "follows the end"),
         (
-            Behaviour::PlainText,
+            Behavior::ErrorInStream,
+            Streamed,
+            items::two_ends,
+            "the end is followed by",
+        ),
+        (
+            Behavior::PlainText,
             Whole,
             items::no_end,
             "the stream stopped without an end",
         ),
         (
-            Behaviour::PlainText,
+            Behavior::PlainText,
             Streamed,
             items::endless,
-            "100000 items and no end",
+            "no end after 100000 items",
         ),
         (
-            Behaviour::PlainText,
+            Behavior::PlainText,
             Streamed,
             items::panicking,
-            "it panicked: a faulty provider",
+            "panicked: a faulty provider",
         ),
-        (Behaviour::PlainText, Whole, calls::silent, "no end within 0.2 s"),
+        (Behavior::PlainText, Whole, calls::silent, "timed out after 0.2 s"),
     ];
     for case in cases {
         check(case).await;
@@ -102,83 +107,86 @@ async fn rules_for_every_reply_are_checked() {
 }
 
 #[tokio::test]
-async fn every_behaviour_is_really_checked() {
-    let cases = [answers(), failures(), leaving(), asking()].concat();
-    let covered: HashSet<Behaviour> = cases.iter().map(|(behaviour, ..)| *behaviour).collect();
-    let missing: Vec<_> = Behaviour::ALL.iter().filter(|one| !covered.contains(one)).collect();
+async fn detects_violations_of_every_behavior() {
+    let cases = [answer_cases(), failure_cases(), interrupt_cases(), request_cases()].concat();
+    let covered: HashSet<Behavior> = cases.iter().map(|(behavior, ..)| *behavior).collect();
+    let missing: Vec<_> = Behavior::ALL
+        .iter()
+        .filter(|behavior| !covered.contains(behavior))
+        .collect();
     assert!(missing.is_empty(), "no faulty provider for {missing:?}");
     for case in cases {
         check(case).await;
     }
 }
 
-fn answers() -> Vec<Case> {
+fn answer_cases() -> Vec<Case> {
     use Mode::{Streamed, Whole};
     vec![
-        (Behaviour::PlainText, Streamed, items::lost_text, "text: found"),
-        (Behaviour::PlainText, Streamed, items::swapped_text, "text: found"),
+        (Behavior::PlainText, Streamed, items::lost_text, "text: found"),
+        (Behavior::PlainText, Streamed, items::swapped_text, "text: found"),
+        (Behavior::PlainText, Whole, items::swallowed_answer, "number of choices"),
+        (Behavior::UnicodeText, Streamed, items::ascii_only, "text: found"),
+        (Behavior::UnicodeText, Whole, items::ascii_only, "text: found"),
         (
-            Behaviour::PlainText,
-            Whole,
-            items::swallowed_answer,
-            "number of choices",
-        ),
-        (Behaviour::UnicodeText, Streamed, items::ascii_only, "text: found"),
-        (Behaviour::UnicodeText, Whole, items::ascii_only, "text: found"),
-        (
-            Behaviour::EmptyAnswer,
+            Behavior::EmptyAnswer,
             Whole,
             items::refuses_empty,
-            "an error instead of the answer",
+            "expected an answer, got an error",
         ),
         (
-            Behaviour::LengthLimit,
+            Behavior::LengthLimit,
             Streamed,
             items::always_stop,
             "finish reason: found",
         ),
-        (Behaviour::Refusal, Whole, items::refusal_as_text, "text: found"),
+        (Behavior::Refusal, Whole, items::refusal_as_text, "text: found"),
         (
-            Behaviour::UsageDetails,
+            Behavior::UsageDetails,
             Streamed,
             items::no_details,
             "cached tokens: found None",
         ),
-        (Behaviour::UsageDetails, Whole, items::no_usage, "the tokens were lost"),
         (
-            Behaviour::UnknownUsage,
-            Streamed,
-            items::zero_usage,
-            "the server told no tokens",
+            Behavior::UsageDetails,
+            Whole,
+            items::no_usage,
+            "the token usage is missing",
         ),
         (
-            Behaviour::SameInBothForms,
+            Behavior::UnknownUsage,
+            Streamed,
+            items::zero_usage,
+            "the server reported no token usage",
+        ),
+        (
+            Behavior::SameInBothForms,
             Streamed,
             calls::no_usage_in_streams,
             "usage: found None",
         ),
-        (Behaviour::OneCall, Whole, items::no_call_ids, "calls: found"),
+        (Behavior::OneCall, Whole, items::no_call_ids, "calls: found"),
         (
-            Behaviour::ParallelCalls,
+            Behavior::ParallelCalls,
             Streamed,
             items::one_place_for_calls,
             "calls: found",
         ),
-        (Behaviour::TextThenCalls, Streamed, items::text_last, "order: found"),
+        (Behavior::TextThenCalls, Streamed, items::text_last, "order: found"),
         (
-            Behaviour::ReasoningApart,
+            Behavior::ReasoningApart,
             Streamed,
             items::reasoning_as_text,
             "text: found",
         ),
         (
-            Behaviour::ReasoningSentBack,
+            Behavior::ReasoningSentBack,
             Whole,
-            calls::thinks_aloud,
+            calls::reasoning_as_text,
             "text of the reply: found",
         ),
         (
-            Behaviour::ReasoningSentBack,
+            Behavior::ReasoningSentBack,
             Streamed,
             calls::other_ids,
             "calls of the reply: found",
@@ -186,189 +194,235 @@ fn answers() -> Vec<Case> {
     ]
 }
 
-fn failures() -> Vec<Case> {
+fn failure_cases() -> Vec<Case> {
     use Mode::{Streamed, Whole};
-    let refused = Behaviour::ALL.iter().filter(|one| matches!(one, Behaviour::Refused(_)));
-    let unknown = refused.map(|one| (*one, Streamed, items::unknown_errors as Fault, "kind: found Unknown"));
+    let refused = Behavior::ALL
+        .iter()
+        .filter(|behavior| matches!(behavior, Behavior::Refused(_)));
+    let unknown = refused.map(|behavior| {
+        (
+            *behavior,
+            Streamed,
+            items::unknown_errors as Fault,
+            "kind: found Unknown",
+        )
+    });
     let mut cases: Vec<Case> = unknown.collect();
-    let limited = Behaviour::Refused(FaultKind::RateLimit);
+    let rate_limited = Behavior::Refused(FaultKind::RateLimit);
     cases.extend([
         (
-            limited,
+            rate_limited,
             Whole,
             items::never_retryable as Fault,
             "retryable: found false",
         ),
-        (limited, Streamed, items::no_hint, "hint: found None"),
-        (limited, Whole, items::no_status, "status: found None"),
-        (limited, Streamed, items::no_request_id, "request id: found None"),
-        (limited, Whole, items::text_before_error, "a partial answer"),
-        (limited, Whole, items::swallowed_error, "an answer instead of the error"),
+        (rate_limited, Streamed, items::no_hint, "retry hint: found None"),
+        (rate_limited, Whole, items::no_status, "status: found None"),
+        (rate_limited, Streamed, items::no_request_id, "request id: found None"),
         (
-            Behaviour::ErrorInStream,
-            Streamed,
-            items::swallowed_error,
-            "an answer instead of the error",
+            rate_limited,
+            Whole,
+            items::text_before_error,
+            "the error contains a partial answer",
         ),
         (
-            Behaviour::ErrorInStream,
-            Streamed,
-            items::no_text,
-            "partial answer: found None",
-        ),
-        (
-            Behaviour::CutInTheMiddle,
-            Streamed,
-            items::swallowed_error,
-            "an answer instead of the error",
-        ),
-        (
-            Behaviour::CutInTheMiddle,
-            Streamed,
-            items::never_retryable,
-            "it is not retryable",
-        ),
-        (
-            Behaviour::CutInTheMiddle,
-            Streamed,
-            items::no_text,
-            "partial answer: found None",
-        ),
-        (Behaviour::HungUp, Whole, items::unknown_errors, "kind: found Unknown"),
-        (
-            Behaviour::HungUp,
-            Streamed,
-            items::swallowed_error,
-            "an answer instead of the error",
-        ),
-        (
-            Behaviour::Garbled,
+            rate_limited,
             Whole,
             items::swallowed_error,
-            "an answer instead of the error",
+            "expected an error, got an answer",
         ),
-        (Behaviour::Garbled, Streamed, items::lost_text, "partial answer: found"),
+        (
+            Behavior::ErrorInStream,
+            Streamed,
+            items::swallowed_error,
+            "expected an error, got an answer",
+        ),
+        (
+            Behavior::ErrorInStream,
+            Streamed,
+            items::no_text,
+            "partial answer: found None",
+        ),
+        (
+            Behavior::CutInTheMiddle,
+            Streamed,
+            items::swallowed_error,
+            "expected an error, got an answer",
+        ),
+        (
+            Behavior::CutInTheMiddle,
+            Streamed,
+            items::never_retryable,
+            "the error is not retryable",
+        ),
+        (
+            Behavior::CutInTheMiddle,
+            Streamed,
+            items::no_text,
+            "partial answer: found None",
+        ),
+        (Behavior::HungUp, Whole, items::unknown_errors, "kind: found Unknown"),
+        (
+            Behavior::HungUp,
+            Streamed,
+            items::swallowed_error,
+            "expected an error, got an answer",
+        ),
+        (
+            Behavior::Garbled,
+            Whole,
+            items::swallowed_error,
+            "expected an error, got an answer",
+        ),
+        (Behavior::Garbled, Streamed, items::lost_text, "partial answer: found"),
     ]);
     cases
 }
 
-fn leaving() -> Vec<Case> {
+fn interrupt_cases() -> Vec<Case> {
     use Mode::{Streamed, Whole};
     vec![
         (
-            Behaviour::CancelledBeforehand,
+            Behavior::CancelledBeforehand,
             Whole,
-            calls::deaf_to_the_token,
-            "an answer instead of the error",
+            calls::ignores_the_token,
+            "expected an error, got an answer",
         ),
         (
-            Behaviour::CancelledBeforehand,
+            Behavior::CancelledBeforehand,
             Streamed,
-            calls::asks_although_cancelled,
+            calls::sends_although_cancelled,
             "a request reached the server",
         ),
         (
-            Behaviour::CancelledWaiting,
+            Behavior::CancelledWaiting,
             Whole,
-            calls::deaf_to_the_token,
-            "no end within",
+            calls::ignores_the_token,
+            "timed out after",
         ),
         (
-            Behaviour::CancelledWaiting,
+            Behavior::CancelledWaiting,
             Streamed,
             calls::stays_connected,
-            "no end within",
+            "timed out after",
         ),
         (
-            Behaviour::CancelledWaiting,
+            Behavior::CancelledWaiting,
             Streamed,
             items::unknown_errors,
             "kind: found Unknown",
         ),
         (
-            Behaviour::CancelledMidway,
+            Behavior::CancelledMidway,
             Streamed,
-            calls::deaf_to_the_token,
-            "no end within",
+            calls::ignores_the_token,
+            "timed out after",
         ),
         (
-            Behaviour::CancelledMidway,
+            Behavior::CancelledMidway,
             Whole,
             calls::stays_connected,
-            "no end within",
+            "timed out after",
         ),
         (
-            Behaviour::DroppedMidway,
+            Behavior::DroppedMidway,
             Streamed,
             calls::stays_connected,
-            "no end within",
+            "timed out after",
         ),
-        (Behaviour::DroppedMidway, Whole, calls::stays_connected, "no end within"),
         (
-            Behaviour::NeverPolled,
+            Behavior::DroppedMidway,
+            Whole,
+            calls::stays_connected,
+            "timed out after",
+        ),
+        (
+            Behavior::NeverPolled,
             Whole,
             calls::eager,
             "number of requests: found 2",
         ),
         (
-            Behaviour::NoTimeLeft,
+            Behavior::NoTimeLeft,
             Streamed,
-            calls::timeless,
-            "an answer instead of the error",
+            calls::ignores_the_deadline,
+            "expected an error, got an answer",
         ),
-        (Behaviour::DeadlineWaiting, Whole, calls::timeless, "no end within"),
-        (Behaviour::DeadlineMidway, Streamed, calls::timeless, "no end within"),
+        (
+            Behavior::DeadlineWaiting,
+            Whole,
+            calls::ignores_the_deadline,
+            "timed out after",
+        ),
+        (
+            Behavior::DeadlineMidway,
+            Streamed,
+            calls::ignores_the_deadline,
+            "timed out after",
+        ),
     ]
 }
 
-fn asking() -> Vec<Case> {
+fn request_cases() -> Vec<Case> {
     use Mode::{Streamed, Whole};
     vec![
         (
-            Behaviour::ConfiguredModel,
+            Behavior::ConfiguredModel,
             Whole,
             calls::fixed_model,
             "model: found \"fixed\"",
         ),
         (
-            Behaviour::RequestedModel,
+            Behavior::RequestedModel,
             Streamed,
-            calls::own_model_only,
+            calls::ignores_the_requested_model,
             "model: found \"mock-model\"",
         ),
-        (Behaviour::History, Whole, calls::forgets_the_first, "messages: found"),
-        (Behaviour::History, Streamed, calls::other_ids, "messages: found"),
-        (Behaviour::ToolsInOrder, Whole, calls::sorts_tools, "tools: found"),
         (
-            Behaviour::SameBytes,
+            Behavior::History,
+            Whole,
+            calls::drops_the_first_message,
+            "messages: found",
+        ),
+        (Behavior::History, Streamed, calls::other_ids, "messages: found"),
+        (Behavior::ToolsInOrder, Whole, calls::sorts_tools, "tools: found"),
+        (
+            Behavior::SameBytes,
             Streamed,
             calls::numbers_requests,
             "the bodies differ",
         ),
         (
-            Behaviour::StableInfo,
+            Behavior::StableInfo,
             Whole,
-            calls::passes as Fault,
+            calls::unchanged as Fault,
             "info after a call",
         ),
         (
-            Behaviour::SideBySide,
+            Behavior::ConcurrentCalls,
             Streamed,
-            calls::first_request_only,
+            calls::repeats_the_first_request,
             "answer to the second call",
         ),
     ]
 }
 
-/// Runs one behaviour on a faulty provider around the chat wire, and looks at what the grid says.
-async fn check((behaviour, mode, fault, reason): Case) {
-    let connect = move |server: &MockServer| chat_wire(server).map(|inner| Faulty::around(inner, fault));
-    let hangs = reason.starts_with("no end within");
-    let suite = Suite::new().with_behaviours([behaviour]);
-    let suite = if hangs { suite.with_patience(MOMENT) } else { suite };
+/// Checks one behavior of a faulty provider for Chat Completions, and compares the reason in the grid.
+async fn check((behavior, mode, fault, reason): Case) {
+    let connect = move |server: &MockServer| chat_completions(server).map(|inner| Faulty::wrap(inner, fault));
+    let hangs = reason.starts_with("timed out after");
+    let suite = Suite::new().with_behaviors([behavior]);
+    let suite = if hangs {
+        suite.with_timeout(SHORT_TIMEOUT)
+    } else {
+        suite
+    };
     let grid = suite.run(&ServerSubject::new("faulty", connect)).await;
-    match grid.verdict(behaviour, mode) {
-        Some(Verdict::Fail(found)) => assert!(found.contains(reason), "{behaviour}, {mode}: {found}, not {reason}"),
-        other => panic!("{behaviour}, {mode}: {other:?} where it should say {reason}"),
+    match grid.verdict(behavior, mode) {
+        Some(Verdict::Fail(found)) => assert!(
+            found.contains(reason),
+            "{behavior}, {mode}: found `{found}`, expected `{reason}`"
+        ),
+        other => panic!("{behavior}, {mode}: found {other:?}, expected `{reason}`"),
     }
 }

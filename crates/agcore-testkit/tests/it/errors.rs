@@ -1,4 +1,4 @@
-//! Error replies: every shape, every hint.
+//! Error replies in every format, with every kind of hint.
 
 use agcore_testkit::mock_server::{Api, ApiError, ErrorShape, Reply};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::client::{ask, ask_api};
 
 #[tokio::test]
-async fn each_api_has_its_own_shape() {
+async fn renders_errors_in_the_format_of_each_api() {
     for (api, expected) in [
         (
             Api::OpenAiChat,
@@ -35,7 +35,7 @@ async fn each_api_has_its_own_shape() {
 }
 
 #[tokio::test]
-async fn a_shape_can_be_asked_for() {
+async fn renders_errors_in_an_explicit_format() {
     let error = ApiError::new(400).with_message("Bad").with_code("c").with_param("p");
     for (shape, content_type, expected) in [
         (
@@ -84,7 +84,7 @@ async fn a_shape_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn hints_stand_in_headers_and_bodies() {
+async fn sends_hints_in_headers_and_bodies() {
     let error = ApiError::new(429)
         .with_retry_after("Wed, 21 Oct 2026 07:28:00 GMT")
         .with_retry_after_ms(1500)
@@ -103,7 +103,7 @@ async fn hints_stand_in_headers_and_bodies() {
 }
 
 #[tokio::test]
-async fn common_errors_are_at_hand() {
+async fn provides_common_errors() {
     let quota = ask(Reply::error(ApiError::quota()), false).await;
     assert_eq!(
         (quota.status, &quota.json()["error"]["code"]),

@@ -1,22 +1,22 @@
-//! Faults of events and of the form of a reply.
+//! Faults that change events or the form of a reply.
 
 use agcore_testkit::mock_server::{Answer, Api, ApiError, ErrorShape, Fault, Reply, ToolCall};
 use serde_json::{Value, json};
 
 use super::client::{ask, ask_api};
 
-/// What a stream of "a b" is made of, in short.
+/// Streams "a b" with these faults and returns the events in short notation.
 async fn stream(faults: impl IntoIterator<Item = Fault>) -> Vec<String> {
     let reply = faults.into_iter().fold(Reply::text("a b"), Reply::with_fault);
     ask(reply, true)
         .await
         .payloads()
         .iter()
-        .map(|payload| short(payload))
+        .map(|payload| notation(payload))
         .collect()
 }
 
-fn short(payload: &str) -> String {
+fn notation(payload: &str) -> String {
     let Ok(chunk) = serde_json::from_str::<Value>(payload) else {
         return payload.to_owned();
     };
@@ -31,7 +31,7 @@ fn short(payload: &str) -> String {
 }
 
 #[tokio::test]
-async fn marks_of_the_end_can_be_missing() {
+async fn omits_the_finish_reason_and_the_terminal_marker() {
     assert_eq!(
         stream([]).await,
         ["text ", "text a ", "text b", "finish stop", "[DONE]"]
@@ -51,7 +51,7 @@ async fn marks_of_the_end_can_be_missing() {
 }
 
 #[tokio::test]
-async fn events_can_be_added_and_broken() {
+async fn adds_and_truncates_events() {
     let error = ApiError::new(503).with_message("Loading model");
     assert_eq!(
         stream([Fault::error_event(2, error)]).await,
@@ -79,7 +79,7 @@ async fn events_can_be_added_and_broken() {
 }
 
 #[tokio::test]
-async fn an_error_event_has_the_shape_of_its_api() {
+async fn renders_error_events_in_the_format_of_each_api() {
     for (api, expected) in [
         (
             Api::OpenAiChat,
@@ -108,13 +108,13 @@ async fn an_error_event_has_the_shape_of_its_api() {
 }
 
 #[tokio::test]
-async fn an_event_can_be_huge() {
+async fn pads_an_event() {
     for size in [64 * 1024, 20 * 1024 * 1024] {
         let reply = Reply::text("a b").with_fault(Fault::Huge { at: 1, bytes: size });
         let received = ask(reply, true).await;
         let payload = &received.payloads()[1];
         assert_eq!(payload.len(), size);
-        assert_eq!(short(payload), "text a ");
+        assert_eq!(notation(payload), "text a ");
         let whole = Reply::text("a b").with_fault(Fault::Huge { at: 0, bytes: size });
         let body = ask(whole, false).await;
         assert_eq!(body.text().len(), size);
@@ -123,7 +123,7 @@ async fn an_event_can_be_huge() {
 }
 
 #[tokio::test]
-async fn calls_can_share_an_id() {
+async fn gives_all_calls_the_same_id() {
     let calls = ["x", "y"].map(|name| ToolCall::new(name, &json!({})));
     let body = ask(Reply::tool_calls(calls).with_fault(Fault::DuplicateIds), false)
         .await
@@ -134,24 +134,24 @@ async fn calls_can_share_an_id() {
 }
 
 #[tokio::test]
-async fn the_form_can_be_the_other_one() {
+async fn sends_the_form_that_was_not_requested() {
     let whole = ask(Reply::text("a b").with_fault(Fault::WholeForStream), true).await;
     assert_eq!(whole.header("content-type"), "application/json");
     assert_eq!(whole.json()["object"], "chat.completion");
     let streamed = ask(Reply::text("a b").with_fault(Fault::StreamForWhole), false).await;
     assert_eq!(streamed.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(streamed.payloads().last().unwrap(), "[DONE]");
-    let odd = ask(
+    let mislabeled = ask(
         Reply::text("a b").with_fault(Fault::ContentType("text/plain".into())),
         true,
     )
     .await;
-    assert_eq!(odd.header("content-type"), "text/plain");
-    assert_eq!(odd.headers.get_all("content-type").iter().count(), 1);
+    assert_eq!(mislabeled.header("content-type"), "text/plain");
+    assert_eq!(mislabeled.headers.get_all("content-type").iter().count(), 1);
 }
 
 #[tokio::test]
-async fn raw_replies_are_not_touched() {
+async fn sends_raw_replies_unchanged() {
     let html = ask(Reply::html(200, "<html>Welcome</html>"), true).await;
     assert_eq!((html.status, html.text().as_str()), (200, "<html>Welcome</html>"));
     assert_eq!(html.header("content-type"), "text/html; charset=utf-8");
@@ -175,7 +175,7 @@ async fn raw_replies_are_not_touched() {
 }
 
 #[tokio::test]
-async fn headers_can_be_set_on_any_reply() {
+async fn sets_headers_on_any_reply() {
     let reply = Reply::answer(Answer::new().with_text("x"))
         .with_header("X-Request-Id", "mine")
         .with_header("x-a", "b");

@@ -1,15 +1,15 @@
-//! The mock model server, judged by a plain HTTP client.
+//! Tests of the mock model server with a plain HTTP client, and of the conformance suite.
 
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test says what it expects by failing"
+    reason = "a panic fails the test"
 )]
 
 mod client;
 
-mod behaviours;
+mod behaviors;
 mod bytes;
 mod chat;
 #[cfg(all(feature = "conformance", feature = "scripted"))]

@@ -19,8 +19,8 @@ fn mock(arguments: &[&str]) -> Command {
     command
 }
 
-/// A running program and its base URL.
-async fn started(arguments: &[&str]) -> (Child, String) {
+/// Starts the program and returns it with its base URL.
+async fn start(arguments: &[&str]) -> (Child, String) {
     let arguments = [arguments, &["--until-stdin-closes"]].concat();
     let mut child = mock(&arguments).spawn().unwrap();
     let mut line = String::new();
@@ -31,7 +31,7 @@ async fn started(arguments: &[&str]) -> (Child, String) {
     (child, line.trim().to_owned())
 }
 
-/// Sends a chat request to a base URL and gives what comes back, head and body.
+/// Sends a request of Chat Completions to a base URL and returns the response, head and body.
 async fn ask(url: &str, body: &Value) -> String {
     let address = url
         .strip_prefix("http://")
@@ -49,25 +49,19 @@ async fn ask(url: &str, body: &Value) -> String {
     reply
 }
 
-/// Closes standard input and gives the exit code and standard error.
-async fn ended(mut child: Child) -> (i32, String) {
+/// Closes standard input and returns the exit code and the content of standard error.
+async fn stop(mut child: Child) -> (i32, String) {
     drop(child.stdin.take());
-    let mut complaints = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut complaints)
-        .await
-        .unwrap();
-    (child.wait().await.unwrap().code().unwrap(), complaints)
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    (child.wait().await.unwrap().code().unwrap(), log)
 }
 
 #[tokio::test]
-async fn it_serves_until_standard_input_closes() {
-    let (child, url) = started(&["--log"]).await;
-    assert!(ask(&url, &chat(false)).await.contains("You said:"));
-    let (code, log) = ended(child).await;
+async fn serves_until_standard_input_closes() {
+    let (child, url) = start(&["--log"]).await;
+    assert!(ask(&url, &chat(false)).await.contains("You wrote:"));
+    let (code, log) = stop(child).await;
     assert_eq!(
         (code, log.as_str()),
         (0, "#0 /v1/chat/completions model=m messages=1 tools=0 stream=false\n")
@@ -75,45 +69,46 @@ async fn it_serves_until_standard_input_closes() {
 }
 
 #[tokio::test]
-async fn it_plays_the_named_behaviour_and_checks_key_and_model() {
-    let (child, url) = started(&["--behaviour", "demo", "--pace", "0", "--model", "m", "--key", "k"]).await;
+async fn serves_the_selected_model_and_checks_key_and_model_name() {
+    // The British spelling is accepted as well.
+    let (child, url) = start(&["--behaviour", "demo", "--pace", "0", "--model", "m", "--key", "k"]).await;
     assert!(ask(&url, &chat(false)).await.starts_with("HTTP/1.1 401"));
-    assert_eq!(ended(child).await.0, 0);
-    let (child, url) = started(&["--behaviour", "demo", "--model", "n"]).await;
+    assert_eq!(stop(child).await.0, 0);
+    let (child, url) = start(&["--behavior", "demo", "--model", "n"]).await;
     assert!(ask(&url, &chat(false)).await.starts_with("HTTP/1.1 404"));
     let mut body = chat(false);
     body["model"] = json!("n");
     assert!(ask(&url, &body).await.contains("I am a script."));
-    assert_eq!(ended(child).await.0, 0);
+    assert_eq!(stop(child).await.0, 0);
 }
 
 #[tokio::test]
-async fn it_plays_a_script_and_says_when_it_was_not_played() {
+async fn plays_a_script_and_reports_unused_replies() {
     let script = r#"{"steps": [{"text": "one"}, {"text": "two"}]}"#;
-    let (child, url) = started(&["--script", script]).await;
+    let (child, url) = start(&["--script", script]).await;
     assert!(ask(&url, &chat(false)).await.contains("one"));
     assert_eq!(
-        ended(child).await,
+        stop(child).await,
         (
             3,
-            "agcore-mock: 1 replies of the script were not asked for\n".to_owned()
+            "agcore-mock: 1 replies of the script were not requested\n".to_owned()
         )
     );
 
-    let (child, url) = started(&["--script", script]).await;
+    let (child, url) = start(&["--script", script]).await;
     ask(&url, &chat(false)).await;
     ask(&url, &chat(true)).await;
-    assert_eq!(ended(child).await, (0, String::new()));
+    assert_eq!(stop(child).await, (0, String::new()));
 }
 
 #[tokio::test]
-async fn it_says_what_is_wrong() {
+async fn reports_invalid_arguments_and_a_port_in_use() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for (arguments, code, expected) in [
         (vec!["--nonsense"], 2, "--nonsense"),
         (vec!["--port", "99999"], 2, "99999"),
-        (vec!["--behaviour", "mad"], 2, "use echo, demo, slow or tools"),
+        (vec!["--behavior", "mad"], 2, "expected echo, demo, slow or tools"),
         (
             vec!["--script", "/no/such/file"],
             2,
@@ -123,15 +118,15 @@ async fn it_says_what_is_wrong() {
         (vec!["--port", &port], 1, "cannot serve: "),
     ] {
         let output = mock(&arguments).output().await.unwrap();
-        let complaint = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {complaint}");
-        assert!(complaint.contains(expected), "{complaint}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{message}");
         assert!(output.stdout.is_empty());
     }
 }
 
 #[tokio::test]
-async fn it_explains_itself() {
+async fn prints_help_and_version() {
     let help = mock(&["--help"]).output().await.unwrap();
     assert!(help.status.success());
     let help = String::from_utf8(help.stdout).unwrap();

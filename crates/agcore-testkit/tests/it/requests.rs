@@ -1,10 +1,10 @@
-//! What the server keeps of a request, and which requests it refuses.
+//! Recording and validating requests.
 
 use agcore_testkit::mock_server::{Api, MockOptions, MockServer, Operation, RecordedRequest, Reply};
 use hyper::header::{AUTHORIZATION, HeaderValue};
 use serde_json::{Value, json};
 
-use super::client::{CHAT, chat, get, post, request, send, serving, smallest};
+use super::client::{CHAT, chat, get, minimal, post, request, send, serving};
 
 async fn server(options: MockOptions) -> MockServer {
     MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
@@ -13,7 +13,7 @@ async fn server(options: MockOptions) -> MockServer {
 }
 
 #[tokio::test]
-async fn requests_are_kept_in_order() {
+async fn records_requests_in_order() {
     let server = serving(Reply::text("ok")).await;
     let mut first = request("POST", "/v1/chat/completions?api-version=1", &chat(false).to_string());
     first
@@ -22,20 +22,20 @@ async fn requests_are_kept_in_order() {
     send(&server, first).await;
     send(&server, request("POST", CHAT, "not json")).await;
 
-    let kept = server.wait_for_requests(2).await;
-    assert_eq!(kept[0].number(), 0);
-    assert_eq!((kept[0].method(), kept[0].path()), ("POST", CHAT));
-    assert_eq!(kept[0].query(), Some("api-version=1"));
-    assert_eq!(kept[0].header("authorization"), Some("Bearer sk-secret"));
-    assert_eq!(kept[0].json(), &chat(false));
+    let recorded = server.wait_for_requests(2).await;
+    assert_eq!(recorded[0].number(), 0);
+    assert_eq!((recorded[0].method(), recorded[0].path()), ("POST", CHAT));
+    assert_eq!(recorded[0].query(), Some("api-version=1"));
+    assert_eq!(recorded[0].header("authorization"), Some("Bearer sk-secret"));
+    assert_eq!(recorded[0].json(), &chat(false));
     assert_eq!(
-        (kept[0].api(), kept[0].operation()),
+        (recorded[0].api(), recorded[0].operation()),
         (Api::OpenAiChat, Operation::Generate)
     );
-    assert_eq!(kept[1].body().as_ref(), b"not json");
-    assert_eq!(kept[1].json(), &Value::Null);
+    assert_eq!(recorded[1].body().as_ref(), b"not json");
+    assert_eq!(recorded[1].json(), &Value::Null);
 
-    let debug = format!("{:?}", kept[0]);
+    let debug = format!("{:?}", recorded[0]);
     assert!(
         debug.contains("authorization: ***") && !debug.contains("sk-secret"),
         "{debug}"
@@ -43,7 +43,7 @@ async fn requests_are_kept_in_order() {
 }
 
 #[tokio::test]
-async fn a_server_can_keep_nothing() {
+async fn recording_can_be_disabled() {
     let server = server(MockOptions::new().without_recording()).await;
     for number in 0..2 {
         let received = post(&server, CHAT, &chat(false)).await;
@@ -53,7 +53,7 @@ async fn a_server_can_keep_nothing() {
 }
 
 #[tokio::test]
-async fn a_key_can_be_required() {
+async fn requires_a_key() {
     let server = server(MockOptions::new().with_key("right")).await;
     let with = async |name: &'static str, value: &'static str| {
         let mut request = request("POST", CHAT, &chat(false).to_string());
@@ -82,15 +82,15 @@ async fn a_key_can_be_required() {
     assert_eq!(
         post(&server, "/v1/nowhere", &json!({})).await.status,
         404,
-        "the path comes first"
+        "the path is checked first"
     );
 }
 
 #[tokio::test]
-async fn models_can_be_limited() {
+async fn rejects_unknown_models() {
     let server = server(MockOptions::new().with_models(["m"])).await;
     for api in Api::ALL {
-        let mut body = smallest(api, false);
+        let mut body = minimal(api, false);
         assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 200, "{api:?}");
         body["model"] = json!("other");
         assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 404, "{api:?}");
@@ -104,20 +104,20 @@ async fn models_can_be_limited() {
 }
 
 #[tokio::test]
-async fn unknown_paths_and_methods_are_refused() {
+async fn rejects_unknown_paths_and_methods() {
     let server = server(MockOptions::new().with_prefix("/compatible-mode/v1")).await;
-    let lost = post(&server, "/chat/completions", &chat(false)).await;
-    assert_eq!(lost.status, 404);
+    let unknown = post(&server, "/chat/completions", &chat(false)).await;
+    assert_eq!(unknown.status, 404);
     assert_eq!(
-        lost.json()["error"]["message"],
+        unknown.json()["error"]["message"],
         "Unknown request URL: POST /chat/completions."
     );
     assert_eq!(
         post(&server, "/api/generate", &json!({})).await.json(),
         json!({ "error": "Unknown request URL: POST /api/generate." })
     );
-    let got = get(&server, CHAT).await;
-    assert_eq!((got.status, got.header("allow")), (405, "POST"));
+    let wrong_method = get(&server, CHAT).await;
+    assert_eq!((wrong_method.status, wrong_method.header("allow")), (405, "POST"));
     assert_eq!(
         post(&server, "/compatible-mode/v1/chat/completions", &chat(false))
             .await
@@ -131,7 +131,7 @@ async fn unknown_paths_and_methods_are_refused() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_object_are_refused() {
+async fn rejects_bodies_that_are_not_an_object() {
     let server = serving(Reply::text("ok")).await;
     for body in ["", "[]", "{", "\"x\""] {
         let received = send(&server, request("POST", CHAT, body)).await;
@@ -139,37 +139,37 @@ async fn bodies_that_are_no_object_are_refused() {
     }
 }
 
-/// The parameter that the server complains of, or "" when it takes the request.
-async fn complaint(options: MockOptions, api: Api, body: &Value) -> String {
+/// Sends a request and returns the parameter or message of the error, or "" if the server accepts the request.
+async fn rejection(options: MockOptions, api: Api, body: &Value) -> String {
     let received = post(&server(options).await, &api.path("/v1"), body).await;
     if received.status == 200 {
         return String::new();
     }
     assert_eq!(received.status, 400);
     let error = &received.json()["error"];
-    let words = [&error["param"], &error["message"], error]
+    let text = [&error["param"], &error["message"], error]
         .into_iter()
         .find_map(Value::as_str);
-    words.unwrap().to_owned()
+    text.unwrap().to_owned()
 }
 
-/// The smallest request of the API with these members must be refused because of `expected` (or taken, if it is ""),
-/// and taken by a lenient server in any case.
+/// Checks that a minimal request of the API with these members is rejected because of `expected`, or accepted if that
+/// is "", and that a server without validation always accepts it.
 async fn check(api: Api, members: Value, expected: &str) {
-    let mut body = smallest(api, false);
+    let mut body = minimal(api, false);
     for (name, value) in members.as_object().unwrap() {
         body[name] = value.clone();
     }
-    let why = complaint(MockOptions::new(), api, &body).await;
+    let reason = rejection(MockOptions::new(), api, &body).await;
     assert!(
         if expected.is_empty() {
-            why.is_empty()
+            reason.is_empty()
         } else {
-            why.contains(expected)
+            reason.contains(expected)
         },
-        "{members}: {why}"
+        "{members}: {reason}"
     );
-    assert_eq!(complaint(MockOptions::new().without_judging(), api, &body).await, "");
+    assert_eq!(rejection(MockOptions::new().without_validation(), api, &body).await, "");
 }
 
 fn call(id: &str) -> Value {
@@ -177,7 +177,7 @@ fn call(id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_chat_wire_is_judged() {
+async fn validates_chat_completions_requests() {
     let user = json!({ "role": "user", "content": "Hi" });
     let tools = json!([{ "type": "function", "function": { "name": "f", "parameters": {} } }]);
     let assistant = |calls: Value| json!({ "role": "assistant", "content": null, "tool_calls": calls });
@@ -261,7 +261,7 @@ async fn the_chat_wire_is_judged() {
 }
 
 #[tokio::test]
-async fn the_anthropic_wire_is_judged() {
+async fn validates_anthropic_requests() {
     let user = json!({ "role": "user", "content": "Hi" });
     let assistant = |blocks: Value| json!({ "role": "assistant", "content": blocks });
     let used = json!({ "type": "tool_use", "id": "a", "name": "f", "input": {} });
@@ -291,7 +291,7 @@ async fn the_anthropic_wire_is_judged() {
         ),
         (
             json!({ "messages": [user, assistant(json!([used])), user] }),
-            "have none: a",
+            "missing results for: a",
         ),
         (
             json!({ "messages": [
@@ -302,7 +302,7 @@ async fn the_anthropic_wire_is_judged() {
         ),
         (
             json!({ "messages": [user, { "role": "user", "content": [result] }] }),
-            "does not answer",
+            "does not match",
         ),
         (json!({ "messages": [user, assistant(json!([thought]))] }), "thinking"),
         (
@@ -322,7 +322,7 @@ async fn the_anthropic_wire_is_judged() {
 }
 
 #[tokio::test]
-async fn the_responses_wire_is_judged() {
+async fn validates_responses_requests() {
     let called = json!({ "type": "function_call", "call_id": "a", "name": "f", "arguments": "{}" });
     let output = json!({ "type": "function_call_output", "call_id": "a", "output": "r" });
     let part = |role: &str, kind: &str| json!([{ "role": role, "content": [{ "type": kind, "text": "x" }] }]);
@@ -348,7 +348,7 @@ async fn the_responses_wire_is_judged() {
 }
 
 #[tokio::test]
-async fn the_ollama_wire_is_judged() {
+async fn validates_ollama_requests() {
     let user = json!({ "role": "user", "content": "Hi" });
     let call = |arguments: Value| json!([{ "function": { "name": "f", "arguments": arguments } }]);
     for (members, expected) in [
@@ -389,7 +389,7 @@ async fn the_ollama_wire_is_judged() {
 }
 
 #[tokio::test]
-async fn results_of_ollama_are_paired_by_id_or_else_by_name() {
+async fn pairs_ollama_results_by_id_or_else_by_name() {
     let calls = json!([
         { "id": "a", "function": { "name": "f", "arguments": {} } },
         { "id": "b", "function": { "name": "f", "arguments": {} } },
@@ -415,14 +415,14 @@ async fn results_of_ollama_are_paired_by_id_or_else_by_name() {
         let prompt = server.requests()[0].prompt();
         let answered: Vec<_> = prompt.turns[1..]
             .iter()
-            .map(|turn| turn.answers.as_deref().unwrap())
+            .map(|turn| turn.tool_call_id.as_deref().unwrap())
             .collect();
         assert_eq!(answered, expected);
     }
 }
 
 #[tokio::test]
-async fn a_prompt_reads_the_same_from_every_wire() {
+async fn reads_the_same_prompt_from_every_api() {
     let schema = json!({ "type": "object" });
     let function =
         json!([{ "type": "function", "function": { "name": "f", "description": "d", "parameters": schema } }]);

@@ -1,4 +1,4 @@
-//! What the server serves besides answers: models, embeddings, token counts, routes of the test's own.
+//! Other operations than answers: models, embeddings, token counts and custom routes.
 
 use agcore_testkit::mock_server::{MockOptions, MockServer, RecordedRequest, Reply, Script};
 use hyper::header::HeaderValue;
@@ -14,7 +14,7 @@ async fn two_models() -> MockServer {
 }
 
 #[tokio::test]
-async fn models_are_listed_in_each_vendors_shape() {
+async fn lists_models_in_each_vendors_format() {
     let server = two_models().await;
     let openai = get(&server, "/v1/models").await.json();
     assert_eq!(openai["object"], "list");
@@ -23,11 +23,11 @@ async fn models_are_listed_in_each_vendors_shape() {
         (&json!("a"), &json!("model"))
     );
 
-    let mut asked = request("GET", "/v1/models", "");
-    asked
+    let mut request = request("GET", "/v1/models", "");
+    request
         .headers_mut()
         .insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-    let anthropic = send(&server, asked).await.json();
+    let anthropic = send(&server, request).await.json();
     assert_eq!(
         (&anthropic["has_more"], &anthropic["last_id"]),
         (&json!(false), &json!("b"))
@@ -39,7 +39,7 @@ async fn models_are_listed_in_each_vendors_shape() {
 }
 
 #[tokio::test]
-async fn embeddings_follow_from_the_words() {
+async fn computes_embeddings_from_words() {
     let server = serving(Reply::text("ok")).await;
     let body = json!({ "model": "e", "input": ["The red fox", "the RED dog", "Blue sea"], "dimensions": 512 });
     let reply = post(&server, "/v1/embeddings", &body).await.json();
@@ -62,7 +62,7 @@ async fn embeddings_follow_from_the_words() {
 }
 
 #[tokio::test]
-async fn embeddings_refuse_what_they_cannot_do() {
+async fn rejects_unsupported_embedding_requests() {
     let server = serving(Reply::text("ok")).await;
     for (member, value) in [
         ("input", json!("")),
@@ -84,7 +84,7 @@ async fn embeddings_refuse_what_they_cannot_do() {
 }
 
 #[tokio::test]
-async fn tokens_are_counted() {
+async fn counts_tokens() {
     let server = serving(Reply::text("ok")).await;
     let body = json!({ "model": "m", "messages": [{ "role": "user", "content": "twelve chars" }] });
     let counted = post(&server, "/v1/messages/count_tokens", &body).await;
@@ -92,7 +92,7 @@ async fn tokens_are_counted() {
 }
 
 #[tokio::test]
-async fn a_route_of_ones_own_comes_first() {
+async fn custom_routes_take_precedence() {
     let options = MockOptions::new()
         .with_key("k")
         .with_route("GET", "/v1/models", Script::new([Reply::html(200, "<html>")]))
@@ -103,13 +103,13 @@ async fn a_route_of_ones_own_comes_first() {
         .await
         .unwrap();
     assert_eq!(get(&server, "/health").await.json(), json!({ "status": "ok" }));
-    assert!(server.verdict().is_err(), "the route's script waits for its request");
+    assert!(server.verify().is_err(), "a reply of the route's script is left");
     assert_eq!(get(&server, "/v1/models").await.text(), "<html>");
     server.assert_done();
 }
 
 #[tokio::test]
-async fn addresses_say_where_the_server_is() {
+async fn returns_its_addresses() {
     let server = two_models().await;
     let port = server.address().port();
     assert_eq!(server.base_url(), format!("http://127.0.0.1:{port}/v1"));
@@ -123,7 +123,7 @@ async fn addresses_say_where_the_server_is() {
 }
 
 #[tokio::test]
-async fn one_connection_carries_many_requests() {
+async fn serves_many_requests_on_one_connection() {
     use http_body_util::BodyExt;
     use hyper_util::rt::TokioIo;
 
@@ -142,13 +142,13 @@ async fn one_connection_carries_many_requests() {
         let bytes = reply.into_body().collect().await.unwrap().to_bytes();
         assert!(String::from_utf8_lossy(&bytes).contains("ok"));
     }
-    let ids: Vec<Value> = server
+    let streamed: Vec<Value> = server
         .requests()
         .iter()
         .map(|request| request.json()["stream"].clone())
         .collect();
-    assert_eq!(ids, [true, false, true]);
-    // An idle connection does not hold up the shutdown.
+    assert_eq!(streamed, [true, false, true]);
+    // An idle connection does not delay the shutdown.
     server.shutdown().await;
     driver.await.unwrap().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Stalls, pace, clients that leave: without a clock, or on tokio's.
+//! Stalls, pauses and client disconnects, without a clock or on tokio's clock.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn stalled(at: Point, hold: impl Into<Hold>) -> Reply {
 }
 
 #[tokio::test]
-async fn a_gate_holds_a_reply_at_each_point() {
+async fn a_gate_stalls_a_reply_at_each_point() {
     for stream in [true, false] {
         for at in [
             Point::BeforeHeaders,
@@ -29,14 +29,14 @@ async fn a_gate_holds_a_reply_at_each_point() {
                 assert_eq!(server.requests()[0].outcome(), Outcome::Open, "{at:?}");
                 gate.release();
             });
-            assert!(received.whole, "{at:?}");
+            assert!(received.complete, "{at:?}");
             assert_eq!(server.wait_for_outcome(0).await, Outcome::Completed);
         }
     }
 }
 
 #[tokio::test]
-async fn all_before_the_gate_is_in_the_socket() {
+async fn bytes_before_a_gate_are_written_to_the_socket() {
     let gate = Gate::new();
     let server = serving(stalled(Point::AfterBytes(9), &gate)).await;
     let mut socket = raw_chat(&server, true).await;
@@ -46,11 +46,11 @@ async fn all_before_the_gate_is_in_the_socket() {
         seen.push(char::from(socket.read_u8().await.unwrap()));
     }
     assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"));
-    assert!(socket.try_read(&mut [0; 1]).is_err(), "nothing more has come");
+    assert!(socket.try_read(&mut [0; 1]).is_err(), "nothing else has arrived");
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_is_noticed() {
+async fn records_a_disconnect() {
     for at in [
         Point::BeforeHeaders,
         Point::BeforeBody,
@@ -73,7 +73,7 @@ async fn a_client_that_leaves_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_later_has_not_left_early() {
+async fn a_disconnect_after_the_end_does_not_change_the_outcome() {
     let server = serving(Reply::text("one two")).await;
     for (number, stream) in [true, false].into_iter().enumerate() {
         post(&server, CHAT, &chat(stream)).await;
@@ -82,7 +82,7 @@ async fn a_client_that_leaves_later_has_not_left_early() {
 }
 
 #[tokio::test]
-async fn shutdown_cuts_stalls_and_lets_the_rest_end() {
+async fn shutdown_ends_stalls() {
     let gate = Gate::new();
     let server = serving(stalled(Point::AfterEvents(1), &gate)).await;
     let mut socket = raw_chat(&server, true).await;
@@ -98,7 +98,7 @@ async fn shutdown_cuts_stalls_and_lets_the_rest_end() {
 }
 
 #[tokio::test]
-async fn a_dropped_server_is_gone() {
+async fn dropping_the_server_closes_it() {
     let gate = Gate::new();
     let server = serving(stalled(Point::BeforeHeaders, &gate)).await;
     let mut socket = raw_chat(&server, true).await;
@@ -106,53 +106,53 @@ async fn a_dropped_server_is_gone() {
     let address = server.address();
     drop(server);
     assert_eq!(socket.read(&mut [0; 1]).await.unwrap_or(0), 0);
-    // The listener goes with its task, which ends when the runtime next looks at it.
+    // The listener closes with its task, which ends when the runtime polls it next.
     while tokio::net::TcpStream::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pace_is_kept_on_the_clock_of_tokio() {
+async fn pauses_between_events_use_the_tokio_clock() {
     let hour = Duration::from_secs(3600);
     for api in Api::ALL {
-        let begun = Instant::now();
+        let start = Instant::now();
         let received = ask_api(api, Reply::text("one two three").with_pace(hour), true).await;
         let pauses = u32::try_from(received.reads.len() - 1).unwrap();
-        let passed = begun.elapsed();
+        let elapsed = start.elapsed();
         assert!(
-            passed >= hour * pauses && passed < hour * pauses + Duration::from_secs(1),
-            "{api:?} {passed:?}"
+            elapsed >= hour * pauses && elapsed < hour * pauses + Duration::from_secs(1),
+            "{api:?} {elapsed:?}"
         );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stall_can_end_by_time() {
-    let begun = Instant::now();
+async fn a_stall_ends_after_its_duration() {
+    let start = Instant::now();
     let server = serving(stalled(Point::BeforeHeaders, Duration::from_secs(90))).await;
-    assert!(post(&server, CHAT, &chat(false)).await.whole);
-    assert!(begun.elapsed() >= Duration::from_secs(90));
+    assert!(post(&server, CHAT, &chat(false)).await.complete);
+    assert!(start.elapsed() >= Duration::from_secs(90));
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
-async fn nobody_gets_through_to_a_deaf_server() {
-    let deaf = DeafServer::start().await.unwrap();
+async fn a_deaf_server_accepts_no_connections() {
+    let server = DeafServer::start().await.unwrap();
     for _ in 0..3 {
-        let call = tokio::net::TcpStream::connect(deaf.address());
-        let limited = tokio::time::timeout(Duration::from_secs(10), call);
-        assert!(limited.await.is_err());
+        let connecting = tokio::net::TcpStream::connect(server.address());
+        let connected = tokio::time::timeout(Duration::from_secs(10), connecting).await;
+        assert!(connected.is_err());
     }
 }
 
 #[tokio::test]
-async fn a_reply_is_not_held_up_by_another() {
+async fn a_stalled_reply_does_not_block_others() {
     let gate = Gate::new();
-    let held = stalled(Point::BeforeHeaders, &gate);
+    let stalled = stalled(Point::BeforeHeaders, &gate);
     let server = MockServer::start(move |request: &agcore_testkit::mock_server::RecordedRequest| {
         if request.number() == 0 {
-            held.clone()
+            stalled.clone()
         } else {
             Reply::text("free")
         }

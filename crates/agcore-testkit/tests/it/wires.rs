@@ -1,14 +1,14 @@
-//! The other three wires: whole bodies and streams.
+//! The other three APIs: single bodies and streams.
 
 use agcore_testkit::mock_server::{Answer, Api, Chunking, Fault, Finish, Reply, TokenUsage, ToolCall};
 use serde_json::{Value, json};
 
 use super::client::ask_api;
 
-/// An answer with everything in it.
+/// Returns an answer with signed reasoning, text, two calls and detailed token usage.
 fn rich() -> Answer {
     Answer::new()
-        .with_sealed_reasoning("Hm.", "seal")
+        .with_signed_reasoning("Hm.", "seal")
         .with_text("Let me see.")
         .with_call(ToolCall::new("weather", &json!({ "city": "Rome" })).with_id("c1"))
         .with_call(ToolCall::new("time", &json!({})).with_id("c2"))
@@ -35,7 +35,7 @@ async fn events(api: Api, reply: Reply) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn anthropic_in_one_body() {
+async fn renders_an_anthropic_body() {
     assert_eq!(
         whole(Api::Anthropic, rich()).await,
         json!({
@@ -56,7 +56,7 @@ async fn anthropic_in_one_body() {
 }
 
 #[tokio::test]
-async fn anthropic_as_a_stream() {
+async fn renders_an_anthropic_stream() {
     let received = ask_api(Api::Anthropic, Reply::text("Good day."), true).await;
     assert_eq!(received.header("content-type"), "text/event-stream; charset=utf-8");
     assert_eq!(
@@ -82,49 +82,50 @@ async fn anthropic_as_a_stream() {
 }
 
 #[tokio::test]
-async fn anthropic_blocks_in_a_stream() {
+async fn renders_blocks_in_an_anthropic_stream() {
     let answer = rich().with_redacted_reasoning("sealed");
     let events = events(Api::Anthropic, Reply::answer(answer)).await;
-    let of = |index: u64, kind: &str| -> Vec<Value> {
-        let mine = events
+    let contents = |index: u64, kind: &str| -> Vec<Value> {
+        let matching = events
             .iter()
             .filter(|event| event["index"] == index && event["type"] == kind);
-        mine.map(|event| {
-            [&event["delta"], &event["content_block"]]
-                .into_iter()
-                .find(|v| !v.is_null())
-                .unwrap()
-                .clone()
-        })
-        .collect()
+        matching
+            .map(|event| {
+                [&event["delta"], &event["content_block"]]
+                    .into_iter()
+                    .find(|v| !v.is_null())
+                    .unwrap()
+                    .clone()
+            })
+            .collect()
     };
     assert_eq!(
-        of(0, "content_block_delta"),
+        contents(0, "content_block_delta"),
         [
             json!({ "type": "thinking_delta", "thinking": "Hm." }),
             json!({ "type": "signature_delta", "signature": "seal" }),
         ]
     );
     assert_eq!(
-        of(2, "content_block_start"),
+        contents(2, "content_block_start"),
         [json!({ "type": "tool_use", "id": "c1", "name": "weather", "input": {} })]
     );
     assert_eq!(
-        of(2, "content_block_delta"),
+        contents(2, "content_block_delta"),
         [
             json!({ "type": "input_json_delta", "partial_json": "" }),
             json!({ "type": "input_json_delta", "partial_json": "{\"city\":\"Rome\"}" }),
         ]
     );
     assert_eq!(
-        of(4, "content_block_start"),
+        contents(4, "content_block_start"),
         [json!({ "type": "redacted_thinking", "data": "sealed" })]
     );
     assert_eq!(events.last().unwrap()["type"], "message_stop");
 }
 
 #[tokio::test]
-async fn responses_in_one_body() {
+async fn renders_a_responses_body() {
     let body = whole(Api::OpenAiResponses, rich()).await;
     assert_eq!(
         (&body["id"], &body["object"], &body["status"]),
@@ -161,7 +162,7 @@ async fn responses_in_one_body() {
 }
 
 #[tokio::test]
-async fn responses_as_a_stream() {
+async fn renders_a_responses_stream() {
     let events = events(Api::OpenAiResponses, Reply::answer(rich())).await;
     let names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(
@@ -210,7 +211,7 @@ async fn responses_as_a_stream() {
 }
 
 #[tokio::test]
-async fn responses_end_incomplete_when_they_are_cut() {
+async fn truncated_responses_are_incomplete() {
     for (finish, reason) in [
         (Finish::Length, "max_output_tokens"),
         (Finish::ContentFilter, "content_filter"),
@@ -233,7 +234,7 @@ async fn responses_end_incomplete_when_they_are_cut() {
 }
 
 #[tokio::test]
-async fn ollama_in_one_body() {
+async fn renders_an_ollama_body() {
     assert_eq!(
         whole(Api::Ollama, rich()).await,
         json!({
@@ -253,7 +254,7 @@ async fn ollama_in_one_body() {
 }
 
 #[tokio::test]
-async fn ollama_as_lines() {
+async fn renders_an_ollama_stream() {
     let received = ask_api(Api::Ollama, Reply::text("Good day."), true).await;
     assert_eq!(received.header("content-type"), "application/x-ndjson");
     let line = |content: &str, rest: &str| {
@@ -281,7 +282,7 @@ async fn ollama_as_lines() {
 }
 
 #[tokio::test]
-async fn streams_can_lack_their_end_on_every_wire() {
+async fn omits_the_end_of_a_stream_in_every_api() {
     for (api, finish, done) in [
         (Api::OpenAiChat, "\"finish_reason\":\"stop\"", "[DONE]"),
         (Api::OpenAiResponses, "response.completed", "response.completed"),
@@ -292,8 +293,8 @@ async fn streams_can_lack_their_end_on_every_wire() {
             let reply = fault.into_iter().fold(Reply::text("x"), Reply::with_fault);
             ask_api(api, reply, true).await.text()
         };
-        let sound = text(None).await;
-        assert!(sound.contains(finish) && sound.contains(done), "{api:?}");
+        let intact = text(None).await;
+        assert!(intact.contains(finish) && intact.contains(done), "{api:?}");
         assert!(!text(Some(Fault::MissingFinish)).await.contains(finish), "{api:?}");
         let has_marker = done != finish;
         assert_eq!(
@@ -305,7 +306,7 @@ async fn streams_can_lack_their_end_on_every_wire() {
 }
 
 #[tokio::test]
-async fn finish_reasons_have_the_words_of_each_api() {
+async fn renders_the_finish_reasons_of_each_api() {
     for (finish, anthropic, ollama) in [
         (Finish::Stop, "end_turn", "stop"),
         (Finish::Length, "max_tokens", "length"),

@@ -1,4 +1,4 @@
-//! [`Permission`]: one of `permissions(…)`.
+//! [`Permission`]: an entry of `permissions(…)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -8,15 +8,15 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// One of `permissions(…)`.
+/// An entry of `permissions(…)`.
 pub(crate) enum Permission {
-    /// A word that agcore-tools knows, and its variant.
+    /// A predefined permission, and the name of its variant.
     Known(Ident, &'static str),
-    /// An application's own, `namespace:name`.
-    Own(LitStr),
+    /// A custom permission, `namespace:name`.
+    Custom(LitStr),
 }
 
-/// The words, as the permission's text in rules and JSON has them.
+/// The predefined permissions, by their names in rules and JSON.
 const KNOWN: [(&str, &str); 6] = [
     ("read", "Read"),
     ("write", "Write"),
@@ -27,23 +27,23 @@ const KNOWN: [(&str, &str); 6] = [
 ];
 
 impl Permission {
-    /// Where it stands.
+    /// Returns the location of the entry.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Known(word, _) => word.span(),
-            Self::Own(text) => text.span(),
+            Self::Custom(text) => text.span(),
         }
     }
 
-    /// The expression that makes it.
+    /// Returns the expression that creates the permission.
     pub(crate) fn expression(&self, tools: &Path) -> TokenStream {
         match self {
             Self::Known(_, variant) => {
                 let variant = Ident::new(variant, Span::call_site());
                 quote!(#tools::Permission::#variant)
             }
-            Self::Own(text) => {
-                quote!(#tools::Permission::custom(#text).expect("#[tool] has looked at its form"))
+            Self::Custom(text) => {
+                quote!(#tools::Permission::custom(#text).expect("#[tool] has checked the permission"))
             }
         }
     }
@@ -53,8 +53,8 @@ impl PartialEq for Permission {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Known(_, variant), Self::Known(_, other)) => variant == other,
-            (Self::Own(text), Self::Own(other)) => text.value() == other.value(),
-            (Self::Known(..), Self::Own(_)) | (Self::Own(_), Self::Known(..)) => false,
+            (Self::Custom(text), Self::Custom(other)) => text.value() == other.value(),
+            (Self::Known(..), Self::Custom(_)) | (Self::Custom(_), Self::Known(..)) => false,
         }
     }
 }
@@ -62,7 +62,7 @@ impl PartialEq for Permission {
 impl Parse for Permission {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         if input.peek(LitStr) {
-            return own(input.parse()?);
+            return custom(input.parse()?);
         }
         let word = input.call(Ident::parse_any)?;
         match KNOWN.iter().find(|(known, _)| word == known) {
@@ -70,7 +70,7 @@ impl Parse for Permission {
             None => Err(Error::new(
                 word.span(),
                 format!(
-                    "there is no permission `{word}`; there are {}, and your own as \"namespace:name\"",
+                    "unknown permission `{word}`: expected {}, or a custom one as \"namespace:name\"",
                     KNOWN.map(|(known, _)| known).join(", ")
                 ),
             )),
@@ -78,18 +78,18 @@ impl Parse for Permission {
     }
 }
 
-/// Looks at the form as `Permission::custom` does, so that a wrong one does not get as far.
-fn own(text: LitStr) -> Result<Permission> {
+/// Checks the form in the same way as `Permission::custom`, which would panic at run time.
+fn custom(text: LitStr) -> Result<Permission> {
     let is_part = |part: &str| {
-        let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-        !part.is_empty() && part.chars().all(is_fine)
+        let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        !part.is_empty() && part.chars().all(is_allowed)
     };
     match text.value().split_once(':') {
-        Some((namespace, name)) if is_part(namespace) && is_part(name) => Ok(Permission::Own(text)),
+        Some((namespace, name)) if is_part(namespace) && is_part(name) => Ok(Permission::Custom(text)),
         _ => Err(Error::new(
             text.span(),
-            "a permission of your own is \"namespace:name\", both of letters, digits, `_`, `-`, `.` or `/`; the known \
-             ones stand without quotes",
+            "a custom permission has the form \"namespace:name\", with letters, digits, `_`, `-`, `.` and `/` in both parts; \
+             write predefined permissions without quotes",
         )),
     }
 }

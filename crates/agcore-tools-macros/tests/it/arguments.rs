@@ -1,4 +1,4 @@
-//! Parameters as arguments: their schema, and how they are read.
+//! Parameters as arguments: their schema, and how they are deserialized.
 
 use std::collections::BTreeMap;
 
@@ -37,9 +37,9 @@ fn ten() -> u8 {
 /// Searches the notes.
 #[tool]
 async fn search(
-    /// What to look for.
+    /// The text to search for.
     ///
-    /// Words, not a question.
+    /// Keywords, not a question.
     query: String,
     /// At most this many.
     #[serde(default = "ten")]
@@ -47,7 +47,7 @@ async fn search(
     mut limit: u8,
     order: Option<Order>,
     #[serde(rename = "in", default)]
-    #[expect(unused_variables, reason = "a lint may stand on a parameter")]
+    #[expect(unused_variables, reason = "lints are allowed on a parameter")]
     folder: String,
     r#type: Vec<BTreeMap<String, Value>>,
 ) -> Result<Value, ToolError> {
@@ -55,7 +55,7 @@ async fn search(
     Ok(json!([query, limit, order.map(|order| order as u8), r#type.len()]))
 }
 
-/// Gives the time.
+/// Returns the time.
 #[tool]
 async fn now() -> Result<&'static str, ToolError> {
     Ok("noon")
@@ -69,7 +69,7 @@ async fn step(step_length: u32) -> Result<u32, ToolError> {
 }
 
 #[tokio::test]
-async fn the_parameters_are_the_schema() {
+async fn parameters_become_the_schema() {
     let schema = serde_json::to_string_pretty(search().parameters()).unwrap();
     insta::assert_snapshot!(schema, @r#"
     {
@@ -77,7 +77,7 @@ async fn the_parameters_are_the_schema() {
       "properties": {
         "query": {
           "type": "string",
-          "description": "What to look for.\n\nWords, not a question."
+          "description": "The text to search for.\n\nKeywords, not a question."
         },
         "limit": {
           "type": "integer",
@@ -121,7 +121,7 @@ async fn the_parameters_are_the_schema() {
 }
 
 #[tokio::test]
-async fn what_may_be_missing_has_its_default() {
+async fn missing_arguments_have_defaults() {
     assert_eq!(required(&search()), json!(["query", "type"]));
     let found = call(&search(), json!({"query": "x", "type": []})).await;
     assert_eq!(found.unwrap(), json!(["x", 11, null, 0]));
@@ -130,7 +130,7 @@ async fn what_may_be_missing_has_its_default() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_told_with_its_place() {
+async fn errors_contain_the_path() {
     for (arguments, expected) in [
         (json!({"a": 1}), "$: missing field `b`"),
         (
@@ -145,7 +145,7 @@ async fn what_does_not_fit_is_told_with_its_place() {
 }
 
 #[tokio::test]
-async fn no_parameters_are_an_empty_object() {
+async fn a_tool_without_parameters_has_an_empty_schema() {
     assert_eq!(now().parameters()["type"], "object");
     assert_eq!(now().parameters()["properties"], json!({}));
     assert_eq!(required(&now()), json!([]));
@@ -153,7 +153,7 @@ async fn no_parameters_are_an_empty_object() {
 }
 
 #[tokio::test]
-async fn attributes_of_the_arguments_stand_on_the_function() {
+async fn serde_attributes_on_the_function_apply_to_the_arguments() {
     assert_eq!(property(&step(), "stepLength")["type"], "integer");
     assert_eq!(step().parameters()["additionalProperties"], false);
     assert_eq!(call(&step(), json!({"stepLength": 3})).await.unwrap(), 3);
@@ -171,10 +171,10 @@ macro_rules! echo {
         }
     };
 }
-echo!(echo, "Gives it back.", arguments: Vec<u8>);
+echo!(echo, "Returns its argument.", arguments: Vec<u8>);
 
 #[tokio::test]
-async fn it_works_within_other_macros_and_with_any_names() {
-    assert_eq!(echo().description(), "Gives it back.");
+async fn works_inside_other_macros_and_with_any_names() {
+    assert_eq!(echo().description(), "Returns its argument.");
     assert_eq!(call(&echo(), json!({"arguments": [1]})).await.unwrap(), json!([1]));
 }

@@ -1,4 +1,4 @@
-//! Visibility and attributes of the function, and where it may stand.
+//! The visibility, attributes and location of the function.
 
 use agcore_tools::{
     BaseTool, ToolError,
@@ -17,16 +17,16 @@ mod notes {
         text.to_uppercase()
     }
 
-    /// Makes it loud.
+    /// Converts the text to upper case.
     #[tool]
-    #[allow(clippy::let_and_return, reason = "a lint may stand on the function")]
+    #[allow(clippy::let_and_return, reason = "lints are allowed on the function")]
     #[inline]
     pub(super) async fn loud(text: String) -> Result<String, ToolError> {
         let loud = shout(&text);
         Ok(loud)
     }
 
-    /// Is never there.
+    /// Is compiled out.
     #[tool]
     #[cfg(any())]
     pub(super) async fn absent(thing: NoSuchType) -> Result<(), ToolError> {
@@ -34,7 +34,7 @@ mod notes {
     }
 }
 
-/// How a crate of its own keeps it.
+/// A type with a tool as an associated function.
 struct Toolbox;
 
 impl Toolbox {
@@ -52,8 +52,8 @@ async fn visibility_and_attributes_are_kept() {
 }
 
 #[tokio::test]
-async fn it_may_stand_in_an_impl_or_a_function() {
-    /// Only known here.
+async fn works_inside_an_impl_and_a_function() {
+    /// A type that is local to this function.
     #[derive(Deserialize, JsonSchema)]
     struct Local(i64);
 
@@ -68,7 +68,7 @@ async fn it_may_stand_in_an_impl_or_a_function() {
 }
 
 #[tokio::test]
-async fn the_body_sees_the_function_itself() {
+async fn the_body_can_call_the_function_itself() {
     /// Counts down.
     #[tool]
     async fn countdown(from: u32) -> Result<u32, ToolError> {

@@ -1,4 +1,4 @@
-//! Parameters that come from the context.
+//! Parameters that are extracted from the context.
 
 use agcore_tools::{BaseTool, FromContext, State, ToolContext, ToolError, ToolErrorKind, ToolRegistry, tool};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ struct Dictionary(&'static str);
 
 struct Counter(u32);
 
-/// Who the run is for; a type of the application.
+/// The user of the run, a type of the application.
 struct Actor(String);
 
 impl FromContext for Actor {
@@ -17,15 +17,15 @@ impl FromContext for Actor {
         Ok(())
     }
 
-    fn take(context: &ToolContext) -> Result<Self, ToolError> {
+    fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
         Ok(Self(context.actor().map(ToString::to_string).unwrap_or_default()))
     }
 }
 
-/// Takes all that there is, in any order.
+/// Takes all kinds of parameters, in any order.
 #[tool]
 async fn all(
-    /// Not for the model.
+    /// A doc comment for readers of the code.
     book: State<Dictionary>,
     word: String,
     State(counter): State<Counter>,
@@ -37,14 +37,18 @@ async fn all(
 }
 
 #[tokio::test]
-async fn values_of_the_context_are_taken_in_any_order() {
-    let context = context().actor("ann").state(Dictionary("d")).state(Counter(7)).build();
+async fn extracts_values_in_any_order() {
+    let context = context()
+        .with_actor("ann")
+        .with_state(Dictionary("d"))
+        .with_state(Counter(7))
+        .build();
     let found = call_in(&context, &all(), json!({"word": "w", "times": 2})).await;
     assert_eq!(found.unwrap(), json!(["d", "w", 7, "ann", "session", 2]));
 }
 
 #[test]
-fn the_model_is_not_told_of_them() {
+fn the_schema_omits_them() {
     let names: Vec<_> = all().parameters()["properties"]
         .as_object()
         .unwrap()
@@ -55,24 +59,27 @@ fn the_model_is_not_told_of_them() {
 }
 
 #[test]
-fn what_is_missing_is_told_before_the_first_call() {
+fn reports_a_missing_value_when_the_executor_is_built() {
     let tools = ToolRegistry::new();
     tools.register(all()).unwrap();
-    let error = tools.executor(context().state(Counter(7)).build()).build().unwrap_err();
+    let error = tools
+        .executor(context().with_state(Counter(7)).build())
+        .build()
+        .unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::Config);
     assert!(error.to_string().contains("Dictionary"), "{error}");
 
-    let complete = context().state(Counter(7)).state(Dictionary("d")).build();
+    let complete = context().with_state(Counter(7)).with_state(Dictionary("d")).build();
     assert!(tools.executor(complete).build().is_ok());
 }
 
 #[tokio::test]
-async fn the_applications_own_state_may_be_an_argument() {
+async fn another_type_named_state_can_be_an_argument() {
     mod geo {
         use agcore_tools::schemars::{self, JsonSchema};
         use serde::Deserialize;
 
-        /// A part of the country.
+        /// A state of the country.
         #[derive(Deserialize, JsonSchema)]
         pub(super) enum State {
             Ohio,

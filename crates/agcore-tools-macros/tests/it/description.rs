@@ -4,7 +4,7 @@ use agcore_tools::{BaseTool, ToolError, tool};
 
 use crate::support::property;
 
-/// Looks a word up in "the book".
+/// Looks up a word in "the book".
 ///
 /// - exact words only
 ///   (and nothing else)
@@ -20,7 +20,7 @@ async fn r#try(
 
 const TEXT: &str = "From a constant.";
 
-/// For who reads the code.
+/// For readers of the code.
 #[tool(name = "book.look-up", description = TEXT)]
 async fn look_up() -> Result<(), ToolError> {
     Ok(())
@@ -37,13 +37,13 @@ fn the_doc_comment_is_the_description() {
     assert_eq!(tool.name(), "try");
     assert_eq!(
         tool.description(),
-        "Looks a word up in \"the book\".\n\n- exact words only\n  (and nothing else)"
+        "Looks up a word in \"the book\".\n\n- exact words only\n  (and nothing else)"
     );
     assert_eq!(property(&tool, "word")["description"], "The word.\n\nIn lower case.");
 }
 
 #[test]
-fn options_stand_over_them() {
+fn options_override_the_name_and_the_doc_comment() {
     let tool = look_up();
     assert_eq!((tool.name(), tool.description()), ("book.look-up", TEXT));
     assert_eq!(undocumented().description(), "A and B.");

@@ -1,19 +1,19 @@
-//! Use by another path than `agcore_tools`.
+//! Use through a path other than `agcore_tools`.
 
 use serde_json::json;
 
 use crate::support::{call_in, context};
 
-/// As the facade `agcore` has it.
+/// The structure of the facade `agcore`.
 mod agcore {
     pub(super) mod tools {
         pub(crate) use agcore_tools::*;
     }
 }
 
-/// A place where all the usual names mean something else.
+/// A module in which the usual names mean something else.
 mod elsewhere {
-    use super::agcore::tools::State as Held;
+    use super::agcore::tools::State as Shared;
 
     pub(super) mod agcore_tools {}
     pub(super) mod core {}
@@ -29,7 +29,7 @@ mod elsewhere {
     #[super::agcore::tools::tool(crate = crate::facade::agcore::tools, permissions(read, "acme:count"), read_only)]
     pub(super) async fn next(
         number: i64,
-        #[context] step: Held<i64>,
+        #[context] step: Shared<i64>,
     ) -> std::result::Result<i64, super::agcore::tools::ToolError> {
         Ok(number + *step.0)
     }
@@ -42,9 +42,9 @@ mod elsewhere {
 }
 
 #[tokio::test]
-async fn the_path_can_be_said_and_names_around_it_do_not_matter() {
+async fn the_path_can_be_set_and_surrounding_names_do_not_matter() {
     let _ = elsewhere::typed;
-    let context = context().state(5_i64).build();
+    let context = context().with_state(5_i64).build();
     let found = call_in(&context, &elsewhere::next(), json!({"number": 1})).await;
     assert_eq!(found.unwrap(), 6);
     let nothing = call_in(&context, &elsewhere::nothing(), json!({})).await;

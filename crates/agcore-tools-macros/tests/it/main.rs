@@ -1,4 +1,4 @@
-//! What tools made by `#[tool]` are and do.
+//! Tests of the tools that `#[tool]` creates.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Options: permissions, annotations, the output's schema.
+//! Options: permissions, annotations, the output schema.
 
 use agcore_tools::{
     BaseTool, Permission, ToolAnnotations, ToolError,
@@ -33,15 +33,15 @@ async fn everything(amount: i64) -> Result<Balance, ToolError> {
     Ok(Balance { amount })
 }
 
-/// Says nothing of itself.
+/// Declares nothing about itself.
 #[tool()]
 async fn nothing() -> Result<(), ToolError> {
     Ok(())
 }
 
 #[test]
-fn permissions_are_declared() {
-    let own = Permission::custom("acme:billing/refund").unwrap();
+fn declares_permissions() {
+    let custom = Permission::custom("acme:billing/refund").unwrap();
     let all = [
         Permission::Read,
         Permission::Write,
@@ -49,14 +49,14 @@ fn permissions_are_declared() {
         Permission::Network,
         Permission::Shell,
         Permission::FileSystem,
-        own,
+        custom,
     ];
     assert_eq!(everything().required_permissions(), all);
     assert_eq!(nothing().required_permissions(), []);
 }
 
 #[test]
-fn annotations_are_given() {
+fn declares_annotations() {
     let expected = ToolAnnotations::new()
         .with_title("Book money")
         .with_read_only(false)
@@ -70,7 +70,7 @@ fn annotations_are_given() {
 }
 
 #[test]
-fn the_outputs_schema_is_that_of_a_type() {
+fn derives_the_output_schema_from_a_type() {
     let schema = everything().output_schema().cloned().unwrap();
     assert_eq!(schema["properties"]["amount"]["description"], "In cents.");
     assert_eq!(schema["required"], json!(["amount"]));

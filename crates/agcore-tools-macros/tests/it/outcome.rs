@@ -1,4 +1,4 @@
-//! What the function gives back.
+//! The return value of the function.
 
 use agcore_tools::{ToolError, ToolErrorKind, ToolOutput, tool};
 use serde::Serialize;
@@ -14,24 +14,24 @@ async fn divide(a: i64, b: i64) -> Result<i64, ToolError> {
 }
 
 #[tokio::test]
-async fn an_error_is_handed_on() {
+async fn returns_the_error_of_the_function() {
     assert_eq!(call(&divide(), json!({"a": 6, "b": 2})).await.unwrap(), 3);
     let error = call(&divide(), json!({"a": 6, "b": 0})).await.unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::ExecutionFailed);
     assert!(error.to_string().contains("not defined"), "{error}");
 }
 
-/// A name for the usual result.
+/// An alias for the usual result.
 type Outcome<T> = Result<T, ToolError>;
 
 #[tokio::test]
-async fn anything_that_becomes_an_output_will_do() {
-    /// An output of its own.
+async fn accepts_any_value_that_converts_into_an_output() {
+    /// Returns a `ToolOutput`.
     #[tool]
     async fn output() -> Result<ToolOutput, ToolError> {
         ToolOutput::json(&json!({"a": 1}))
     }
-    /// A type without a name, by another name for the result.
+    /// Returns an unnamed type through an alias of the result.
     #[tool]
     async fn nameless() -> Outcome<impl Serialize> {
         Ok([1, 2])

@@ -1,4 +1,4 @@
-//! [`Extensions`]: values of any type, one of each, that a context carries to its tools.
+//! [`Extensions`]: values of the application, one per type.
 
 use std::{
     any::{Any, TypeId, type_name},
@@ -7,7 +7,18 @@ use std::{
     sync::Arc,
 };
 
-/// Values of any type, one of each.
+/// Values of the application that a context carries to its tools, one per type.
+///
+/// ```
+/// use agcore_tools::Extensions;
+///
+/// struct Database(&'static str);
+///
+/// let mut extensions = Extensions::default();
+/// extensions.insert(Database("orders"));
+/// assert_eq!(extensions.get::<Database>().unwrap().0, "orders");
+/// assert!(!extensions.contains::<String>());
+/// ```
 #[derive(Clone, Default)]
 pub struct Extensions(HashMap<TypeId, Slot>);
 
@@ -18,12 +29,12 @@ struct Slot {
 }
 
 impl Extensions {
-    /// Puts a value in, in place of another of its type.
+    /// Inserts a value. Replaces an earlier value of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         self.insert_shared(Arc::new(value));
     }
 
-    /// Puts a value in that is shared already.
+    /// Inserts a value that is already shared. Replaces an earlier value of the same type.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
         self.0.insert(
             TypeId::of::<T>(),
@@ -34,12 +45,12 @@ impl Extensions {
         );
     }
 
-    /// The value of a type.
+    /// Returns the value of type `T`.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         Arc::clone(&self.0.get(&TypeId::of::<T>())?.value).downcast().ok()
     }
 
-    /// Whether there is a value of a type.
+    /// Returns whether there is a value of type `T`.
     pub fn contains<T: 'static>(&self) -> bool {
         self.0.contains_key(&TypeId::of::<T>())
     }

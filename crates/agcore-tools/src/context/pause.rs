@@ -1,4 +1,4 @@
-//! [`Pause`]: the time of a call during which a person is waited for; it counts in no timeout and no duration.
+//! [`Pause`]: measures how long a call waits for people, which counts towards neither its timeout nor its duration.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// How long a call has waited for people.
+/// The time that a call has spent waiting for people.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     state: Mutex<State>,
@@ -16,16 +16,16 @@ pub(crate) struct Pause {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Waits that are going on; they may nest and overlap.
+    /// The number of waits in progress. They may nest and overlap.
     waits: usize,
-    /// When the first of them began.
+    /// When the first of the waits in progress started.
     since: Duration,
-    /// All that have ended.
+    /// The total of the waits that have ended.
     total: Duration,
 }
 
 impl Pause {
-    /// A wait begins.
+    /// Starts a wait.
     pub(crate) fn begin(&self, now: Duration) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waits == 0 {
@@ -34,7 +34,7 @@ impl Pause {
         state.waits += 1;
     }
 
-    /// A wait ends.
+    /// Ends a wait.
     pub(crate) fn end(&self, now: Duration) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.waits = state.waits.saturating_sub(1);
@@ -46,7 +46,7 @@ impl Pause {
         }
     }
 
-    /// How long was waited up to now.
+    /// Returns the total up to `now`, including a wait in progress.
     pub(crate) fn total(&self, now: Duration) -> Duration {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waits == 0 {
@@ -56,12 +56,12 @@ impl Pause {
         }
     }
 
-    /// Comes back when nobody is waited for.
-    pub(crate) async fn over(&self) {
+    /// Waits until no wait is in progress.
+    pub(crate) async fn ended(&self) {
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
-            // From here on no end is missed.
+            // Registers before the check, so that a wait that ends in between is not missed.
             ended.as_mut().enable();
             if self.state.lock().unwrap_or_else(PoisonError::into_inner).waits == 0 {
                 return;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_waits_count_once() {
+    fn counts_overlapping_waits_once() {
         let pause = Pause::default();
         pause.begin(ms(10));
         pause.begin(ms(20));

@@ -1,4 +1,4 @@
-//! [`batch`]: calls that run side by side, as a stream of what they tell and how they end.
+//! [`batch`]: runs calls side by side and streams their progress and results.
 
 use std::{
     collections::VecDeque,
@@ -13,81 +13,82 @@ use futures_util::{StreamExt, stream::FuturesUnordered};
 
 use super::{
     engine::{Engine, Prepared, Settlement},
-    lanes::Need,
-    told::Told,
-    turns::Turns,
+    progress::ProgressBuffer,
+    queue::CallQueue,
+    schedule::Exclusivity,
 };
 
-/// What a batch tells.
+/// An item of the stream of a [`batch`].
 #[derive(Debug)]
 pub(crate) enum BatchItem {
     Progress {
         call_id: Text,
         progress: Progress,
     },
-    /// A call, by its place in the batch, has ended.
+    /// The call at this index of the batch has ended.
     Settled {
-        place: usize,
+        index: usize,
         settlement: Box<Settlement>,
     },
 }
 
-/// Calls that run side by side. Dropping the stream gives up all that still run.
+/// Runs calls side by side. Dropping the stream cancels those that still run.
 pub(crate) fn batch(
     engine: Arc<Engine>,
     work: impl IntoIterator<Item = ToolWork>,
 ) -> impl Stream<Item = BatchItem> + Send + Unpin {
-    let told = Arc::new(Told::default());
-    let turns = Arc::new(Turns::new(engine.most_at_a_time));
-    let progress = told.sender();
-    let begin = |(place, mut work)| {
-        let (engine, turns, progress) = (Arc::clone(&engine), Arc::clone(&turns), Arc::clone(&progress));
+    let progress = Arc::new(ProgressBuffer::default());
+    let queue = Arc::new(CallQueue::new(engine.max_concurrency));
+    let sender = progress.sender();
+    let start = |(index, mut work)| {
+        let (engine, queue, sender) = (Arc::clone(&engine), Arc::clone(&queue), Arc::clone(&sender));
         async move {
-            // Nothing waits for its neighbours on the way to the gate and through it.
-            let ready = match engine.prepare(&mut work, Some(progress)).await {
-                Prepared::Settled(settlement) => return (place, settlement),
+            // Preparation includes approval, which may take long: calls wait for each other only after it.
+            let ready = match engine.prepare(&mut work, Some(sender)).await {
+                Prepared::Settled(settlement) => return (index, settlement),
                 Prepared::Ready(ready) => ready,
             };
-            turns.wait(place, Need::of(ready.call.tool.annotations())).await;
+            let exclusivity = Exclusivity::from_annotations(ready.call.tool.annotations());
+            queue.wait(index, exclusivity).await;
             let settlement = engine.run(ready).await;
-            turns.end(place);
-            (place, settlement)
+            queue.end(index);
+            (index, settlement)
         }
     };
-    let calls = work.into_iter().enumerate().map(begin).collect();
+    let calls = work.into_iter().enumerate().map(start).collect();
     Batch {
-        told,
-        turns,
+        progress,
+        queue,
         calls,
         settled: VecDeque::new(),
     }
 }
 
-/// The calls of a batch, `F` being one of them on its way.
+/// The stream of a batch. `F` is the future of one call.
 struct Batch<F> {
-    told: Arc<Told>,
-    turns: Arc<Turns>,
+    progress: Arc<ProgressBuffer>,
+    queue: Arc<CallQueue>,
     calls: FuturesUnordered<F>,
     settled: VecDeque<(usize, Box<Settlement>)>,
 }
 
 impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
-    /// What can be told at once: progress first, so that it never comes after its call's end.
+    /// Returns the next item that is ready: progress first, so that it never follows the end of its call.
     fn next_item(&mut self) -> Option<BatchItem> {
-        if let Some((call_id, progress)) = self.told.next() {
+        if let Some((call_id, progress)) = self.progress.pop() {
             return Some(BatchItem::Progress { call_id, progress });
         }
-        let (place, settlement) = self.settled.pop_front()?;
-        Some(BatchItem::Settled { place, settlement })
+        let (index, settlement) = self.settled.pop_front()?;
+        Some(BatchItem::Settled { index, settlement })
     }
 
-    /// Moves every call as far as it gets now.
+    /// Polls all calls until none of them can make progress.
     fn advance(&mut self, cx: &mut Context<'_>) {
         loop {
             while let Poll::Ready(Some(settled)) = self.calls.poll_next_unpin(cx) {
                 self.settled.push_back(settled);
             }
-            if !self.turns.begin() {
+            if !self.queue.start() {
                 return;
             }
         }
@@ -98,7 +99,7 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Stream for Batch<F> {
     type Item = BatchItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {
-        self.told.register(cx.waker());
+        self.progress.register(cx.waker());
         if let Some(item) = self.next_item() {
             return Poll::Ready(Some(item));
         }

@@ -1,4 +1,4 @@
-//! [`Engine`]: takes one call from what the model wrote to its end.
+//! [`Engine`]: takes one call from the text that the model wrote to its end.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use super::{
-    gate::{Asking, Gate, Passed, check_edited},
-    resume::{Beginning, Saved},
+    gate::{Admission, AdmissionRequest, Gate, check_edited},
+    start::{CallStart, SavedCall},
 };
 use crate::{
     arguments::Arguments,
@@ -16,26 +16,26 @@ use crate::{
     error::ToolError,
     layer::{BoxInvoke, Invoke, PreparedCall},
     output::{InputRequest, ToolOutput},
-    panic::caught,
+    panic::catch_panic,
     registry::{RegisteredTool, ToolSnapshot},
-    schema::Check,
+    schema::CompiledSchema,
 };
 
-/// Takes calls to their end.
+/// Runs calls: checks them, asks for approval, and executes them.
 pub(crate) struct Engine {
     pub(crate) snapshot: Arc<ToolSnapshot>,
     pub(crate) context: ToolContext,
-    /// None for the application's own calls.
+    /// `None` for calls that the application makes itself.
     pub(crate) gate: Option<Gate>,
     pub(crate) invoke: BoxInvoke,
-    pub(crate) most_at_a_time: usize,
+    pub(crate) max_concurrency: usize,
 }
 
-/// A call on its way.
+/// A call after everything that happens before it runs.
 pub(super) enum Prepared {
-    /// It can run.
+    /// The call can run.
     Ready(ReadyCall),
-    /// It has ended before it ran.
+    /// The call ended without running.
     Settled(Box<Settlement>),
 }
 
@@ -43,54 +43,60 @@ pub(super) enum Prepared {
 pub(super) struct ReadyCall {
     pub(super) call: PreparedCall,
     approved: bool,
-    number: u32,
+    next_question: u32,
 }
 
-/// A call at its end.
+/// A call that has ended.
 #[derive(Debug)]
 pub(crate) struct Settlement {
     pub(crate) call_id: Text,
-    /// The tool's name as the model wrote it.
+    /// The name of the tool as the model wrote it.
     pub(crate) name: Text,
-    /// The arguments it ran with, or would have.
+    /// The arguments that the call ran with, or would have.
     pub(crate) arguments: Arguments,
-    pub(crate) end: End,
+    pub(crate) end: CallEnd,
     pub(crate) duration: Duration,
 }
 
-/// How a call ended.
+/// The way in which a call ended.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum CallEnd {
+    /// The tool returned an output.
     Output {
         output: ToolOutput,
-        /// Whether a person had said yes to the call.
+        /// Whether a person approved the call.
         approved: bool,
-        /// The number of its next question.
-        number: u32,
+        /// The number of the call's next question.
+        next_question: u32,
     },
-    Asked(Box<Question>),
+    /// The call waits for the answer to a question.
+    Question(Box<Question>),
     Failed(ToolError),
 }
 
 impl Engine {
-    /// Takes a call through all that comes before it runs.
+    /// Performs all checks that precede the execution of a call.
     pub(super) async fn prepare(&self, work: &mut ToolWork, progress: Option<ProgressSender>) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
-        let begun = caught(&name, self.begin(work, &call_id, progress, &mut arguments)).await;
-        let end = match begun.and_then(|begun| begun) {
-            Ok(Begun::Ready {
+        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, progress, &mut arguments)).await;
+        let end = match checked.and_then(|checked| checked) {
+            Ok(Admitted::Ready {
                 tool,
                 context,
                 approved,
-                number,
+                next_question,
             }) => {
                 let call = PreparedCall::new(tool, arguments, context);
-                return Prepared::Ready(ReadyCall { call, approved, number });
+                return Prepared::Ready(ReadyCall {
+                    call,
+                    approved,
+                    next_question,
+                });
             }
-            Ok(Begun::Asked(question)) => End::Asked(question),
-            Err(error) => End::Failed(error),
+            Ok(Admitted::Question(question)) => CallEnd::Question(question),
+            Err(error) => CallEnd::Failed(error),
         };
         Prepared::Settled(Box::new(Settlement {
             call_id,
@@ -101,55 +107,55 @@ impl Engine {
         }))
     }
 
-    /// As [`prepare`](Self::prepare); leaves the arguments, as far as they could be read, in `arguments`.
-    async fn begin(
+    /// Checks a call and passes it through the gate. Stores the arguments in `arguments` if they could be parsed.
+    async fn check_and_admit(
         &self,
         work: &mut ToolWork,
         call_id: &Text,
         progress: Option<ProgressSender>,
         arguments: &mut Arguments,
-    ) -> Result<Begun, ToolError> {
-        let Fit {
+    ) -> Result<Admitted, ToolError> {
+        let ValidCall {
             tool,
             context,
             edited,
-            yes,
-            number,
+            approval,
+            next_question,
         } = match self.check(work, call_id, progress, arguments)? {
-            Checked::Fit(fit) => fit,
-            Checked::Asked(question) => return Ok(Begun::Asked(question)),
+            Checked::Valid(call) => call,
+            Checked::Question(question) => return Ok(Admitted::Question(question)),
         };
-        let passed = match &self.gate {
-            None => Passed::Run { approved: false },
+        let admission = match &self.gate {
+            None => Admission::Run { approved: false },
             Some(gate) => {
-                gate.pass(
-                    Asking {
+                gate.admit(
+                    AdmissionRequest {
                         tool,
                         context: &context,
                         edited,
-                        yes,
+                        approval,
                     },
                     arguments,
                 )
                 .await?
             }
         };
-        Ok(match passed {
-            Passed::Run { approved } => Begun::Ready {
+        Ok(match admission {
+            Admission::Run { approved } => Admitted::Ready {
                 tool: tool.clone(),
                 context,
                 approved,
-                number,
+                next_question,
             },
-            Passed::Suspended(prompt) => {
-                let saved = Saved::new(number, arguments.clone(), false, Value::Null);
-                let question = Question::new(call_id.clone(), number, QuestionKind::Approval, prompt);
-                Begun::Asked(Box::new(question.with_state(saved.into_state())))
+            Admission::Suspended(prompt) => {
+                let saved = SavedCall::new(next_question, arguments.clone(), false, Value::Null);
+                let question = Question::new(call_id.clone(), next_question, QuestionKind::Approval, prompt);
+                Admitted::Question(Box::new(question.with_state(saved.into_state())))
             }
         })
     }
 
-    /// The part of it that waits for nobody.
+    /// Performs the checks that involve no person: the tool, the saved state, the answer, and the arguments.
     fn check(
         &self,
         work: &mut ToolWork,
@@ -158,15 +164,18 @@ impl Engine {
         arguments: &mut Arguments,
     ) -> Result<Checked<'_>, ToolError> {
         let tool = self.snapshot.find(&work.call.name)?;
-        let beginning = Beginning::read(&work.call, work.resumed.take())?;
-        let Beginning {
-            edited, yes, number, ..
-        } = beginning;
-        *arguments = beginning.arguments;
-        let answer = match beginning.answer.map(|answer| *answer) {
+        let start = CallStart::new(&work.call, work.resumed.take())?;
+        let CallStart {
+            edited,
+            approval,
+            next_question,
+            ..
+        } = start;
+        *arguments = start.arguments;
+        let answer = match start.answer.map(|answer| *answer) {
             None => None,
-            Some((answer, question)) => match ask_again(&question, &answer.value, number) {
-                Some(again) => return Ok(Checked::Asked(Box::new(again))),
+            Some((answer, question)) => match ask_again(&question, &answer.value, next_question) {
+                Some(again) => return Ok(Checked::Question(Box::new(again))),
                 None => Some(answer),
             },
         };
@@ -175,27 +184,31 @@ impl Engine {
         } else {
             tool.check_arguments(arguments)?;
         }
-        Ok(Checked::Fit(Fit {
+        Ok(Checked::Valid(ValidCall {
             tool,
             context: self.context.for_call(call_id.clone(), progress, answer),
             edited,
-            yes,
-            number,
+            approval,
+            next_question,
         }))
     }
 
-    /// Runs a call.
+    /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
-        let ReadyCall { call, approved, number } = ready;
-        let _over = call.context.guard();
-        let (result, duration) = self.in_span(&call).await;
+        let ReadyCall {
+            call,
+            approved,
+            next_question,
+        } = ready;
+        let _guard = call.context.guard();
+        let (result, duration) = self.run_in_span(&call).await;
         let end = match result {
-            Ok(output) => End::Output {
+            Ok(output) => CallEnd::Output {
                 output,
                 approved,
-                number,
+                next_question,
             },
-            Err(error) => End::Failed(error),
+            Err(error) => CallEnd::Failed(error),
         };
         let PreparedCall {
             tool,
@@ -211,8 +224,8 @@ impl Engine {
         })
     }
 
-    /// Runs a call inside its span.
-    async fn in_span(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+    /// Executes a call in its tracing span.
+    async fn run_in_span(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let span = tracing::info_span!(
             "execute_tool",
             // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
@@ -225,8 +238,8 @@ impl Engine {
             gen_ai.tool.name = %call.tool.name(),
             gen_ai.tool.call.id = %call.context.call_id(),
         );
-        // Lent, not given: there would be room for it twice.
-        let work = pin!(self.in_turn(call));
+        // Pinned here and passed by reference: moved into `instrument`, the future would be stored twice.
+        let work = pin!(self.run_exclusively(call));
         let (result, duration) = work.instrument(span.clone()).await;
         if let Err(error) = &result {
             span.record("error.type", error.fault().kind.to_string());
@@ -235,22 +248,22 @@ impl Engine {
         (result, duration)
     }
 
-    /// Runs a call when no other call of the registry has its concurrency key.
-    async fn in_turn(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
-        let _turn = match call.tool.turnstile() {
+    /// Executes a call while no other call in the registry uses its concurrency key.
+    async fn run_exclusively(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+        let _permit = match call.tool.key_lock() {
             None => None,
-            Some(turnstile) => match call.context.cancellation().run_until_cancelled(turnstile.lock()).await {
+            Some(lock) => match call.context.cancellation().run_until_cancelled(lock.lock()).await {
                 None => return (Err(ToolError::cancelled()), Duration::ZERO),
-                turn => turn,
+                permit => permit,
             },
         };
         let start = call.context.clock().monotonic();
-        // The tool's own panic is caught further in, where the layers see it; this is for the layers themselves.
-        let result = caught(call.tool.name(), self.invoke.invoke(call)).await;
+        // Catches panics of the layers. Those of the tool are caught further in, where the layers see them as errors.
+        let result = catch_panic(call.tool.name(), self.invoke.invoke(call)).await;
         (result.and_then(|result| result), call.context.worked_since(start))
     }
 
-    /// Takes one call all the way.
+    /// Checks and executes one call.
     pub(crate) async fn settle(&self, mut work: ToolWork) -> Box<Settlement> {
         match self.prepare(&mut work, None).await {
             Prepared::Ready(ready) => self.run(ready).await,
@@ -259,34 +272,34 @@ impl Engine {
     }
 }
 
-/// How far a call got before anybody is asked about it.
+/// A call after the checks that involve no person.
 enum Checked<'a> {
-    Fit(Fit<'a>),
-    Asked(Box<Question>),
+    Valid(ValidCall<'a>),
+    Question(Box<Question>),
 }
 
-/// A call whose arguments match its tool.
-struct Fit<'a> {
+/// A call whose arguments match the schema of its tool.
+struct ValidCall<'a> {
     tool: &'a RegisteredTool,
     context: ToolContext,
     edited: bool,
-    yes: Option<ApprovalScope>,
-    number: u32,
+    approval: Option<ApprovalScope>,
+    next_question: u32,
 }
 
-/// How far a call got before it runs.
-enum Begun {
+/// A call after the gate.
+enum Admitted {
     Ready {
         tool: RegisteredTool,
         context: ToolContext,
         approved: bool,
-        number: u32,
+        next_question: u32,
     },
-    Asked(Box<Question>),
+    Question(Box<Question>),
 }
 
-/// The question of a tool that waits for input.
-pub(crate) fn input_question(
+/// Creates the question of a tool that waits for input.
+pub(super) fn input_question(
     call_id: &Text,
     arguments: Arguments,
     request: InputRequest,
@@ -300,20 +313,23 @@ pub(crate) fn input_question(
     } = request;
     let mut question = Question::new(call_id.clone(), number, QuestionKind::Input, prompt);
     question.schema = schema;
-    question.with_state(Saved::new(number, arguments, approved, context).into_state())
+    question.with_state(SavedCall::new(number, arguments, approved, context).into_state())
 }
 
-/// The same question once more, when the answer does not have the form that was asked for.
+/// Returns the question again, with a new number, if the answer does not match its schema.
 fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
-    // A schema that is itself wrong asks nothing of the answer.
-    let violations = Check::new(question.schema.as_ref()?).ok()?.check(value).err()?;
+    // An invalid schema cannot be enforced: any answer is accepted.
+    let violations = CompiledSchema::new(question.schema.as_ref()?)
+        .ok()?
+        .check(value)
+        .err()?;
     let list = violations
         .iter()
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join("; ");
     let prompt = format!(
-        "{}\n(The last answer was not of the form that is needed: {list})",
+        "{}\n(The previous answer did not have the required form: {list})",
         question.prompt
     );
     let mut again = Question::new(question.call_id.clone(), number, QuestionKind::Input, prompt);

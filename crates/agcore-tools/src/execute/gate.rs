@@ -1,28 +1,27 @@
-//! [`Gate`]: whether a call may run; asks the rules, the grants and the approver, in this order.
+//! [`Gate`]: decides whether a call may run. Consults the rules, the grants and the approver, in this order.
 
 use std::sync::Arc;
 
-use agcore_chat::ApprovalScope;
+use agcore_chat::{ApprovalScope, text::clip};
 
 use crate::{
     approval::{Approval, ApprovalRequest, Approver},
     arguments::Arguments,
     audit::{AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider},
-    clip::clip,
     context::ToolContext,
     error::ToolError,
-    grants::{Grant, SameArgument},
-    panic::caught,
+    grants::{Grant, GrantedArgument},
+    panic::catch_panic,
     permission::{Decision, JsonPath, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
     session::ToolSession,
 };
 
-/// How much of the arguments stands in a question, in bytes.
-const SHOWN_BYTES: usize = 500;
+/// The longest excerpt of the arguments in a question, in bytes.
+const EXCERPT_BYTES: usize = 500;
 
-/// Whether calls may run.
+/// Decides whether calls may run.
 #[derive(Clone)]
 pub(crate) struct Gate {
     pub(crate) policy: ToolPolicy,
@@ -30,30 +29,30 @@ pub(crate) struct Gate {
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
 }
 
-/// A call before the gate.
-pub(super) struct Asking<'a> {
+/// A call that asks for admission.
+pub(super) struct AdmissionRequest<'a> {
     pub(super) tool: &'a RegisteredTool,
     pub(super) context: &'a ToolContext,
-    /// Whether the arguments are not the model's own.
+    /// Whether a person edited the arguments.
     pub(super) edited: bool,
-    /// A person's yes that it brings along.
-    pub(super) yes: Option<ApprovalScope>,
+    /// The approval that a person has already given, if any.
+    pub(super) approval: Option<ApprovalScope>,
 }
 
-/// A call behind the gate.
+/// The gate's answer for a call that is not denied.
 #[derive(Debug)]
-pub(super) enum Passed {
-    /// It may run.
+pub(super) enum Admission {
+    /// The call may run.
     Run {
-        /// Whether a person said yes to it.
+        /// Whether a person approved it.
         approved: bool,
     },
-    /// It waits for an answer to this question.
+    /// The call waits for the answer to this question.
     Suspended(String),
 }
 
-/// A call of which the rules have spoken.
-struct Case<'a> {
+/// A call and the decision of the rules about it.
+struct DecidedCall<'a> {
     tool: &'a RegisteredTool,
     context: &'a ToolContext,
     edited: bool,
@@ -61,177 +60,183 @@ struct Case<'a> {
 }
 
 impl Gate {
-    /// Lets a call pass whose arguments match the tool's schema, or not. A person may edit the arguments.
+    /// Decides on a call whose arguments are valid. A person may edit the arguments.
     ///
     /// # Errors
-    /// It may not run, or its arguments, as a person has edited them, are of no use.
-    pub(super) async fn pass(&self, asking: Asking<'_>, arguments: &mut Arguments) -> Result<Passed, ToolError> {
-        let Asking {
+    /// When the call is denied, or the arguments are invalid after a person edited them.
+    pub(super) async fn admit(
+        &self,
+        request: AdmissionRequest<'_>,
+        arguments: &mut Arguments,
+    ) -> Result<Admission, ToolError> {
+        let AdmissionRequest {
             tool,
             context,
             edited,
-            yes,
-        } = asking;
-        let case = self.case(tool, context, edited, arguments);
-        match case.decision.verdict {
+            approval,
+        } = request;
+        let call = self.decide(tool, context, edited, arguments);
+        match call.decision.verdict {
             Verdict::Allow => {
-                self.tell(&case, arguments, AuditOutcome::Allowed, Decider::Rules);
-                return Ok(Passed::Run { approved: false });
+                self.record(&call, arguments, AuditOutcome::Allowed, Decider::Rules);
+                return Ok(Admission::Run { approved: false });
             }
-            Verdict::Deny => return Err(self.refuse(&case, arguments, Decider::Rules)),
+            Verdict::Deny => return Err(self.deny(&call, arguments, Decider::Rules)),
             Verdict::Ask | Verdict::NotAllowed => {}
         }
-        // Asking is rare and waits for people: the future of a call that may run has no room for it.
-        Box::pin(self.by_person(case, yes, arguments)).await
+        // Boxed, so that the future of a call that needs no approval stays small.
+        Box::pin(self.ask_person(call, approval, arguments)).await
     }
 
-    /// What the rules leave to a person.
-    async fn by_person(
+    /// Decides on a call that the rules leave to a person.
+    async fn ask_person(
         &self,
-        case: Case<'_>,
-        yes: Option<ApprovalScope>,
+        call: DecidedCall<'_>,
+        approval: Option<ApprovalScope>,
         arguments: &mut Arguments,
-    ) -> Result<Passed, ToolError> {
-        if let Some(scope) = yes {
-            return Ok(self.approve(&case, arguments, scope, None).await);
+    ) -> Result<Admission, ToolError> {
+        if let Some(scope) = approval {
+            return Ok(self.approve(&call, arguments, scope, None).await);
         }
         let Some(approver) = &self.policy.approver else {
-            return self.without_approver(&case, arguments).await;
+            return self.without_approver(&call, arguments).await;
         };
-        if self.is_granted(&case, arguments).await {
-            return Ok(self.granted(&case, arguments));
+        if self.is_granted(&call, arguments).await {
+            return Ok(self.granted(&call, arguments));
         }
-        self.ask(&**approver, &case, arguments).await
+        self.ask(&**approver, &call, arguments).await
     }
 
-    /// Nobody can be asked: what asks runs only when it was granted before, what is not allowed not at all.
-    async fn without_approver(&self, case: &Case<'_>, arguments: &Arguments) -> Result<Passed, ToolError> {
-        if case.decision.verdict == Verdict::NotAllowed {
-            return Err(self.refuse(case, arguments, Decider::Rules));
+    /// Decides without an approver: *ask* needs a grant, and *not allowed* is denied.
+    async fn without_approver(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Result<Admission, ToolError> {
+        if call.decision.verdict == Verdict::NotAllowed {
+            return Err(self.deny(call, arguments, Decider::Rules));
         }
-        if self.is_granted(case, arguments).await {
-            return Ok(self.granted(case, arguments));
+        if self.is_granted(call, arguments).await {
+            return Ok(self.granted(call, arguments));
         }
-        Err(self.refuse(case, arguments, Decider::Nobody))
+        Err(self.deny(call, arguments, Decider::NoApprover))
     }
 
+    /// Asks the approver.
     async fn ask(
         &self,
         approver: &dyn Approver,
-        case: &Case<'_>,
+        call: &DecidedCall<'_>,
         arguments: &mut Arguments,
-    ) -> Result<Passed, ToolError> {
-        // Nobody is bothered with a call that could not run.
-        case.tool.tool().check_arguments(arguments)?;
-        let _turn = match approver.one_at_a_time() {
+    ) -> Result<Admission, ToolError> {
+        // A person is never asked about a call that cannot run.
+        call.tool.tool().check_arguments(arguments)?;
+        let _asking = match approver.one_at_a_time() {
             false => None,
             true => {
-                let turn = or_cancelled(case.context, self.policy.turn.lock()).await?;
-                // While this call waited, its neighbour may have been allowed for the session.
-                if self.is_granted(case, arguments).await {
-                    return Ok(self.granted(case, arguments));
+                let asking = or_cancelled(call.context, self.policy.asking.lock()).await?;
+                // While this call waited, an answer to another one may have granted it.
+                if self.is_granted(call, arguments).await {
+                    return Ok(self.granted(call, arguments));
                 }
-                Some(turn)
+                Some(asking)
             }
         };
-        let request = self.request(case, arguments);
-        match answer(approver, case.context, &request).await? {
+        let request = self.approval_request(call, arguments);
+        match answer(approver, call.context, &request).await? {
             Approval::Allow {
                 scope,
                 arguments: None,
                 grant,
-            } => Ok(self.approve(case, arguments, scope, grant).await),
+            } => Ok(self.approve(call, arguments, scope, grant).await),
             Approval::Allow {
                 scope,
                 arguments: Some(edited),
                 grant,
             } => {
                 *arguments = edited;
-                self.edited(case, arguments, scope, grant).await
+                self.approve_edited(call, arguments, scope, grant).await
             }
             Approval::Deny { message } => {
-                self.tell(case, arguments, AuditOutcome::Denied, Decider::Person);
-                Err(ToolError::denied_by_person(case.tool.name(), &message))
+                self.record(call, arguments, AuditOutcome::Denied, Decider::Person);
+                Err(ToolError::denied_by_person(call.tool.name(), &message))
             }
             Approval::Suspend => {
-                self.tell(case, arguments, AuditOutcome::Suspended, Decider::Person);
-                Ok(Passed::Suspended(prompt(case.tool, arguments, &request.reason)))
+                self.record(call, arguments, AuditOutcome::Suspended, Decider::Person);
+                Ok(Admission::Suspended(prompt(call.tool, arguments, &request.reason)))
             }
         }
     }
 
-    /// A person said yes to other arguments: they are checked like any others.
-    async fn edited(
+    /// Handles an approval with edited arguments, which are validated and checked against the rules like any others.
+    async fn approve_edited(
         &self,
-        asked: &Case<'_>,
+        asked: &DecidedCall<'_>,
         arguments: &Arguments,
         scope: ApprovalScope,
         grant: Option<Grant>,
-    ) -> Result<Passed, ToolError> {
+    ) -> Result<Admission, ToolError> {
         check_edited(asked.tool, arguments)?;
-        let case = self.case(asked.tool, asked.context, true, arguments);
-        if case.decision.verdict == Verdict::Deny {
-            return Err(self.refuse(&case, arguments, Decider::Rules));
+        let call = self.decide(asked.tool, asked.context, true, arguments);
+        if call.decision.verdict == Verdict::Deny {
+            return Err(self.deny(&call, arguments, Decider::Rules));
         }
-        Ok(self.approve(&case, arguments, scope, grant).await)
+        Ok(self.approve(&call, arguments, scope, grant).await)
     }
 
-    /// A person said yes.
+    /// Handles an approval: records it and stores its grant.
     async fn approve(
         &self,
-        case: &Case<'_>,
+        call: &DecidedCall<'_>,
         arguments: &Arguments,
         scope: ApprovalScope,
         grant: Option<Grant>,
-    ) -> Passed {
-        self.tell(case, arguments, AuditOutcome::Allowed, Decider::Person);
-        let grant = || grant.unwrap_or_else(|| self.grant(case, arguments));
+    ) -> Admission {
+        self.record(call, arguments, AuditOutcome::Allowed, Decider::Person);
+        let grant = || grant.unwrap_or_else(|| self.grant_for(call, arguments));
         match scope {
             ApprovalScope::Session => self.session.grant(grant()),
             ApprovalScope::Always => {
                 let grant = grant();
-                // Whatever the store does, it holds for this session.
+                // Valid for this session even if the store fails.
                 self.session.grant(grant.clone());
                 if let Err(error) = self.policy.grants.add(grant).await {
-                    tracing::warn!(%error, "a grant could not be kept");
+                    tracing::warn!(%error, "a grant could not be stored");
                 }
             }
             _ => {}
         }
-        Passed::Run { approved: true }
+        Admission::Run { approved: true }
     }
 
-    /// A person had said yes before.
-    fn granted(&self, case: &Case<'_>, arguments: &Arguments) -> Passed {
-        self.tell(case, arguments, AuditOutcome::Allowed, Decider::Grant);
-        Passed::Run { approved: true }
+    /// Handles a call that a grant covers.
+    fn granted(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Admission {
+        self.record(call, arguments, AuditOutcome::Allowed, Decider::Grant);
+        Admission::Run { approved: true }
     }
 
-    async fn is_granted(&self, case: &Case<'_>, arguments: &Arguments) -> bool {
-        let tool = case.tool.name();
-        let asked = self.asked(&case.decision);
+    async fn is_granted(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> bool {
+        let tool = call.tool.name();
+        let asked = self.asked_paths(&call.decision);
         if self.session.covers(tool, arguments, &asked) {
             return true;
         }
         match self.policy.grants.find(tool).await {
             Ok(grants) => grants.iter().any(|grant| grant.covers(tool, arguments, &asked)),
             Err(error) => {
-                tracing::warn!(%tool, %error, "the grants cannot be read; nothing is taken as granted");
+                tracing::warn!(%tool, %error, "the grants cannot be read; treating the call as not granted");
                 false
             }
         }
     }
 
-    fn case<'a>(
+    /// Evaluates the rules.
+    fn decide<'a>(
         &self,
         tool: &'a RegisteredTool,
         context: &'a ToolContext,
         edited: bool,
         arguments: &Arguments,
-    ) -> Case<'a> {
+    ) -> DecidedCall<'a> {
         let facts = ToolFacts::new(tool.name(), tool.permissions());
         let decision = decide(&self.policy.rules, facts, arguments);
-        Case {
+        DecidedCall {
             tool,
             context,
             edited,
@@ -239,75 +244,77 @@ impl Gate {
         }
     }
 
-    fn request(&self, case: &Case<'_>, arguments: &Arguments) -> ApprovalRequest {
+    fn approval_request(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> ApprovalRequest {
         ApprovalRequest {
-            session_id: case.context.session_id().clone(),
-            actor: case.context.actor().cloned(),
-            call_id: case.context.call_id().clone(),
-            tool: case.tool.name().clone(),
-            annotations: case.tool.annotations().clone(),
-            permissions: case.tool.permissions().to_vec(),
-            reason: case.decision.reason(&self.policy.rules).to_string(),
-            grant: self.grant(case, arguments),
+            session_id: call.context.session_id().clone(),
+            actor: call.context.actor().cloned(),
+            call_id: call.context.call_id().clone(),
+            tool: call.tool.name().clone(),
+            annotations: call.tool.annotations().clone(),
+            permissions: call.tool.permissions().to_vec(),
+            reason: call.decision.reason(&self.policy.rules).to_string(),
+            grant: self.grant_for(call, arguments),
             arguments: arguments.clone(),
         }
     }
 
-    /// The grant that a yes to this call means, when it holds for longer.
-    fn grant(&self, case: &Case<'_>, arguments: &Arguments) -> Grant {
-        let mut grant = Grant::new(&**case.tool.name());
-        for path in self.asked(&case.decision) {
+    /// Returns the grant that an approval of this call implies when it is valid for longer.
+    fn grant_for(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
+        let mut grant = Grant::new(&**call.tool.name());
+        for path in self.asked_paths(&call.decision) {
             if !grant.arguments.iter().any(|known| known.path == *path) {
-                grant.arguments.push(SameArgument::of(path.clone(), arguments));
+                grant
+                    .arguments
+                    .push(GrantedArgument::from_arguments(path.clone(), arguments));
             }
         }
         grant
     }
 
-    /// The arguments that rules ask about.
-    fn asked(&self, decision: &Decision) -> Vec<&JsonPath> {
+    /// Returns the paths of the arguments that rules ask about.
+    fn asked_paths(&self, decision: &Decision) -> Vec<&JsonPath> {
         let rules = &self.policy.rules.rules;
         decision
             .asking_arguments
             .iter()
-            .filter_map(|place| rules.get(*place)?.path())
+            .filter_map(|index| rules.get(*index)?.path())
             .collect()
     }
 
-    fn refuse(&self, case: &Case<'_>, arguments: &Arguments, by: Decider) -> ToolError {
-        self.tell(case, arguments, AuditOutcome::Denied, by);
-        let mut reason = case.decision.reason(&self.policy.rules).to_string();
-        if by == Decider::Nobody {
-            reason.push_str(", and there is nobody to ask");
+    fn deny(&self, call: &DecidedCall<'_>, arguments: &Arguments, by: Decider) -> ToolError {
+        self.record(call, arguments, AuditOutcome::Denied, by);
+        let mut reason = call.decision.reason(&self.policy.rules).to_string();
+        if by == Decider::NoApprover {
+            reason.push_str(", and there is no approver");
         }
-        ToolError::denied_by_policy(case.tool.name(), &reason)
+        ToolError::denied_by_policy(call.tool.name(), &reason)
     }
 
-    fn tell(&self, case: &Case<'_>, arguments: &Arguments, outcome: AuditOutcome, by: Decider) {
+    fn record(&self, call: &DecidedCall<'_>, arguments: &Arguments, outcome: AuditOutcome, by: Decider) {
         let Some(sink) = &self.audit else { return };
         let event = AuditEvent::Decided {
             outcome,
             decider: by,
-            verdict: case.decision.verdict,
-            reason: case.decision.reason(&self.policy.rules),
-            edited: case.edited,
+            verdict: call.decision.verdict,
+            reason: call.decision.reason(&self.policy.rules),
+            edited: call.edited,
         };
-        sink.record(&AuditRecord::new(case.context, case.tool.name(), arguments, event));
+        sink.record(&AuditRecord::new(call.context, call.tool.name(), arguments, event));
     }
 }
 
-/// Asks the approver; its panic is a no.
+/// Asks the approver. A panic counts as a denial.
 async fn answer(
     approver: &dyn Approver,
     context: &ToolContext,
     request: &ApprovalRequest,
 ) -> Result<Approval, ToolError> {
-    let answer = caught("the approver", approver.approve(request));
-    let no = |_| Approval::deny("the one who was asked could not answer");
-    Ok(or_cancelled(context, answer).await?.unwrap_or_else(no))
+    let answer = catch_panic("the approver", approver.approve(request));
+    let denial = |_| Approval::deny("the approver failed to answer");
+    Ok(or_cancelled(context, answer).await?.unwrap_or_else(denial))
 }
 
-/// Waits, but not beyond the end of the run.
+/// Awaits `wait`, unless the call is cancelled first.
 async fn or_cancelled<F: Future>(context: &ToolContext, wait: F) -> Result<F::Output, ToolError> {
     context
         .cancellation()
@@ -316,14 +323,14 @@ async fn or_cancelled<F: Future>(context: &ToolContext, wait: F) -> Result<F::Ou
         .ok_or_else(ToolError::cancelled)
 }
 
-/// Checks arguments that a person has edited; the model is told that they are not its own.
+/// Validates arguments that a person has edited. The error explains to the model that they are not its own.
 pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Result<(), ToolError> {
     let checked = tool.check_arguments(arguments);
     checked
         .and_then(|()| tool.tool().check_arguments(arguments))
         .map_err(|error| {
             let text = format!(
-                "the call was approved with other arguments, but those are of no use: {}",
+                "the call was approved with edited arguments, but they are invalid: {}",
                 error.message()
             );
             ToolError::invalid_arguments(tool.name(), error.violations().to_vec()).with_model_text(text)
@@ -332,5 +339,9 @@ pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Resu
 
 fn prompt(tool: &RegisteredTool, arguments: &Arguments, reason: &str) -> String {
     let shown = arguments.as_value().to_string();
-    format!("May {} run with {}? ({reason})", tool.name(), clip(&shown, SHOWN_BYTES))
+    format!(
+        "May {} run with {}? ({reason})",
+        tool.name(),
+        clip(&shown, EXCERPT_BYTES)
+    )
 }

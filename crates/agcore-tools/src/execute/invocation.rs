@@ -1,4 +1,4 @@
-//! [`ToolInvocation`]: a call of the application's own, and how it went.
+//! [`ToolInvocation`]: a call that the application makes itself, and its result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,84 +7,103 @@ use futures_util::StreamExt;
 
 use super::{
     batch::{BatchItem, batch},
-    engine::{End, Engine, Settlement},
+    engine::{CallEnd, Engine, Settlement},
 };
 use crate::{
     arguments::Arguments,
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
-    layer::{BoxInvoke, Layer, Run, StatisticsLayer, TimeoutLayer},
+    layer::{BoxInvoke, Run, Statistics, Timeout},
     output::ToolOutput,
     registry::ToolRegistry,
 };
 
-/// How long a call may take when nothing else is said.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
-/// How many calls run side by side when nothing else is said.
-pub(crate) const AT_A_TIME: usize = 16;
+/// The default timeout of a call.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The default number of calls that run side by side.
+pub(crate) const DEFAULT_MAX_CONCURRENCY: usize = 16;
 
-/// A call and how it went.
+/// A call that the application made itself, and its result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ToolInvocation {
-    /// The call's id.
+    /// The id of the call.
     pub call_id: Text,
-    /// The tool's name.
+    /// The name of the tool.
     pub name: Text,
-    /// The arguments; empty when they could not be read.
+    /// The arguments; empty if they could not be parsed.
     pub input: Arguments,
-    /// What came of it.
+    /// The output of the tool, or why the call failed.
     pub result: Result<ToolOutput, ToolError>,
-    /// How long it ran, waiting for its turn and for people not counted.
+    /// How long the call ran, not counting the time it waited for other calls and for people.
     pub duration: Duration,
 }
 
-/// How an application makes calls of its own.
+/// Options for calls that the application makes itself.
 #[derive(Debug, Clone, Copy)]
+#[must_use]
 #[non_exhaustive]
 pub struct InvokeOptions {
-    /// How long a call may take, by default 60 s; a tool's own limit stands over it.
+    /// The timeout of a call, by default 60 s. A tool's own timeout takes precedence; `None` means no timeout.
     pub timeout: Option<Duration>,
-    /// How many calls run side by side at most, by default 16.
-    pub most_at_a_time: usize,
+    /// The largest number of calls that run side by side, by default 16.
+    pub max_concurrency: usize,
 }
 
 impl Default for InvokeOptions {
     fn default() -> Self {
         Self {
-            timeout: Some(TIMEOUT),
-            most_at_a_time: AT_A_TIME,
+            timeout: Some(DEFAULT_TIMEOUT),
+            max_concurrency: DEFAULT_MAX_CONCURRENCY,
         }
     }
 }
 
 impl InvokeOptions {
-    /// The default.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how long a call may take; none is for ever.
-    #[must_use]
+    /// Sets the timeout of a call; `None` means no timeout.
     pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets how many calls run side by side at most.
-    #[must_use]
-    pub fn with_most_at_a_time(mut self, most: usize) -> Self {
-        self.most_at_a_time = most;
+    /// Sets the largest number of calls that run side by side.
+    pub fn with_max_concurrency(mut self, calls: usize) -> Self {
+        self.max_concurrency = calls;
         self
     }
 }
 
-/// Calls of the application's own. They are checked, timed, counted, and no panic escapes them, but no permission is
-/// asked: calls of a model go through an [executor](crate::RegistryExecutor).
+/// Calls that the application makes itself.
+///
+/// They are validated, timed and counted, and their panics are caught, but no permission is checked. Calls of a model go
+/// through an [executor](crate::RegistryExecutor) instead.
 impl ToolRegistry {
-    /// Makes one call.
+    /// Runs one call.
     ///
-    /// Cancel safe: dropping the future gives the call up.
+    /// Cancel safe: dropping the future cancels the call.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::ToolCall;
+    /// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") }))?;
+    ///
+    /// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+    /// let done = tools.invoke(ToolCall::function("call_1", "ping", "{}"), &context).await;
+    /// assert_eq!(done.result?.as_value(), Some(&"pong".into()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn invoke(&self, call: impl Into<Arc<ToolCall>>, context: &ToolContext) -> ToolInvocation {
         self.engine(context, InvokeOptions::new())
             .settle(ToolWork::new(call))
@@ -92,10 +111,39 @@ impl ToolRegistry {
             .into()
     }
 
-    /// Makes many calls, side by side as far as their tools' [annotations](crate::ToolAnnotations) allow. The results
-    /// stand in the order of the calls.
+    /// Runs many calls, side by side where the [annotations](crate::ToolAnnotations) of their tools allow it. The results
+    /// are in the order of the calls.
     ///
-    /// Cancel safe: dropping the future gives up all calls that still run.
+    /// Cancel safe: dropping the future cancels all calls that still run.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::ToolCall;
+    /// use agcore_tools::{
+    ///     InvokeOptions, SystemClock, ToolContext, ToolError, ToolErrorKind, ToolRegistry,
+    ///     schemars::{self, JsonSchema},
+    ///     typed,
+    /// };
+    ///
+    /// #[derive(serde::Deserialize, JsonSchema)]
+    /// struct Square {
+    ///     number: i64,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("square", "Squares.", |args: Square| async move { Ok(args.number * args.number) }))?;
+    ///
+    /// let calls = [r#"{"number": 3}"#, r#"{"number": "three"}"#].map(|json| ToolCall::function("call", "square", json));
+    /// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+    /// let done = tools.invoke_all(calls, &context, InvokeOptions::new().with_max_concurrency(2)).await;
+    /// assert_eq!(done[0].result.as_ref().unwrap().as_value(), Some(&9.into()));
+    /// assert_eq!(done[1].result.as_ref().unwrap_err().kind(), ToolErrorKind::InvalidArguments);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn invoke_all(
         &self,
         calls: impl IntoIterator<Item = impl Into<Arc<ToolCall>>>,
@@ -107,13 +155,13 @@ impl ToolRegistry {
         let mut done = Vec::new();
         while let Some(item) = items.next().await {
             match item {
-                BatchItem::Progress { call_id, progress } => context.tell(&call_id, progress),
-                BatchItem::Settled { place, settlement } => {
-                    done.push((place, ToolInvocation::from(settlement)));
+                BatchItem::Progress { call_id, progress } => context.observe(&call_id, progress),
+                BatchItem::Settled { index, settlement } => {
+                    done.push((index, ToolInvocation::from(settlement)));
                 }
             }
         }
-        done.sort_by_key(|(place, _)| *place);
+        done.sort_by_key(|(index, _)| *index);
         done.into_iter().map(|(_, invocation)| invocation).collect()
     }
 
@@ -122,8 +170,8 @@ impl ToolRegistry {
             snapshot: self.snapshot(),
             context: context.clone(),
             gate: None,
-            invoke: BoxInvoke::new(StatisticsLayer.layer(TimeoutLayer::new(options.timeout).layer(Run))),
-            most_at_a_time: options.most_at_a_time,
+            invoke: BoxInvoke::new(Statistics::new(Timeout::new(Run, options.timeout))),
+            max_concurrency: options.max_concurrency,
         }
     }
 }
@@ -138,10 +186,10 @@ impl From<Box<Settlement>> for ToolInvocation {
             duration,
         } = *settlement;
         let result = match end {
-            End::Output { output, .. } => Ok(output),
-            End::Failed(error) => Err(error),
-            // Only a gate, or the answer to a question, leads here.
-            End::Asked(question) => Err(ToolError::new(ToolErrorKind::Other, question.prompt)),
+            CallEnd::Output { output, .. } => Ok(output),
+            CallEnd::Failed(error) => Err(error),
+            // Unreachable: only a gate or a resumed call asks a question here, and there is neither.
+            CallEnd::Question(question) => Err(ToolError::new(ToolErrorKind::Other, question.prompt)),
         };
         Self {
             call_id,

@@ -1,49 +1,28 @@
-//! [`Audit`]: tells the audit sink how calls ended.
+//! [`Audit`]: records how calls end.
 
 use std::{fmt, sync::Arc};
 
-use super::invoke::{Invoke, Layer, PreparedCall};
+use super::invoke::{Invoke, PreparedCall};
 use crate::{
     audit::{AuditEvent, AuditRecord, AuditSink},
     error::ToolError,
     output::ToolOutput,
 };
 
-/// Adds an [`Audit`].
-#[derive(Clone)]
-pub struct AuditLayer {
-    sink: Arc<dyn AuditSink>,
-}
-
-impl AuditLayer {
-    /// Tells this sink.
-    pub fn new(sink: Arc<dyn AuditSink>) -> Self {
-        Self { sink }
-    }
-}
-
-impl<S: Invoke> Layer<S> for AuditLayer {
-    type Invoke = Audit<S>;
-
-    fn layer(&self, inner: S) -> Audit<S> {
-        Audit {
-            inner,
-            sink: Arc::clone(&self.sink),
-        }
-    }
-}
-
-impl fmt::Debug for AuditLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AuditLayer")
-    }
-}
-
-/// Tells the audit sink how calls ended.
+/// A layer that records the end of each call in an [`AuditSink`].
+///
+/// Only the end: the decision whether a call may run is recorded before the layers are entered.
 #[derive(Clone)]
 pub struct Audit<S> {
     inner: S,
     sink: Arc<dyn AuditSink>,
+}
+
+impl<S> Audit<S> {
+    /// Wraps `inner`.
+    pub fn new(inner: S, sink: Arc<dyn AuditSink>) -> Self {
+        Self { inner, sink }
+    }
 }
 
 impl<S: Invoke> Invoke for Audit<S> {
@@ -67,6 +46,6 @@ impl<S: Invoke> Invoke for Audit<S> {
 
 impl<S> fmt::Debug for Audit<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Audit")
+        f.debug_struct("Audit").finish_non_exhaustive()
     }
 }

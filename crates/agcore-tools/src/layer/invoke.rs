@@ -1,4 +1,4 @@
-//! [`Invoke`] and [`Layer`]: the two contracts of this room.
+//! [`Invoke`]: the contract of layers, and [`BoxInvoke`], its type-erased form.
 
 use std::{fmt, pin::Pin, sync::Arc};
 
@@ -6,20 +6,20 @@ use crate::{
     arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, registry::RegisteredTool,
 };
 
-/// A call that may run: its tool is found, its arguments are checked, it is permitted.
+/// A call that is ready to run: its tool exists, its arguments are valid, and it is permitted.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PreparedCall {
     /// The tool.
     pub tool: RegisteredTool,
-    /// The arguments, as a person may have edited them.
+    /// The arguments, including edits by a person.
     pub arguments: Arguments,
     /// The context of this call.
     pub context: ToolContext,
 }
 
 impl PreparedCall {
-    /// A call of a tool.
+    /// Creates a call of a tool.
     pub fn new(tool: RegisteredTool, arguments: Arguments, context: ToolContext) -> Self {
         Self {
             tool,
@@ -29,28 +29,22 @@ impl PreparedCall {
     }
 }
 
-/// Runs calls.
+/// Runs calls. See [the module documentation](super) for an example.
 pub trait Invoke: Send + Sync {
-    /// Runs a call. Dropping the future gives it up.
+    /// Runs a call. Dropping the future abandons the call.
+    ///
+    /// # Errors
+    /// Why the call failed.
     fn invoke(&self, call: &PreparedCall) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
-/// Wraps something that runs calls.
-pub trait Layer<S: Invoke> {
-    /// What comes of it.
-    type Invoke: Invoke;
-
-    /// Wraps it.
-    fn layer(&self, inner: S) -> Self::Invoke;
-}
-
-/// Anything that runs calls, its type forgotten.
+/// A type-erased [`Invoke`]. Cheap to clone. Each one in a stack costs every call an allocation.
 #[derive(Clone)]
 pub struct BoxInvoke(Arc<dyn DynInvoke>);
 
 type BoxFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
 
-/// [`Invoke`] in a form that can be `dyn`.
+/// The dyn-compatible form of [`Invoke`].
 trait DynInvoke: Send + Sync {
     fn invoke_boxed<'a>(&'a self, call: &'a PreparedCall) -> BoxFuture<'a>;
 }
@@ -62,7 +56,7 @@ impl<S: Invoke> DynInvoke for S {
 }
 
 impl BoxInvoke {
-    /// Forgets the type.
+    /// Erases the type of `inner`.
     pub fn new(inner: impl Invoke + 'static) -> Self {
         Self(Arc::new(inner))
     }

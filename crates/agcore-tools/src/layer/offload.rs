@@ -1,4 +1,4 @@
-//! [`Offload`]: keeps large results elsewhere; the model gets a handle and a preview.
+//! [`Offload`]: stores large results elsewhere and gives the model a handle and a preview.
 
 use std::{
     collections::HashMap,
@@ -6,114 +6,128 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Content, Text};
+use agcore_chat::{Content, Text, text::prefix};
 use async_trait::async_trait;
 
-use super::invoke::{Invoke, Layer, PreparedCall};
+use super::invoke::{Invoke, PreparedCall};
 use crate::{
-    clip::head,
-    error::{ToolError, ToolErrorKind},
+    error::ToolError,
     output::{OutputBody, ToolOutput, text_len, text_of},
 };
 
-/// A large result on its way out of the conversation.
+/// A large result that is moved out of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Artifact {
-    /// The session's id.
+    /// The id of the session.
     pub session_id: Text,
-    /// The call that made it.
+    /// The id of the call that produced the result.
     pub call_id: Text,
-    /// The tool that made it.
+    /// The name of the tool that produced the result.
     pub tool: Text,
     /// `text/plain` or `application/json`.
     pub media_type: &'static str,
-    /// The whole text.
+    /// The full text.
     pub text: String,
 }
 
-/// Keeps large results.
+/// Stores large results.
 #[async_trait]
 pub trait ArtifactStore: Send + Sync {
-    /// Keeps an artifact; gives back the handle by which a tool of the application can read it again.
+    /// Stores an artifact and returns the handle with which a tool of the application can load it again.
     ///
     /// # Errors
-    /// When it cannot be kept; the result is cut instead.
+    /// When the artifact cannot be stored. The result is truncated instead.
     async fn put(&self, artifact: &Artifact) -> Result<String, ToolError>;
 }
 
-/// Adds an [`Offload`].
+/// The settings of [`Offload`]: where results are stored, and which.
 #[derive(Clone)]
-pub struct OffloadLayer {
+#[must_use]
+pub struct OffloadSettings {
     store: Arc<dyn ArtifactStore>,
-    over: usize,
+    threshold: usize,
     preview: usize,
 }
 
-impl OffloadLayer {
-    /// Results of more than 16 KiB go to the store, with a preview of 2 KiB.
+impl OffloadSettings {
+    /// Stores results of more than 16 KiB, with a preview of 2 KiB.
     pub fn new(store: Arc<dyn ArtifactStore>) -> Self {
         Self {
             store,
-            over: 16 * 1024,
+            threshold: 16 * 1024,
             preview: 2 * 1024,
         }
     }
 
-    /// Sets above how many bytes of text a result goes to the store.
-    #[must_use]
-    pub fn with_over(mut self, bytes: usize) -> Self {
-        self.over = bytes;
+    /// Sets the size, in bytes of text, above which a result is stored.
+    pub fn with_threshold(mut self, bytes: usize) -> Self {
+        self.threshold = bytes;
         self
     }
 
-    /// Sets how many bytes of it the model sees.
-    #[must_use]
+    /// Sets the size, in bytes, of the preview that the model sees.
     pub fn with_preview(mut self, bytes: usize) -> Self {
         self.preview = bytes;
         self
     }
 }
 
-impl<S: Invoke> Layer<S> for OffloadLayer {
-    type Invoke = Offload<S>;
-
-    fn layer(&self, inner: S) -> Offload<S> {
-        Offload {
-            inner,
-            settings: self.clone(),
-        }
-    }
-}
-
-impl fmt::Debug for OffloadLayer {
+impl fmt::Debug for OffloadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OffloadLayer")
-            .field("over", &self.over)
+        f.debug_struct("OffloadSettings")
+            .field("threshold", &self.threshold)
             .field("preview", &self.preview)
             .finish_non_exhaustive()
     }
 }
 
-/// Keeps large text results (plain text and JSON values) in a store. Rich content passes as it is.
+/// A layer that stores large text results (plain text and JSON values) in an [`ArtifactStore`]. Other content passes
+/// unchanged.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{
+///     NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry,
+///     layer::{InMemoryArtifacts, OffloadSettings},
+///     typed,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("log", "Returns the log.", |_: NoArguments| async { Ok("started\nconnected\nstopped\n") }))?;
+///
+/// let store = Arc::new(InMemoryArtifacts::new());
+/// let executor = tools
+///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+///     .with_offload(OffloadSettings::new(store.clone()).with_threshold(20).with_preview(7))
+///     .build()?;
+///
+/// let call = ToolCall::function("call_1", "log", "{}");
+/// let expected = "started\n[the first 7 of 26 bytes; the full result is stored as artifact-1]";
+/// assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::done(expected));
+/// assert!(store.get("artifact-1")?.text.ends_with("stopped\n"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Offload<S> {
     inner: S,
-    settings: OffloadLayer,
-}
-
-impl<S: Invoke> Invoke for Offload<S> {
-    async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let mut output = self.inner.invoke(call).await?;
-        output.body = self.offload(call, output.body).await;
-        Ok(output)
-    }
+    settings: OffloadSettings,
 }
 
 impl<S> Offload<S> {
+    /// Wraps `inner`.
+    pub fn new(inner: S, settings: OffloadSettings) -> Self {
+        Self { inner, settings }
+    }
+
     async fn offload(&self, call: &PreparedCall, body: OutputBody) -> OutputBody {
         let (text, media_type) = match body {
-            OutputBody::Value(value) if text_len(&value) <= self.settings.over => {
+            OutputBody::Value(value) if text_len(&value) <= self.settings.threshold => {
                 return OutputBody::Value(value);
             }
             OutputBody::Value(value) if value.is_string() => (text_of(value), "text/plain"),
@@ -121,7 +135,7 @@ impl<S> Offload<S> {
             OutputBody::Rich {
                 content: Content::Text(text),
                 structured,
-            } if text.len() <= self.settings.over => {
+            } if text.len() <= self.settings.threshold => {
                 return OutputBody::Rich {
                     content: Content::Text(text),
                     structured,
@@ -143,54 +157,57 @@ impl<S> Offload<S> {
         match self.settings.store.put(&artifact).await {
             Ok(handle) => OutputBody::Value(self.preview(&artifact.text, &handle).into()),
             Err(error) => {
-                tracing::warn!(tool = %artifact.tool, %error, "a large result could not be kept and will be cut");
+                tracing::warn!(tool = %artifact.tool, %error, "a large result could not be stored and will be truncated");
                 OutputBody::Value(artifact.text.into())
             }
         }
     }
 
     fn preview(&self, text: &str, handle: &str) -> String {
-        let shown = head(text, self.settings.preview);
+        let shown = prefix(text, self.settings.preview);
         format!(
-            "{shown}\n[the first {} of {} bytes; the whole is kept as {handle}]",
+            "{shown}\n[the first {} of {} bytes; the full result is stored as {handle}]",
             shown.len(),
             text.len()
         )
     }
 }
 
-/// Keeps artifacts in memory, for tests and short runs.
+impl<S: Invoke> Invoke for Offload<S> {
+    async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
+        let mut output = self.inner.invoke(call).await?;
+        output.body = self.offload(call, output.body).await;
+        Ok(output)
+    }
+}
+
+/// An [`ArtifactStore`] in memory, for tests and short runs.
 #[derive(Debug, Default)]
 pub struct InMemoryArtifacts(Mutex<HashMap<String, Artifact>>);
 
 impl InMemoryArtifacts {
-    /// No artifacts.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An artifact by its handle.
+    /// Returns the artifact with a handle.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such artifact.
     pub fn get(&self, handle: &str) -> Result<Artifact, ToolError> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = || {
-            ToolError::new(
-                ToolErrorKind::ExecutionFailed,
-                format!("there is no artifact {handle:?}"),
-            )
-        };
-        kept.get(handle).cloned().ok_or_else(missing)
+        let artifacts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = || ToolError::failed(format!("there is no artifact {handle:?}"));
+        artifacts.get(handle).cloned().ok_or_else(missing)
     }
 }
 
 #[async_trait]
 impl ArtifactStore for InMemoryArtifacts {
     async fn put(&self, artifact: &Artifact) -> Result<String, ToolError> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = format!("artifact-{}", kept.len() + 1);
-        kept.insert(handle.clone(), artifact.clone());
+        let mut artifacts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = format!("artifact-{}", artifacts.len() + 1);
+        artifacts.insert(handle.clone(), artifact.clone());
         Ok(handle)
     }
 }

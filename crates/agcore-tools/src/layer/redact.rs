@@ -1,19 +1,19 @@
-//! [`Redact`]: takes secrets out of what tools give back.
+//! [`Redact`]: removes secrets from the outputs of tools.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use agcore_chat::{Content, ContentPart};
 use serde_json::Value;
 
-use super::invoke::{Invoke, Layer, PreparedCall};
+use super::invoke::{Invoke, PreparedCall};
 use crate::{
     error::ToolError,
     output::{OutputBody, ToolOutput},
 };
 
-/// Takes secrets out of a text. Any `Fn(&str) -> Cow<str>` is one.
+/// Removes secrets from a text. Implemented for every `Fn(&str) -> Cow<str>`.
 pub trait Redactor: Send + Sync {
-    /// The text without its secrets; borrowed when there was none.
+    /// Returns the text without secrets; borrowed if it contains none.
     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str>;
 }
 
@@ -23,38 +23,37 @@ impl<F: Fn(&str) -> Cow<'_, str> + Send + Sync> Redactor for F {
     }
 }
 
-/// Adds a [`Redact`].
-#[derive(Clone)]
-pub struct RedactLayer {
-    redactor: Arc<dyn Redactor>,
-}
-
-impl RedactLayer {
-    /// Redacts with this.
-    pub fn new(redactor: Arc<dyn Redactor>) -> Self {
-        Self { redactor }
-    }
-}
-
-impl<S: Invoke> Layer<S> for RedactLayer {
-    type Invoke = Redact<S>;
-
-    fn layer(&self, inner: S) -> Redact<S> {
-        Redact {
-            inner,
-            redactor: Arc::clone(&self.redactor),
-        }
-    }
-}
-
-impl fmt::Debug for RedactLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RedactLayer")
-    }
-}
-
-/// Takes secrets out of all text of an output (strings inside JSON included, keys not) and of what the model is told of
-/// an error.
+/// A layer that removes secrets from all text of an output (including strings inside JSON, except object keys) and from
+/// the text of an error for the model.
+///
+/// ```
+/// use std::{borrow::Cow, sync::Arc};
+///
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, layer::Redactor, typed};
+///
+/// struct ApiKey(&'static str);
+///
+/// impl Redactor for ApiKey {
+///     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+///         if text.contains(self.0) { text.replace(self.0, "[redacted]").into() } else { text.into() }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("env", "Prints the environment.", |_: NoArguments| async { Ok("KEY=sk-123") }))?;
+/// let executor = tools
+///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+///     .with_redactor(Arc::new(ApiKey("sk-123")))
+///     .build()?;
+///
+/// let call = ToolCall::function("call_1", "env", "{}");
+/// assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::done("KEY=[redacted]"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Redact<S> {
     inner: S,
@@ -74,6 +73,11 @@ impl<S: Invoke> Invoke for Redact<S> {
 }
 
 impl<S> Redact<S> {
+    /// Wraps `inner`.
+    pub fn new(inner: S, redactor: Arc<dyn Redactor>) -> Self {
+        Self { inner, redactor }
+    }
+
     fn output(&self, output: &mut ToolOutput) {
         match &mut output.body {
             OutputBody::Value(value) => self.value(value),
@@ -134,6 +138,6 @@ impl<S> Redact<S> {
 
 impl<S> fmt::Debug for Redact<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Redact")
+        f.debug_struct("Redact").finish_non_exhaustive()
     }
 }

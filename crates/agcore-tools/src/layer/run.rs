@@ -1,4 +1,4 @@
-//! [`Run`]: the innermost part, which runs the tool itself.
+//! [`Run`]: the innermost part of the stack, which executes the tool.
 
 use std::pin::pin;
 
@@ -6,18 +6,20 @@ use super::invoke::{Invoke, PreparedCall};
 use crate::{
     error::ToolError,
     output::{OutputBody, ToolOutput},
-    panic::caught,
+    panic::catch_panic,
 };
 
-/// Runs the tool itself. A panic becomes [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed); streamed parts are handed
-/// out as progress; the output's value is checked against the tool's own schema; a cancelled call ends at once.
+/// Executes the tool itself.
+///
+/// A panic becomes [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed). Streamed parts are reported as progress. The
+/// output's value is validated against the tool's own schema. A cancelled call ends at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Run;
 
 impl Invoke for Run {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        // Lent, not given: there would be room for it twice.
-        let work = pin!(caught(call.tool.name(), execute(call)));
+        // Pinned here and passed by reference: moved into the call below, the future would be stored twice.
+        let work = pin!(catch_panic(call.tool.name(), execute(call)));
         match call.context.cancellation().run_until_cancelled(work).await {
             Some(result) => result?,
             None => Err(ToolError::cancelled()),
@@ -28,7 +30,7 @@ impl Invoke for Run {
 async fn execute(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
     let mut output = call.tool.tool().execute(&call.arguments, &call.context).await?;
     if let OutputBody::Stream(stream) = output.body {
-        output = stream.finish(|part| call.context.part(part)).await?;
+        output = stream.finish(|part| call.context.report_part(part)).await?;
     }
     if let Some(value) = output.as_value() {
         call.tool.check_output(value)?;

@@ -1,24 +1,20 @@
-//! [`Statistics`]: counts calls at their tool.
+//! [`Statistics`]: counts calls in the statistics of their tool.
 
-use super::invoke::{Invoke, Layer, PreparedCall};
+use super::invoke::{Invoke, PreparedCall};
 use crate::{error::ToolError, output::ToolOutput};
 
-/// Adds [`Statistics`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StatisticsLayer;
-
-impl<S: Invoke> Layer<S> for StatisticsLayer {
-    type Invoke = Statistics<S>;
-
-    fn layer(&self, inner: S) -> Statistics<S> {
-        Statistics { inner }
-    }
-}
-
-/// Counts calls, failures and durations at their tool; a call that is given up is not counted.
+/// A layer that adds the calls, failures and durations to the [statistics](crate::ToolStatistics) of each tool. A call that
+/// is dropped before it ends is not counted.
 #[derive(Debug, Clone)]
 pub struct Statistics<S> {
     inner: S,
+}
+
+impl<S> Statistics<S> {
+    /// Wraps `inner`.
+    pub fn new(inner: S) -> Self {
+        Self { inner }
+    }
 }
 
 impl<S: Invoke> Invoke for Statistics<S> {

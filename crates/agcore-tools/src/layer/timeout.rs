@@ -4,38 +4,24 @@ use std::{pin::pin, time::Duration};
 
 use futures_util::future::{Either, select};
 
-use super::invoke::{Invoke, Layer, PreparedCall};
+use super::invoke::{Invoke, PreparedCall};
 use crate::{context::ToolContext, error::ToolError, output::ToolOutput};
 
-/// Adds a [`Timeout`].
-#[derive(Debug, Clone, Copy)]
-pub struct TimeoutLayer {
-    limit: Option<Duration>,
-}
-
-impl TimeoutLayer {
-    /// A limit for each call, or none; a tool's own limit stands over it.
-    pub fn new(limit: Option<Duration>) -> Self {
-        Self { limit }
-    }
-}
-
-impl<S: Invoke> Layer<S> for TimeoutLayer {
-    type Invoke = Timeout<S>;
-
-    fn layer(&self, inner: S) -> Timeout<S> {
-        Timeout {
-            inner,
-            limit: self.limit,
-        }
-    }
-}
-
-/// Ends calls that take too long, by the context's clock. The time in which a person is waited for does not count.
+/// A layer that ends calls that take too long, as measured by the clock of the context.
+///
+/// The time a call waits for a person does not count. A timeout set at the
+/// [registration](crate::Registration::with_timeout) of a tool takes precedence over that of the layer.
 #[derive(Debug, Clone)]
 pub struct Timeout<S> {
     inner: S,
     limit: Option<Duration>,
+}
+
+impl<S> Timeout<S> {
+    /// Wraps `inner`. With `None`, only tools with their own timeout are limited.
+    pub fn new(inner: S, limit: Option<Duration>) -> Self {
+        Self { inner, limit }
+    }
 }
 
 impl<S: Invoke> Invoke for Timeout<S> {
@@ -44,19 +30,19 @@ impl<S: Invoke> Invoke for Timeout<S> {
             return self.inner.invoke(call).await;
         };
         let work = pin!(self.inner.invoke(call));
-        let out_of_time = pin!(out_of_time(&call.context, limit));
-        match select(work, out_of_time).await {
+        let expired = pin!(expired(&call.context, limit));
+        match select(work, expired).await {
             Either::Left((result, _)) => result,
             Either::Right(((), _)) => Err(ToolError::timeout(call.tool.name(), limit)),
         }
     }
 }
 
-/// Comes back when the call has worked so long.
-async fn out_of_time(context: &ToolContext, limit: Duration) {
+/// Waits until the call has worked for `limit`, not counting the time it waits for people.
+async fn expired(context: &ToolContext, limit: Duration) {
     let start = context.clock().monotonic();
     loop {
-        context.pause_over().await;
+        context.resumed().await;
         let worked = context.worked_since(start);
         let Some(left) = limit.checked_sub(worked).filter(|left| !left.is_zero()) else {
             return;

@@ -1,4 +1,4 @@
-//! [`PermissionConfig`]: the static rules.
+//! [`PermissionConfig`]: the static rules, which see only the permissions that a tool declares.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::Permission;
 
-/// What tools may need: the static rules, which see nothing but the permissions that a tool declares.
+/// The permissions that tools may have. These static rules see only the permissions that a tool declares.
 ///
-/// By default read and network are allowed, delete and shell denied, and tools that declare nothing are allowed.
+/// By default, read and network are allowed, delete and shell are denied, and tools that declare nothing are allowed.
+///
+/// ```
+/// use agcore_tools::{Permission, PermissionConfig};
+///
+/// let config = PermissionConfig::new();
+/// assert!(config.check(&[Permission::Read]).allows());
+/// assert!(!config.check(&[Permission::Read, Permission::Write]).allows());
+/// assert!(config.check(&[]).allows());
+///
+/// let strict = PermissionConfig::new().with_allow_unspecified(false);
+/// assert!(!strict.check(&[]).allows());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[must_use]
 #[non_exhaustive]
 pub struct PermissionConfig {
-    /// What is allowed. Empty means that no list is kept and `allow_unspecified` decides.
+    /// The allowed permissions. If empty, there is no such list and `allow_unspecified` decides.
     pub allowed: BTreeSet<Permission>,
-    /// What is denied, whatever else is said.
+    /// The denied permissions. Nothing overrides them.
     pub denied: BTreeSet<Permission>,
-    /// Whether tools are allowed of which nothing is said.
+    /// Whether a tool is allowed when the rules above do not decide: it declares no permissions, or `allowed` is empty.
     pub allow_unspecified: bool,
 }
 
@@ -31,50 +44,47 @@ impl Default for PermissionConfig {
     }
 }
 
-/// What the static rules say, and which of them.
+/// The static rule that decided, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StaticRule {
-    /// This permission is in `denied`.
+    /// The tool needs this permission, which is in `denied`.
     Denied(Permission),
-    /// The tool declares nothing; `allow_unspecified` has this value.
+    /// The tool declares no permissions; the value is that of `allow_unspecified`.
     Undeclared(bool),
-    /// No list of allowed permissions is kept; `allow_unspecified` has this value.
+    /// `allowed` is empty; the value is that of `allow_unspecified`.
     NoList(bool),
-    /// All are in `allowed`.
+    /// All permissions that the tool needs are in `allowed`.
     Listed,
-    /// This permission is not in `allowed`.
+    /// The tool needs this permission, which is not in `allowed`.
     NotListed(Permission),
 }
 
 impl PermissionConfig {
-    /// The default.
+    /// Creates the default configuration.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows exactly these.
-    #[must_use]
+    /// Replaces the allowed permissions.
     pub fn with_allowed(mut self, allowed: impl IntoIterator<Item = Permission>) -> Self {
         self.allowed = allowed.into_iter().collect();
         self
     }
 
-    /// Denies exactly these.
-    #[must_use]
+    /// Replaces the denied permissions.
     pub fn with_denied(mut self, denied: impl IntoIterator<Item = Permission>) -> Self {
         self.denied = denied.into_iter().collect();
         self
     }
 
-    /// Says whether tools are allowed of which nothing is said.
-    #[must_use]
+    /// Sets whether a tool is allowed when it declares no permissions, or `allowed` is empty.
     pub fn with_allow_unspecified(mut self, allow: bool) -> Self {
         self.allow_unspecified = allow;
         self
     }
 
-    /// Applies the static rules, in their order, to what a tool declares.
+    /// Applies the static rules, in order, to the permissions that a tool declares.
     pub fn check(&self, required: &[Permission]) -> StaticRule {
         if let Some(denied) = required.iter().find(|permission| self.denied.contains(permission)) {
             return StaticRule::Denied(denied.clone());

@@ -1,4 +1,4 @@
-//! [`decide`]: what the rules say of a call. Pure: no person, no grant, no store.
+//! [`decide`]: evaluates the rules for a call. A pure function that involves no person, grant or store.
 
 use std::fmt;
 
@@ -11,20 +11,38 @@ use super::{
 };
 use crate::arguments::Arguments;
 
-/// All rules: the static ones, and those on top.
+/// All rules: the static ones, and the allow, ask and deny rules on top of them.
+///
+/// [`decide`] evaluates them.
+///
+/// ```
+/// use agcore_tools::{Permission, PermissionConfig, PermissionRules, Rule, RuleState};
+///
+/// let rules = PermissionRules::new(PermissionConfig::new().with_allowed([Permission::Read, Permission::Write]))
+///     .with_rule(Rule::permission(RuleState::Ask, Permission::Write))
+///     .with_rule(Rule::tool(RuleState::Deny, "shell.*"));
+///
+/// let from_json: PermissionRules = serde_json::from_str(r#"{
+///     "permissions": {"allowed": ["read", "write"]},
+///     "rules": [{"state": "ask", "permission": "write"}, {"state": "deny", "tool": "shell.*"}]
+/// }"#)?;
+/// assert_eq!(from_json, rules);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[must_use]
 #[non_exhaustive]
 pub struct PermissionRules {
     /// The static rules.
     #[serde(rename = "permissions")]
     pub config: PermissionConfig,
-    /// The rules on top. Their order does not matter, but for which of several is named as the reason: the first.
+    /// The rules on top. Their order does not affect the verdict; when several match, the first is reported as the reason.
     pub rules: Vec<Rule>,
 }
 
 impl PermissionRules {
-    /// Static rules only.
+    /// Creates rules that consist of static rules only.
     pub fn new(config: PermissionConfig) -> Self {
         Self {
             config,
@@ -33,14 +51,12 @@ impl PermissionRules {
     }
 
     /// Adds a rule.
-    #[must_use]
     pub fn with_rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
     /// Adds rules.
-    #[must_use]
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
@@ -53,150 +69,163 @@ impl From<PermissionConfig> for PermissionRules {
     }
 }
 
-/// What the rules look at besides the arguments.
+/// The facts about a tool that the rules consider besides the arguments.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ToolFacts<'a> {
-    /// The tool's name.
+    /// The name of the tool.
     pub name: &'a str,
-    /// What it declares to need.
+    /// The permissions that the tool declares to need.
     pub permissions: &'a [Permission],
 }
 
 impl<'a> ToolFacts<'a> {
-    /// A tool by name and what it declares to need.
+    /// Creates the facts from a tool's name and its declared permissions.
     pub fn new(name: &'a str, permissions: &'a [Permission]) -> Self {
         Self { name, permissions }
     }
 }
 
-/// What the rules say.
+/// The verdict of the rules on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
     /// The call may run.
     Allow,
-    /// A person is asked; without one it is denied.
+    /// The call needs approval. Without an approver, it is denied.
     Ask,
-    /// Nothing allows it: a person is asked where there is one, else it is denied.
+    /// No rule allows the call. It needs approval; without an approver, it is denied.
     NotAllowed,
-    /// The call may not run, whoever says so.
+    /// The call must not run. No approval or grant overrides this.
     Deny,
 }
 
-/// What the rules say of a call, and which of them.
+/// The verdict of the rules on a call, and the rule that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// What they say.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Which of them decided.
+    /// The rule that decided.
     pub basis: Basis,
-    /// The rules (their places in [`PermissionRules::rules`]) that ask because of an argument. A remembered grant
-    /// holds only where it speaks of all of these arguments.
+    /// The rules, as indices into [`PermissionRules::rules`], that ask because of an argument. A grant covers the call only
+    /// if it names all of these arguments.
     pub asking_arguments: Vec<usize>,
 }
 
-/// Which rule decided.
+/// The rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Basis {
     /// A static rule.
     Static(StaticRule),
-    /// A rule on top, by its place in [`PermissionRules::rules`].
+    /// A rule on top, as an index into [`PermissionRules::rules`].
     Rule(usize),
 }
 
-/// Says what the rules say of a call. Deny stands over ask over allow, whatever the level of the rules.
+/// Evaluates the rules for a call. Deny takes precedence over ask, and ask over allow, whatever the kind of the rules.
 ///
-/// The table in [the module's documentation](super) is this function in words.
+/// The tables in [the module documentation](crate::permission) describe this function in words.
+///
+/// ```
+/// use agcore_tools::{
+///     Arguments, Permission, PermissionRules, Rule, RuleState,
+///     permission::{ToolFacts, Verdict, decide},
+/// };
+///
+/// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, "save_note"));
+/// let verdict = |tool: &str| decide(&rules, ToolFacts::new(tool, &[Permission::Write]), &Arguments::new()).verdict;
+/// assert_eq!(verdict("save_note"), Verdict::Allow);
+/// // By default, writing is neither allowed nor denied.
+/// assert_eq!(verdict("save_file"), Verdict::NotAllowed);
+/// ```
 pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Arguments) -> Decision {
-    let statically = rules.config.check(tool.permissions);
-    if matches!(statically, StaticRule::Denied(_)) {
+    let static_rule = rules.config.check(tool.permissions);
+    if matches!(static_rule, StaticRule::Denied(_)) {
         return Decision {
             verdict: Verdict::Deny,
-            basis: Basis::Static(statically),
+            basis: Basis::Static(static_rule),
             asking_arguments: Vec::new(),
         };
     }
-    let held = Held::of(&rules.rules, tool, arguments);
-    let (verdict, basis) = match (held.deny, held.ask, statically.allows()) {
+    let matching = MatchingRules::find(&rules.rules, tool, arguments);
+    let (verdict, basis) = match (matching.deny, matching.ask, static_rule.allows()) {
         (Some(deny), ..) => (Verdict::Deny, Basis::Rule(deny)),
         (None, Some(ask), true) => (Verdict::Ask, Basis::Rule(ask)),
-        (None, Some(ask), false) => match held.lift {
+        (None, Some(ask), false) => match matching.lift {
             Some(_) => (Verdict::Ask, Basis::Rule(ask)),
-            None => (Verdict::NotAllowed, Basis::Static(statically)),
+            None => (Verdict::NotAllowed, Basis::Static(static_rule)),
         },
         (None, None, true) => (
             Verdict::Allow,
-            held.allow.map_or(Basis::Static(statically), Basis::Rule),
+            matching.allow.map_or(Basis::Static(static_rule), Basis::Rule),
         ),
-        (None, None, false) => match held.lift {
+        (None, None, false) => match matching.lift {
             Some(lift) => (Verdict::Allow, Basis::Rule(lift)),
-            None => (Verdict::NotAllowed, Basis::Static(statically)),
+            None => (Verdict::NotAllowed, Basis::Static(static_rule)),
         },
     };
     Decision {
         verdict,
         basis,
-        asking_arguments: held.asking_arguments,
+        asking_arguments: matching.asking_arguments,
     }
 }
 
-/// The first rule of each kind that speaks of the call.
+/// The rules that match a call: the index of the first of each kind.
 #[derive(Default)]
-struct Held {
+struct MatchingRules {
     deny: Option<usize>,
     ask: Option<usize>,
     allow: Option<usize>,
-    /// An allow or ask rule that names a tool or argument.
+    /// An allow or ask rule that names a tool or argument, and so lifts *not allowed*.
     lift: Option<usize>,
     asking_arguments: Vec<usize>,
 }
 
-impl Held {
-    fn of(rules: &[Rule], tool: ToolFacts<'_>, arguments: &Arguments) -> Self {
-        let mut held = Self::default();
-        for (place, rule) in rules.iter().enumerate() {
-            if rule.holds(tool.name, tool.permissions, arguments) {
-                held.add(place, rule);
+impl MatchingRules {
+    fn find(rules: &[Rule], tool: ToolFacts<'_>, arguments: &Arguments) -> Self {
+        let mut matching = Self::default();
+        for (index, rule) in rules.iter().enumerate() {
+            if rule.matches(tool.name, tool.permissions, arguments) {
+                matching.add(index, rule);
             }
         }
-        held
+        matching
     }
 
-    fn add(&mut self, place: usize, rule: &Rule) {
+    fn add(&mut self, index: usize, rule: &Rule) {
         let first = match rule.state {
             RuleState::Deny => &mut self.deny,
             RuleState::Ask => &mut self.ask,
             RuleState::Allow => &mut self.allow,
         };
-        first.get_or_insert(place);
+        first.get_or_insert(index);
         if rule.state != RuleState::Deny && rule.is_specific() {
-            self.lift.get_or_insert(place);
+            self.lift.get_or_insert(index);
         }
         if rule.state == RuleState::Ask && rule.path().is_some() {
-            self.asking_arguments.push(place);
+            self.asking_arguments.push(index);
         }
     }
 }
 
 impl StaticRule {
-    /// Whether the static rules alone let the tool run.
+    /// Returns whether the static rules alone allow the tool.
     pub fn allows(&self) -> bool {
         matches!(self, Self::Listed | Self::Undeclared(true) | Self::NoList(true))
     }
 }
 
 impl Decision {
-    /// The reason in words; borrows, so that nothing is written unless somebody reads it.
+    /// Returns the reason, which is formatted only when it is displayed.
     pub fn reason<'a>(&'a self, rules: &'a PermissionRules) -> Reason<'a> {
         Reason { decision: self, rules }
     }
 }
 
-/// The reason of a [`Decision`] in words.
+/// Displays the reason for a [`Decision`].
 #[derive(Debug, Clone, Copy)]
 pub struct Reason<'a> {
     decision: &'a Decision,
@@ -206,9 +235,9 @@ pub struct Reason<'a> {
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.decision.basis {
-            Basis::Rule(place) => match self.rules.rules.get(*place) {
-                Some(rule) => write!(f, "rule {} ({rule})", place + 1),
-                None => write!(f, "rule {}", place + 1),
+            Basis::Rule(index) => match self.rules.rules.get(*index) {
+                Some(rule) => write!(f, "rule {} ({rule})", index + 1),
+                None => write!(f, "rule {}", index + 1),
             },
             Basis::Static(StaticRule::Denied(permission)) => {
                 write!(f, "it needs {permission}, which is denied")
@@ -216,7 +245,7 @@ impl fmt::Display for Reason<'_> {
             Basis::Static(StaticRule::NotListed(permission)) => {
                 write!(f, "it needs {permission}, which is not among the allowed permissions")
             }
-            Basis::Static(StaticRule::Listed) => f.write_str("all that it needs is allowed"),
+            Basis::Static(StaticRule::Listed) => f.write_str("all permissions it needs are allowed"),
             Basis::Static(StaticRule::Undeclared(allow)) => {
                 write!(f, "it declares no permissions, and allow_unspecified is {allow}")
             }

@@ -1,21 +1,31 @@
-//! [`Glob`]: matches names and texts.
+//! [`Glob`]: a pattern for names and texts.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wildmatch::WildMatch;
 
-/// Matches whole texts: `*` is any run of characters (also none), `?` any one character, everything else itself. Dots
-/// and slashes are plain characters. There is no escape.
+/// A pattern that matches whole texts: `*` matches any run of characters (including none), `?` matches any one character,
+/// and every other character matches itself.
+///
+/// Dots and slashes are ordinary characters. There is no escape character.
+///
+/// ```
+/// use agcore_tools::permission::Glob;
+///
+/// let pattern = Glob::new("fs.*");
+/// assert!(pattern.matches("fs.read/all"));
+/// assert!(!pattern.matches("my.fs.read"));
+/// ```
 #[derive(Clone)]
 pub struct Glob {
     text: Box<str>,
-    /// None when the text has no wildcard, which is the common case.
+    /// `None` when the text has no wildcard, which is the common case.
     pattern: Option<WildMatch>,
 }
 
 impl Glob {
-    /// A pattern.
+    /// Creates a pattern.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let pattern = text.contains(['*', '?']).then(|| WildMatch::new(&text));
@@ -25,14 +35,14 @@ impl Glob {
         }
     }
 
-    /// Whether it matches the whole of a text.
+    /// Returns whether the pattern matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
         self.pattern
             .as_ref()
             .map_or(*self.text == *text, |pattern| pattern.matches(text))
     }
 
-    /// The pattern as text.
+    /// Returns the pattern as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -95,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_and_slashes_are_plain() {
+    fn treats_dots_and_slashes_as_ordinary_characters() {
         for (glob, text, expected) in [
             ("fs.read", "fs.read", true),
             ("fs.read", "fsXread", false),

@@ -1,4 +1,4 @@
-//! [`Permission`]: what a tool needs to be allowed to do.
+//! [`Permission`]: a capability that a tool needs.
 
 use std::{fmt, str::FromStr};
 
@@ -6,45 +6,54 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::error::{ToolError, ToolErrorKind};
 
-/// What a tool needs to be allowed to do.
+/// A capability that a tool needs.
 ///
-/// In JSON and text it is a word: `read`, `write`, `delete`, `network`, `shell`, `file_system`, or `namespace:name` for
-/// an application's own.
+/// In JSON and text, a permission is one of the words `read`, `write`, `delete`, `network`, `shell` and `file_system`, or
+/// `namespace:name` for a custom permission.
+///
+/// ```
+/// use agcore_tools::Permission;
+///
+/// assert_eq!("network".parse::<Permission>()?, Permission::Network);
+/// assert_eq!(Permission::custom("acme:refund")?.as_str(), "acme:refund");
+/// assert!("refund".parse::<Permission>().is_err());
+/// # Ok::<(), agcore_tools::ToolError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Permission {
     /// Reads data.
     Read,
-    /// Makes or changes data.
+    /// Creates or changes data.
     Write,
     /// Destroys data.
     Delete,
-    /// Talks to other machines.
+    /// Communicates with other machines.
     Network,
     /// Runs programs.
     Shell,
-    /// Touches files outside the application's own data.
+    /// Accesses files outside the application's own data.
     FileSystem,
-    /// An application's own; see [`Permission::custom`].
+    /// A custom permission. See [`Permission::custom`].
     Custom(CustomPermission),
 }
 
-/// An application's own permission, `namespace:name`.
+/// A permission defined by an application, in the form `namespace:name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CustomPermission(Box<str>);
 
 impl CustomPermission {
-    /// The whole text, `namespace:name`.
+    /// Returns the permission as text, `namespace:name`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Permission {
-    /// An application's own permission.
+    /// Creates a custom permission.
     ///
     /// # Errors
-    /// When the text is not `namespace:name` with both parts of letters, digits, `_`, `-`, `.` or `/`.
+    /// When the text is not of the form `namespace:name`, where both parts consist of letters, digits, `_`, `-`, `.` and `/`.
     pub fn custom(text: &str) -> Result<Self, ToolError> {
         let is_part = |part: &str| {
             !part.is_empty()
@@ -59,14 +68,14 @@ impl Permission {
             _ => Err(ToolError::new(
                 ToolErrorKind::Config,
                 format!(
-                    "{text:?} is no permission; use read, write, delete, network, shell, file_system, or your own as \
+                    "{text:?} is not a permission; use read, write, delete, network, shell, file_system, or a custom one as \
                      namespace:name"
                 ),
             )),
         }
     }
 
-    /// The permission as text.
+    /// Returns the permission as text.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Read => "read",
@@ -120,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_back() {
+    fn round_trips_through_text() {
         for text in [
             "read",
             "write",
@@ -135,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_ones_are_namespaced() {
+    fn rejects_custom_permissions_without_a_namespace() {
         for text in ["", "Read", "billing", ":x", "x:", "a b:c", "a:b:c"] {
             assert!(text.parse::<Permission>().is_err(), "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! [`JsonPath`]: names places in arguments.
+//! [`JsonPath`]: selects values in arguments.
 
 use std::{fmt, str::FromStr};
 
@@ -7,51 +7,63 @@ use serde_json::Value;
 
 use crate::error::{ToolError, ToolErrorKind};
 
-/// Names places in a JSON value, in the notation of RFC 9535 without filters, slices and descent: `$`, `$.path`,
-/// `$['odd name']`, `$.files[0].name`, `$.files[*]`, `$.headers.*`.
+/// A path that selects values in a JSON value.
+///
+/// The syntax is that of RFC 9535 without filters, slices and descendant segments: `$`, `$.path`, `$['odd name']`,
+/// `$.files[0].name`, `$.files[*]`, `$.headers.*`.
+///
+/// ```
+/// use agcore_tools::permission::JsonPath;
+/// use serde_json::json;
+///
+/// let path = JsonPath::new("$.to[*].email")?;
+/// let value = json!({"to": [{"email": "a@example.org"}, {"email": "b@example.org"}]});
+/// assert_eq!(path.find(&value), [&json!("a@example.org"), &json!("b@example.org")]);
+/// # Ok::<(), agcore_tools::ToolError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JsonPath {
     text: Box<str>,
-    steps: Box<[Step]>,
+    segments: Box<[Segment]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Step {
+enum Segment {
     Name(Box<str>),
     Index(usize),
     All,
 }
 
 impl JsonPath {
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// What cannot be read, and where.
+    /// What is invalid, and at which byte.
     pub fn new(text: &str) -> Result<Self, ToolError> {
-        let steps = parse(text).map_err(|(at, why)| {
+        let segments = parse(text).map_err(|(at, reason)| {
             ToolError::new(
                 ToolErrorKind::Config,
-                format!("the path {text:?} cannot be read at byte {at}: {why}; write it like $.files[0].name"),
+                format!("invalid JSON path {text:?} at byte {at}: {reason}; write it like $.files[0].name"),
             )
         })?;
         Ok(Self {
             text: text.into(),
-            steps: steps.into(),
+            segments: segments.into(),
         })
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// All values at this path.
+    /// Returns all values that the path selects.
     pub fn find<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
         let mut found = vec![value];
-        for step in &self.steps {
+        for segment in &self.segments {
             let mut next = Vec::new();
             for value in found {
-                step.follow(value, &mut next);
+                segment.follow(value, &mut next);
             }
             found = next;
         }
@@ -59,7 +71,7 @@ impl JsonPath {
     }
 }
 
-impl Step {
+impl Segment {
     fn follow<'v>(&self, value: &'v Value, found: &mut Vec<&'v Value>) {
         match (self, value) {
             (Self::Name(name), Value::Object(members)) => found.extend(members.get(&**name)),
@@ -71,76 +83,77 @@ impl Step {
     }
 }
 
-type Failed = (usize, &'static str);
+/// The byte at which parsing failed, and the reason.
+type ParseError = (usize, &'static str);
 
-fn parse(text: &str) -> Result<Vec<Step>, Failed> {
-    let mut rest = text.strip_prefix('$').ok_or((0, "it must begin with $"))?;
-    let mut steps = Vec::new();
+fn parse(text: &str) -> Result<Vec<Segment>, ParseError> {
+    let mut rest = text.strip_prefix('$').ok_or((0, "it must start with $"))?;
+    let mut segments = Vec::new();
     while !rest.is_empty() {
         let at = text.len() - rest.len();
-        let (step, tail) = match rest.as_bytes()[0] {
-            b'.' => dotted(&rest[1..]).map_err(|why| (at + 1, why))?,
-            b'[' => bracketed(&rest[1..]).map_err(|why| (at + 1, why))?,
+        let (segment, tail) = match rest.as_bytes()[0] {
+            b'.' => dotted(&rest[1..]).map_err(|reason| (at + 1, reason))?,
+            b'[' => bracketed(&rest[1..]).map_err(|reason| (at + 1, reason))?,
             _ => return Err((at, "expected . or [")),
         };
-        steps.push(step);
+        segments.push(segment);
         rest = tail;
     }
-    Ok(steps)
+    Ok(segments)
 }
 
-/// `*` or a bare name, up to the next `.` or `[`.
-fn dotted(rest: &str) -> Result<(Step, &str), &'static str> {
+/// Parses `*` or a bare name, up to the next `.` or `[`.
+fn dotted(rest: &str) -> Result<(Segment, &str), &'static str> {
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
     let (name, tail) = rest.split_at(end);
     if name == "*" {
-        return Ok((Step::All, tail));
+        return Ok((Segment::All, tail));
     }
     if name.is_empty() {
         return Err("expected a name");
     }
-    if let Some(odd) = name
+    if let Some(invalid) = name
         .chars()
         .find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@')))
     {
-        return Err(if odd == '*' {
-            "* stands alone"
+        return Err(if invalid == '*' {
+            "* must be the whole segment"
         } else {
-            "a name with such a character goes in ['…']"
+            "a name with this character must be quoted, as in ['…']"
         });
     }
-    Ok((Step::Name(name.into()), tail))
+    Ok((Segment::Name(name.into()), tail))
 }
 
-/// `*`, an index or a quoted name, up to and with the `]`.
-fn bracketed(rest: &str) -> Result<(Step, &str), &'static str> {
+/// Parses `*`, an index or a quoted name, including the closing `]`.
+fn bracketed(rest: &str) -> Result<(Segment, &str), &'static str> {
     if let Some(quote @ ('\'' | '"')) = rest.chars().next() {
         let (name, tail) = quoted(&rest[1..], quote)?;
-        return Ok((Step::Name(name.into()), tail.strip_prefix(']').ok_or("expected ]")?));
+        return Ok((Segment::Name(name.into()), tail.strip_prefix(']').ok_or("expected ]")?));
     }
     let (inner, tail) = rest.split_once(']').ok_or("expected ]")?;
     if inner == "*" {
-        return Ok((Step::All, tail));
+        return Ok((Segment::All, tail));
     }
     if inner.is_empty() || !inner.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("expected an index, * or a quoted name");
     }
     let index = inner.parse().map_err(|_| "the index is too large")?;
-    Ok((Step::Index(index), tail))
+    Ok((Segment::Index(index), tail))
 }
 
-/// Text up to a quote; a backslash keeps the next character as it is.
+/// Parses text up to the closing quote. A backslash escapes the next character.
 fn quoted(rest: &str, quote: char) -> Result<(String, &str), &'static str> {
     let mut name = String::new();
     let mut chars = rest.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
-            '\\' => name.push(chars.next().ok_or("the quoted name does not end")?.1),
+            '\\' => name.push(chars.next().ok_or("the quoted name is not closed")?.1),
             c if c == quote => return Ok((name, &rest[at + c.len_utf8()..])),
             c => name.push(c),
         }
     }
-    Err("the quoted name does not end")
+    Err("the quoted name is not closed")
 }
 
 impl fmt::Display for JsonPath {
@@ -186,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn finds() {
+    fn selects_values() {
         check("$.path", json!(["/a"]));
         check("$.files[1].name", json!(["y"]));
         check("$.files[*].name", json!(["x", "y"]));
@@ -199,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_cannot_read() {
+    fn rejects_invalid_paths() {
         for path in [
             "", "path", "$path", "$.", "$..a", "$.a[", "$.a[-1]", "$.a[x]", "$.a b", "$.a*", "$['a", "$['a'", "$[?@.a]",
         ] {
             let error = JsonPath::new(path).expect_err(path);
-            assert!(error.message().contains("cannot be read at byte"), "{error}");
+            assert!(error.message().contains(" at byte "), "{error}");
         }
     }
 }

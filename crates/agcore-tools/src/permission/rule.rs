@@ -16,15 +16,15 @@ use crate::{
     error::{ToolError, ToolErrorKind},
 };
 
-/// What a rule says.
+/// The effect of a rule on the calls that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleState {
     /// The call may run.
     Allow,
-    /// A person is asked.
+    /// The call needs approval.
     Ask,
-    /// The call may not run.
+    /// The call must not run.
     Deny,
 }
 
@@ -38,10 +38,23 @@ impl fmt::Display for RuleState {
     }
 }
 
-/// A rule on top of the static ones. In JSON:
+/// A rule on top of the static ones: allow, ask or deny, by permission, tool or argument.
+///
+/// In code:
 ///
 /// ```
-/// # use agcore_tools::permission::Rule;
+/// use agcore_tools::{Arguments, Permission, Rule, RuleState};
+///
+/// let rule = Rule::tool(RuleState::Ask, "mail.*").with_name("outgoing mail");
+/// assert!(rule.matches("mail.send", &[Permission::Network], &Arguments::new()));
+/// assert_eq!(rule.to_string(), "outgoing mail: ask mail.*");
+/// ```
+///
+/// In JSON:
+///
+/// ```
+/// use agcore_tools::Rule;
+///
 /// let rules: Vec<Rule> = serde_json::from_str(r#"[
 ///     {"state": "deny", "tool": "shell.*"},
 ///     {"state": "ask", "permission": "write"},
@@ -53,38 +66,41 @@ impl fmt::Display for RuleState {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RuleData", into = "RuleData")]
+#[must_use]
 #[non_exhaustive]
 pub struct Rule {
-    /// What it is called in reasons and audit records.
+    /// The name of the rule in reasons and audit records.
     pub name: Option<String>,
-    /// What it says.
+    /// The effect of the rule.
     pub state: RuleState,
-    /// Of which calls.
+    /// The calls that the rule matches.
     pub subject: RuleSubject,
 }
 
-/// Of which calls a rule speaks.
+/// The calls that a rule matches.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RuleSubject {
     /// Calls of tools that need this permission.
     Permission(Permission),
-    /// Calls of tools of this name.
+    /// Calls of tools whose name matches.
     Tool(Glob),
-    /// Calls of tools of this name, by an argument. An allow rule holds when the path finds something and all that it
-    /// finds meets the test; ask and deny rules hold when anything does, or may.
+    /// Calls of tools whose name matches, depending on an argument.
+    ///
+    /// An allow rule matches if the path selects at least one value and all of them pass the test. An ask or deny rule
+    /// matches if any of them passes, or might pass.
     Argument {
-        /// The tool's name.
+        /// The pattern for the name of the tool.
         tool: Glob,
-        /// Where in the arguments.
+        /// The path into the arguments.
         path: JsonPath,
-        /// What there.
+        /// The condition on the selected values.
         test: ArgumentTest,
     },
 }
 
 impl Rule {
-    /// A rule on all tools that need a permission.
+    /// Creates a rule for all tools that need a permission.
     pub fn permission(state: RuleState, permission: Permission) -> Self {
         Self {
             name: None,
@@ -93,7 +109,7 @@ impl Rule {
         }
     }
 
-    /// A rule on tools by name.
+    /// Creates a rule for all tools whose name matches.
     pub fn tool(state: RuleState, tool: impl Into<Glob>) -> Self {
         Self {
             name: None,
@@ -102,10 +118,10 @@ impl Rule {
         }
     }
 
-    /// A rule on an argument of tools by name.
+    /// Creates a rule for an argument of all tools whose name matches.
     ///
     /// # Errors
-    /// When the path cannot be read.
+    /// When the path is invalid.
     pub fn argument(
         state: RuleState,
         tool: impl Into<Glob>,
@@ -124,19 +140,18 @@ impl Rule {
         })
     }
 
-    /// Gives it a name for reasons and audit records.
-    #[must_use]
+    /// Sets the name of the rule in reasons and audit records.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Whether it names a tool or an argument, and so lifts *not allowed*.
+    /// Returns whether the rule names a tool or an argument. Allow and ask rules that do lift *not allowed*.
     pub fn is_specific(&self) -> bool {
         !matches!(self.subject, RuleSubject::Permission(_))
     }
 
-    /// The path, when it looks at an argument.
+    /// Returns the path, if the rule depends on an argument.
     pub fn path(&self) -> Option<&JsonPath> {
         match &self.subject {
             RuleSubject::Argument { path, .. } => Some(path),
@@ -144,8 +159,8 @@ impl Rule {
         }
     }
 
-    /// Whether it speaks of this call.
-    pub fn holds(&self, tool: &str, permissions: &[Permission], arguments: &Arguments) -> bool {
+    /// Returns whether the rule matches a call.
+    pub fn matches(&self, tool: &str, permissions: &[Permission], arguments: &Arguments) -> bool {
         match &self.subject {
             RuleSubject::Permission(permission) => permissions.contains(permission),
             RuleSubject::Tool(glob) => glob.matches(tool),
@@ -154,10 +169,10 @@ impl Rule {
                     return false;
                 }
                 let found = path.find(arguments.as_value());
-                let mut matches = found.iter().map(|value| test.test(value));
+                let mut results = found.iter().map(|value| test.test(value));
                 match self.state {
-                    RuleState::Allow => !found.is_empty() && matches.all(|one| one == Match::Yes),
-                    RuleState::Ask | RuleState::Deny => matches.any(|one| one != Match::No),
+                    RuleState::Allow => !found.is_empty() && results.all(|result| result == Match::Yes),
+                    RuleState::Ask | RuleState::Deny => results.any(|result| result != Match::No),
                 }
             }
         }
@@ -187,7 +202,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A rule as it stands in JSON: flat, and a misspelt member is an error.
+/// The JSON form of a rule: a flat object in which an unknown member is an error.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleData {
@@ -208,7 +223,7 @@ struct RuleData {
     within: Option<String>,
 }
 
-/// Tells `null` from nothing.
+/// Deserializes a present `null` as `Some(Value::Null)` rather than `None`.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -217,19 +232,19 @@ impl TryFrom<RuleData> for Rule {
     type Error = ToolError;
 
     fn try_from(data: RuleData) -> Result<Self, ToolError> {
-        let misuse = |why: &str| Err(ToolError::new(ToolErrorKind::Config, format!("a rule {why}")));
+        let invalid = |reason: &str| Err(ToolError::new(ToolErrorKind::Config, format!("a rule {reason}")));
         let test = match (data.equals, data.matches, data.within) {
             (None, None, None) => None,
             (Some(value), None, None) => Some(ArgumentTest::Equals(value)),
             (None, Some(glob), None) => Some(ArgumentTest::Matches(glob)),
             (None, None, Some(base)) => Some(ArgumentTest::Within(base)),
             _ => {
-                return misuse("has more than one of `equals`, `matches`, `within`; write one rule for each");
+                return invalid("has more than one of `equals`, `matches`, `within`; write one rule for each");
             }
         };
         let subject = match (data.permission, data.tool, data.argument, test) {
             (Some(permission), None, None, None) => RuleSubject::Permission(permission),
-            (Some(_), ..) => return misuse("of a `permission` has no other conditions"),
+            (Some(_), ..) => return invalid("with a `permission` cannot have other conditions"),
             (None, Some(tool), None, None) => RuleSubject::Tool(tool),
             (None, tool, Some(path), test) => RuleSubject::Argument {
                 tool: tool.unwrap_or_else(|| Glob::new("*")),
@@ -237,10 +252,10 @@ impl TryFrom<RuleData> for Rule {
                 test: test.unwrap_or(ArgumentTest::Present),
             },
             (None, _, None, Some(_)) => {
-                return misuse("with a test needs the path of an `argument`");
+                return invalid("with a test needs the path of an `argument`");
             }
             (None, None, None, None) => {
-                return misuse("needs a `permission`, a `tool` or an `argument`");
+                return invalid("needs a `permission`, a `tool` or an `argument`");
             }
         };
         Ok(Self {

@@ -1,4 +1,4 @@
-//! [`Registration`]: a tool on its way into a registry, and [`RegisteredTool`]: a tool in it.
+//! [`Registration`]: a tool with the settings of its registration, and [`RegisteredTool`]: a tool in a registry.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -9,15 +9,38 @@ use crate::{
     arguments::Arguments,
     error::{ToolError, ToolErrorKind},
     permission::Permission,
-    schema::Check,
+    schema::CompiledSchema,
     tool::{BaseTool, ToolAnnotations},
 };
 
-/// Longest name of a tool, in bytes.
-const NAME_BYTES: usize = 128;
+/// The longest name of a tool, in bytes.
+const MAX_NAME_BYTES: usize = 128;
 
-/// A tool and what a registry shall know of it. Every [`BaseTool`] is one by itself.
+/// A tool with the settings of its registration. Every [`BaseTool`] converts into one without settings.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agcore_tools::{NoArguments, Registration, ToolError, ToolRegistry, typed};
+///
+/// let list = typed("list", "Lists files.", |_: NoArguments| async { Ok("readme.md") });
+/// let tools = ToolRegistry::new();
+/// tools.register(
+///     Registration::new(list)
+///         .with_prefix("fs_")
+///         .with_tag("safe")
+///         .with_category("files")
+///         .with_timeout(Duration::from_secs(5)),
+/// )?;
+///
+/// let tool = tools.get("fs_list").unwrap();
+/// assert!(tool.has_tag("safe"));
+/// assert_eq!(tool.timeout(), Some(Duration::from_secs(5)));
+/// assert_eq!(tools.find_by_category("files").len(), 1);
+/// # Ok::<(), ToolError>(())
+/// ```
 #[derive(Clone)]
+#[must_use]
 #[non_exhaustive]
 pub struct Registration {
     tool: Arc<dyn BaseTool>,
@@ -30,12 +53,12 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// A tool, and nothing more.
+    /// Creates a registration without settings.
     pub fn new(tool: impl BaseTool + 'static) -> Self {
         Self::shared(Arc::new(tool))
     }
 
-    /// A tool that is shared already.
+    /// Creates a registration of a tool that is already shared.
     pub fn shared(tool: Arc<dyn BaseTool>) -> Self {
         Self {
             tool,
@@ -48,43 +71,37 @@ impl Registration {
         }
     }
 
-    /// Puts a text before the tool's name, as it is: `fs_` makes `fs_read` of `read`.
-    #[must_use]
+    /// Sets the prefix of the tool's name. It is used verbatim: `fs_` turns `read` into `fs_read`.
     pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
     }
 
     /// Adds a tag.
-    #[must_use]
     pub fn with_tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.insert(tag.into());
         self
     }
 
     /// Sets the category.
-    #[must_use]
     pub fn with_category(mut self, category: impl Into<String>) -> Self {
         self.category = Some(category.into());
         self
     }
 
     /// Sets the version.
-    #[must_use]
     pub fn with_version(mut self, version: impl Into<String>) -> Self {
         self.version = Some(version.into());
         self
     }
 
-    /// Sets the timeout of its calls, in place of the executor's.
-    #[must_use]
+    /// Sets the timeout of the tool's calls, which replaces that of the executor.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Asks vendors to force arguments to match the schema.
-    #[must_use]
+    /// Sets whether vendors are asked to enforce the schema of the arguments (strict mode).
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
         self
@@ -111,7 +128,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A tool in a registry. Cheap to clone; stays usable when the tool is unregistered meanwhile.
+/// A tool in a registry. Cheap to clone. Remains usable after the tool is unregistered.
 #[derive(Clone)]
 pub struct RegisteredTool(Arc<Entry>);
 
@@ -124,18 +141,18 @@ struct Entry {
     version: Option<String>,
     timeout: Option<Duration>,
     strict: Option<bool>,
-    arguments: Check,
-    output: Option<Check>,
+    arguments: CompiledSchema,
+    output: Option<CompiledSchema>,
     stats: Stats,
-    /// Held while a call runs, when the tool has a concurrency key.
-    turnstile: Option<Arc<tokio::sync::Mutex<()>>>,
+    /// The lock of the tool's concurrency key, held while a call runs.
+    key_lock: Option<Arc<tokio::sync::Mutex<()>>>,
 }
 
 impl RegisteredTool {
-    /// Checks the tool and makes its schemas ready.
+    /// Validates the tool and compiles its schemas. `key_lock` returns the lock of a concurrency key.
     pub(super) fn new(
         registration: Registration,
-        turnstile: impl FnOnce(&Text) -> Arc<tokio::sync::Mutex<()>>,
+        key_lock: impl FnOnce(&Text) -> Arc<tokio::sync::Mutex<()>>,
     ) -> Result<Self, ToolError> {
         let Registration {
             tool,
@@ -148,16 +165,20 @@ impl RegisteredTool {
         } = registration;
         let name = format!("{prefix}{}", tool.name());
         check_name(&name)?;
-        let of_tool = |error: ToolError| {
+        let cannot_register = |error: ToolError| {
             ToolError::new(
                 error.kind(),
                 format!("{name} cannot be registered: {}", error.message()),
             )
         };
-        let arguments = Check::of_arguments(tool.parameters()).map_err(of_tool)?;
-        let output = tool.output_schema().map(Check::new).transpose().map_err(of_tool)?;
+        let arguments = CompiledSchema::for_arguments(tool.parameters()).map_err(cannot_register)?;
+        let output = tool
+            .output_schema()
+            .map(CompiledSchema::new)
+            .transpose()
+            .map_err(cannot_register)?;
         let annotations = tool.annotations();
-        let turnstile = annotations.concurrency_key.as_ref().map(turnstile);
+        let key_lock = annotations.concurrency_key.as_ref().map(key_lock);
         Ok(Self(Arc::new(Entry {
             name: name.into(),
             tool,
@@ -170,61 +191,61 @@ impl RegisteredTool {
             arguments,
             output,
             stats: Stats::default(),
-            turnstile,
+            key_lock,
         })))
     }
 
-    /// Its name, with its prefix.
+    /// Returns the name, including the prefix.
     pub fn name(&self) -> &Text {
         &self.0.name
     }
 
-    /// The tool itself.
+    /// Returns the tool itself.
     pub fn tool(&self) -> &dyn BaseTool {
         &*self.0.tool
     }
 
-    /// What it needs to be allowed to do.
+    /// Returns the permissions that the tool needs.
     pub fn permissions(&self) -> &[Permission] {
         self.0.tool.required_permissions()
     }
 
-    /// How it behaves.
+    /// Returns the hints on how the tool behaves.
     pub fn annotations(&self) -> &ToolAnnotations {
         &self.0.annotations
     }
 
-    /// Its tags.
+    /// Returns the tags.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         self.0.tags.iter().map(String::as_str)
     }
 
-    /// Whether it has a tag.
+    /// Returns whether the tool has a tag.
     pub fn has_tag(&self, tag: &str) -> bool {
         self.0.tags.contains(tag)
     }
 
-    /// Its category.
+    /// Returns the category.
     pub fn category(&self) -> Option<&str> {
         self.0.category.as_deref()
     }
 
-    /// Its version.
+    /// Returns the version.
     pub fn version(&self) -> Option<&str> {
         self.0.version.as_deref()
     }
 
-    /// The timeout of its calls, when it has its own.
+    /// Returns the timeout of the tool's calls, if it has its own.
     pub fn timeout(&self) -> Option<Duration> {
         self.0.timeout
     }
 
-    /// How it has done since it was registered.
+    /// Returns the statistics since the tool was registered.
     pub fn statistics(&self) -> ToolStatistics {
         self.0.stats.read()
     }
 
-    /// What a model is told of it.
+    /// Returns the definition that a model receives.
     pub fn definition(&self) -> Tool {
         let tool = &self.0.tool;
         let mut definition = ToolDefinition::new(&**self.name(), tool.description(), tool.parameters().clone());
@@ -232,7 +253,7 @@ impl RegisteredTool {
         definition.into()
     }
 
-    /// Checks arguments against the schema; with the feature `schema` only.
+    /// Validates arguments against the schema. Does nothing without the feature `schema`.
     pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), ToolError> {
         self.0
             .arguments
@@ -240,7 +261,7 @@ impl RegisteredTool {
             .map_err(|violations| ToolError::invalid_arguments(self.name(), violations))
     }
 
-    /// Checks an output's value against the tool's own schema; with the feature `schema` only.
+    /// Validates an output's value against the output schema. Does nothing without the feature `schema`.
     pub(crate) fn check_output(&self, value: &serde_json::Value) -> Result<(), ToolError> {
         let Some(Err(violations)) = self.0.output.as_ref().map(|check| check.check(value)) else {
             return Ok(());
@@ -251,11 +272,11 @@ impl RegisteredTool {
             .collect::<Vec<_>>()
             .join("; ");
         let message = format!(
-            "{} gave back a value that violates its own output schema: {list}",
+            "{} returned a value that violates its own output schema: {list}",
             self.name()
         );
         Err(ToolError::new(ToolErrorKind::ExecutionFailed, message).with_model_text(
-            "the tool gave back a value of the wrong form, which was thrown away; it ran all the same",
+            "the tool ran, but it returned a value that does not match its output schema; the value was discarded",
         ))
     }
 
@@ -263,8 +284,8 @@ impl RegisteredTool {
         &self.0.stats
     }
 
-    pub(crate) fn turnstile(&self) -> Option<&Arc<tokio::sync::Mutex<()>>> {
-        self.0.turnstile.as_ref()
+    pub(crate) fn key_lock(&self) -> Option<&Arc<tokio::sync::Mutex<()>>> {
+        self.0.key_lock.as_ref()
     }
 }
 
@@ -277,17 +298,17 @@ impl fmt::Debug for RegisteredTool {
 }
 
 fn check_name(name: &str) -> Result<(), ToolError> {
-    let why = if name.is_empty() {
-        "is empty".to_owned()
-    } else if name.len() > NAME_BYTES {
-        format!("is longer than {NAME_BYTES} bytes")
+    let reason = if name.is_empty() {
+        "it is empty".to_owned()
+    } else if name.len() > MAX_NAME_BYTES {
+        format!("it is longer than {MAX_NAME_BYTES} bytes")
     } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        "contains white space or control characters".to_owned()
+        "it contains whitespace or control characters".to_owned()
     } else {
         return Ok(());
     };
     Err(ToolError::new(
         ToolErrorKind::Config,
-        format!("the tool name {name:?} {why}"),
+        format!("invalid tool name {name:?}: {reason}"),
     ))
 }

@@ -12,33 +12,51 @@ use tokio::sync::watch;
 
 use super::{
     entry::{RegisteredTool, Registration},
-    snapshot::{ToolSnapshot, place},
+    snapshot::{ToolSnapshot, search},
 };
 use crate::error::ToolError;
 
-/// The tools of an application. Every clone is a handle to the same registry.
+/// The tools of an application. All clones are handles to the same registry.
 ///
-/// Tools may come and go at any time. Readers never wait; what they get is a [snapshot](ToolRegistry::snapshot), which
-/// does not change any more.
+/// Tools can be added and removed at any time. Readers never block: they get an immutable
+/// [snapshot](ToolRegistry::snapshot).
+///
+/// ```
+/// use agcore_tools::{NoArguments, ToolError, ToolErrorKind, ToolRegistry, typed};
+///
+/// let ping = || typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") });
+///
+/// let tools = ToolRegistry::new();
+/// tools.register(ping())?;
+/// assert_eq!(tools.register(ping()).unwrap_err().kind(), ToolErrorKind::Duplicate);
+///
+/// let names: Vec<_> = tools.list().iter().map(|tool| tool.name().to_string()).collect();
+/// assert_eq!(names, ["ping"]);
+/// assert_eq!(tools.definitions()[0].name(), "ping");
+///
+/// assert!(tools.unregister("ping").is_some());
+/// assert!(tools.get("ping").is_none());
+/// # Ok::<(), ToolError>(())
+/// ```
 #[derive(Clone)]
 pub struct ToolRegistry(Arc<Shared>);
 
 struct Shared {
     current: ArcSwap<ToolSnapshot>,
-    /// Held by the one who writes.
-    turnstiles: Mutex<Turnstiles>,
+    /// Locked by the writer. Holds one lock per concurrency key.
+    key_locks: Mutex<KeyLocks>,
     revision: watch::Sender<u64>,
 }
 
-/// One lock for each concurrency key ever seen.
-type Turnstiles = HashMap<Text, Arc<tokio::sync::Mutex<()>>>;
+/// The locks of all concurrency keys that tools have used so far.
+type KeyLocks = HashMap<Text, Arc<tokio::sync::Mutex<()>>>;
 
 impl ToolRegistry {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self(Arc::new(Shared {
             current: ArcSwap::from_pointee(ToolSnapshot::default()),
-            turnstiles: Mutex::default(),
+            key_locks: Mutex::default(),
             revision: watch::Sender::new(0),
         }))
     }
@@ -46,41 +64,61 @@ impl ToolRegistry {
     /// Adds a tool.
     ///
     /// # Errors
-    /// [`Duplicate`](crate::ToolErrorKind::Duplicate) when its name is taken;
-    /// [`Config`](crate::ToolErrorKind::Config) when its name or schema is of no use.
+    /// [`Duplicate`](crate::ToolErrorKind::Duplicate) when the name is already registered;
+    /// [`Config`](crate::ToolErrorKind::Config) when the name or a schema is invalid.
     pub fn register(&self, tool: impl Into<Registration>) -> Result<(), ToolError> {
         self.change(|change| change.add(tool))
     }
 
-    /// Adds all of these tools, or none.
+    /// Adds all of these tools, or none of them.
     ///
     /// # Errors
-    /// As [`register`](Self::register); also when two of them have the same name.
+    /// As for [`register`](Self::register). Also when two of the tools have the same name.
     pub fn register_all<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
     }
 
-    /// Removes a tool. Calls of it that run go on; turns that began before still see it.
+    /// Removes a tool and returns it. Running calls continue, and executors that were built before still have the tool.
     pub fn unregister(&self, name: &str) -> Option<RegisteredTool> {
-        // The change itself cannot fail.
+        // Removing a tool cannot fail.
         self.change(|change| Ok(change.remove(name))).ok().flatten()
     }
 
-    /// Makes several changes as one: others see all of them or, when `make` fails, none. `make` must not use this
-    /// registry otherwise.
+    /// Applies several changes atomically: other handles see all of them or, when `make` fails, none.
+    ///
+    /// `make` must not use the registry in any other way: a nested change deadlocks.
     ///
     /// # Errors
     /// The error of `make`.
+    ///
+    /// ```
+    /// use agcore_tools::{NoArguments, ToolError, ToolRegistry, typed};
+    ///
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("old", "Is old.", |_: NoArguments| async { Ok(()) }))?;
+    /// tools.change(|change| {
+    ///     change.remove("old");
+    ///     change.add(typed("new", "Is new.", |_: NoArguments| async { Ok(()) }))
+    /// })?;
+    /// assert!(tools.get("old").is_none() && tools.get("new").is_some());
+    ///
+    /// let failed = tools.change(|change| {
+    ///     change.remove("new");
+    ///     Err::<(), _>(ToolError::failed("the server did not answer"))
+    /// });
+    /// assert!(failed.is_err() && tools.get("new").is_some());
+    /// # Ok::<(), ToolError>(())
+    /// ```
     pub fn change<R>(
         &self,
         make: impl FnOnce(&mut RegistryChange<'_>) -> Result<R, ToolError>,
     ) -> Result<R, ToolError> {
-        let mut turnstiles = self.0.turnstiles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut key_locks = self.0.key_locks.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.0.current.load_full();
         let mut change = RegistryChange {
             tools: None,
             before: &before,
-            turnstiles: &mut turnstiles,
+            key_locks: &mut key_locks,
         };
         let result = make(&mut change)?;
         if let Some(tools) = change.tools {
@@ -91,49 +129,51 @@ impl ToolRegistry {
         Ok(result)
     }
 
-    /// The tools at this moment.
+    /// Returns the current tools.
     pub fn snapshot(&self) -> Arc<ToolSnapshot> {
         self.0.current.load_full()
     }
 
-    /// A tool by name.
+    /// Returns a tool by name.
     pub fn get(&self, name: &str) -> Option<RegisteredTool> {
         self.0.current.load().get(name).cloned()
     }
 
-    /// All tools, sorted by name.
+    /// Returns all tools, sorted by name.
     pub fn list(&self) -> Vec<RegisteredTool> {
         self.0.current.load().tools().to_vec()
     }
 
-    /// What a model is told of the tools, sorted by name.
+    /// Returns the definitions that a model receives, sorted by name.
     pub fn definitions(&self) -> Arc<[Tool]> {
         self.0.current.load().definitions()
     }
 
-    /// The tools with a tag.
+    /// Returns the tools with a tag.
     pub fn find_by_tag(&self, tag: &str) -> Vec<RegisteredTool> {
         self.0.current.load().find_by_tag(tag)
     }
 
-    /// The tools of a category.
+    /// Returns the tools of a category.
     pub fn find_by_category(&self, category: &str) -> Vec<RegisteredTool> {
         self.0.current.load().find_by_category(category)
     }
 
-    /// The tools by category; those without one stand under the empty name.
+    /// Groups the tools by category. Tools without a category are in the group with the empty name.
     pub fn groups(&self) -> BTreeMap<String, Vec<RegisteredTool>> {
         self.0.current.load().groups()
     }
 
-    /// Comes back when the registry has changed since a revision, with the new one. Cancel safe.
+    /// Waits until the registry has a newer revision than `revision` and returns it. Returns at once if it already has.
+    ///
+    /// Cancel safe.
     pub async fn changed_since(&self, revision: u64) -> u64 {
         let mut changes = self.0.revision.subscribe();
-        // The sender lives as long as this handle.
+        // The channel never closes: this handle owns its sender.
         changes
-            .wait_for(|now| *now > revision)
+            .wait_for(|current| *current > revision)
             .await
-            .map_or(revision, |now| *now)
+            .map_or(revision, |current| *current)
     }
 }
 
@@ -151,70 +191,70 @@ impl fmt::Debug for ToolRegistry {
     }
 }
 
-/// Changes that a registry makes at once; see [`ToolRegistry::change`].
+/// A set of changes that a registry applies atomically. See [`ToolRegistry::change`].
 pub struct RegistryChange<'a> {
     before: &'a ToolSnapshot,
-    /// The tools as they shall be, once anything changes; sorted by name.
+    /// The new tools, sorted by name; `None` until the first change.
     tools: Option<Vec<RegisteredTool>>,
-    turnstiles: &'a mut Turnstiles,
+    key_locks: &'a mut KeyLocks,
 }
 
 impl RegistryChange<'_> {
     /// Adds a tool.
     ///
     /// # Errors
-    /// As [`ToolRegistry::register`].
+    /// As for [`ToolRegistry::register`].
     pub fn add(&mut self, tool: impl Into<Registration>) -> Result<(), ToolError> {
-        let tool = self.ready(tool.into())?;
+        let tool = self.compile(tool.into())?;
         let tools = self.tools();
-        match place(tools, tool.name()) {
+        match search(tools, tool.name()) {
             Ok(_) => Err(ToolError::duplicate(tool.name())),
-            Err(place) => {
-                tools.insert(place, tool);
+            Err(index) => {
+                tools.insert(index, tool);
                 Ok(())
             }
         }
     }
 
-    /// Adds a tool in place of one of its name, if there is any; its statistics begin anew.
+    /// Adds a tool, replacing an earlier tool with the same name, which is returned. The statistics start from zero.
     ///
     /// # Errors
-    /// As [`ToolRegistry::register`], but never that the name is taken.
+    /// As for [`ToolRegistry::register`], except that the name may already be registered.
     pub fn replace(&mut self, tool: impl Into<Registration>) -> Result<Option<RegisteredTool>, ToolError> {
-        let tool = self.ready(tool.into())?;
+        let tool = self.compile(tool.into())?;
         let tools = self.tools();
-        Ok(match place(tools, tool.name()) {
-            Ok(place) => Some(std::mem::replace(&mut tools[place], tool)),
-            Err(place) => {
-                tools.insert(place, tool);
+        Ok(match search(tools, tool.name()) {
+            Ok(index) => Some(std::mem::replace(&mut tools[index], tool)),
+            Err(index) => {
+                tools.insert(index, tool);
                 None
             }
         })
     }
 
-    /// Removes a tool.
+    /// Removes a tool and returns it.
     pub fn remove(&mut self, name: &str) -> Option<RegisteredTool> {
         self.get(name)?;
         let tools = self.tools();
-        place(tools, name).ok().map(|place| tools.remove(place))
+        search(tools, name).ok().map(|index| tools.remove(index))
     }
 
-    /// Keeps only these tools.
+    /// Keeps only the tools for which `keep` returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(&RegisteredTool) -> bool) {
         self.tools().retain(|tool| keep(tool));
     }
 
-    /// A tool as things stand now.
+    /// Returns a tool by name, with the changes made so far.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
         match &self.tools {
-            Some(tools) => place(tools, name).ok().map(|place| &tools[place]),
+            Some(tools) => search(tools, name).ok().map(|index| &tools[index]),
             None => self.before.get(name),
         }
     }
 
-    fn ready(&mut self, registration: Registration) -> Result<RegisteredTool, ToolError> {
+    fn compile(&mut self, registration: Registration) -> Result<RegisteredTool, ToolError> {
         RegisteredTool::new(registration, |key| {
-            Arc::clone(self.turnstiles.entry(key.clone()).or_default())
+            Arc::clone(self.key_locks.entry(key.clone()).or_default())
         })
     }
 

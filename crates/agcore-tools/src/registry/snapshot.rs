@@ -1,21 +1,35 @@
-//! [`ToolSnapshot`]: the tools of a registry at one moment.
+//! [`ToolSnapshot`]: the tools of a registry at one point in time.
 
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
 
-use agcore_chat::Tool;
+use agcore_chat::{Tool, text::nearest_names};
 
 use super::entry::RegisteredTool;
 use crate::error::ToolError;
 
-/// How many near names are offered.
-const MOST_NEAR: usize = 3;
-/// How near a name must be, from 0 to 1.
-const NEAR_ENOUGH: f64 = 0.75;
+/// The number of similar names that an error suggests.
+const MAX_NEAR_NAMES: usize = 3;
 
-/// The tools of a registry at one moment, sorted by name. It never changes.
+/// The tools of a registry at one point in time, sorted by name. Immutable.
+///
+/// ```
+/// use agcore_tools::{NoArguments, ToolError, ToolRegistry, typed};
+///
+/// let tools = ToolRegistry::new();
+/// let snapshot = tools.snapshot();
+/// tools.register(typed("read_file", "Reads a file.", |_: NoArguments| async { Ok(()) }))?;
+///
+/// // The snapshot does not change.
+/// assert!(snapshot.get("read_file").is_none());
+/// assert!(tools.snapshot().revision() > snapshot.revision());
+///
+/// let error = tools.snapshot().find("raed_file").unwrap_err();
+/// assert_eq!(error.to_string(), r#"there is no tool named "raed_file"; did you mean read_file?"#);
+/// # Ok::<(), ToolError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ToolSnapshot {
     revision: u64,
@@ -24,7 +38,7 @@ pub struct ToolSnapshot {
 }
 
 impl ToolSnapshot {
-    /// These tools, which must be sorted by name.
+    /// Creates a snapshot. The tools must be sorted by name.
     pub(super) fn new(revision: u64, tools: Vec<RegisteredTool>) -> Self {
         Self {
             revision,
@@ -33,31 +47,31 @@ impl ToolSnapshot {
         }
     }
 
-    /// Grows with each change of the registry.
+    /// Returns the revision, which increases with each change of the registry.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// All tools, sorted by name.
+    /// Returns all tools, sorted by name.
     pub fn tools(&self) -> &[RegisteredTool] {
         &self.tools
     }
 
-    /// A tool by name.
+    /// Returns a tool by name.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
-        place(&self.tools, name).ok().map(|place| &self.tools[place])
+        search(&self.tools, name).ok().map(|index| &self.tools[index])
     }
 
-    /// A tool by name.
+    /// Returns a tool by name, or an error that suggests similar names.
     ///
     /// # Errors
-    /// [`NotFound`](crate::ToolErrorKind::NotFound) with near names.
+    /// [`NotFound`](crate::ToolErrorKind::NotFound) when there is no such tool.
     pub fn find(&self, name: &str) -> Result<&RegisteredTool, ToolError> {
         self.get(name)
-            .ok_or_else(|| ToolError::not_found(name, self.near(name)))
+            .ok_or_else(|| ToolError::not_found(name, self.near_names(name)))
     }
 
-    /// What a model is told of the tools, sorted by name; made once.
+    /// Returns the definitions that a model receives, sorted by name. They are built once per snapshot.
     pub fn definitions(&self) -> Arc<[Tool]> {
         let definitions = self
             .definitions
@@ -65,28 +79,19 @@ impl ToolSnapshot {
         Arc::clone(definitions)
     }
 
-    /// Up to three names that the caller may have meant, nearest first.
-    pub fn near(&self, name: &str) -> Vec<String> {
-        let wanted = plain(name);
-        let mut near: Vec<(f64, &RegisteredTool)> = self
-            .tools
-            .iter()
-            .map(|tool| (strsim::jaro_winkler(&wanted, &plain(tool.name())), tool))
-            .filter(|(nearness, _)| *nearness >= NEAR_ENOUGH)
-            .collect();
-        near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        near.into_iter()
-            .take(MOST_NEAR)
-            .map(|(_, tool)| tool.name().to_string())
-            .collect()
+    /// Returns up to three names that the caller may have meant, the most similar first.
+    pub fn near_names(&self, name: &str) -> Vec<String> {
+        let known = self.tools.iter().map(|tool| tool.name().as_str());
+        let near = nearest_names(name, known, MAX_NEAR_NAMES);
+        near.into_iter().map(str::to_owned).collect()
     }
 
-    /// The tools with a tag.
+    /// Returns the tools with a tag.
     pub fn find_by_tag(&self, tag: &str) -> Vec<RegisteredTool> {
         self.tools.iter().filter(|tool| tool.has_tag(tag)).cloned().collect()
     }
 
-    /// The tools of a category.
+    /// Returns the tools of a category.
     pub fn find_by_category(&self, category: &str) -> Vec<RegisteredTool> {
         self.tools
             .iter()
@@ -95,7 +100,7 @@ impl ToolSnapshot {
             .collect()
     }
 
-    /// The tools by category; those without one stand under the empty name.
+    /// Groups the tools by category. Tools without a category are in the group with the empty name.
     pub fn groups(&self) -> BTreeMap<String, Vec<RegisteredTool>> {
         let mut groups: BTreeMap<String, Vec<RegisteredTool>> = BTreeMap::new();
         for tool in &self.tools {
@@ -107,7 +112,7 @@ impl ToolSnapshot {
         groups
     }
 
-    /// The same tools, as far as they pass a filter.
+    /// Returns a snapshot of the tools for which `keep` returns `true`, with the same revision.
     pub(super) fn filter(&self, keep: impl Fn(&RegisteredTool) -> bool) -> Self {
         Self::new(
             self.revision,
@@ -116,16 +121,7 @@ impl ToolSnapshot {
     }
 }
 
-/// Where a name is among tools sorted by name, or would be.
-pub(super) fn place(tools: &[RegisteredTool], name: &str) -> Result<usize, usize> {
+/// Searches tools that are sorted by name. Returns the index of the tool or, as an error, the index to insert it at.
+pub(super) fn search(tools: &[RegisteredTool], name: &str) -> Result<usize, usize> {
     tools.binary_search_by(|tool| tool.name().as_bytes().cmp(name.as_bytes()))
-}
-
-/// A name without what people and models mix up: case and dividers. A hostile name is cut.
-fn plain(name: &str) -> String {
-    name.chars()
-        .take(128)
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
 }

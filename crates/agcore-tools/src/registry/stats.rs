@@ -1,4 +1,4 @@
-//! [`ToolStatistics`]: how often a tool was called, how often it failed, and how long it took.
+//! [`ToolStatistics`]: the number of calls and failures of a tool, and its latency.
 
 use std::{
     sync::{
@@ -10,26 +10,43 @@ use std::{
 
 use serde::Serialize;
 
-/// How a tool has done since it was registered.
+/// The statistics of a tool since it was registered.
+///
+/// ```
+/// use agcore_chat::ToolCall;
+/// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") }))?;
+/// let context = ToolContext::builder(std::sync::Arc::new(SystemClock::new())).build();
+/// tools.invoke(ToolCall::function("call_1", "ping", "{}"), &context).await.result?;
+///
+/// let statistics = tools.get("ping").unwrap().statistics();
+/// assert_eq!((statistics.calls, statistics.failures), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolStatistics {
-    /// Calls that ran to an end, good or bad.
+    /// The number of calls that ran to completion, whether or not they failed.
     pub calls: u64,
-    /// Those of them that failed.
+    /// The number of calls that failed.
     pub failures: u64,
-    /// Half of the calls took at most this long; to within 1/8 of it.
+    /// The median duration; overestimates by at most 1/8.
     pub p50: Option<Duration>,
-    /// 95 of 100 calls took at most this long; to within 1/8 of it.
+    /// The 95th percentile of the duration; overestimates by at most 1/8.
     pub p95: Option<Duration>,
 }
 
-/// Steps within each doubling of the duration.
+/// The number of buckets within each doubling of the duration.
 const STEPS: usize = 8;
-/// Doublings of a microsecond: the last one is above an hour.
+/// The number of doublings, starting at a microsecond. The last bucket is above an hour.
 const DOUBLINGS: usize = 33;
 
-/// Counts without locks. The histogram (about 1 KiB) is made at the first call.
+/// Lock-free counters. The histogram (about 1 KiB) is allocated by the first call.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
     calls: AtomicU64,
@@ -86,7 +103,7 @@ impl Stats {
     }
 }
 
-/// The bucket of a duration: its doubling, and the step within that.
+/// Returns the bucket of a duration: its doubling, and the step within that.
 fn bucket_of(duration: Duration) -> usize {
     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     let last = DOUBLINGS * STEPS - 1;
@@ -94,13 +111,13 @@ fn bucket_of(duration: Duration) -> usize {
         return usize::try_from(micros).unwrap_or(last);
     }
     let doubling = micros.ilog2();
-    // The three bits below the leading one.
+    // The three bits below the leading bit.
     let step = (micros >> (doubling - 3)) & 7;
     let doubling = usize::try_from(doubling).unwrap_or(DOUBLINGS) - 2;
     (doubling * STEPS + usize::try_from(step).unwrap_or(0)).min(last)
 }
 
-/// The longest duration of a bucket.
+/// Returns the longest duration of a bucket.
 fn upper_end(bucket: usize) -> Duration {
     let (doubling, step) = (bucket / STEPS, (bucket % STEPS) as u64);
     let micros = if doubling == 0 {
@@ -116,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_close_and_in_order() {
+    fn buckets_are_ordered_and_at_most_one_eighth_too_long() {
         let mut last = 0;
         for micros in (0..3000).chain([9_999, 1_000_000, 60_000_000, 3_600_000_000]) {
             let bucket = bucket_of(Duration::from_micros(micros));
@@ -132,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles() {
+    fn computes_quantiles() {
         let stats = Stats::default();
         assert_eq!(stats.read(), ToolStatistics::default());
         for millis in 1..=100 {

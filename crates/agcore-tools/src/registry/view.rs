@@ -1,4 +1,4 @@
-//! [`ToolView`]: a part of a registry, as one agent sees it.
+//! [`ToolView`]: a filtered view of a registry.
 
 use std::{
     fmt,
@@ -9,21 +9,37 @@ use agcore_chat::Tool;
 
 use super::{entry::RegisteredTool, handle::ToolRegistry, snapshot::ToolSnapshot};
 
-/// A part of a registry, as one agent sees it: what is not in it can neither be seen nor called.
+/// A filtered view of a registry, for one agent. Tools outside the view can be neither seen nor called through it.
 ///
-/// It follows the registry: a tool that is registered later appears when it passes the filter.
+/// The view is live: a tool that is registered later appears in it if it passes the filter.
+///
+/// ```
+/// use agcore_tools::{NoArguments, Registration, ToolError, ToolRegistry, typed};
+///
+/// let tool = |name: &str| Registration::new(typed(name, "Does something.", |_: NoArguments| async { Ok(()) }));
+/// let tools = ToolRegistry::new();
+/// tools.register(tool("search").with_tag("safe"))?;
+/// tools.register(tool("delete"))?;
+///
+/// let view = tools.subset(|tool| tool.has_tag("safe"));
+/// assert!(view.get("search").is_some() && view.get("delete").is_none());
+///
+/// tools.register(tool("read").with_tag("safe"))?;
+/// assert_eq!(view.list().len(), 2);
+/// # Ok::<(), ToolError>(())
+/// ```
 #[derive(Clone)]
 pub struct ToolView {
     registry: ToolRegistry,
     keep: Filter,
-    /// The filtered form of the last snapshot, so that turns without a change in between share it.
+    /// The last filtered snapshot, shared by all turns until the registry changes.
     last: Arc<Mutex<Option<Arc<ToolSnapshot>>>>,
 }
 
 type Filter = Arc<dyn Fn(&RegisteredTool) -> bool + Send + Sync>;
 
 impl ToolRegistry {
-    /// The part of the registry that passes a filter, for an agent that shall not see the rest.
+    /// Returns a live view of the tools for which `keep` returns `true`.
     #[must_use]
     pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> ToolView {
         ToolView::new(self.clone(), Arc::new(keep))
@@ -39,34 +55,34 @@ impl ToolView {
         }
     }
 
-    /// The tools of the view at this moment.
+    /// Returns the current tools of the view.
     pub fn snapshot(&self) -> Arc<ToolSnapshot> {
         let whole = self.registry.snapshot();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(snapshot) if snapshot.revision() == whole.revision() => Arc::clone(snapshot),
-            // A view of everything is the whole, with what was worked out for it.
+            // A view of everything shares the snapshot of the registry, including its cached definitions.
             _ if whole.tools().iter().all(|tool| (self.keep)(tool)) => Arc::clone(last.insert(whole)),
             _ => Arc::clone(last.insert(Arc::new(whole.filter(|tool| (self.keep)(tool))))),
         }
     }
 
-    /// A tool of the view by name.
+    /// Returns a tool of the view by name.
     pub fn get(&self, name: &str) -> Option<RegisteredTool> {
         self.snapshot().get(name).cloned()
     }
 
-    /// The tools of the view, sorted by name.
+    /// Returns the tools of the view, sorted by name.
     pub fn list(&self) -> Vec<RegisteredTool> {
         self.snapshot().tools().to_vec()
     }
 
-    /// What a model is told of the tools of the view.
+    /// Returns the definitions that a model receives.
     pub fn definitions(&self) -> Arc<[Tool]> {
         self.snapshot().definitions()
     }
 
-    /// A part of this view.
+    /// Returns a narrower view: the tools of this view for which `keep` returns `true`.
     #[must_use]
     pub fn subset(&self, keep: impl Fn(&RegisteredTool) -> bool + Send + Sync + 'static) -> Self {
         let outer = Arc::clone(&self.keep);

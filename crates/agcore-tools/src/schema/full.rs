@@ -1,26 +1,40 @@
-//! Full JSON Schema validation. References to other documents are never followed.
+//! [`SchemaValidator`]: full JSON Schema validation. References to other documents are never followed.
 
 use std::fmt::Write as _;
 
-use agcore_chat::{SchemaCheck, SchemaViolation};
+use agcore_chat::{SchemaCheck, SchemaViolation, text::clip};
 use jsonschema::{
-    PatternOptions, Validator,
+    PatternOptions,
     paths::{Location, LocationSegment},
 };
 use serde_json::Value;
 
-use crate::{arguments::MESSAGE_BYTES, clip::clip};
+use crate::arguments::MESSAGE_BYTES;
 
-/// More violations than these help nobody.
-const MOST_VIOLATIONS: usize = 16;
+/// The number of violations that are reported; a model gains nothing from more.
+const MAX_VIOLATIONS: usize = 16;
 
-/// Checks values against JSON Schemas of any draft, for typed output of the cycle. References to other documents are
-/// never followed: a schema with one is a violation at its root.
+/// Checks values against JSON Schemas of any draft, for the typed output of the agent loop.
+///
+/// References to other documents are never followed: a schema that has one is reported as a violation at the root.
+///
+/// ```
+/// use agcore_chat::SchemaCheck;
+/// use agcore_tools::SchemaValidator;
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"days": {"type": "array", "items": {"minimum": 1}}}});
+/// let validator = SchemaValidator::new();
+/// assert!(validator.check(&schema, &json!({"days": [1, 2]})).is_ok());
+///
+/// let violations = validator.check(&schema, &json!({"days": [1, 0]})).unwrap_err();
+/// assert_eq!(violations[0].to_string(), "$.days[1]: 0 is less than the minimum of 1");
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SchemaValidator;
 
 impl SchemaValidator {
-    /// The validator.
+    /// Creates a validator.
     pub fn new() -> Self {
         Self
     }
@@ -28,23 +42,24 @@ impl SchemaValidator {
 
 impl SchemaCheck for SchemaValidator {
     fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-        match Compiled::new(schema) {
-            Ok(compiled) => compiled.check(value),
-            Err(why) => Err(vec![SchemaViolation::new(
+        match Validator::new(schema) {
+            Ok(validator) => validator.check(value),
+            Err(reason) => Err(vec![SchemaViolation::new(
                 "$",
-                format!("the schema itself is wrong: {why}"),
+                format!("the schema itself is invalid: {reason}"),
             )]),
         }
     }
 }
 
-/// A schema made ready.
+/// A compiled schema.
 #[derive(Debug)]
-pub(super) struct Compiled(Validator);
+pub(super) struct Validator(jsonschema::Validator);
 
-impl Compiled {
+impl Validator {
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
-        // Patterns come from tools' servers: the engine without backtracking takes linear time on any text.
+        // Schemas come from tool servers, patterns included: an engine without backtracking takes linear time on any
+        // input.
         let options = jsonschema::options()
             .offline()
             .with_pattern_options(PatternOptions::regex());
@@ -62,11 +77,11 @@ impl Compiled {
             let message = error.to_string();
             SchemaViolation::new(json_path(error.instance_path()), clip(&message, MESSAGE_BYTES))
         };
-        Err(self.0.iter_errors(value).take(MOST_VIOLATIONS).map(violation).collect())
+        Err(self.0.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect())
     }
 }
 
-/// Writes a location as `$.days[2].city`.
+/// Formats a location as `$.days[2].city`.
 fn json_path(location: &Location) -> String {
     let mut text = String::from("$");
     for segment in location {

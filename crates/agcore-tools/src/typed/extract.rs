@@ -1,4 +1,4 @@
-//! [`FromContext`]: what a typed tool's function may take beside its arguments.
+//! [`FromContext`]: parameters of a typed tool's function that are extracted from the context.
 
 use std::{any::type_name, fmt, ops::Deref, sync::Arc};
 
@@ -7,25 +7,84 @@ use crate::{
     error::{ToolError, ToolErrorKind},
 };
 
-/// Something that a typed tool's function takes from the context, beside its arguments.
+/// A parameter of a typed tool's function that is extracted from the context rather than given by the model.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::ToolCall;
+/// use agcore_tools::{FromContext, NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// /// The user that the run belongs to.
+/// struct User(String);
+///
+/// impl FromContext for User {
+///     fn check(context: &ToolContext) -> Result<(), ToolError> {
+///         Self::from_context(context).map(drop)
+///     }
+///
+///     fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
+///         let actor = context.actor().ok_or("no user is logged in")?;
+///         Ok(Self(actor.to_string()))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("whoami", "Returns the user.", |_: NoArguments, user: User| async move { Ok(user.0) }))?;
+///
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor("ann").build();
+/// let done = tools.invoke(ToolCall::function("call_1", "whoami", "{}"), &context).await;
+/// assert_eq!(done.result?.as_value(), Some(&"ann".into()));
+/// # Ok(())
+/// # }
+/// ```
 pub trait FromContext: Sized + Send {
-    /// Whether the context has it; asked when an executor is built.
+    /// Checks that the context contains the value. Called when an executor is built.
     ///
     /// # Errors
     /// What is missing.
     fn check(context: &ToolContext) -> Result<(), ToolError>;
 
-    /// Takes it.
+    /// Extracts the value.
     ///
     /// # Errors
     /// What is missing.
-    fn take(context: &ToolContext) -> Result<Self, ToolError>;
+    fn from_context(context: &ToolContext) -> Result<Self, ToolError>;
 }
 
-/// A value that the application put into the context with
-/// [`ToolContextBuilder::state`](crate::ToolContextBuilder::state).
+/// A value that the application added to the context with
+/// [`ToolContextBuilder::with_state`](crate::ToolContextBuilder::with_state).
 ///
-/// A tool that takes it cannot be given to a session whose context lacks it: building the executor fails.
+/// If the context lacks the value, building an executor for the tool fails.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{NoArguments, State, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+///
+/// struct Inventory {
+///     apples: u32,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("apples", "Counts apples.", |_: NoArguments, inventory: State<Inventory>| async move {
+///     Ok(inventory.apples)
+/// }))?;
+///
+/// let builder = ToolContext::builder(Arc::new(SystemClock::new()));
+/// assert!(tools.executor(builder.clone().build()).build().is_err());
+///
+/// let executor = tools.executor(builder.with_state(Inventory { apples: 3 }).build()).build()?;
+/// let call = ToolCall::function("call_1", "apples", "{}");
+/// assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::done("3"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct State<T>(pub Arc<T>);
 
 impl<T> Clone for State<T> {
@@ -57,7 +116,7 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
         }
     }
 
-    fn take(context: &ToolContext) -> Result<Self, ToolError> {
+    fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
         context.extension().map(Self).ok_or_else(missing::<T>)
     }
 }
@@ -66,20 +125,20 @@ fn missing<T>() -> ToolError {
     ToolError::new(
         ToolErrorKind::Config,
         format!(
-            "the context holds no {0}; add one with ToolContextBuilder::state::<{0}>",
+            "the context has no {0}; add one with ToolContextBuilder::with_state::<{0}>",
             type_name::<T>()
         ),
     )
-    .with_model_text("the tool is not set up correctly")
+    .with_model_text("the tool is not configured correctly")
 }
 
-/// The whole context.
+/// Extracts the whole context.
 impl FromContext for ToolContext {
     fn check(_: &ToolContext) -> Result<(), ToolError> {
         Ok(())
     }
 
-    fn take(context: &ToolContext) -> Result<Self, ToolError> {
+    fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
         Ok(context.clone())
     }
 }

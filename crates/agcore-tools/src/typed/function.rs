@@ -1,4 +1,4 @@
-//! [`ToolFunction`]: which async functions make a typed tool.
+//! [`ToolFunction`]: the async functions that [`typed()`](crate::typed()) accepts.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -10,20 +10,21 @@ use crate::{
     output::{IntoToolOutput, ToolOutput},
 };
 
-/// An async function that makes a typed tool: its first argument is the tool's arguments, up to four more come
-/// [from the context](FromContext); it gives back `Result<R, ToolError>`, `R` a [`ToolOutput`] or anything
-/// serializable.
+/// An async function that [`typed()`](crate::typed()) can turn into a tool.
 ///
-/// Implemented for all such functions and closures; not meant to be implemented elsewhere.
+/// The first parameter is the tool's arguments, up to four more are [extracted from the context](FromContext). The function
+/// returns `Result<R, ToolError>`, where `R` is a [`ToolOutput`] or any type that implements `Serialize`.
+///
+/// Implemented for all such functions and closures. Not meant to be implemented for other types.
 pub trait ToolFunction<Marker>: Send + Sync + 'static {
-    /// The tool's arguments.
+    /// The type of the tool's arguments.
     type Arguments: DeserializeOwned + JsonSchema + Send;
 
-    /// Whether the context has all that the function takes.
+    /// Checks that the context contains everything the function extracts from it.
     ///
     /// # Errors
     /// What is missing.
-    fn check(context: &ToolContext) -> Result<(), ToolError>;
+    fn check_context(context: &ToolContext) -> Result<(), ToolError>;
 
     /// Calls the function.
     fn call(
@@ -45,13 +46,13 @@ macro_rules! tool_function {
         {
             type Arguments = A;
 
-            fn check(_context: &ToolContext) -> Result<(), ToolError> {
+            fn check_context(_context: &ToolContext) -> Result<(), ToolError> {
                 $($part::check(_context)?;)*
                 Ok(())
             }
 
             async fn call(&self, arguments: A, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-                let future = self(arguments, $($part::take(_context)?),*);
+                let future = self(arguments, $($part::from_context(_context)?),*);
                 future.await?.into_output()
             }
         }

@@ -1,57 +1,57 @@
-//! Every decision and every end is told to the sink.
+//! Audit: every decision and every end of a call is recorded.
 
 use std::sync::{Arc, Mutex};
 
 use agcore_tools::{Approval, AuditRecord, AuditSink, Permission, PermissionRules, Rule, RuleState, ToolPolicy};
 use serde_json::{Value, json};
 
-use crate::support::{Echo, Scripted, context_builder, registry, reports, settle, work};
+use crate::support::{Echo, ScriptedApprover, context_builder, registry, reports, settle, work};
 
 #[derive(Default)]
-struct Kept(Mutex<Vec<Value>>);
+struct RecordingSink(Mutex<Vec<Value>>);
 
-impl AuditSink for Kept {
+impl AuditSink for RecordingSink {
     fn record(&self, record: &AuditRecord<'_>) {
         self.0.lock().unwrap().push(serde_json::to_value(record).unwrap());
     }
 }
 
-impl Kept {
-    /// Outcome, decider and verdict of decisions; the error of ends.
-    fn short(&self) -> Vec<String> {
+impl RecordingSink {
+    /// Returns the outcome, decider and verdict of each decision, and the error of each end.
+    fn summaries(&self) -> Vec<String> {
         let records = self.0.lock().unwrap();
         let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-        let short = |record: &Value| match record["event"].as_str() {
+        let summary = |record: &Value| match record["event"].as_str() {
             Some("decided") => ["outcome", "decider", "verdict"]
                 .map(|key| word(&record[key]))
                 .join(" "),
             _ => format!("finished {}", word(&record["error"])),
         };
-        records.iter().map(short).collect()
+        records.iter().map(summary).collect()
     }
 }
 
-async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&str]) -> Arc<Kept> {
-    let sink = Arc::new(Kept::default());
+async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&str]) -> Arc<RecordingSink> {
+    let sink = Arc::new(RecordingSink::default());
     let mut policy = ToolPolicy::new(rules);
     if let Some(answer) = answer {
-        policy = policy.with_approver(Scripted::new([answer]));
+        policy = policy.with_approver(ScriptedApprover::new([answer]));
     }
-    let context = context_builder().actor("ann").trace_id("trace").build();
-    let tools = registry([Echo::new("t").needs([Permission::Write])]);
+    let context = context_builder().with_actor("ann").with_trace_id("trace").build();
+    let tools = registry([Echo::new("t").with_permissions([Permission::Write])]);
     let executor = tools
         .executor(context)
-        .policy(policy)
-        .audit(sink.clone())
+        .with_policy(policy)
+        .with_audit(sink.clone())
         .build()
         .unwrap();
     settle(&executor, "t", json!({"x": 1})).await;
-    assert_eq!(sink.short(), expected);
+    assert_eq!(sink.summaries(), expected);
     sink
 }
 
 #[tokio::test]
-async fn who_what_when_why_and_which_rule() {
+async fn records_who_decided_what_and_why() {
     let rule = |state| PermissionRules::default().with_rule(Rule::tool(state, "t").with_name("r"));
     let sink = check(rule(RuleState::Allow), None, &["allowed rules allow", "finished -"]).await;
     let mut record = sink.0.lock().unwrap().remove(0);
@@ -82,30 +82,36 @@ async fn who_what_when_why_and_which_rule() {
 }
 
 #[tokio::test]
-async fn a_grant_is_named_as_the_decider() {
-    let sink = Arc::new(Kept::default());
+async fn records_a_grant_as_the_decider() {
+    let sink = Arc::new(RecordingSink::default());
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "t"));
-    let policy = ToolPolicy::new(rules).with_approver(Scripted::new([Approval::session()]));
-    let executor = crate::support::executor_of([Echo::new("t")])
-        .policy(policy)
-        .audit(sink.clone())
+    let policy = ToolPolicy::new(rules).with_approver(ScriptedApprover::new([Approval::session()]));
+    let executor = crate::support::executor_for([Echo::new("t")])
+        .with_policy(policy)
+        .with_audit(sink.clone())
         .build()
         .unwrap();
     settle(&executor, "t", json!({})).await;
     settle(&executor, "t", json!({})).await;
     assert_eq!(
-        sink.short(),
+        sink.summaries(),
         ["allowed person ask", "finished -", "allowed grant ask", "finished -"]
     );
 }
 
 #[tokio::test]
-async fn a_whole_reply_is_decided_before_any_of_it_runs() {
-    let sink = Arc::new(Kept::default());
-    let tools = registry([Echo::new("t").needs([Permission::Write])]);
+async fn decides_all_calls_of_a_reply_before_the_first_one_runs() {
+    let sink = Arc::new(RecordingSink::default());
+    let tools = registry([Echo::new("t").with_permissions([Permission::Write])]);
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, "t"));
-    let executor = tools.executor(context_builder().build()).policy(ToolPolicy::new(rules));
-    let executor = executor.audit(sink.clone()).most_at_a_time(2).build().unwrap();
+    let executor = tools
+        .executor(context_builder().build())
+        .with_policy(ToolPolicy::new(rules));
+    let executor = executor
+        .with_audit(sink.clone())
+        .with_max_concurrency(2)
+        .build()
+        .unwrap();
     let ids = ["a", "b", "c"];
     reports(&executor, ids.map(|id| work(id, "t", &json!({}))).into()).await;
     let records = sink.0.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Tools and models that misbehave: what the model is told, and what the operator sees.
+//! Misbehaving tools and models: what the model and the operator get to see.
 
 use std::time::Duration;
 
@@ -7,7 +7,9 @@ use agcore_tools::{BaseTool, NoArguments, ToolContext, ToolError, ToolErrorKind,
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{Echo, call, context, error_text, executor_of, fatal_text, registry, reports, settle, text, work};
+use crate::support::{
+    Echo, call, context, error_text, executor_for, fatal_text, registry, reports, settle, text, work,
+};
 
 fn panics() -> impl BaseTool + 'static {
     typed("panics", "Panics.", |_: NoArguments| async move {
@@ -22,24 +24,24 @@ fn hangs() -> impl BaseTool + 'static {
     })
 }
 
-/// What an operator sees of a call: the error as the application's own call gets it.
-async fn operator_sees(tools: &ToolRegistry, name: &str, arguments: &str) -> ToolError {
+/// Runs a call as the application would and returns its error, which is what the operator sees.
+async fn operator_error(tools: &ToolRegistry, name: &str, arguments: &str) -> ToolError {
     let invocation = tools
         .invoke(ToolCall::function("call", name, arguments), &context())
         .await;
-    invocation.result.expect_err("it fails")
+    invocation.result.expect_err("the call fails")
 }
 
 #[tokio::test]
-async fn a_panic() {
+async fn a_panic_is_an_error_result() {
     let tools = registry([panics()]);
     let executor = tools.executor(context()).build().unwrap();
-    let told = error_text(&settle(&executor, "panics", json!({})).await);
+    let shown = error_text(&settle(&executor, "panics", json!({})).await);
     assert_eq!(
-        told,
-        "panics failed because of a fault in the tool itself; go on without it"
+        shown,
+        "panics failed because of a bug in the tool itself; continue without it"
     );
-    let error = operator_sees(&tools, "panics", "{}").await;
+    let error = operator_error(&tools, "panics", "{}").await;
     assert_eq!(error.kind(), ToolErrorKind::ExecutionFailed);
     assert_eq!(
         error.to_string(),
@@ -49,37 +51,39 @@ async fn a_panic() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hang() {
+async fn a_tool_that_never_returns_times_out() {
     let tools = registry([hangs()]);
     let executor = tools.executor(context()).build().unwrap();
     let (outcome, duration) = executor.settle(work("call", "hangs", &json!({}))).await;
-    let expected = "hangs did not end within 60s and was stopped; its effects, if any, are unknown";
+    let expected = "hangs did not finish within 60s and was stopped; its effects, if any, are unknown";
     assert_eq!(error_text(&outcome), expected);
     assert_eq!(duration, Duration::from_secs(60));
-    assert_eq!(operator_sees(&tools, "hangs", "{}").await.to_string(), expected);
+    assert_eq!(operator_error(&tools, "hangs", "{}").await.to_string(), expected);
 }
 
 #[tokio::test]
-async fn ten_megabytes() {
+async fn a_result_of_ten_megabytes_is_truncated() {
     let floods = typed("floods", "Floods.", |_: NoArguments| async move {
         Ok("é".repeat(5 * 1024 * 1024))
     });
-    let executor = executor_of([floods]).build().unwrap();
-    let told = text(&settle(&executor, "floods", json!({})).await);
-    let (shown, note) = told.split_once('\n').unwrap();
-    assert_eq!(shown, "é".repeat(65_536 / 2));
+    let executor = executor_for([floods]).build().unwrap();
+    let shown = text(&settle(&executor, "floods", json!({})).await);
+    assert!(shown.len() <= 65_536, "{}", shown.len());
+    let (kept, note) = shown.split_once('\n').unwrap();
+    // 71 bytes are reserved for the note, and 65 465 is in the middle of a character.
+    assert_eq!(kept, "é".repeat(65_464 / 2));
     assert_eq!(
         note,
-        "[cut here: the first 65536 of 10485760 bytes; ask for less at a time]"
+        "[truncated: the first 65464 of 10485760 bytes; request less at a time]"
     );
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_json_object() {
+async fn rejects_arguments_that_are_not_a_json_object() {
     let tool = Echo::new("t");
     let tools = registry([tool.clone()]);
     let executor = tools.executor(context()).build().unwrap();
-    for (arguments, why) in [
+    for (arguments, reason) in [
         (
             r#"{"a": "#,
             "$: the arguments of t are not valid JSON: EOF while parsing a value at line 1 column 6; send one JSON object",
@@ -90,10 +94,10 @@ async fn arguments_that_are_no_json_object() {
             "$: the arguments of t are a string, but must be one JSON object",
         ),
     ] {
-        let expected = format!("invalid arguments for t: {why}");
+        let expected = format!("invalid arguments for t: {reason}");
         let work = ToolWork::new(ToolCall::function("call", "t", arguments));
         assert_eq!(error_text(&executor.settle(work).await.0), expected);
-        assert_eq!(operator_sees(&tools, "t", arguments).await.to_string(), expected);
+        assert_eq!(operator_error(&tools, "t", arguments).await.to_string(), expected);
     }
     let free = ToolWork::new(ToolCall::custom("call", "t", "text"));
     assert!(error_text(&executor.settle(free).await.0).contains("free text"));
@@ -101,8 +105,8 @@ async fn arguments_that_are_no_json_object() {
 }
 
 #[tokio::test]
-async fn empty_and_missing_arguments_are_an_empty_object() {
-    let executor = executor_of([Echo::new("t")]).build().unwrap();
+async fn treats_empty_and_missing_arguments_as_an_empty_object() {
+    let executor = executor_for([Echo::new("t")]).build().unwrap();
     for arguments in ["", "  ", "null", "{}"] {
         let work = ToolWork::new(ToolCall::function("call", "t", arguments));
         assert_eq!(text(&executor.settle(work).await.0), "{}", "{arguments:?}");
@@ -110,40 +114,40 @@ async fn empty_and_missing_arguments_are_an_empty_object() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there() {
-    let executor = executor_of([Echo::new("fs_read"), Echo::new("fs_write"), Echo::new("mail")])
+async fn an_unknown_tool_is_an_error_with_suggestions() {
+    let executor = executor_for([Echo::new("fs_read"), Echo::new("fs_write"), Echo::new("mail")])
         .build()
         .unwrap();
-    let told = error_text(&settle(&executor, "weather", json!({})).await);
+    let shown = error_text(&settle(&executor, "weather", json!({})).await);
     assert_eq!(
-        told,
-        r#"there is no tool named "weather"; use only the tools that were given"#
+        shown,
+        r#"there is no tool named "weather"; use only the tools you were given"#
     );
-    let told = error_text(&settle(&executor, "fs.Read", json!({})).await);
-    assert_eq!(told, r#"there is no tool named "fs.Read"; did you mean fs_read?"#);
-    // Another name is another mistake, the same one once more ends the loop.
+    let shown = error_text(&settle(&executor, "fs.Read", json!({})).await);
+    assert_eq!(shown, r#"there is no tool named "fs.Read"; did you mean fs_read?"#);
+    // The first mistake with another name is an error result again; a repeated one ends the turn.
     let ended = settle(&executor, "fs.Read", json!({"x": 1})).await;
     assert!(
-        fatal_text(&ended).ends_with("(the model was told, and made the same call again)"),
+        fatal_text(&ended).ends_with("(the model was informed, and repeated the call)"),
         "{ended:?}"
     );
     executor.session().begin_turn();
     assert!(
         matches!(settle(&executor, "fs.Read", json!({})).await, ToolOutcome::Done(_)),
-        "told again in a new turn"
+        "a new turn starts without known refusals"
     );
 }
 
 #[tokio::test]
-async fn a_hostile_name_does_not_fill_the_message() {
-    let executor = executor_of([Echo::new("t")]).build().unwrap();
-    let told = error_text(&settle(&executor, &"x".repeat(1_000_000), json!({})).await);
-    assert!(told.len() < 300, "{}", told.len());
+async fn quotes_a_long_tool_name_only_in_part() {
+    let executor = executor_for([Echo::new("t")]).build().unwrap();
+    let shown = error_text(&settle(&executor, &"x".repeat(1_000_000), json!({})).await);
+    assert!(shown.len() < 300, "{}", shown.len());
 }
 
 #[tokio::test]
-async fn the_same_mistake_twice_in_one_reply_is_one_mistake() {
-    let executor = executor_of([Echo::new("t")]).build().unwrap();
+async fn a_repeated_mistake_within_one_reply_is_not_fatal() {
+    let executor = executor_for([Echo::new("t")]).build().unwrap();
     let reports = reports(
         &executor,
         vec![work("1", "gone", &json!({})), work("2", "gone", &json!({}))],
@@ -159,7 +163,7 @@ async fn the_same_mistake_twice_in_one_reply_is_one_mistake() {
 }
 
 #[tokio::test]
-async fn a_broken_way_to_the_tool_ends_the_loop() {
+async fn a_failed_transport_is_fatal() {
     for kind in [
         ToolErrorKind::Transport,
         ToolErrorKind::Protocol,
@@ -170,7 +174,7 @@ async fn a_broken_way_to_the_tool_ends_the_loop() {
         let broken = typed("broken", "Is broken.", move |_: NoArguments| async move {
             Err::<u8, _>(ToolError::new(kind, "the pipe is broken"))
         });
-        let executor = executor_of([broken]).build().unwrap();
+        let executor = executor_for([broken]).build().unwrap();
         assert_eq!(
             fatal_text(&settle(&executor, "broken", json!({})).await),
             "the pipe is broken",
@@ -179,32 +183,32 @@ async fn a_broken_way_to_the_tool_ends_the_loop() {
     }
 }
 
-/// A custom reader of arguments that panics: outside of the tool's own future when a person is to be asked.
+/// Arguments whose deserialization panics. If a person is asked, that happens outside the future of the tool.
 #[derive(schemars::JsonSchema)]
-struct Explosive {}
+struct PanickingArguments {}
 
-impl<'de> Deserialize<'de> for Explosive {
+impl<'de> Deserialize<'de> for PanickingArguments {
     fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         panic!("boom")
     }
 }
 
 #[tokio::test]
-async fn a_panic_while_arguments_are_read_harms_nobody_else() {
+async fn a_panic_while_parsing_arguments_does_not_affect_other_calls() {
     use agcore_tools::{Approval, PermissionRules, Rule, RuleState, ToolPolicy};
 
-    use crate::support::Scripted;
+    use crate::support::ScriptedApprover;
 
-    let explosive = typed("explosive", "Explodes.", |_: Explosive| async move { Ok(1) });
+    let panicking = typed("panicking", "Panics.", |_: PanickingArguments| async move { Ok(1) });
     let tools = ToolRegistry::new();
-    tools.register(explosive).unwrap();
+    tools.register(panicking).unwrap();
     tools.register(Echo::new("t")).unwrap();
-    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "explosive"));
-    let policy = ToolPolicy::new(rules).with_approver(Scripted::new([Approval::once()]));
-    let executor = tools.executor(context()).policy(policy).build().unwrap();
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "panicking"));
+    let policy = ToolPolicy::new(rules).with_approver(ScriptedApprover::new([Approval::once()]));
+    let executor = tools.executor(context()).with_policy(policy).build().unwrap();
     let reports = reports(
         &executor,
-        vec![work("1", "explosive", &json!({})), work("2", "t", &json!({}))],
+        vec![work("1", "panicking", &json!({})), work("2", "t", &json!({}))],
     )
     .await;
     let ends: Vec<_> = reports
@@ -214,24 +218,24 @@ async fn a_panic_while_arguments_are_read_harms_nobody_else() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let of = |id: &str| ends.iter().find(|(call, _)| **call == *id).unwrap().1;
-    assert!(error_text(of("1")).contains("fault in the tool itself"));
-    assert_eq!(text(of("2")), "{}");
+    let outcome = |id: &str| ends.iter().find(|(call, _)| **call == *id).unwrap().1;
+    assert!(error_text(outcome("1")).contains("a bug in the tool itself"));
+    assert_eq!(text(outcome("2")), "{}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_and_a_panicking_neighbour_harm_nobody() {
+async fn a_slow_and_a_panicking_tool_do_not_affect_other_calls() {
     let tools = ToolRegistry::new();
     tools.register(panics()).unwrap();
     tools.register(hangs()).unwrap();
     tools.register(Echo::new("t")).unwrap();
     let calls = ["panics", "hangs", "t"].map(|name| call(name, name, &json!({})));
-    let quick = agcore_tools::InvokeOptions::new().with_timeout(Some(Duration::from_millis(1)));
+    let options = agcore_tools::InvokeOptions::new().with_timeout(Some(Duration::from_millis(1)));
     let context: ToolContext = context();
-    let done = tools.invoke_all(calls, &context, quick).await;
+    let done = tools.invoke_all(calls, &context, options).await;
     let kinds: Vec<_> = done
         .iter()
-        .map(|one| one.result.as_ref().err().map(ToolError::kind))
+        .map(|call| call.result.as_ref().err().map(ToolError::kind))
         .collect();
     assert_eq!(
         kinds,

@@ -1,4 +1,4 @@
-//! Many calls side by side: order, exclusivity, bounds, cancellation.
+//! Many calls side by side: order, exclusivity, limits, cancellation.
 
 use std::{
     collections::HashMap,
@@ -21,59 +21,59 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{call, context, context_builder, fatal_text, registry, reports, work};
 
-/// Who runs at this moment, and whether they may.
+/// Tracks which tools run and checks that they may run side by side.
 #[derive(Default)]
-struct Floor {
+struct Monitor {
     running: Mutex<HashMap<&'static str, usize>>,
-    most: AtomicUsize,
-    begun: AtomicUsize,
-    /// A panic in a tool would be caught, so that what went wrong is kept here.
-    broken: Mutex<Vec<String>>,
+    max_running: AtomicUsize,
+    started: AtomicUsize,
+    /// Violations are collected, because the panic of an assertion inside a tool would be caught.
+    violations: Mutex<Vec<String>>,
 }
 
-impl Floor {
+impl Monitor {
     fn enter(&self, tool: &'static str) {
-        self.begun.fetch_add(1, SeqCst);
+        self.started.fetch_add(1, SeqCst);
         let mut running = self.running.lock().unwrap();
         *running.entry(tool).or_default() += 1;
         let all: usize = running.values().sum();
-        self.most.fetch_max(all, SeqCst);
-        let of = |name: &str| running.get(name).copied().unwrap_or_default();
-        let alone = of("delete") == 0 || all == 1;
-        let keys = of("key_a") <= 1 && of("key_b") + of("key_b_too") <= 1;
+        self.max_running.fetch_max(all, SeqCst);
+        let count = |name: &str| running.get(name).copied().unwrap_or_default();
+        let alone = count("delete") == 0 || all == 1;
+        let keys = count("key_a") <= 1 && count("key_b") + count("key_b_too") <= 1;
         if !(alone && keys) {
-            self.broken.lock().unwrap().push(format!("{running:?}"));
+            self.violations.lock().unwrap().push(format!("{running:?}"));
         }
     }
 
-    /// Whether exclusivity held all the time, and nobody is left.
+    /// Asserts that exclusivity was never violated and that no call is still running.
     #[track_caller]
     fn check(&self) {
-        assert_eq!(*self.broken.lock().unwrap(), [""; 0], "side by side");
-        assert_eq!(self.now(), 0, "left running");
+        assert_eq!(*self.violations.lock().unwrap(), [""; 0], "ran side by side");
+        assert_eq!(self.running(), 0, "still running");
     }
 
-    fn now(&self) -> usize {
+    fn running(&self) -> usize {
         self.running.lock().unwrap().values().sum()
     }
 }
 
-/// Leaves the floor, also when its call is dropped.
-struct Presence {
-    floor: Arc<Floor>,
+/// Marks a tool as running until dropped, even if its call is cancelled.
+struct RunningGuard {
+    monitor: Arc<Monitor>,
     tool: &'static str,
 }
 
-impl Drop for Presence {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
-        *self.floor.running.lock().unwrap().get_mut(self.tool).unwrap() -= 1;
+        *self.monitor.running.lock().unwrap().get_mut(self.tool).unwrap() -= 1;
     }
 }
 
 #[derive(Clone)]
 struct Worker {
     name: &'static str,
-    floor: Arc<Floor>,
+    monitor: Arc<Monitor>,
     parameters: Value,
 }
 
@@ -84,7 +84,7 @@ impl BaseTool for Worker {
     }
 
     fn description(&self) -> &str {
-        "Works for some milliseconds."
+        "Works for a few milliseconds."
     }
 
     fn parameters(&self) -> &Value {
@@ -102,9 +102,9 @@ impl BaseTool for Worker {
     }
 
     async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        self.floor.enter(self.name);
-        let _here = Presence {
-            floor: self.floor.clone(),
+        self.monitor.enter(self.name);
+        let _guard = RunningGuard {
+            monitor: self.monitor.clone(),
             tool: self.name,
         };
         let millis = arguments["millis"].as_u64().unwrap();
@@ -115,17 +115,17 @@ impl BaseTool for Worker {
 
 const NAMES: [&str; 6] = ["read", "delete", "key_a", "key_b", "key_b_too", "plain"];
 
-fn workers(floor: &Arc<Floor>) -> ToolRegistry {
+fn workers(monitor: &Arc<Monitor>) -> ToolRegistry {
     let worker = |name| Worker {
         name,
-        floor: floor.clone(),
+        monitor: monitor.clone(),
         parameters: json!({"type": "object"}),
     };
     registry(NAMES.map(worker))
 }
 
-/// A thousand calls, mixed by a small fixed generator.
-fn thousand() -> Vec<ToolWork> {
+/// A thousand mixed calls from a pseudorandom generator with a fixed seed.
+fn thousand_calls() -> Vec<ToolWork> {
     let mut seed = 7_u64;
     let mut random = move |below: u64| {
         seed = seed
@@ -152,10 +152,10 @@ fn thousand() -> Vec<ToolWork> {
 
 #[tokio::test(start_paused = true)]
 async fn a_thousand_mixed_calls_keep_order_and_exclusivity() {
-    let floor = Arc::new(Floor::default());
-    let tools = workers(&floor);
-    let calls = thousand().into_iter().map(|work| work.call);
-    let options = InvokeOptions::new().with_most_at_a_time(32);
+    let monitor = Arc::new(Monitor::default());
+    let tools = workers(&monitor);
+    let calls = thousand_calls().into_iter().map(|work| work.call);
+    let options = InvokeOptions::new().with_max_concurrency(32);
     let done = tools.invoke_all(calls, &context(), options).await;
     assert_eq!(done.len(), 1000);
     for (number, invocation) in done.iter().enumerate() {
@@ -166,16 +166,16 @@ async fn a_thousand_mixed_calls_keep_order_and_exclusivity() {
             invocation.input["millis"].as_u64()
         );
     }
-    let most = floor.most.load(SeqCst);
-    assert!(most > 4 && most <= 32, "{most} at a time");
-    floor.check();
+    let running = monitor.max_running.load(SeqCst);
+    assert!(running > 4 && running <= 32, "{running} at a time");
+    monitor.check();
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_executors_stream_settles_each_call_once() {
-    let floor = Arc::new(Floor::default());
-    let executor = workers(&floor).executor(context()).build().unwrap();
-    let mut settled: Vec<_> = reports(&executor, thousand())
+async fn the_stream_of_an_executor_settles_each_call_once() {
+    let monitor = Arc::new(Monitor::default());
+    let executor = workers(&monitor).executor(context()).build().unwrap();
+    let mut settled: Vec<_> = reports(&executor, thousand_calls())
         .await
         .into_iter()
         .map(|report| match report {
@@ -193,32 +193,32 @@ async fn an_executors_stream_settles_each_call_once() {
     settled.sort();
     settled.dedup();
     assert_eq!(settled.len(), 1000);
-    floor.check();
+    monitor.check();
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_stream_gives_up_all_that_runs_and_all_that_waits() {
-    let floor = Arc::new(Floor::default());
-    let executor = workers(&floor).executor(context()).build().unwrap();
-    let mut stream = executor.execute(thousand());
+async fn dropping_the_stream_cancels_running_and_waiting_calls() {
+    let monitor = Arc::new(Monitor::default());
+    let executor = workers(&monitor).executor(context()).build().unwrap();
+    let mut stream = executor.execute(thousand_calls());
     for _ in 0..300 {
         stream.next().await.unwrap();
     }
-    let begun = floor.begun.load(SeqCst);
-    assert!((300..400).contains(&begun), "{begun}");
+    let started = monitor.started.load(SeqCst);
+    assert!((300..400).contains(&started), "{started}");
     drop(stream);
     tokio::time::sleep(Duration::from_secs(60)).await;
-    floor.check();
-    assert_eq!(floor.begun.load(SeqCst), begun);
+    monitor.check();
+    assert_eq!(monitor.started.load(SeqCst), started);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_runs_token_ends_all_calls_and_each_still_settles() {
-    let floor = Arc::new(Floor::default());
+async fn cancelling_the_run_settles_every_call_as_cancelled() {
+    let monitor = Arc::new(Monitor::default());
     let token = CancellationToken::new();
-    let context = context_builder().cancellation(token.clone()).build();
-    let executor = workers(&floor).executor(context).build().unwrap();
-    let mut stream = executor.execute(thousand());
+    let context = context_builder().with_cancellation(token.clone()).build();
+    let executor = workers(&monitor).executor(context).build().unwrap();
+    let mut stream = executor.execute(thousand_calls());
     let mut cancelled = 0;
     for settled in 0..1000 {
         if settled == 300 {
@@ -234,46 +234,46 @@ async fn the_runs_token_ends_all_calls_and_each_still_settles() {
     }
     assert_eq!(cancelled, 660);
     assert!(stream.next().await.is_none());
-    floor.check();
-    assert!(floor.begun.load(SeqCst) < 400, "what had not begun never begins");
+    monitor.check();
+    assert!(monitor.started.load(SeqCst) < 400, "waiting calls must not start");
 }
 
-/// The key holds in all of the registry, not only among the calls of one reply.
+/// A concurrency key applies across the whole registry, not only within one reply.
 #[tokio::test(start_paused = true)]
-async fn two_sessions_share_a_key() {
-    let floor = Arc::new(Floor::default());
-    let tools = workers(&floor);
+async fn sessions_share_concurrency_keys() {
+    let monitor = Arc::new(Monitor::default());
+    let tools = workers(&monitor);
     let session = || tools.executor(context()).build().unwrap();
     let (first, second) = (session(), session());
     let calls = |id: &str| vec![work(id, "key_b", &json!({"number": 1, "millis": 5})); 20];
     let (one, two) = tokio::join!(reports(&first, calls("x")), reports(&second, calls("y")));
-    assert_eq!((one.len(), two.len(), floor.begun.load(SeqCst)), (20, 20, 40));
-    floor.check();
+    assert_eq!((one.len(), two.len(), monitor.started.load(SeqCst)), (20, 20, 40));
+    monitor.check();
 }
 
 #[tokio::test(start_paused = true)]
-async fn never_more_at_a_time_than_allowed() {
-    let floor = Arc::new(Floor::default());
-    let tools = workers(&floor);
+async fn limits_the_number_of_running_calls() {
+    let monitor = Arc::new(Monitor::default());
+    let tools = workers(&monitor);
     let calls = (0..50).map(|number| call("c", "plain", &json!({"number": number, "millis": 3})));
     tools
-        .invoke_all(calls, &context(), InvokeOptions::new().with_most_at_a_time(4))
+        .invoke_all(calls, &context(), InvokeOptions::new().with_max_concurrency(4))
         .await;
-    assert_eq!(floor.most.load(SeqCst), 4);
+    assert_eq!(monitor.max_running.load(SeqCst), 4);
 }
 
-/// Tells ten steps and hands out one part.
+/// A tool that reports three steps and one part.
 #[derive(Clone)]
-struct Talker(Value);
+struct Reporter(Value);
 
 #[async_trait]
-impl BaseTool for Talker {
+impl BaseTool for Reporter {
     fn name(&self) -> &str {
-        "talker"
+        "reporter"
     }
 
     fn description(&self) -> &str {
-        "Talks."
+        "Reports progress."
     }
 
     fn parameters(&self) -> &Value {
@@ -282,31 +282,31 @@ impl BaseTool for Talker {
 
     async fn execute(&self, _: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         for step in 0..3 {
-            context.progress(Progress::of(f64::from(step), Some(3.0)));
+            context.report_progress(Progress::amount(f64::from(step), Some(3.0)));
             context.clock().sleep(Duration::from_millis(1)).await;
         }
-        context.part(json!("part"));
+        context.report_part(json!("part"));
         Ok("done".into())
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_comes_while_the_call_runs_and_before_its_end() {
-    let executor = registry([Talker(json!({"type": "object"}))])
+async fn progress_arrives_while_the_call_runs_and_before_its_end() {
+    let executor = registry([Reporter(json!({"type": "object"}))])
         .executor(context())
         .build()
         .unwrap();
-    let mut stream = executor.execute(vec![work("t", "talker", &json!({}))]);
+    let mut stream = executor.execute(vec![work("t", "reporter", &json!({}))]);
     let start = tokio::time::Instant::now();
     let first = stream.next().await.unwrap();
     assert_eq!(
         first,
         ToolReport::Progress {
             call_id: "t".into(),
-            progress: Progress::of(0.0, Some(3.0))
+            progress: Progress::amount(0.0, Some(3.0))
         }
     );
-    assert!(start.elapsed() < Duration::from_millis(1), "told at once");
+    assert!(start.elapsed() < Duration::from_millis(1), "reported immediately");
     let rest: Vec<_> = stream.collect().await;
     let kinds: Vec<_> = rest
         .iter()
@@ -319,37 +319,37 @@ async fn progress_comes_while_the_call_runs_and_before_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_of_the_applications_own_calls_goes_to_the_contexts_observer() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let keep = told.clone();
+async fn progress_of_the_applications_own_calls_reaches_the_observer_of_the_context() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sink = seen.clone();
     let context = context_builder()
-        .progress(move |id, _| keep.lock().unwrap().push(id.to_string()))
+        .with_progress(move |id, _| sink.lock().unwrap().push(id.to_string()))
         .build();
-    let tools = registry([Talker(json!({"type": "object"}))]);
-    tools.invoke(call("a", "talker", &json!({})), &context).await;
+    let tools = registry([Reporter(json!({"type": "object"}))]);
+    tools.invoke(call("a", "reporter", &json!({})), &context).await;
     tools
-        .invoke_all([call("b", "talker", &json!({}))], &context, InvokeOptions::new())
+        .invoke_all([call("b", "reporter", &json!({}))], &context, InvokeOptions::new())
         .await;
-    assert_eq!(*told.lock().unwrap(), ["a", "a", "a", "a", "b", "b", "b", "b"]);
+    assert_eq!(*seen.lock().unwrap(), ["a", "a", "a", "a", "b", "b", "b", "b"]);
 }
 
-/// A task that the tool has started tells something while the tool itself waits for ever.
+/// A task that the tool has spawned reports progress while the tool itself waits forever.
 #[tokio::test(start_paused = true)]
-async fn progress_from_elsewhere_wakes_the_reader() {
-    let tool = typed("t", "Starts a task.", |_: NoArguments, context: ToolContext| {
-        let teller = context.clone();
+async fn progress_from_a_spawned_task_wakes_the_reader() {
+    let tool = typed("t", "Spawns a task.", |_: NoArguments, context: ToolContext| {
+        let task_context = context.clone();
         tokio::spawn(async move {
-            teller.clock().sleep(Duration::from_millis(5)).await;
-            teller.progress(Progress::message("half"));
+            task_context.clock().sleep(Duration::from_millis(5)).await;
+            task_context.report_progress(Progress::message("half"));
         });
         std::future::pending::<Result<u8, ToolError>>()
     });
     let executor = registry([tool]).executor(context()).build().unwrap();
     let mut stream = executor.execute(vec![work("t", "t", &json!({}))]);
     let start = tokio::time::Instant::now();
-    let told = stream.next().await.unwrap();
+    let report = stream.next().await.unwrap();
     assert_eq!(
-        told,
+        report,
         ToolReport::Progress {
             call_id: "t".into(),
             progress: Progress::message("half")

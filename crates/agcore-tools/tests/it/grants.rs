@@ -1,60 +1,60 @@
-//! What a person has allowed: for the session, for good, for which arguments.
+//! Grants: for the session, permanent, and for certain arguments.
 
 use std::sync::Arc;
 
 use agcore_tools::{
-    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Rule, RuleState, SameArgument, ToolError,
+    Approval, Grant, GrantStore, GrantedArgument, InMemoryGrants, PermissionRules, Rule, RuleState, ToolError,
     ToolErrorKind, ToolPolicy, ToolSession,
     permission::{ArgumentTest, JsonPath},
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::support::{Echo, Scripted, error_text, executor_of, settle, text};
+use crate::support::{Echo, ScriptedApprover, error_text, executor_for, settle, text};
 
-fn asks_tool() -> PermissionRules {
+fn ask_about_tools() -> PermissionRules {
     PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "fs.*"))
 }
 
-fn asks_path() -> PermissionRules {
+fn ask_about_paths() -> PermissionRules {
     let etc = ArgumentTest::Within("/etc".into());
-    asks_tool().with_rule(Rule::argument(RuleState::Ask, "fs.*", "$.path", etc).unwrap())
+    ask_about_tools().with_rule(Rule::argument(RuleState::Ask, "fs.*", "$.path", etc).unwrap())
 }
 
-/// Makes the calls in one session; says at which of them a person was asked.
-async fn asked_at(rules: PermissionRules, answers: &[Approval], calls: &[(&str, Value)]) -> Vec<usize> {
-    let approver = Scripted::new(answers.to_vec());
+/// Runs the calls in one session and returns the indices of those a person was asked about.
+async fn asked_about(rules: PermissionRules, answers: &[Approval], calls: &[(&str, Value)]) -> Vec<usize> {
+    let approver = ScriptedApprover::new(answers.to_vec());
     let policy = ToolPolicy::new(rules).with_approver(approver.clone());
-    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")])
-        .policy(policy)
+    let executor = executor_for([Echo::new("fs.read"), Echo::new("fs.write")])
+        .with_policy(policy)
         .build()
         .unwrap();
     let mut asked = Vec::new();
-    for (place, (tool, arguments)) in calls.iter().enumerate() {
-        let before = approver.asked().len();
+    for (index, (tool, arguments)) in calls.iter().enumerate() {
+        let before = approver.requests().len();
         text(&settle(&executor, tool, arguments.clone()).await);
-        if approver.asked().len() > before {
-            asked.push(place);
+        if approver.requests().len() > before {
+            asked.push(index);
         }
     }
     asked
 }
 
 #[tokio::test]
-async fn a_grant_is_of_one_tool_whatever_its_arguments() {
+async fn a_grant_covers_one_tool_with_any_arguments() {
     let calls = [
         ("fs.read", json!({"path": "/a"})),
         ("fs.read", json!({"path": "/b"})),
         ("fs.write", json!({"path": "/a"})),
     ];
     let session = [Approval::session(), Approval::session()];
-    assert_eq!(asked_at(asks_tool(), &session, &calls).await, [0, 2]);
+    assert_eq!(asked_about(ask_about_tools(), &session, &calls).await, [0, 2]);
     let once = [Approval::once(), Approval::once(), Approval::once()];
-    assert_eq!(asked_at(asks_tool(), &once, &calls).await, [0, 1, 2]);
+    assert_eq!(asked_about(ask_about_tools(), &once, &calls).await, [0, 1, 2]);
 }
 
 #[tokio::test]
-async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
+async fn a_grant_for_a_tool_does_not_cover_an_argument_that_a_rule_asks_about() {
     let calls = [
         ("fs.read", json!({"path": "/tmp/a"})),
         ("fs.read", json!({"path": "/etc/passwd"})),
@@ -63,11 +63,11 @@ async fn a_yes_to_the_tool_is_no_yes_to_an_argument_that_a_rule_asks_about() {
         ("fs.read", json!({"path": "/tmp/b"})),
     ];
     let answers = [Approval::session(), Approval::session(), Approval::session()];
-    assert_eq!(asked_at(asks_path(), &answers, &calls).await, [0, 1, 3]);
+    assert_eq!(asked_about(ask_about_paths(), &answers, &calls).await, [0, 1, 3]);
 }
 
 #[tokio::test]
-async fn every_argument_that_rules_ask_about_must_be_granted() {
+async fn a_grant_must_name_every_argument_that_rules_ask_about() {
     let present = |path| Rule::argument(RuleState::Ask, "*", path, ArgumentTest::Present).unwrap();
     let rules = PermissionRules::default().with_rules([present("$.path"), present("$.mode")]);
     let calls = [
@@ -79,18 +79,19 @@ async fn every_argument_that_rules_ask_about_must_be_granted() {
         ("fs.read", json!({})),
     ];
     let answers = [Approval::session(), Approval::session(), Approval::once()];
-    assert_eq!(asked_at(rules, &answers, &calls).await, [0, 1, 3]);
+    assert_eq!(asked_about(rules, &answers, &calls).await, [0, 1, 3]);
 }
 
 #[tokio::test]
 async fn an_approver_may_widen_or_narrow_the_grant() {
     let grant = |path: &str| {
         let values = vec![json!(path)];
-        let mut same = SameArgument::of(JsonPath::new("$.path").unwrap(), &agcore_tools::Arguments::new());
-        same.values = values;
-        Grant::new("fs.read").with_argument(same)
+        let path = JsonPath::new("$.path").unwrap();
+        let mut argument = GrantedArgument::from_arguments(path, &agcore_tools::Arguments::new());
+        argument.values = values;
+        Grant::new("fs.read").with_argument(argument)
     };
-    let yes = |grant| Approval::Allow {
+    let allow = |grant| Approval::Allow {
         scope: agcore_chat::ApprovalScope::Session,
         arguments: None,
         grant: Some(grant),
@@ -100,34 +101,38 @@ async fn an_approver_may_widen_or_narrow_the_grant() {
         ("fs.read", json!({"path": "/a", "other": 1})),
         ("fs.read", json!({"path": "/b"})),
     ];
-    let answers = [yes(grant("/a")), Approval::once()];
-    assert_eq!(asked_at(asks_tool(), &answers, &calls).await, [0, 2]);
+    let answers = [allow(grant("/a")), Approval::once()];
+    assert_eq!(asked_about(ask_about_tools(), &answers, &calls).await, [0, 2]);
 }
 
 #[tokio::test]
-async fn for_good_holds_in_other_sessions_and_for_the_session_does_not() {
+async fn permanent_grants_apply_to_other_sessions_and_session_grants_do_not() {
     for (answer, asked_again) in [(Approval::always(), false), (Approval::session(), true)] {
         let store = Arc::new(InMemoryGrants::new());
         for first in [true, false] {
-            let approver = Scripted::new([answer.clone()]);
-            let policy = ToolPolicy::new(asks_tool())
+            let approver = ScriptedApprover::new([answer.clone()]);
+            let policy = ToolPolicy::new(ask_about_tools())
                 .with_approver(approver.clone())
                 .with_grants(store.clone());
-            let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
+            let executor = executor_for([Echo::new("fs.read")])
+                .with_policy(policy)
+                .build()
+                .unwrap();
             settle(&executor, "fs.read", json!({})).await;
-            assert_eq!(approver.asked().len() == 1, first || asked_again, "{answer:?}");
+            assert_eq!(approver.requests().len() == 1, first || asked_again, "{answer:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_session_survives_as_json_with_its_grants() {
+async fn a_session_round_trips_through_json_with_its_grants() {
     let session = ToolSession::new();
-    let policy = |answers: Vec<Approval>| ToolPolicy::new(asks_tool()).with_approver(Scripted::new(answers));
+    let policy =
+        |answers: Vec<Approval>| ToolPolicy::new(ask_about_tools()).with_approver(ScriptedApprover::new(answers));
     let executor = |session, answers| {
-        executor_of([Echo::new("fs.read")])
-            .policy(policy(answers))
-            .session(session)
+        executor_for([Echo::new("fs.read")])
+            .with_policy(policy(answers))
+            .with_session(session)
             .build()
             .unwrap()
     };
@@ -149,13 +154,13 @@ async fn a_session_survives_as_json_with_its_grants() {
     assert!(error_text(&denied).contains("no more"));
 }
 
-/// Without an approver nothing that asks may run, unless a person has allowed it before.
+/// Without an approver, a call that needs approval runs only if a grant covers it.
 #[tokio::test]
-async fn headless_denies_but_for_what_was_granted() {
-    let store = Arc::new(InMemoryGrants::with([Grant::new("fs.read")]));
-    let policy = ToolPolicy::new(asks_tool()).with_grants(store);
-    let executor = executor_of([Echo::new("fs.read"), Echo::new("fs.write")])
-        .policy(policy)
+async fn without_an_approver_only_granted_calls_run() {
+    let store = Arc::new(InMemoryGrants::from_iter([Grant::new("fs.read")]));
+    let policy = ToolPolicy::new(ask_about_tools()).with_grants(store);
+    let executor = executor_for([Echo::new("fs.read"), Echo::new("fs.write")])
+        .with_policy(policy)
         .build()
         .unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
@@ -163,12 +168,12 @@ async fn headless_denies_but_for_what_was_granted() {
 }
 
 #[tokio::test]
-async fn written_and_read_again() {
+async fn grants_round_trip_through_json() {
     let path = JsonPath::new("$.path").unwrap();
-    let same = SameArgument::of(path, &serde_json::from_value(json!({"path": "/a"})).unwrap());
-    let store = InMemoryGrants::with([Grant::new("a"), Grant::new("b").with_argument(same)]);
+    let argument = GrantedArgument::from_arguments(path, &serde_json::from_value(json!({"path": "/a"})).unwrap());
+    let store = InMemoryGrants::from_iter([Grant::new("a"), Grant::new("b").with_argument(argument)]);
     store.add(Grant::new("a")).await.unwrap();
-    assert_eq!(store.list().len(), 2, "the same yes is kept once");
+    assert_eq!(store.list().len(), 2, "duplicates are stored once");
     let json = store.to_json();
     let again = InMemoryGrants::from_json(&json).unwrap();
     assert_eq!(again.list(), store.list());
@@ -182,14 +187,14 @@ async fn written_and_read_again() {
 }
 
 #[test]
-fn corrupt_and_newer_grants_are_refused() {
-    for (text, why) in [
+fn rejects_corrupt_and_newer_grants() {
+    for (text, reason) in [
         ("", "EOF while parsing"),
         (r#"{"version": 1, "gra"#, "EOF while parsing"),
         ("[]", "they have no version; restore or remove them"),
         (
             r#"{"version": 2, "grants": []}"#,
-            "they are of version 2, this program knows 1; update it",
+            "they have version 2, but this program reads version 1; update the program",
         ),
         (
             r#"{"version": 1, "grants": [{"tool": "a", "path": "/"}]}"#,
@@ -197,20 +202,20 @@ fn corrupt_and_newer_grants_are_refused() {
         ),
         (
             r#"{"version": 1, "grants": [{"tool": "a", "arguments": [{"path": "x", "values": []}]}]}"#,
-            "must begin with $",
+            "must start with $",
         ),
     ] {
         let error = InMemoryGrants::from_json(text).expect_err(text);
         assert_eq!(error.kind(), ToolErrorKind::Config);
-        assert!(error.message().starts_with("the grants cannot be read: "), "{error}");
-        assert!(error.message().contains(why), "{text}: {error}");
+        assert!(error.message().starts_with("cannot read the grants: "), "{error}");
+        assert!(error.message().contains(reason), "{text}: {error}");
     }
 }
 
-struct Broken;
+struct BrokenStore;
 
 #[async_trait]
-impl GrantStore for Broken {
+impl GrantStore for BrokenStore {
     async fn find(&self, _: &str) -> Result<Vec<Grant>, ToolError> {
         Err(ToolError::failed("disk on fire"))
     }
@@ -221,14 +226,17 @@ impl GrantStore for Broken {
 }
 
 #[tokio::test]
-async fn a_broken_store_grants_nothing_and_stops_nobody() {
-    let approver = Scripted::new([Approval::always()]);
-    let policy = ToolPolicy::new(asks_tool())
+async fn a_broken_store_grants_nothing_and_blocks_no_call() {
+    let approver = ScriptedApprover::new([Approval::always()]);
+    let policy = ToolPolicy::new(ask_about_tools())
         .with_approver(approver.clone())
-        .with_grants(Arc::new(Broken));
-    let executor = executor_of([Echo::new("fs.read")]).policy(policy).build().unwrap();
+        .with_grants(Arc::new(BrokenStore));
+    let executor = executor_for([Echo::new("fs.read")])
+        .with_policy(policy)
+        .build()
+        .unwrap();
     text(&settle(&executor, "fs.read", json!({})).await);
-    // It could not be kept for good, but holds for this session.
+    // The grant could not be stored, but is valid for this session.
     text(&settle(&executor, "fs.read", json!({})).await);
-    assert_eq!(approver.asked().len(), 1);
+    assert_eq!(approver.requests().len(), 1);
 }

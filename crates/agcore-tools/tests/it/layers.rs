@@ -1,21 +1,21 @@
-//! Layers around a call: redaction, offloading, cutting, an application's own, and their order.
+//! Layers around a call: redaction, offloading, truncation, custom layers, and their order.
 
 use std::{borrow::Cow, sync::Arc};
 
-use agcore_chat::ContentPart;
+use agcore_chat::{ContentPart, ToolOutcome};
 use agcore_tools::{
-    NoArguments, PreparedCall, ToolError, ToolOutput,
-    layer::{Artifact, ArtifactStore, InMemoryArtifacts, Invoke, Layer, OffloadLayer, Redactor},
+    NoArguments, ToolError, ToolOutput,
+    layer::{Artifact, ArtifactStore, InMemoryArtifacts, Invoke, OffloadSettings, PreparedCall, Redactor},
     typed,
 };
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::support::{error_text, executor_of, settle, text};
+use crate::support::{error_text, executor_for, settle, text};
 
-struct NoKeys;
+struct KeyRedactor;
 
-impl Redactor for NoKeys {
+impl Redactor for KeyRedactor {
     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if text.contains("sk-123") {
             Cow::Owned(text.replace("sk-123", "[key]"))
@@ -25,31 +25,38 @@ impl Redactor for NoKeys {
     }
 }
 
-fn says(output: impl Fn() -> ToolOutput + Send + Sync + 'static) -> impl agcore_tools::BaseTool + 'static {
-    typed("says", "Says.", move |_: NoArguments| {
+/// A tool that returns this output.
+fn returns(output: impl Fn() -> ToolOutput + Send + Sync + 'static) -> impl agcore_tools::BaseTool + 'static {
+    typed("t", "Returns a fixed output.", move |_: NoArguments| {
         let output = output();
         async move { Ok(output) }
     })
 }
 
 #[tokio::test]
-async fn secrets_are_taken_out_of_all_text() {
-    let tool = says(|| {
+async fn removes_secrets_from_all_text() {
+    let tool = returns(|| {
         ToolOutput::content_and_value(
             vec![ContentPart::text("key sk-123"), ContentPart::text("none")],
             json!({"a": ["sk-123", 1], "b": {"c": "x sk-123"}}),
         )
         .with_metadata(json!("sk-123"))
     });
-    let executor = executor_of([tool]).redactor(Arc::new(NoKeys)).build().unwrap();
-    let outcome = settle(&executor, "says", json!({})).await;
+    let executor = executor_for([tool])
+        .with_redactor(Arc::new(KeyRedactor))
+        .build()
+        .unwrap();
+    let outcome = settle(&executor, "t", json!({})).await;
     assert!(!format!("{outcome:?}").contains("sk-123"), "{outcome:?}");
     assert_eq!(text(&outcome), "key [key]none");
 
     let fails = typed("fails", "Fails.", |_: NoArguments| async move {
         Err::<u8, _>("refused: sk-123".into())
     });
-    let executor = executor_of([fails]).redactor(Arc::new(NoKeys)).build().unwrap();
+    let executor = executor_for([fails])
+        .with_redactor(Arc::new(KeyRedactor))
+        .build()
+        .unwrap();
     assert_eq!(
         error_text(&settle(&executor, "fails", json!({})).await),
         "refused: [key]"
@@ -57,18 +64,18 @@ async fn secrets_are_taken_out_of_all_text() {
 }
 
 #[tokio::test]
-async fn large_results_are_kept_elsewhere_without_their_secrets() {
+async fn stores_large_results_without_their_secrets() {
     let store = Arc::new(InMemoryArtifacts::new());
-    let layer = OffloadLayer::new(store.clone()).with_over(20).with_preview(10);
-    let executor = executor_of([says(|| ToolOutput::text("sk-123 and thirty more bytes"))])
-        .redactor(Arc::new(NoKeys))
-        .offload(layer.clone())
+    let settings = OffloadSettings::new(store.clone()).with_threshold(20).with_preview(10);
+    let executor = executor_for([returns(|| ToolOutput::text("sk-123 and thirty more bytes"))])
+        .with_redactor(Arc::new(KeyRedactor))
+        .with_offload(settings.clone())
         .build()
         .unwrap();
-    let told = text(&settle(&executor, "says", json!({})).await);
+    let shown = text(&settle(&executor, "t", json!({})).await);
     assert_eq!(
-        told,
-        "[key] and \n[the first 10 of 27 bytes; the whole is kept as artifact-1]"
+        shown,
+        "[key] and \n[the first 10 of 27 bytes; the full result is stored as artifact-1]"
     );
     let artifact = store.get("artifact-1").unwrap();
     assert_eq!(
@@ -77,60 +84,80 @@ async fn large_results_are_kept_elsewhere_without_their_secrets() {
     );
     assert_eq!(
         (&*artifact.tool, &*artifact.call_id, &*artifact.session_id),
-        ("says", "call", "session")
+        ("t", "call", "session")
     );
     assert!(store.get("artifact-2").is_err());
 
-    // JSON values stay JSON while they are small, and are kept as JSON text when they are not.
+    // Small JSON values stay in the conversation, and large ones are stored as JSON text.
     let numbers: Vec<u32> = (0..20).collect();
-    for (count, kept) in [(3, false), (20, true)] {
+    for (count, stored) in [(3, false), (20, true)] {
         let value = json!(numbers[..count]);
-        let executor = executor_of([says(move || ToolOutput::value(value.clone()))]).offload(layer.clone());
-        let told = text(&settle(&executor.build().unwrap(), "says", json!({})).await);
-        assert_eq!(told.contains("artifact"), kept, "{told}");
+        let executor = executor_for([returns(move || ToolOutput::value(value.clone()))]).with_offload(settings.clone());
+        let shown = text(&settle(&executor.build().unwrap(), "t", json!({})).await);
+        assert_eq!(shown.contains("artifact"), stored, "{shown}");
     }
     assert_eq!(store.get("artifact-2").unwrap().media_type, "application/json");
 }
 
-struct Full;
+struct FullStore;
 
 #[async_trait]
-impl ArtifactStore for Full {
+impl ArtifactStore for FullStore {
     async fn put(&self, _: &Artifact) -> Result<String, ToolError> {
         Err(ToolError::failed("disk full"))
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_cut() {
-    let layer = OffloadLayer::new(Arc::new(Full)).with_over(20);
-    let executor = executor_of([says(|| ToolOutput::text("x".repeat(50)))])
-        .offload(layer)
-        .max_result_bytes(30)
+async fn truncates_results_that_cannot_be_stored() {
+    let settings = OffloadSettings::new(Arc::new(FullStore)).with_threshold(20);
+    let executor = executor_for([returns(|| ToolOutput::text("x".repeat(200)))])
+        .with_offload(settings)
+        .with_max_result_bytes(100)
         .build()
         .unwrap();
-    let told = text(&settle(&executor, "says", json!({})).await);
+    let shown = text(&settle(&executor, "t", json!({})).await);
     assert_eq!(
-        told,
+        shown,
         format!(
-            "{}\n[cut here: the first 30 of 50 bytes; ask for less at a time]",
-            "x".repeat(30)
+            "{}\n[truncated: the first 36 of 200 bytes; request less at a time]",
+            "x".repeat(36)
         )
     );
 }
 
-/// Adds a letter to the text, to show the order.
-struct Letter(char);
-struct Lettered<S>(S, char);
-
-impl<S: Invoke> Layer<S> for Letter {
-    type Invoke = Lettered<S>;
-    fn layer(&self, inner: S) -> Lettered<S> {
-        Lettered(inner, self.0)
+#[tokio::test]
+async fn no_text_exceeds_the_limit() {
+    let long = || "x".repeat(1_000);
+    let content = move || vec![ContentPart::text(long()), ContentPart::text(long())];
+    type Output = fn() -> Result<ToolOutput, ToolError>;
+    let outputs: [(&str, Output); 5] = [
+        ("text", || Ok("x".repeat(1_000).into())),
+        ("value", || Ok(json!(["x".repeat(1_000)]).into())),
+        ("divert", || Ok(ToolOutput::divert("x".repeat(1_000), json!(null)))),
+        ("error", || Err("x".repeat(1_000).into())),
+        ("denied", || Err(ToolError::denied_by_person("t", &"x".repeat(1_000)))),
+    ];
+    for (name, output) in outputs {
+        let tool = typed("t", "Returns or fails.", move |_: NoArguments| async move { output() });
+        let executor = executor_for([tool]).with_max_result_bytes(100).build().unwrap();
+        let length = match settle(&executor, "t", json!({})).await {
+            ToolOutcome::Done(result) => result.content.text().len(),
+            ToolOutcome::Divert { content, .. } => content.text().len(),
+            other => panic!("{other:?}"),
+        };
+        assert!(length > 90 && length <= 100, "{name}: {length}");
     }
+    let executor = executor_for([returns(move || ToolOutput::content(content()))]);
+    let executor = executor.with_max_result_bytes(100).build().unwrap();
+    let shown = text(&settle(&executor, "t", json!({})).await);
+    assert!(shown.len() > 90 && shown.len() <= 100, "{shown}");
 }
 
-impl<S: Invoke> Invoke for Lettered<S> {
+/// A layer that appends a letter to the text, to show the order.
+struct Append<S>(S, char);
+
+impl<S: Invoke> Invoke for Append<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
         let output = self.0.invoke(call).await?;
         let value = output
@@ -143,36 +170,28 @@ impl<S: Invoke> Invoke for Lettered<S> {
 }
 
 #[tokio::test]
-async fn each_layer_goes_around_those_before_it() {
-    let executor = executor_of([says(|| ToolOutput::text("-"))])
-        .layer(Letter('a'))
-        .layer(Letter('b'))
+async fn each_layer_wraps_those_added_before_it() {
+    let executor = executor_for([returns(|| ToolOutput::text("-"))])
+        .with_layer(|inner| Append(inner, 'a'))
+        .with_layer(|inner| Append(inner, 'b'))
         .build()
         .unwrap();
-    assert_eq!(text(&settle(&executor, "says", json!({})).await), "-ab");
+    assert_eq!(text(&settle(&executor, "t", json!({})).await), "-ab");
 }
 
-struct Explodes;
-struct Exploding;
+struct PanickingLayer;
 
-impl<S: Invoke> Layer<S> for Explodes {
-    type Invoke = Exploding;
-    fn layer(&self, _: S) -> Exploding {
-        Exploding
-    }
-}
-
-impl Invoke for Exploding {
+impl Invoke for PanickingLayer {
     async fn invoke(&self, _: &PreparedCall) -> Result<ToolOutput, ToolError> {
         panic!("a layer")
     }
 }
 
 #[tokio::test]
-async fn a_layers_panic_stays_within_its_call() {
-    let executor = executor_of([says(|| ToolOutput::text("-"))])
-        .layer(Explodes)
+async fn a_panic_of_a_layer_is_confined_to_its_call() {
+    let executor = executor_for([returns(|| ToolOutput::text("-"))])
+        .with_layer(|_| PanickingLayer)
         .build()
         .unwrap();
-    assert!(error_text(&settle(&executor, "says", json!({})).await).contains("fault in the tool itself"));
+    assert!(error_text(&settle(&executor, "t", json!({})).await).contains("a bug in the tool itself"));
 }

@@ -1,11 +1,11 @@
-//! Behaviour of the crate from outside, a module per topic.
+//! Tests of the public API, one module per topic.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
     missing_docs,
-    reason = "tests fail by panicking, and one reads AGCORE_SOAK"
+    reason = "tests fail by panicking, and one reads the variable AGCORE_SOAK"
 )]
 
 mod support;

@@ -1,4 +1,4 @@
-//! The table of `docs/permissions.md`, row by row: rules × three states × what the approver answers.
+//! The tables of `docs/permissions.md`, row by row: static rules, rules on top, and the answers of the approver.
 
 use agcore_chat::ToolOutcome;
 use agcore_tools::{
@@ -7,7 +7,7 @@ use agcore_tools::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Echo, Scripted, error_text, executor_of, settle};
+use crate::support::{Echo, ScriptedApprover, error_text, executor_for, settle};
 
 use Permission::{Delete, Network, Read, Shell, Write};
 use RuleState::{Allow, Ask, Deny};
@@ -26,7 +26,7 @@ fn verdict(rules: &PermissionRules, permissions: &[Permission]) -> Verdict {
 }
 
 #[test]
-fn static_rules_in_their_order() {
+fn static_rules_apply_in_order() {
     let listed = PermissionConfig::new();
     let unlisted = PermissionConfig::new().with_allowed([]);
     let strict = |config: &PermissionConfig| config.clone().with_allow_unspecified(false);
@@ -51,20 +51,20 @@ fn static_rules_in_their_order() {
     }
 }
 
-/// One rule of each state and level, over each of the three static answers.
+/// One rule of each state and kind on top of each of the three static results.
 #[test]
-fn one_rule_over_each_static_answer() {
+fn one_rule_on_top_of_each_static_result() {
     let argument = |state| Rule::argument(state, "fs.*", "$.path", ArgumentTest::Within("/notes".into())).unwrap();
-    type Level<'a> = (&'a str, &'a dyn Fn(RuleState) -> Rule);
+    type Kind<'a> = (&'a str, &'a dyn Fn(RuleState) -> Rule);
     let by_tool = |state| Rule::tool(state, "fs.*");
     let by_permission = |state| Rule::permission(state, Write);
-    let levels: [Level<'_>; 3] = [
+    let kinds: [Kind<'_>; 3] = [
         ("permission", &by_permission),
         ("tool", &by_tool),
         ("argument", &argument),
     ];
-    for (level, rule) in levels {
-        let lifts = level != "permission";
+    for (kind, rule) in kinds {
+        let lifts = kind != "permission";
         for (state, allowed, not_allowed) in [
             (
                 Allow,
@@ -78,29 +78,29 @@ fn one_rule_over_each_static_answer() {
             ),
             (Deny, Verdict::Deny, Verdict::Deny),
         ] {
-            let over =
+            let on_top_of =
                 |config: PermissionConfig| verdict(&PermissionRules::new(config).with_rule(rule(state)), &[Write]);
             assert_eq!(
-                over(PermissionConfig::new().with_allowed([Write])),
+                on_top_of(PermissionConfig::new().with_allowed([Write])),
                 allowed,
-                "{level} {state} over allow"
+                "{kind} {state} on top of allow"
             );
             assert_eq!(
-                over(PermissionConfig::new()),
+                on_top_of(PermissionConfig::new()),
                 not_allowed,
-                "{level} {state} over not allowed"
+                "{kind} {state} on top of not allowed"
             );
             assert_eq!(
-                over(PermissionConfig::new().with_denied([Write])),
+                on_top_of(PermissionConfig::new().with_denied([Write])),
                 Verdict::Deny,
-                "{level} {state} over deny"
+                "{kind} {state} on top of deny"
             );
         }
     }
 }
 
 #[test]
-fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
+fn deny_overrides_ask_and_ask_overrides_allow_in_any_order() {
     let config = || PermissionConfig::new().with_allowed([Write]);
     let tool = |state| Rule::tool(state, "fs.write");
     let permission = |state| Rule::permission(state, Write);
@@ -114,31 +114,31 @@ fn deny_stands_over_ask_over_allow_whatever_the_level_and_order() {
         let rules = PermissionRules::new(config()).with_rules(rules);
         assert_eq!(verdict(&rules, &[Write]), expected, "{rules:?}");
     }
-    // An allow rule that names the tool lifts; the ask rule, by permission only, then asks.
+    // The allow rule names the tool and lifts *not allowed*; then the ask rule applies.
     let lifted = PermissionRules::default().with_rules([tool(Allow), permission(Ask)]);
     assert_eq!(verdict(&lifted, &[Write]), Verdict::Ask);
 }
 
 #[test]
-fn allow_needs_every_argument_and_deny_any() {
+fn an_allow_rule_needs_all_values_to_pass_and_a_deny_rule_any() {
     let files = |state| Rule::argument(state, "*", "$.files[*]", ArgumentTest::Within("/notes".into())).unwrap();
-    let holds = |state, value: Value| files(state).holds("any", &[], &arguments(&value));
+    let matches = |state, value: Value| files(state).matches("any", &[], &arguments(&value));
     let mixed = json!({"files": ["/notes/a", "/etc/passwd"]});
     let escape = json!({"files": ["/notes/../etc/passwd"]});
-    assert!(!holds(Allow, mixed.clone()));
-    assert!(holds(Deny, mixed.clone()) && holds(Ask, mixed));
-    assert!(!holds(Allow, escape.clone()));
-    assert!(holds(Deny, escape.clone()) && holds(Ask, escape));
+    assert!(!matches(Allow, mixed.clone()));
+    assert!(matches(Deny, mixed.clone()) && matches(Ask, mixed));
+    assert!(!matches(Allow, escape.clone()));
+    assert!(matches(Deny, escape.clone()) && matches(Ask, escape));
     for state in [Allow, Ask, Deny] {
-        assert!(!holds(state, json!({"files": []})), "{state}");
-        assert!(!holds(state, json!({})), "{state}");
-        assert!(!holds(state, json!({"files": [7]})), "{state}");
+        assert!(!matches(state, json!({"files": []})), "{state}");
+        assert!(!matches(state, json!({})), "{state}");
+        assert!(!matches(state, json!({"files": [7]})), "{state}");
     }
 }
 
-/// What becomes of ask and not allowed, by who can be asked and what they answer.
+/// *Ask* and *not allowed*, without an approver and with each of its answers.
 #[tokio::test]
-async fn who_is_asked_and_what_follows() {
+async fn the_answer_of_the_approver_decides() {
     let asking = || PermissionRules::new(PermissionConfig::new()).with_rule(Rule::tool(Ask, "t"));
     let not_allowed = PermissionRules::default;
     for (name, rules) in [("ask", asking as fn() -> _), ("not allowed", not_allowed as fn() -> _)] {
@@ -151,12 +151,12 @@ async fn who_is_asked_and_what_follows() {
             (Some(Approval::deny("not today")), false),
             (Some(Approval::Suspend), false),
         ] {
-            let echo = Echo::new("t").needs([Write]);
+            let echo = Echo::new("t").with_permissions([Write]);
             let mut policy = ToolPolicy::new(rules());
             if let Some(answer) = &answer {
-                policy = policy.with_approver(Scripted::new([answer.clone()]));
+                policy = policy.with_approver(ScriptedApprover::new([answer.clone()]));
             }
-            let executor = executor_of([echo.clone()]).policy(policy).build().unwrap();
+            let executor = executor_for([echo.clone()]).with_policy(policy).build().unwrap();
             let outcome = settle(&executor, "t", json!({"x": 1})).await;
             assert_eq!(echo.count() == 1, runs, "{name} {answer:?}");
             match answer {
@@ -174,7 +174,7 @@ async fn who_is_asked_and_what_follows() {
 }
 
 #[test]
-fn rules_as_json() {
+fn rules_round_trip_through_json() {
     let json = r#"{
         "permissions": {"allowed": ["read", "write"], "denied": ["shell"], "allow_unspecified": false},
         "rules": [
@@ -189,13 +189,13 @@ fn rules_as_json() {
         rules.rules[2].to_string(),
         "allow * with $.url matching https://example.org/*"
     );
-    let back: PermissionRules = serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
-    assert_eq!(back, rules);
+    let restored: PermissionRules = serde_json::from_str(&serde_json::to_string(&rules).unwrap()).unwrap();
+    assert_eq!(restored, rules);
 }
 
 #[test]
-fn rules_that_do_not_say_what_was_meant_are_refused() {
-    for (json, why) in [
+fn rejects_ambiguous_and_misspelled_rules() {
+    for (json, reason) in [
         (r#"{"rule": []}"#, "unknown field `rule`"),
         (r#"{"permissions": {"deny": ["shell"]}}"#, "unknown field `deny`"),
         (
@@ -212,7 +212,7 @@ fn rules_that_do_not_say_what_was_meant_are_refused() {
         ),
         (
             r#"{"rules": [{"state": "deny", "tool": "x", "permission": "read"}]}"#,
-            "has no other conditions",
+            "cannot have other conditions",
         ),
         (
             r#"{"rules": [{"state": "deny", "argument": "$.a", "equals": 1, "within": "/"}]}"#,
@@ -220,16 +220,16 @@ fn rules_that_do_not_say_what_was_meant_are_refused() {
         ),
         (
             r#"{"rules": [{"state": "deny", "argument": "path"}]}"#,
-            "must begin with $",
+            "must start with $",
         ),
         (
             r#"{"rules": [{"state": "deny", "permission": "everything"}]}"#,
-            "is no permission",
+            "is not a permission",
         ),
     ] {
         let error = serde_json::from_str::<PermissionRules>(json)
             .expect_err(json)
             .to_string();
-        assert!(error.contains(why), "{json}: {error}");
+        assert!(error.contains(reason), "{json}: {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The shapes of a tool's output, and what the model and observers get of them.
+//! The shapes of a tool's output, and the parts that the model and observers receive.
 
 use agcore_chat::{Content, ContentPart, Progress, ToolOutcome, ToolReport};
 use agcore_tools::{NoArguments, OutputItem, ToolAnnotations, ToolError, ToolOutput, typed};
@@ -6,22 +6,22 @@ use futures_util::stream;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::support::{error_text, executor_of, reports, settle, text, work};
+use crate::support::{error_text, executor_for, reports, settle, text, work};
 
 async fn outcome_of(
     annotations: ToolAnnotations,
     output: impl Fn() -> ToolOutput + Send + Sync + 'static,
 ) -> ToolOutcome {
-    let tool = typed("t", "Gives back.", move |_: NoArguments| {
+    let tool = typed("t", "Returns an output.", move |_: NoArguments| {
         let output = output();
         async move { Ok(output) }
     });
-    let executor = executor_of([tool.with_annotations(annotations)]).build().unwrap();
+    let executor = executor_for([tool.with_annotations(annotations)]).build().unwrap();
     settle(&executor, "t", json!({})).await
 }
 
 #[tokio::test]
-async fn values_reach_the_model_as_text() {
+async fn the_model_receives_values_as_text() {
     for (value, expected) in [
         (json!("plain"), "plain"),
         (json!({"b": 1, "a": [true, null]}), r#"{"b":1,"a":[true,null]}"#),
@@ -34,7 +34,7 @@ async fn values_reach_the_model_as_text() {
 }
 
 #[tokio::test]
-async fn rich_content_reaches_the_model_and_its_json_form_the_observers() {
+async fn the_model_receives_rich_content_and_observers_its_json_form() {
     let outcome = outcome_of(ToolAnnotations::new(), || {
         let parts = vec![
             ContentPart::text("a picture"),
@@ -51,7 +51,7 @@ async fn rich_content_reaches_the_model_and_its_json_form_the_observers() {
 }
 
 #[tokio::test]
-async fn hints_and_metadata_never_reach_the_model() {
+async fn the_model_never_receives_hints_or_metadata() {
     let output = || {
         ToolOutput::text("x")
             .with_ui_hints(json!({"card": 1}))
@@ -59,7 +59,7 @@ async fn hints_and_metadata_never_reach_the_model() {
     };
     for (stable, display) in [
         (true, json!({"ui_hints": {"card": 1}, "metadata": "m"})),
-        // Hints come only from tools with a stable display.
+        // Hints of a tool without a stable display are dropped.
         (false, json!({"metadata": "m"})),
     ] {
         let outcome = outcome_of(ToolAnnotations::new().with_stable_display(stable), output).await;
@@ -74,7 +74,7 @@ async fn hints_and_metadata_never_reach_the_model() {
 }
 
 #[tokio::test]
-async fn diverting_ends_the_turn() {
+async fn a_handoff_ends_the_turn() {
     let outcome = outcome_of(ToolAnnotations::new(), || {
         ToolOutput::divert("over to you", json!({"to": "b"}))
     })
@@ -95,49 +95,49 @@ async fn streamed(items: impl Fn() -> Items + Send + Sync + 'static) -> Vec<Tool
         let items = items();
         async move { Ok(ToolOutput::stream(stream::iter(items))) }
     });
-    let executor = executor_of([tool]).build().unwrap();
+    let executor = executor_for([tool]).build().unwrap();
     reports(&executor, vec![work("t", "t", &json!({}))]).await
 }
 
 #[tokio::test]
-async fn parts_are_progress_and_the_last_is_the_output() {
-    let told = streamed(|| {
+async fn parts_are_progress_and_the_final_item_is_the_output() {
+    let reports = streamed(|| {
         let parts = ["a", "b"].map(|part| Ok(OutputItem::Part(part.into())));
         parts
             .into_iter()
-            .chain([Ok(OutputItem::last("ab")), Ok(OutputItem::Part("late".into()))])
+            .chain([Ok(OutputItem::final_output("ab")), Ok(OutputItem::Part("late".into()))])
             .collect()
     })
     .await;
-    assert_eq!(told.len(), 3);
+    assert_eq!(reports.len(), 3);
     assert_eq!(
-        told[1],
+        reports[1],
         ToolReport::Progress {
             call_id: "t".into(),
             progress: Progress::part("b".into())
         }
     );
-    let ToolReport::Settled { outcome, .. } = &told[2] else {
+    let ToolReport::Settled { outcome, .. } = &reports[2] else {
         panic!()
     };
     assert_eq!(text(outcome), "ab");
 }
 
 #[tokio::test]
-async fn a_stream_that_does_not_end_well_is_an_error() {
+async fn a_stream_without_a_final_output_is_an_error() {
     for (items, expected) in [
         (
             (|| vec![Ok(OutputItem::Part(1.into()))]) as fn() -> Items,
-            "the tool's output stream ended without an output",
+            "the tool's output stream ended without a final output",
         ),
         (|| vec![Err("the source dried up".into())], "the source dried up"),
         (
-            || vec![Ok(OutputItem::last(ToolOutput::stream(stream::empty())))],
+            || vec![Ok(OutputItem::final_output(ToolOutput::stream(stream::empty())))],
             "the tool's output stream ended with another stream",
         ),
     ] {
-        let told = streamed(items).await;
-        let Some(ToolReport::Settled { outcome, .. }) = told.last() else {
+        let reports = streamed(items).await;
+        let Some(ToolReport::Settled { outcome, .. }) = reports.last() else {
             panic!()
         };
         assert_eq!(error_text(outcome), expected);
@@ -151,14 +151,14 @@ struct Weather {
 }
 
 #[tokio::test]
-async fn anything_serializable_is_an_output() {
+async fn any_serializable_value_is_an_output() {
     let tool = typed("w", "Weather.", |_: NoArguments| async move {
         Ok(Weather {
             city: "Rome",
             degrees: 21.5,
         })
     });
-    let executor = executor_of([tool]).build().unwrap();
+    let executor = executor_for([tool]).build().unwrap();
     assert_eq!(
         text(&settle(&executor, "w", json!({})).await),
         r#"{"city":"Rome","degrees":21.5}"#

@@ -1,4 +1,4 @@
-//! The permission engine against a slow, obvious model of its rules: random rules, random calls, random answers.
+//! Compares the permission engine with a simple model of its rules, on random rules, calls and answers.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use futures_util::FutureExt;
 use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
-use crate::support::{Echo, Scripted, executor_of, settle};
+use crate::support::{Echo, ScriptedApprover, executor_for, settle};
 
 const TOOLS: [&str; 3] = ["fs.read", "fs.write", "mail"];
 const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Shell];
 const PATHS: [&str; 3] = ["/a", "/a/b", "/c"];
 
-/// A rule in plain data, from which both the real rule and the model's are made.
+/// A rule as plain data, which both the engine and the model are given.
 #[derive(Debug, Clone)]
 struct PlainRule {
     state: RuleState,
-    on: On,
+    subject: PlainSubject,
 }
 
 #[derive(Debug, Clone)]
-enum On {
+enum PlainSubject {
     Permission(usize),
     Tool(&'static str),
-    /// Tool pattern, path, and which of [`PATHS`] the value must be or lie in.
+    /// Tool pattern, path, and the condition on the value, which is an index into [`PATHS`].
     Argument(&'static str, &'static str, Test),
 }
 
@@ -49,10 +49,10 @@ struct PlainCall {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum PlainAnswer {
-    Yes(ApprovalScope),
-    No,
-    Later,
-    /// Yes, once, with the path changed to this.
+    Allow(ApprovalScope),
+    Deny,
+    Suspend,
+    /// An approval for this call only, with the path changed to this one.
     Edit(usize),
 }
 
@@ -61,14 +61,14 @@ struct World {
     allowed: Vec<usize>,
     denied: Vec<usize>,
     allow_unspecified: bool,
-    /// What each tool declares.
+    /// The permissions that each tool declares.
     declares: Vec<Vec<usize>>,
     rules: Vec<PlainRule>,
     approver: bool,
     calls: Vec<PlainCall>,
 }
 
-// ---- the model: one sentence of the requirements at a time ----
+// The model: one sentence of the requirements at a time.
 
 #[derive(Debug, Clone, PartialEq)]
 enum Expected {
@@ -79,15 +79,15 @@ enum Expected {
 
 struct Model<'a> {
     world: &'a World,
-    /// Tool, and the values at each path that must be the same.
-    grants: Vec<(usize, Vec<Same>)>,
+    /// The tool, and the required values at each path.
+    grants: Vec<(usize, Vec<RequiredValues>)>,
 }
 
-type Same = (&'static str, Vec<usize>);
+type RequiredValues = (&'static str, Vec<usize>);
 
 impl Model<'_> {
-    /// The values at a path.
-    fn at(call: &PlainCall, path: &str) -> Vec<usize> {
+    /// Returns the values at a path.
+    fn values_at(call: &PlainCall, path: &str) -> Vec<usize> {
         match path {
             "$.path" => call.path.into_iter().collect(),
             "$.files[*]" => call.files.clone(),
@@ -95,14 +95,14 @@ impl Model<'_> {
         }
     }
 
-    fn pattern_fits(pattern: &str, name: &str) -> bool {
+    fn pattern_matches(pattern: &str, name: &str) -> bool {
         match pattern.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => pattern == name,
         }
     }
 
-    fn value_fits(test: Test, value: usize) -> bool {
+    fn value_passes(test: Test, value: usize) -> bool {
         match test {
             Test::Present => true,
             Test::Equals(wanted) => wanted == value,
@@ -110,20 +110,20 @@ impl Model<'_> {
         }
     }
 
-    fn speaks_of(&self, rule: &PlainRule, call: &PlainCall) -> bool {
+    fn matches(&self, rule: &PlainRule, call: &PlainCall) -> bool {
         let name = TOOLS[call.tool];
-        match &rule.on {
-            On::Permission(permission) => self.world.declares[call.tool].contains(permission),
-            On::Tool(pattern) => Self::pattern_fits(pattern, name),
-            On::Argument(pattern, path, test) => {
-                let values = Self::at(call, path);
-                let fitting = values.iter().filter(|value| Self::value_fits(*test, **value)).count();
+        match &rule.subject {
+            PlainSubject::Permission(permission) => self.world.declares[call.tool].contains(permission),
+            PlainSubject::Tool(pattern) => Self::pattern_matches(pattern, name),
+            PlainSubject::Argument(pattern, path, test) => {
+                let values = Self::values_at(call, path);
+                let passing = values.iter().filter(|value| Self::value_passes(*test, **value)).count();
                 let enough = if rule.state == RuleState::Allow {
-                    fitting == values.len()
+                    passing == values.len()
                 } else {
                     true
                 };
-                Self::pattern_fits(pattern, name) && fitting > 0 && enough
+                Self::pattern_matches(pattern, name) && passing > 0 && enough
             }
         }
     }
@@ -141,27 +141,29 @@ impl Model<'_> {
         } else {
             declares.iter().all(|permission| world.allowed.contains(permission))
         };
-        let speaking: Vec<&PlainRule> = world.rules.iter().filter(|rule| self.speaks_of(rule, call)).collect();
-        // Deny stands over ask over allow, whatever the level.
-        if speaking.iter().any(|rule| rule.state == RuleState::Deny) {
+        let matching: Vec<&PlainRule> = world.rules.iter().filter(|rule| self.matches(rule, call)).collect();
+        // Deny overrides ask, and ask overrides allow, for all kinds of rules.
+        if matching.iter().any(|rule| rule.state == RuleState::Deny) {
             return Expected::Denied { asked: false };
         }
         // An allow or ask rule that names a tool or argument lifts *not allowed*.
-        let named = speaking.iter().any(|rule| !matches!(rule.on, On::Permission(_)));
+        let named = matching
+            .iter()
+            .any(|rule| !matches!(rule.subject, PlainSubject::Permission(_)));
         let allowed = statically_allowed || named;
-        let ask = speaking.iter().any(|rule| rule.state == RuleState::Ask);
+        let ask = matching.iter().any(|rule| rule.state == RuleState::Ask);
         if allowed && !ask {
             return Expected::Runs {
                 asked: false,
                 path: call.path,
             };
         }
-        // *Not allowed* becomes ask where an approver is injected; a grant answers for a person; nobody means deny.
-        let asked_paths: Vec<&'static str> = speaking
+        // With an approver, *not allowed* becomes ask, and a grant answers in place of the person; without one, it is denied.
+        let asked_paths: Vec<&'static str> = matching
             .iter()
             .filter(|rule| rule.state == RuleState::Ask)
-            .filter_map(|rule| match rule.on {
-                On::Argument(_, path, _) => Some(path),
+            .filter_map(|rule| match rule.subject {
+                PlainSubject::Argument(_, path, _) => Some(path),
                 _ => None,
             })
             .collect();
@@ -178,22 +180,24 @@ impl Model<'_> {
     }
 
     fn is_granted(&self, call: &PlainCall, asked: &[&'static str]) -> bool {
-        self.grants.iter().any(|(tool, same)| {
+        self.grants.iter().any(|(tool, required)| {
             *tool == call.tool
-                && same.iter().all(|(path, values)| Self::at(call, path) == *values)
-                && asked.iter().all(|path| same.iter().any(|(known, _)| known == path))
+                && required
+                    .iter()
+                    .all(|(path, values)| Self::values_at(call, path) == *values)
+                && asked.iter().all(|path| required.iter().any(|(known, _)| known == path))
         })
     }
 
     fn answer(&mut self, call: &PlainCall, asked: &[&'static str]) -> Expected {
         match call.answer {
-            PlainAnswer::No => Expected::Denied { asked: true },
-            PlainAnswer::Later => Expected::Question,
-            PlainAnswer::Yes(scope) => {
+            PlainAnswer::Deny => Expected::Denied { asked: true },
+            PlainAnswer::Suspend => Expected::Question,
+            PlainAnswer::Allow(scope) => {
                 if scope != ApprovalScope::Once {
                     self.grants.push((
                         call.tool,
-                        asked.iter().map(|path| (*path, Self::at(call, path))).collect(),
+                        asked.iter().map(|path| (*path, Self::values_at(call, path))).collect(),
                     ));
                 }
                 Expected::Runs {
@@ -202,7 +206,7 @@ impl Model<'_> {
                 }
             }
             PlainAnswer::Edit(path) => {
-                // Edited arguments are checked like any others: a deny rule stands, anything else was just answered.
+                // Edited arguments are checked like any others: only a deny rule overrides the approval.
                 let edited = PlainCall {
                     path: Some(path),
                     ..call.clone()
@@ -211,7 +215,7 @@ impl Model<'_> {
                     .world
                     .rules
                     .iter()
-                    .any(|rule| rule.state == RuleState::Deny && self.speaks_of(rule, &edited));
+                    .any(|rule| rule.state == RuleState::Deny && self.matches(rule, &edited));
                 if denied {
                     Expected::Denied { asked: true }
                 } else {
@@ -225,21 +229,21 @@ impl Model<'_> {
     }
 }
 
-// ---- the engine ----
+// The engine.
 
 impl World {
-    fn policy(&self, approver: &Arc<Scripted>) -> ToolPolicy {
-        let permissions = |places: &[usize]| {
-            places
+    fn policy(&self, approver: &Arc<ScriptedApprover>) -> ToolPolicy {
+        let permissions = |indices: &[usize]| {
+            indices
                 .iter()
-                .map(|place| PERMISSIONS[*place].clone())
+                .map(|index| PERMISSIONS[*index].clone())
                 .collect::<Vec<_>>()
         };
         let config = PermissionConfig::new()
             .with_allowed(permissions(&self.allowed))
             .with_denied(permissions(&self.denied))
             .with_allow_unspecified(self.allow_unspecified);
-        let rules = PermissionRules::new(config).with_rules(self.rules.iter().map(PlainRule::real));
+        let rules = PermissionRules::new(config).with_rules(self.rules.iter().map(PlainRule::to_rule));
         let policy = ToolPolicy::new(rules).with_grants(Arc::new(InMemoryGrants::new()));
         if self.approver {
             policy.with_approver(approver.clone())
@@ -249,21 +253,21 @@ impl World {
     }
 
     fn tools(&self) -> Vec<Echo> {
-        let declared = |tool: usize| self.declares[tool].iter().map(|place| PERMISSIONS[*place].clone());
+        let declared = |tool: usize| self.declares[tool].iter().map(|index| PERMISSIONS[*index].clone());
         TOOLS
             .iter()
             .enumerate()
-            .map(|(tool, name)| Echo::new(name).needs(declared(tool)))
+            .map(|(tool, name)| Echo::new(name).with_permissions(declared(tool)))
             .collect()
     }
 }
 
 impl PlainRule {
-    fn real(&self) -> Rule {
-        match &self.on {
-            On::Permission(place) => Rule::permission(self.state, PERMISSIONS[*place].clone()),
-            On::Tool(pattern) => Rule::tool(self.state, *pattern),
-            On::Argument(pattern, path, test) => {
+    fn to_rule(&self) -> Rule {
+        match &self.subject {
+            PlainSubject::Permission(index) => Rule::permission(self.state, PERMISSIONS[*index].clone()),
+            PlainSubject::Tool(pattern) => Rule::tool(self.state, *pattern),
+            PlainSubject::Argument(pattern, path, test) => {
                 let test = match test {
                     Test::Present => ArgumentTest::Present,
                     Test::Equals(value) => ArgumentTest::Equals(PATHS[*value].into()),
@@ -287,11 +291,11 @@ impl PlainCall {
 
     fn approval(&self) -> Approval {
         match self.answer {
-            PlainAnswer::Yes(ApprovalScope::Session) => Approval::session(),
-            PlainAnswer::Yes(ApprovalScope::Always) => Approval::always(),
-            PlainAnswer::Yes(_) => Approval::once(),
-            PlainAnswer::No => Approval::deny("no"),
-            PlainAnswer::Later => Approval::Suspend,
+            PlainAnswer::Allow(ApprovalScope::Session) => Approval::session(),
+            PlainAnswer::Allow(ApprovalScope::Always) => Approval::always(),
+            PlainAnswer::Allow(_) => Approval::once(),
+            PlainAnswer::Deny => Approval::deny("denied"),
+            PlainAnswer::Suspend => Approval::Suspend,
             PlainAnswer::Edit(path) => {
                 let edited = Self {
                     path: Some(path),
@@ -320,20 +324,20 @@ fn check(world: &World) {
         .zip(&expected)
         .filter(|(_, e)| is_asked(e))
         .map(|(call, _)| call.approval());
-    let approver = Scripted::new(answers);
+    let approver = ScriptedApprover::new(answers);
     let tools = world.tools();
-    let executor = executor_of(tools.clone())
-        .policy(world.policy(&approver))
+    let executor = executor_for(tools.clone())
+        .with_policy(world.policy(&approver))
         .build()
         .unwrap();
     for (call, expected) in world.calls.iter().zip(&expected) {
-        // A refusal is told once in a turn; here each call is a turn of its own.
+        // The model sees each refusal once per turn, so each call gets its own turn.
         executor.session().begin_turn();
-        let (ran, asked) = (tools[call.tool].count(), approver.asked().len());
+        let (ran, asked) = (tools[call.tool].count(), approver.requests().len());
         let outcome = settle(&executor, TOOLS[call.tool], call.arguments())
             .now_or_never()
-            .expect("nothing waits");
-        let asked = approver.asked().len() > asked;
+            .expect("the call completes immediately");
+        let asked = approver.requests().len() > asked;
         let found = match &outcome {
             ToolOutcome::Done(result) if result.is_error => Expected::Denied { asked },
             ToolOutcome::Done(result) => {
@@ -356,7 +360,7 @@ fn check(world: &World) {
     }
 }
 
-// ---- random worlds ----
+// Random worlds.
 
 fn rule() -> impl Strategy<Value = PlainRule> {
     let state = prop_oneof![Just(RuleState::Allow), Just(RuleState::Ask), Just(RuleState::Deny)];
@@ -367,21 +371,21 @@ fn rule() -> impl Strategy<Value = PlainRule> {
         (0..3_usize).prop_map(Test::Equals),
         (0..3_usize).prop_map(Test::Starts)
     ];
-    let on = prop_oneof![
-        (0..3_usize).prop_map(On::Permission),
-        tool().prop_map(On::Tool),
-        (tool(), path, test).prop_map(|(tool, path, test)| On::Argument(tool, path, test)),
+    let subject = prop_oneof![
+        (0..3_usize).prop_map(PlainSubject::Permission),
+        tool().prop_map(PlainSubject::Tool),
+        (tool(), path, test).prop_map(|(tool, path, test)| PlainSubject::Argument(tool, path, test)),
     ];
-    (state, on).prop_map(|(state, on)| PlainRule { state, on })
+    (state, subject).prop_map(|(state, subject)| PlainRule { state, subject })
 }
 
 fn plain_call() -> impl Strategy<Value = PlainCall> {
     let answer = prop_oneof![
-        1 => Just(PlainAnswer::Yes(ApprovalScope::Once)),
-        2 => Just(PlainAnswer::Yes(ApprovalScope::Session)),
-        2 => Just(PlainAnswer::Yes(ApprovalScope::Always)),
-        1 => Just(PlainAnswer::No),
-        1 => Just(PlainAnswer::Later),
+        1 => Just(PlainAnswer::Allow(ApprovalScope::Once)),
+        2 => Just(PlainAnswer::Allow(ApprovalScope::Session)),
+        2 => Just(PlainAnswer::Allow(ApprovalScope::Always)),
+        1 => Just(PlainAnswer::Deny),
+        1 => Just(PlainAnswer::Suspend),
         1 => (0..3_usize).prop_map(PlainAnswer::Edit),
     ];
     let path = proptest::option::of(0..3_usize);
@@ -399,7 +403,7 @@ fn some_of_three() -> impl Strategy<Value = Vec<usize>> {
 }
 
 fn world() -> impl Strategy<Value = World> {
-    // Denials end everything early, so they are kept rare.
+    // Denied permissions decide most calls early, so they are rare here.
     let denied = prop_oneof![3 => Just(Vec::new()), 1 => some_of_three()];
     let declares = proptest::collection::vec(some_of_three(), 3);
     let rules = proptest::collection::vec(rule(), 0..5);
@@ -438,7 +442,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_engine_does_what_the_model_says(world in world()) {
+    fn the_engine_agrees_with_the_model(world in world()) {
         check(&world);
     }
 }

@@ -13,7 +13,7 @@ fn names(tools: &[agcore_tools::RegisteredTool]) -> Vec<&str> {
 }
 
 #[test]
-fn sorted_and_stable() {
+fn lists_tools_sorted_and_builds_definitions_once() {
     let tools = registry([Echo::new("b"), Echo::new("a"), Echo::new("c.d/e")]);
     assert_eq!(names(&tools.list()), ["a", "b", "c.d/e"]);
     let definitions = tools.definitions();
@@ -23,14 +23,14 @@ fn sorted_and_stable() {
     );
     assert!(
         Arc::ptr_eq(&definitions, &tools.definitions()),
-        "made once for a snapshot"
+        "built once per snapshot"
     );
     let executor = tools.executor(context()).build().unwrap();
     assert!(Arc::ptr_eq(&definitions, &executor.definitions()));
 }
 
 #[test]
-fn a_taken_name_is_an_error_of_its_own() {
+fn rejects_a_name_that_is_already_registered() {
     let tools = registry([Echo::new("a")]);
     let error = tools.register(Echo::new("a")).unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::Duplicate);
@@ -41,7 +41,7 @@ fn a_taken_name_is_an_error_of_its_own() {
 }
 
 #[test]
-fn all_or_nothing() {
+fn register_all_is_atomic() {
     let tools = registry([Echo::new("a")]);
     let before = tools.snapshot().revision();
     let error = tools
@@ -53,7 +53,7 @@ fn all_or_nothing() {
 }
 
 #[test]
-fn names_that_are_of_no_use() {
+fn rejects_invalid_names() {
     let tools = ToolRegistry::new();
     for name in ["", "two words", "line\nbreak", "nul\0", &"x".repeat(129)] {
         let error = tools.register(Echo::new(name)).expect_err(name);
@@ -62,16 +62,16 @@ fn names_that_are_of_no_use() {
     tools.register(Echo::new("ünï_🙂")).unwrap();
 }
 
-struct NoObject;
+struct IntegerArguments;
 
 #[async_trait::async_trait]
-impl BaseTool for NoObject {
+impl BaseTool for IntegerArguments {
     fn name(&self) -> &str {
-        "no_object"
+        "integer"
     }
 
     fn description(&self) -> &str {
-        "Takes a number, which no model can send."
+        "Declares a number as its arguments, which no model can send."
     }
 
     fn parameters(&self) -> &serde_json::Value {
@@ -90,17 +90,17 @@ impl BaseTool for NoObject {
 
 #[test]
 fn arguments_must_be_an_object() {
-    let error = ToolRegistry::new().register(NoObject).unwrap_err();
+    let error = ToolRegistry::new().register(IntegerArguments).unwrap_err();
     assert!(
         error
             .message()
-            .starts_with("no_object cannot be registered: the JSON Schema cannot be used"),
+            .starts_with("integer cannot be registered: invalid JSON Schema: "),
         "{error}"
     );
 }
 
 #[test]
-fn all_handles_see_the_same_registry() {
+fn all_clones_refer_to_the_same_registry() {
     let tools = ToolRegistry::new();
     let other = tools.clone();
     tools.register(Echo::new("a")).unwrap();
@@ -110,19 +110,19 @@ fn all_handles_see_the_same_registry() {
 }
 
 #[tokio::test]
-async fn a_turn_sees_one_snapshot() {
+async fn an_executor_keeps_its_snapshot() {
     let (old, new) = (Echo::new("a"), Echo::new("a"));
     let tools = registry([old.clone()]);
-    let turn = tools.executor(context()).build().unwrap();
+    let executor = tools.executor(context()).build().unwrap();
     tools
         .change(|change| {
             assert!(change.replace(new.clone())?.is_some());
             change.add(Echo::new("b"))
         })
         .unwrap();
-    text(&settle(&turn, "a", json!({})).await);
-    error_text(&settle(&turn, "b", json!({})).await);
-    assert_eq!((old.count(), new.count(), turn.definitions().len()), (1, 0, 1));
+    text(&settle(&executor, "a", json!({})).await);
+    error_text(&settle(&executor, "b", json!({})).await);
+    assert_eq!((old.count(), new.count(), executor.definitions().len()), (1, 0, 1));
     let next = tools.executor(context()).build().unwrap();
     text(&settle(&next, "a", json!({})).await);
     text(&settle(&next, "b", json!({})).await);
@@ -130,7 +130,7 @@ async fn a_turn_sees_one_snapshot() {
 }
 
 #[test]
-fn a_failed_change_changes_nothing() {
+fn a_failed_change_has_no_effect() {
     let tools = registry([Echo::new("a")]);
     let failed = tools.change(|change| {
         change.retain(|_| false);
@@ -139,12 +139,12 @@ fn a_failed_change_changes_nothing() {
     });
     assert!(failed.is_err());
     assert_eq!(names(&tools.list()), ["a"]);
-    assert!(tools.change(|change| Ok(change.remove("nobody"))).unwrap().is_none());
-    assert_eq!(tools.snapshot().revision(), 1, "nothing changed, so nobody is told");
+    assert!(tools.change(|change| Ok(change.remove("unknown"))).unwrap().is_none());
+    assert_eq!(tools.snapshot().revision(), 1, "no change, so no new revision");
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn waits_for_changes() {
     let tools = ToolRegistry::new();
     assert_eq!(tools.snapshot().revision(), 0);
     let waiting = tokio::spawn({
@@ -154,18 +154,22 @@ async fn changes_are_told() {
     tokio::task::yield_now().await;
     tools.register(Echo::new("a")).unwrap();
     assert_eq!(waiting.await.unwrap(), 1);
-    assert_eq!(tools.changed_since(0).await, 1, "also when it was before");
+    assert_eq!(
+        tools.changed_since(0).await,
+        1,
+        "returns immediately for an earlier change"
+    );
 }
 
 #[test]
-fn tags_categories_groups() {
+fn finds_tools_by_tag_and_category() {
     let tools = ToolRegistry::new();
-    let of = |name| Registration::new(Echo::new(name));
+    let tool = |name| Registration::new(Echo::new(name));
     tools
         .register_all([
-            of("read").with_category("files").with_tag("safe").with_version("1.2"),
-            of("write").with_category("files"),
-            of("add").with_tag("safe").with_tag("math"),
+            tool("read").with_category("files").with_tag("safe").with_version("1.2"),
+            tool("write").with_category("files"),
+            tool("add").with_tag("safe").with_tag("math"),
         ])
         .unwrap();
     assert_eq!(names(&tools.find_by_tag("safe")), ["add", "read"]);
@@ -183,7 +187,7 @@ fn tags_categories_groups() {
 }
 
 #[tokio::test]
-async fn what_a_view_does_not_show_cannot_be_called() {
+async fn tools_outside_a_view_cannot_be_called() {
     let tools = registry([Echo::new("fs.read"), Echo::new("fs.write"), Echo::new("mail")]);
     let view = tools
         .subset(|tool| tool.name().starts_with("fs."))
@@ -193,13 +197,13 @@ async fn what_a_view_does_not_show_cannot_be_called() {
     assert_eq!(executor.definitions().len(), 1);
     text(&settle(&executor, "fs.read", json!({})).await);
     for hidden in ["fs.write", "mail"] {
-        let told = error_text(&settle(&executor, hidden, json!({})).await);
+        let shown = error_text(&settle(&executor, hidden, json!({})).await);
         assert!(
-            told.contains("there is no tool named") && !told.contains("or fs.write"),
-            "{told}"
+            shown.contains("there is no tool named") && !shown.contains("or fs.write"),
+            "{shown}"
         );
     }
-    // It follows the registry, and shares its snapshot between turns.
+    // The view is live, and caches its snapshot until the registry changes.
     assert!(Arc::ptr_eq(&view.snapshot(), &view.snapshot()));
     tools.register(Echo::new("fs.list")).unwrap();
     assert_eq!(names(&view.list()), ["fs.list", "fs.read"]);
@@ -207,7 +211,7 @@ async fn what_a_view_does_not_show_cannot_be_called() {
 }
 
 #[test]
-fn ten_thousand_tools() {
+fn holds_ten_thousand_tools() {
     let tools = ToolRegistry::new();
     for number in 0..100 {
         let many = (0..100).map(|step| Echo::new(&format!("tool_{number}_{step}")));
@@ -233,15 +237,15 @@ async fn statistics_count_calls_and_failures() {
         settle(&executor, "t", json!({})).await;
         settle(&executor, "fails", json!({})).await;
     }
-    let of = |name: &str| tools.get(name).unwrap().statistics();
-    assert_eq!((of("t").calls, of("t").failures), (3, 0));
-    assert_eq!((of("fails").calls, of("fails").failures), (3, 3));
-    assert!(of("t").p50 <= of("t").p95 && of("t").p50.is_some());
+    let statistics = |name: &str| tools.get(name).unwrap().statistics();
+    assert_eq!((statistics("t").calls, statistics("t").failures), (3, 0));
+    assert_eq!((statistics("fails").calls, statistics("fails").failures), (3, 3));
+    assert!(statistics("t").p50 <= statistics("t").p95 && statistics("t").p50.is_some());
 }
 
-/// Readers get whole snapshots while others write.
+/// Readers never see half of a change, even while others write.
 #[test]
-fn readers_and_writers_at_once() {
+fn readers_see_consistent_snapshots_during_writes() {
     let tools = registry([Echo::new("pair_a"), Echo::new("pair_b")]);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {

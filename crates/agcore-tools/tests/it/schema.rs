@@ -4,9 +4,9 @@ use agcore_chat::SchemaCheck;
 use agcore_tools::{NoArguments, SchemaValidator, ToolErrorKind, ToolRegistry, typed};
 use serde_json::{Value, json};
 
-use crate::support::{Echo, call, context, error_text, executor_of, registry, settle, text};
+use crate::support::{Echo, call, context, error_text, executor_for, registry, settle, text};
 
-fn trip() -> Value {
+fn itinerary() -> Value {
     json!({
         "type": "object",
         "required": ["days"],
@@ -24,9 +24,9 @@ fn trip() -> Value {
 }
 
 #[tokio::test]
-async fn arguments_are_checked_before_the_tool_runs() {
-    let tool = Echo::new("trip").parameters(trip());
-    let executor = executor_of([tool.clone()]).build().unwrap();
+async fn validates_arguments_before_the_tool_runs() {
+    let tool = Echo::new("plan").with_parameters(itinerary());
+    let executor = executor_for([tool.clone()]).build().unwrap();
     for (arguments, expected) in [
         (json!({}), r#"$: "days" is a required property"#),
         (
@@ -42,28 +42,30 @@ async fn arguments_are_checked_before_the_tool_runs() {
             "$: Additional properties are not allowed ('x' was unexpected)",
         ),
     ] {
-        let told = error_text(&settle(&executor, "trip", arguments).await);
-        assert_eq!(told, format!("invalid arguments for trip: {expected}"));
+        let shown = error_text(&settle(&executor, "plan", arguments).await);
+        assert_eq!(shown, format!("invalid arguments for plan: {expected}"));
     }
     assert_eq!(tool.count(), 0);
-    text(&settle(&executor, "trip", json!({"days": [{"city": "Rome"}]})).await);
+    text(&settle(&executor, "plan", json!({"days": [{"city": "Rome"}]})).await);
 }
 
 #[tokio::test]
-async fn many_violations_are_cut_and_long_values_are_not_quoted_whole() {
-    let executor = executor_of([Echo::new("trip").parameters(trip())]).build().unwrap();
+async fn limits_the_violations_and_quotes_long_values_only_in_part() {
+    let executor = executor_for([Echo::new("plan").with_parameters(itinerary())])
+        .build()
+        .unwrap();
     let days: Vec<_> = (0..100).map(|_| json!({"city": ["x".repeat(1000)]})).collect();
-    let told = error_text(&settle(&executor, "trip", json!({"days": days})).await);
-    assert!(told.len() < 4200, "{}", told.len());
-    let done = registry([Echo::new("trip").parameters(trip())])
-        .invoke(call("c", "trip", &json!({"days": vec![json!(1); 100]})), &context())
+    let shown = error_text(&settle(&executor, "plan", json!({"days": days})).await);
+    assert!(shown.len() < 4200, "{}", shown.len());
+    let done = registry([Echo::new("plan").with_parameters(itinerary())])
+        .invoke(call("c", "plan", &json!({"days": vec![json!(1); 100]})), &context())
         .await;
     assert_eq!(done.result.unwrap_err().violations().len(), 16);
 }
 
 #[test]
-fn schemas_that_cannot_be_used_are_refused_at_registration() {
-    for (schema, why) in [
+fn rejects_invalid_schemas_at_registration() {
+    for (schema, reason) in [
         (
             json!({"type": "object", "properties": {"a": {"type": "strnig"}}}),
             "strnig",
@@ -83,38 +85,40 @@ fn schemas_that_cannot_be_used_are_refused_at_registration() {
         (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), "("),
     ] {
         let error = ToolRegistry::new()
-            .register(Echo::new("t").parameters(schema.clone()))
-            .expect_err("refused");
+            .register(Echo::new("t").with_parameters(schema.clone()))
+            .expect_err("the schema is invalid");
         assert_eq!(error.kind(), ToolErrorKind::Config);
-        assert!(error.message().contains(why), "{schema}: {error}");
+        assert!(error.message().contains(reason), "{schema}: {error}");
     }
 }
 
 #[tokio::test]
-async fn unknown_keywords_say_nothing() {
+async fn ignores_unknown_keywords() {
     let schema = json!({"type": "object", "x-vendor": {"a": 1}, "properties": {"a": {"format": "house-number"}}});
-    let executor = executor_of([Echo::new("t").parameters(schema)]).build().unwrap();
+    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
     text(&settle(&executor, "t", json!({"a": "b"})).await);
 }
 
 #[tokio::test]
-async fn hostile_patterns_and_deep_values_take_no_time() {
+async fn hostile_patterns_and_deep_values_take_linear_time() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
-    let executor = executor_of([Echo::new("t").parameters(schema)]).build().unwrap();
-    // An engine that backtracks would not come back from this.
+    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
+    // An engine with backtracking would not return from this.
     error_text(&settle(&executor, "t", json!({"a": format!("{}!", "a".repeat(100_000))})).await);
 
     let mut deep = json!({"city": "Rome"});
     for _ in 0..50 {
         deep = json!({"city": "Rome", "then": deep});
     }
-    let executor = executor_of([Echo::new("trip").parameters(trip())]).build().unwrap();
-    text(&settle(&executor, "trip", json!({"days": [deep]})).await);
+    let executor = executor_for([Echo::new("plan").with_parameters(itinerary())])
+        .build()
+        .unwrap();
+    text(&settle(&executor, "plan", json!({"days": [deep]})).await);
 }
 
 #[tokio::test]
-async fn results_that_violate_the_tools_own_schema() {
-    for (degrees, fits) in [(json!(21), true), (json!("warm"), false)] {
+async fn rejects_results_that_violate_the_output_schema() {
+    for (degrees, is_valid) in [(json!(21), true), (json!("warm"), false)] {
         let tool = typed("weather", "Weather.", move |_: NoArguments| {
             let degrees = degrees.clone();
             async move { Ok(json!({"degrees": degrees})) }
@@ -123,13 +127,13 @@ async fn results_that_violate_the_tools_own_schema() {
         let tools = registry([tool]);
         let executor = tools.executor(context()).build().unwrap();
         let outcome = settle(&executor, "weather", json!({})).await;
-        if fits {
+        if is_valid {
             text(&outcome);
             continue;
         }
         assert_eq!(
             error_text(&outcome),
-            "the tool gave back a value of the wrong form, which was thrown away; it ran all the same"
+            "the tool ran, but it returned a value that does not match its output schema; the value was discarded"
         );
         let error = tools
             .invoke(call("c", "weather", &json!({})), &context())
@@ -138,23 +142,23 @@ async fn results_that_violate_the_tools_own_schema() {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            r#"weather gave back a value that violates its own output schema: $.degrees: "warm" is not of type "number""#
+            r#"weather returned a value that violates its own output schema: $.degrees: "warm" is not of type "number""#
         );
     }
 }
 
 #[test]
-fn the_check_for_typed_output() {
+fn the_validator_reports_paths_and_invalid_schemas() {
     let check = |schema: Value, value: Value| SchemaValidator::new().check(&schema, &value);
-    assert!(check(trip(), json!({"days": []})).is_ok());
-    let violations = check(trip(), json!({"days": [1, {}]})).unwrap_err();
+    assert!(check(itinerary(), json!({"days": []})).is_ok());
+    let violations = check(itinerary(), json!({"days": [1, {}]})).unwrap_err();
     let paths: Vec<_> = violations.iter().map(|violation| violation.path.as_str()).collect();
     assert_eq!(paths, ["$.days[0]", "$.days[1]"]);
-    let wrong = check(json!({"type": 7}), json!(1)).unwrap_err();
-    assert_eq!((wrong.len(), wrong[0].path.as_str()), (1, "$"));
+    let invalid = check(json!({"type": 7}), json!(1)).unwrap_err();
+    assert_eq!((invalid.len(), invalid[0].path.as_str()), (1, "$"));
     assert!(
-        wrong[0].message.starts_with("the schema itself is wrong"),
+        invalid[0].message.starts_with("the schema itself is invalid"),
         "{}",
-        wrong[0]
+        invalid[0]
     );
 }

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers for the tests.
 
 use std::sync::{
     Arc, Mutex,
@@ -8,22 +8,22 @@ use std::sync::{
 use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
 use agcore_tools::{
     Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, RegistryExecutor,
-    TokioClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError, ToolOutput, ToolRegistry,
+    SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError, ToolOutput, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-/// A context for one run.
+/// Returns a builder for the context of a run.
 pub(crate) fn context_builder() -> ToolContextBuilder {
-    ToolContext::builder(Arc::new(TokioClock::new())).session_id("session")
+    ToolContext::builder(Arc::new(SystemClock::new())).with_session_id("session")
 }
 
 pub(crate) fn context() -> ToolContext {
     context_builder().build()
 }
 
-/// A tool that counts its calls and gives back its arguments.
+/// A tool that counts its calls and returns its arguments.
 #[derive(Clone)]
 pub(crate) struct Echo {
     name: String,
@@ -44,7 +44,7 @@ impl Echo {
         }
     }
 
-    pub(crate) fn needs(mut self, permissions: impl IntoIterator<Item = Permission>) -> Self {
+    pub(crate) fn with_permissions(mut self, permissions: impl IntoIterator<Item = Permission>) -> Self {
         self.permissions = permissions.into_iter().collect();
         self
     }
@@ -53,7 +53,7 @@ impl Echo {
         not(feature = "schema"),
         expect(dead_code, reason = "used by tests of the feature `schema`")
     )]
-    pub(crate) fn parameters(mut self, parameters: Value) -> Self {
+    pub(crate) fn with_parameters(mut self, parameters: Value) -> Self {
         self.parameters = parameters;
         self
     }
@@ -70,7 +70,7 @@ impl BaseTool for Echo {
     }
 
     fn description(&self) -> &str {
-        "Gives back its arguments."
+        "Returns its arguments."
     }
 
     fn parameters(&self) -> &Value {
@@ -91,37 +91,33 @@ impl BaseTool for Echo {
     }
 }
 
-/// An approver that answers from a list, in order, and keeps what it was asked.
+/// An approver that returns a list of answers in order and keeps the requests.
 #[derive(Default)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedApprover {
     answers: Mutex<Vec<Approval>>,
-    asked: Mutex<Vec<ApprovalRequest>>,
+    requests: Mutex<Vec<ApprovalRequest>>,
 }
 
-impl Scripted {
+impl ScriptedApprover {
     pub(crate) fn new(answers: impl IntoIterator<Item = Approval>) -> Arc<Self> {
         let mut answers: Vec<_> = answers.into_iter().collect();
         answers.reverse();
         Arc::new(Self {
             answers: Mutex::new(answers),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 
-    pub(crate) fn asked(&self) -> Vec<ApprovalRequest> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ApprovalRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
-impl Approver for Scripted {
+impl Approver for ScriptedApprover {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        self.asked.lock().unwrap().push(request.clone());
-        self.answers
-            .lock()
-            .unwrap()
-            .pop()
-            .expect("asked more often than the test has answers")
+        self.requests.lock().unwrap().push(request.clone());
+        self.answers.lock().unwrap().pop().expect("more requests than answers")
     }
 }
 
@@ -131,8 +127,8 @@ pub(crate) fn registry<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>
     registry
 }
 
-/// An executor of these tools, before it is built.
-pub(crate) fn executor_of<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>) -> ExecutorBuilder {
+/// Returns a builder for an executor of these tools.
+pub(crate) fn executor_for<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>) -> ExecutorBuilder {
     registry(tools).executor(context())
 }
 
@@ -144,12 +140,12 @@ pub(crate) fn work(id: &str, name: &str, arguments: &Value) -> ToolWork {
     ToolWork::new(call(id, name, arguments))
 }
 
-/// Runs one call to its outcome.
+/// Runs one call and returns its outcome.
 pub(crate) async fn settle(executor: &RegistryExecutor, name: &str, arguments: Value) -> ToolOutcome {
     executor.settle(work("call", name, &arguments)).await.0
 }
 
-/// Goes on with a call after its question was answered.
+/// Resumes a call with the answer to its question.
 pub(crate) async fn resume(
     executor: &RegistryExecutor,
     name: &str,
@@ -163,7 +159,7 @@ pub(crate) async fn resume(
         .0
 }
 
-/// Runs a batch; gives back all reports, as they came.
+/// Runs a batch and returns all reports in the order of their arrival.
 pub(crate) async fn reports(executor: &RegistryExecutor, work: Vec<ToolWork>) -> Vec<ToolReport> {
     executor.execute(work).collect().await
 }
@@ -172,7 +168,7 @@ pub(crate) async fn reports(executor: &RegistryExecutor, work: Vec<ToolWork>) ->
 pub(crate) fn text(outcome: &ToolOutcome) -> String {
     match outcome {
         ToolOutcome::Done(result) if !result.is_error => result.content.text().into_owned(),
-        other => panic!("not a good result: {other:?}"),
+        other => panic!("not a successful result: {other:?}"),
     }
 }
 
@@ -200,7 +196,7 @@ pub(crate) fn question(outcome: ToolOutcome) -> Question {
     }
 }
 
-/// As a store would keep it and give it back.
-pub(crate) fn saved(question: &Question) -> Question {
+/// Serializes and deserializes a question, as a store would.
+pub(crate) fn round_trip(question: &Question) -> Question {
     serde_json::from_str(&serde_json::to_string(question).unwrap()).unwrap()
 }

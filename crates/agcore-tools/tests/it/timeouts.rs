@@ -1,4 +1,4 @@
-//! What counts in a timeout and a duration, and what does not.
+//! Timeouts and durations, and what does not count towards them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// Works for 40 s, waits 10 minutes for a person, and works for some more seconds.
+/// A tool that works for 40 s, waits 10 minutes for a person, and works for `more` seconds.
 fn patient(more: u64) -> impl agcore_tools::BaseTool + 'static {
     typed(
         "patient",
@@ -27,14 +27,14 @@ fn patient(more: u64) -> impl agcore_tools::BaseTool + 'static {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_a_person_counts_in_no_timeout_and_no_duration() {
-    for (more, ends) in [(15, true), (25, false)] {
+async fn the_wait_for_a_person_counts_towards_neither_timeout_nor_duration() {
+    for (more, finishes) in [(15, true), (25, false)] {
         let tools = ToolRegistry::new();
         tools.register(patient(more)).unwrap();
         let start = tokio::time::Instant::now();
         let done = tools.invoke(call("c", "patient", &json!({})), &context()).await;
-        assert_eq!(done.result.is_ok(), ends, "{more}");
-        let worked = if ends { 40 + more } else { 60 };
+        assert_eq!(done.result.is_ok(), finishes, "{more}");
+        let worked = if finishes { 40 + more } else { 60 };
         assert_eq!(
             (done.duration, start.elapsed()),
             (seconds(worked), seconds(worked + 600))
@@ -45,7 +45,7 @@ async fn waiting_for_a_person_counts_in_no_timeout_and_no_duration() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tools_own_limit_stands_over_the_executors() {
+async fn the_timeout_of_a_tool_overrides_that_of_the_executor() {
     let tools = ToolRegistry::new();
     let slow = || {
         typed("slow", "Is slow.", |_: NoArguments, context: ToolContext| async move {
@@ -68,7 +68,7 @@ async fn a_tools_own_limit_stands_over_the_executors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_for_ones_turn_counts_in_no_timeout() {
+async fn the_wait_for_a_concurrency_key_does_not_count_towards_the_timeout() {
     use agcore_tools::{InvokeOptions, ToolAnnotations};
 
     let slow = typed("slow", "Is slow.", |_: NoArguments, context: ToolContext| async move {
@@ -83,7 +83,8 @@ async fn waiting_for_ones_turn_counts_in_no_timeout() {
     let start = tokio::time::Instant::now();
     let done = tools.invoke_all(calls, &context(), InvokeOptions::new()).await;
     assert!(
-        done.iter().all(|one| one.result.is_ok() && one.duration == seconds(50)),
+        done.iter()
+            .all(|call| call.result.is_ok() && call.duration == seconds(50)),
         "{done:?}"
     );
     assert_eq!(start.elapsed(), seconds(250));

@@ -1,4 +1,4 @@
-//! Tools made from async functions: schema, reading and error texts come from the type.
+//! Tools created from async functions: the schema, parsing and error texts are derived from the type.
 
 use agcore_chat::{ToolCall, ToolWork};
 use agcore_tools::{
@@ -9,7 +9,7 @@ use agcore_tools::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{context_builder, error_text, executor_of, registry, settle, text};
+use crate::support::{context_builder, error_text, executor_for, registry, settle, text};
 
 /// Where to look.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ fn search() -> impl BaseTool + 'static {
 }
 
 #[test]
-fn the_schema_comes_from_the_type() {
+fn derives_the_schema_from_the_type() {
     assert_eq!(
         *search().parameters(),
         json!({
@@ -60,22 +60,22 @@ fn the_schema_comes_from_the_type() {
 }
 
 #[tokio::test]
-async fn reading_and_error_texts_come_from_the_type() {
-    let executor = executor_of([search()]).build().unwrap();
+async fn derives_parsing_and_error_texts_from_the_type() {
+    let executor = executor_for([search()]).build().unwrap();
     assert_eq!(
         text(&settle(&executor, "search", json!({"words": ["a", "b"], "order": "best"})).await),
         "a+b None best"
     );
-    for (arguments, place) in [
+    for (arguments, path) in [
         (json!({"order": "best"}), "$: "),
         (json!({"words": ["a", 2], "order": "best"}), "$.words[1]: "),
         (json!({"words": [], "limit": 300, "order": "best"}), "$.limit: "),
         (json!({"words": [], "order": "worst"}), "$.order: "),
     ] {
-        let told = error_text(&settle(&executor, "search", arguments).await);
+        let shown = error_text(&settle(&executor, "search", arguments).await);
         assert!(
-            told.starts_with(&format!("invalid arguments for search: {place}")),
-            "{told}"
+            shown.starts_with(&format!("invalid arguments for search: {path}")),
+            "{shown}"
         );
     }
 }
@@ -88,7 +88,7 @@ enum Shape {
 }
 
 #[tokio::test]
-async fn one_of_several_objects_is_an_object() {
+async fn an_enum_of_objects_is_an_object() {
     let area = typed("area", "Computes an area.", |shape: Shape| async move {
         Ok(match shape {
             Shape::Circle { radius } => radius * radius * 3.0,
@@ -96,7 +96,7 @@ async fn one_of_several_objects_is_an_object() {
         })
     });
     assert_eq!(area.parameters()["type"], "object");
-    let executor = executor_of([area]).build().unwrap();
+    let executor = executor_for([area]).build().unwrap();
     assert_eq!(
         text(&settle(&executor, "area", json!({"shape": "square", "side": 2.0})).await),
         "4.0"
@@ -121,19 +121,19 @@ fn leaves(tree: &Tree) -> usize {
 }
 
 #[tokio::test]
-async fn types_that_contain_themselves() {
+async fn supports_recursive_types() {
     let tool = typed(
         "leaves",
         "Counts leaves.",
         |tree: Tree| async move { Ok(leaves(&tree)) },
     );
-    let executor = executor_of([tool]).build().unwrap();
+    let executor = executor_for([tool]).build().unwrap();
     let tree = json!({"children": [{"children": []}, {"children": [{"children": []}]}]});
     assert_eq!(text(&settle(&executor, "leaves", tree).await), "2");
 }
 
 #[test]
-fn no_arguments_is_an_empty_object() {
+fn a_tool_without_arguments_has_an_empty_schema() {
     let tool = typed("t", "T.", |_: NoArguments| async move { Ok(()) });
     assert_eq!(tool.parameters()["type"], "object");
     assert_eq!(tool.parameters()["properties"], json!({}));
@@ -142,15 +142,15 @@ fn no_arguments_is_an_empty_object() {
 struct A(u8);
 struct B(u8);
 
-/// A named function serves as well as a closure, with all it may take.
+/// A named function with several parameters from the context.
 async fn sum(args: NoArguments, a: State<A>, b: State<B>, context: ToolContext) -> Result<String, ToolError> {
     let NoArguments {} = args;
     Ok(format!("{} {}", a.0.0 + b.0.0, context.call_id()))
 }
 
 #[tokio::test]
-async fn a_named_function_with_several_parts_of_the_context() {
-    let context = context_builder().state(A(1)).state(B(2)).build();
+async fn accepts_a_named_function_with_several_values_from_the_context() {
+    let context = context_builder().with_state(A(1)).with_state(B(2)).build();
     let executor = registry([typed("sum", "Sums.", sum)])
         .executor(context)
         .build()
@@ -159,8 +159,8 @@ async fn a_named_function_with_several_parts_of_the_context() {
 }
 
 #[tokio::test]
-async fn of_a_member_that_comes_twice_the_last_one_counts() {
-    let executor = executor_of([search()]).build().unwrap();
+async fn the_last_of_duplicate_members_wins() {
+    let executor = executor_for([search()]).build().unwrap();
     let raw = r#"{"words": ["a"], "order": "best", "words": ["b"]}"#;
     let work = ToolWork::new(ToolCall::function("call", "search", raw));
     let (outcome, _) = executor.settle(work).await;

@@ -1,6 +1,6 @@
-//! Sets of characters of one Unicode block, built when the crate is compiled.
+//! Sets of characters of one Unicode block, built at compile time.
 
-/// A bit for each of the `64 * WORDS` characters from `first` on.
+/// A bit set of the `64 * WORDS` characters that start with `first`.
 #[derive(Debug)]
 pub(super) struct CharSet<const WORDS: usize> {
     first: u32,
@@ -8,8 +8,8 @@ pub(super) struct CharSet<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> CharSet<WORDS> {
-    /// The set of the characters of `members`, all of which take three bytes in UTF-8.
-    pub(super) const fn of(first: char, members: &str) -> Self {
+    /// Creates the set of the characters in `members`, each of which must take three bytes in UTF-8.
+    pub(super) const fn new(first: char, members: &str) -> Self {
         let first = first as u32;
         let bytes = members.as_bytes();
         let mut bits = [0; WORDS];
@@ -35,8 +35,8 @@ mod tests {
     use super::CharSet;
 
     #[test]
-    fn a_set_has_its_members_alone() {
-        static SET: CharSet<2> = CharSet::of('一', "一丁丿乿");
+    fn contains_exactly_its_members() {
+        static SET: CharSet<2> = CharSet::new('一', "一丁丿乿");
         let members: String = ('\0'..=char::MAX).filter(|&c| SET.contains(c)).collect();
         assert_eq!(members, "一丁丿乿");
     }

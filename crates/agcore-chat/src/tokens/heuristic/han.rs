@@ -1,24 +1,24 @@
-//! Chinese characters: how often one goes on with the token of the character before it.
+//! Chinese characters: how often a character continues the token of the one before it.
 //!
-//! Measured with `o200k_base` over modern Chinese prose and documentation: the characters of
-//! everyday two-character words go on with a token, rare ones stand alone or need several.
+//! Measured with `o200k_base` over modern Chinese prose and documentation: the characters of everyday two-character
+//! words usually continue a token, rare characters form a token of their own or need several.
 
 use super::charset::CharSet;
 
-/// How many levels [`seam`] knows.
+/// The number of levels that [`seam`] distinguishes.
 pub(super) const SEAMS: usize = 4;
 
-/// How many tokens begin at a character that follows another: 0 for less than 0.6 on average, 1
-/// for up to 0.78, 2 for up to 0.9, and 3 for everything else.
+/// Returns the level of a character that follows another, by the average number of tokens that start at it: 0 for less
+/// than 0.6, 1 for up to 0.78, 2 for up to 0.9, and 3 otherwise.
 #[inline]
 pub(super) fn seam(c: char) -> usize {
     LEVELS.iter().position(|set| set.contains(c)).unwrap_or(SEAMS - 1)
 }
 
 static LEVELS: [CharSet<328>; SEAMS - 1] = [
-    CharSet::of('\u{4e00}', BOUND),
-    CharSet::of('\u{4e00}', OFTEN),
-    CharSet::of('\u{4e00}', SOMETIMES),
+    CharSet::new('\u{4e00}', BOUND),
+    CharSet::new('\u{4e00}', OFTEN),
+    CharSet::new('\u{4e00}', SOMETIMES),
 ];
 
 const BOUND: &str = "\
@@ -48,7 +48,7 @@ mod tests {
     use super::{SEAMS, seam};
 
     #[test]
-    fn everyday_characters_go_on_with_a_token() {
+    fn everyday_characters_continue_a_token() {
         assert_eq!(seam('们'), 0);
         assert_eq!(seam('龘'), SEAMS - 1);
         assert_eq!(seam('豈'), SEAMS - 1);

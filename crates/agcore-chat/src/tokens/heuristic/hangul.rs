@@ -1,24 +1,24 @@
-//! Korean syllables: how often one goes on with the token of the syllable before it.
+//! Korean syllables: how often a syllable continues the token of the one before it.
 //!
-//! Measured with `o200k_base` over Korean conversation, documentation and prose: the endings and
-//! the Chinese roots of formal language go on with a token, rare syllables need several.
+//! Measured with `o200k_base` over Korean conversation, documentation and prose: endings and the Chinese roots of
+//! formal language usually continue a token, rare syllables need several.
 
 use super::charset::CharSet;
 
-/// How many levels [`seam`] knows.
+/// The number of levels that [`seam`] distinguishes.
 pub(super) const SEAMS: usize = 4;
 
-/// How many tokens begin at a syllable that follows another: 0 for less than 0.45 on average, 1
-/// for up to 0.7, 2 for up to 0.9, and 3 for everything else.
+/// Returns the level of a syllable that follows another, by the average number of tokens that start at it: 0 for less
+/// than 0.45, 1 for up to 0.7, 2 for up to 0.9, and 3 otherwise.
 #[inline]
 pub(super) fn seam(c: char) -> usize {
     LEVELS.iter().position(|set| set.contains(c)).unwrap_or(SEAMS - 1)
 }
 
 static LEVELS: [CharSet<175>; SEAMS - 1] = [
-    CharSet::of('\u{ac00}', BOUND),
-    CharSet::of('\u{ac00}', OFTEN),
-    CharSet::of('\u{ac00}', SOMETIMES),
+    CharSet::new('\u{ac00}', BOUND),
+    CharSet::new('\u{ac00}', OFTEN),
+    CharSet::new('\u{ac00}', SOMETIMES),
 ];
 
 const BOUND: &str = "\
@@ -40,7 +40,7 @@ mod tests {
     use super::{SEAMS, seam};
 
     #[test]
-    fn endings_go_on_with_a_token() {
+    fn endings_continue_a_token() {
         assert_eq!(seam('는'), 0);
         assert_eq!(seam('뷁'), SEAMS - 1);
         assert_eq!(seam('ㅋ'), SEAMS - 1);

@@ -1,23 +1,22 @@
-//! Pairs of ASCII signs: how often a token ends between the two.
+//! Pairs of ASCII punctuation: how often a token ends between the two.
 //!
-//! Measured with `o200k_base` over code, JSON and markup, where `":` or `);` is one token and
-//! `"<` is two.
+//! Measured with `o200k_base` over code, JSON and markup, where `":` and `);` are one token and `"<` is two.
 
-/// How many levels [`seam`] knows.
+/// The number of levels that [`seam`] distinguishes.
 pub(super) const SEAMS: usize = 3;
 
-/// How often a token ends between two different ASCII signs: 0 for less than 12 % of the time, 1
-/// for up to 45 %, 2 for more.
+/// Returns how often a token ends between two different punctuation characters: 0 for less than 12 % of the time, 1 for
+/// up to 45 %, 2 for more.
 #[inline]
 pub(super) fn seam(first: char, second: char) -> usize {
-    let digit = PAIRS.get(place(first)).and_then(|row| row.get(place(second)));
+    let digit = PAIRS.get(index(first)).and_then(|row| row.get(index(second)));
     digit.map_or(SEAMS - 1, |digit| usize::from(digit - b'0'))
 }
 
-/// The place of a sign among the 32 of ASCII.
-fn place(sign: char) -> usize {
-    let code = sign as usize;
-    match sign {
+/// Returns the index of a character among the 32 punctuation characters of ASCII.
+fn index(punct: char) -> usize {
+    let code = punct as usize;
+    match punct {
         '!'..='/' => code - 33,
         ':'..='@' => code - 43,
         '['..='`' => code - 69,
@@ -26,7 +25,7 @@ fn place(sign: char) -> usize {
     }
 }
 
-/// By the first sign, then by the second, in the order of their codes.
+/// The seams by first character, then by second, in the order of their codes.
 static PAIRS: [&[u8; 32]; 32] = [
     b"21212210122102122112222122222222",
     b"22110211011000000110221102211202",
@@ -64,16 +63,16 @@ static PAIRS: [&[u8; 32]; 32] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{PAIRS, SEAMS, place, seam};
+    use super::{PAIRS, SEAMS, index, seam};
 
     #[test]
-    fn every_sign_has_its_place() {
-        let places: Vec<usize> = ('!'..='~').filter(char::is_ascii_punctuation).map(place).collect();
-        assert_eq!(places, (0..PAIRS.len()).collect::<Vec<_>>());
+    fn indexes_every_punctuation_character() {
+        let indices: Vec<usize> = ('!'..='~').filter(char::is_ascii_punctuation).map(index).collect();
+        assert_eq!(indices, (0..PAIRS.len()).collect::<Vec<_>>());
     }
 
     #[test]
-    fn code_holds_together() {
+    fn common_pairs_of_code_have_low_seams() {
         for pair in ["\":", "()", ");", "::", "->", "\",", "</"] {
             let [a, b] = [pair.as_bytes()[0].into(), pair.as_bytes()[1].into()];
             assert!(a == b || seam(a, b) == 0, "{pair}");

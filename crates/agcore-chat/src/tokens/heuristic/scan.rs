@@ -1,34 +1,34 @@
-//! One pass over a text that names the units it is made of.
+//! One pass over a text that splits it into units.
 //!
-//! The scanner follows the way pre-tokenizers cut: a word takes the one space before it, digits go
-//! in groups of three, a run of spaces or of one sign is one token, a newline joins the sign before
-//! it. It only ever adds units, so a longer text never counts less.
+//! The scanner splits like pre-tokenizers do: a word includes the single space before it, digits come in groups of
+//! three, a run of spaces or of one punctuation character is one token, a newline is joined with the punctuation before
+//! it. Units are only ever added, so that a longer text never counts less.
 
 use super::class::{Class, Script};
 use super::unit::Unit;
 use super::{han, hangul, letters, puncts};
 
-/// For how many words after an accented letter a text counts as not English.
+/// The number of words after an accented letter for which a text counts as not English.
 const ACCENTED_WORDS: u8 = 12;
 
-/// Reads characters and hands `emit` every unit that may begin a token.
+/// Reads characters and passes every unit at which a token may start to `emit`.
 pub(super) struct Scanner<F> {
     emit: F,
     prev: Option<Class>,
     prev_char: char,
-    /// Spaces since `prev_char`.
+    /// The number of spaces since `prev_char`.
     spaces: usize,
-    /// How many characters the current run has so far.
+    /// The number of characters in the current run so far.
     run: usize,
-    /// How unlike a common word the current word is so far: 0 to 2.
+    /// How different the current word is from common words so far: 0 to 2.
     rough: usize,
-    /// For how many more words the text counts as not English.
+    /// The number of further words for which the text counts as not English.
     accented: u8,
-    /// Whether that is due to a letter beyond Latin-1.
+    /// Whether `accented` is due to a letter outside Latin-1.
     extended: bool,
     /// Whether `prev_char` is an apostrophe after a letter.
     apostrophe: bool,
-    /// The seam of the Chinese character or Korean syllable before.
+    /// The seam of the previous Chinese character or Korean syllable.
     seam: usize,
 }
 
@@ -51,8 +51,8 @@ impl<F: FnMut(Unit)> Scanner<F> {
     /// Reads the next character.
     #[inline]
     pub(super) fn push(&mut self, c: char) {
-        match Class::of(c) {
-            // Most of most texts.
+        match Class::from_char(c) {
+            // The most frequent case by far.
             Class::Lower if self.spaces == 0 && self.prev == Some(Class::Lower) => {
                 self.next_letter(c);
                 self.prev_char = c;
@@ -62,7 +62,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         }
     }
 
-    /// One space belongs to what follows it; more are a token of their own.
+    /// A single space belongs to the token that follows; several are a token of their own.
     fn space(&mut self) {
         self.spaces += 1;
         match self.spaces {
@@ -76,15 +76,15 @@ impl<F: FnMut(Unit)> Scanner<F> {
     fn visible(&mut self, c: char, class: Class) {
         let spaces = std::mem::take(&mut self.spaces);
         let spaced = spaces > 0;
-        if spaced || !self.prev.is_some_and(|prev| prev.goes_on_with(class)) {
+        if spaced || !self.prev.is_some_and(|prev| prev.continues_with(class)) {
             self.run = 0;
         }
-        let again = self.run > 0 && self.prev_char == c;
+        let repeated = self.run > 0 && self.prev_char == c;
         match class {
             Class::Lower | Class::Upper | Class::Accented => self.latin(c, class, spaced),
             Class::Cyrillic => self.cyrillic(c),
             Class::Digit => self.digit(spaced),
-            Class::Punct => self.punct(c, again, spaced),
+            Class::Punct => self.punct(c, repeated, spaced),
             Class::Newline => self.newline(spaces),
             Class::Tab => self.emit(pick(self.run, [Unit::Tab, Unit::TabSecond, Unit::TabMore])),
             Class::Han => self.han(c, spaced),
@@ -92,8 +92,8 @@ impl<F: FnMut(Unit)> Scanner<F> {
             Class::Hiragana => self.kana([Unit::HiraganaFirst, Unit::HiraganaNext], spaced),
             Class::Katakana => self.kana([Unit::KatakanaFirst, Unit::KatakanaNext], spaced),
             Class::Letter(script) => self.script(script),
-            Class::Mark => self.mark(c, again, spaced),
-            Class::Line => self.line(again),
+            Class::Mark => self.mark(c, repeated, spaced),
+            Class::Line => self.line(repeated),
             Class::WideMark => self.emit(Unit::WideMark),
             Class::LatinSymbol => self.emit(Unit::LatinSymbol),
             Class::Symbol => self.emit(Unit::Symbol),
@@ -149,7 +149,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         }
     }
 
-    /// A small letter after a letter, neither with an accent.
+    /// A lower-case letter after a letter, both without an accent.
     fn next_letter(&mut self, c: char) {
         let seam = letters::latin(self.prev_char, c);
         let foreign = self.rough == 0 && self.accented > 0;
@@ -193,7 +193,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         self.roughen(seam);
     }
 
-    /// Remembers that the word had a pair that is often torn apart.
+    /// Records that the word contains a pair that is often split.
     fn roughen(&mut self, seam: usize) {
         self.rough = (self.rough + seam / 2).min(2);
     }
@@ -205,11 +205,11 @@ impl<F: FnMut(Unit)> Scanner<F> {
         self.emit(pick(self.run % 3, [Unit::Digit1, Unit::Digit2, Unit::Digit3]));
     }
 
-    fn punct(&mut self, c: char, again: bool, spaced: bool) {
+    fn punct(&mut self, c: char, repeated: bool, spaced: bool) {
         self.apostrophe = c == '\'' && self.ends_word(spaced);
         if self.run == 0 {
             self.emit(Unit::Punct);
-        } else if again {
+        } else if repeated {
             self.emit(if self.run < 4 { Unit::PunctSame } else { Unit::PunctMore });
         } else {
             self.run = 0;
@@ -217,20 +217,20 @@ impl<F: FnMut(Unit)> Scanner<F> {
         }
     }
 
-    fn mark(&mut self, c: char, again: bool, spaced: bool) {
+    fn mark(&mut self, c: char, repeated: bool, spaced: bool) {
         self.apostrophe = c == '\u{2019}' && self.ends_word(spaced);
-        self.emit(if again { Unit::MarkSame } else { Unit::Mark });
+        self.emit(if repeated { Unit::MarkSame } else { Unit::Mark });
     }
 
-    /// Whether the character read now follows a Latin letter directly.
+    /// Returns whether the current character directly follows a Latin letter.
     fn ends_word(&self, spaced: bool) -> bool {
         !spaced && self.prev.is_some_and(Class::is_latin)
     }
 
-    fn line(&mut self, again: bool) {
+    fn line(&mut self, repeated: bool) {
         self.emit(match self.run {
             0 => Unit::Line,
-            _ if !again => Unit::LinePair,
+            _ if !repeated => Unit::LinePair,
             1..4 => Unit::LineSame,
             _ => Unit::LineMore,
         });
@@ -267,11 +267,11 @@ impl<F: FnMut(Unit)> Scanner<F> {
     }
 
     fn script(&mut self, script: Script) {
-        self.emit(pick(self.run.div_ceil(2), Unit::of_script(script)));
+        self.emit(pick(self.run.div_ceil(2), Unit::for_script(script)));
     }
 }
 
-/// The unit at `index`, or the last one beyond the end.
+/// Returns the unit at `index`, or the last one if there are fewer.
 fn pick<const N: usize>(index: usize, units: [Unit; N]) -> Unit {
     units[index.min(N - 1)]
 }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_falls_into_its_units() {
+    fn splits_a_text_into_units() {
         let check = |text: &str, expected: &[Unit]| assert_eq!(units(text), expected, "{text:?}");
         check("", &[]);
         check(" ", &[]);
@@ -322,16 +322,16 @@ mod tests {
         check("❤\u{fe0f}👍🏽", &[Dingbat, Selector, Pictograph, Tone]);
     }
 
-    /// A pair that is often torn apart makes the rest of the word dearer, and only that.
+    /// A pair that is often split makes the rest of the word cost more, and nothing else.
     #[test]
-    fn a_word_grows_rough() {
+    fn a_rare_pair_makes_the_rest_of_the_word_rough() {
         assert_eq!(units("qxin in"), [Word, Plain5, Rough3, Rough0, Word, Plain0]);
         assert_eq!(units("1in"), [Digit1, WordAfterDigit, Uneven0]);
     }
 
     /// An accent makes the next words foreign, until enough others have followed.
     #[test]
-    fn accents_tell_the_language() {
+    fn accents_indicate_the_language() {
         assert_eq!(units("é in"), [Word, Word, Foreign0]);
         assert_eq!(units("ł in"), [Word, Word, Uneven0]);
         assert_eq!(units("é ł in"), [Word, Word, Word, Uneven0]);

@@ -1,12 +1,11 @@
-//! What a text is made of, and how many tokens each unit is worth.
+//! The units of a text, and the number of tokens that each is worth.
 //!
-//! The weights were found by least squares, without negative values, against the counts of each
-//! family's own tokenizer on 1 250 passages (1.8 million characters: prose in forty languages,
-//! source code, markup, JSON, logs, identifiers, emoji), whole and cut into pieces of about 65
-//! characters. Every kind of text weighs the same, except that what conversations are made of weighs
-//! more. Each weight is pulled towards the share of tokens that really begin at its unit, so that it
-//! stays plausible by itself. On 1 228 passages kept out of this, a single passage is off by 6 to 7 %
-//! (root mean square, by family); the samples of the tests belong to neither half.
+//! The weights are the result of a non-negative least-squares fit against the counts of each family's own tokenizer on
+//! 1 250 passages (1.8 million characters: prose in forty languages, source code, markup, JSON, logs, identifiers,
+//! emoji), both complete and split into pieces of about 65 characters. All kinds of text have the same influence,
+//! except that those typical of conversations have more. Each weight is regularized towards the share of tokens that
+//! really start at its unit, so that it is plausible by itself. On 1 228 held-out passages, the error of a single
+//! passage is 6 to 7 % (root mean square, by family). The samples of the tests belong to neither set.
 
 use super::class::Script;
 use super::family::TokenizerFamily;
@@ -14,10 +13,10 @@ use super::{han, hangul, letters, puncts};
 
 use Unit::*;
 
-/// Declares the units with their weights in thousandths of a token, a column per family.
+/// Declares the units with their weights in thousandths of a token, one column per family.
 macro_rules! units {
     ([$($family:ident)*] $($(#[$doc:meta])* $unit:ident $($weight:literal)*;)*) => {
-        /// A part of a text with a weight of its own.
+        /// A part of a text that has a weight of its own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Unit {
             $($(#[$doc])* $unit,)*
@@ -32,9 +31,9 @@ macro_rules! units {
 units! {
     [                      O200k   Cl100k   Llama3     Qwen DeepSeek  Claude3 Claude47 ]
 
-    // Words of Latin letters: the first letter, with the space before it.
+    // Words of Latin letters: the first letter, including the space before it.
     Word                     969      976      968      968      968      883      890;
-    /// After `.`, `_` or an apostrophe, which mostly share the word's token.
+    /// After `.`, `_` or an apostrophe, which usually share the word's token.
     WordGlued                  0        0        0        0      217      651      575;
     /// After `/`, `-`, `:`, `=` or `;`.
     WordAfterDash            539      473      483      481      561      723      615;
@@ -44,13 +43,13 @@ units! {
     WordAfterSign            942      964      959      986     1056      993      812;
     WordAfterDigit           943      908      913      921      952      953      955;
     WordAfterTab             539      501      482      483      827     1054     1297;
-    /// On top, for a capital first letter.
+    /// Added for a capital first letter.
     Capital                   46       68       65       51       51      307      708;
-    /// A capital after a small letter: `camelCase`.
+    /// A capital after a lower-case letter: `camelCase`.
     Hump                     859      792      749      744      844     1161     1592;
 
-    // The following letters, by the seam to the letter before: in a word without rare pairs so far,
-    // with one, with several.
+    // The following letters, by their seam with the letter before: in a word without rare pairs so far, with one, with
+    // several.
     Plain0                     0        0        0        0        0        0        5;
     Plain1                     0        0        0        1        0       43      270;
     Plain2                     2       14       19       28       40      141      387;
@@ -76,7 +75,7 @@ units! {
     Foreign4                 704      857     1195     1151      877      804     1382;
     Foreign5                1146      981     1053     1339      823      735     1152;
 
-    // Capitals after capitals, by the seam.
+    // Capitals after capitals, by seam.
     Caps0                     43       53       58       62       99       51      530;
     Caps1                    205      240      217      237      313      291      759;
     Caps2                    210       48       59       43      224       86      718;
@@ -90,13 +89,13 @@ units! {
     AccentAdditional           0      626        0        0      357     1108     1132;
     AfterAccent                0      429        0        0      353      399      377;
 
-    // Digits, by their place in a group of three.
+    // Digits, by their position in a group of three.
     DigitSpace               962      995      987      962      885     1234     1239;
     Digit1                   983      988      984      986      972      952      969;
     Digit2                     0        0        0      980        0        0        0;
     Digit3                     2       22       15     1041       10       76       70;
 
-    // ASCII signs: the first of a run, a different one by the seam, the same again.
+    // ASCII punctuation: the first of a run, a different character by seam, the same character repeated.
     Punct                    987      979      979      973      994     1064     1115;
     Pair0                     89       62       59       55      139      178      406;
     Pair1                    257      110      172      142      459      466     1105;
@@ -105,7 +104,7 @@ units! {
     PunctMore                 16       16       16       16       17       18       95;
 
     // White space. The `More` units are measured on runs of a thousand.
-    /// A second space in a row, within a line or at its start.
+    /// A second consecutive space, within a line or at its start.
     Gap                      946      889      910      998      694      252      163;
     Indent                   868      868      869      876      866     1101      993;
     SpaceMore                  9        9        9        9        9       44       49;
@@ -118,7 +117,7 @@ units! {
     NewlineMore               63       32       32       32       63        9       32;
     Control                 1000     1000     1000     1000     1000     1000     1000;
 
-    // Chinese: by the seam, after a character that goes on with a token (`HanEven`) or begins one.
+    // Chinese, by seam: after a character that usually continues a token (`HanEven`), or starts one (`HanOdd`).
     HanFirst                 961     1257     1003     1083     1030      990      960;
     HanAfterKana            1093     1522      986     1051      917     1087     1094;
     HanEven0                 427      529      429      325      332      836      871;
@@ -129,7 +128,7 @@ units! {
     HanOdd1                  543      903      597      312      219      759      734;
     HanOdd2                  699     1097      760      463      410     1147     1093;
     HanOdd3                 1312     2065     1231      999      931     1416     1407;
-    /// On top, for a space before a Chinese or Japanese character.
+    /// Added for a space before a Chinese or Japanese character.
     WideSpace                359      219      412      962      704     1601     1686;
 
     // Japanese.
@@ -173,7 +172,7 @@ units! {
     CyrillicRough4           310      808      294      620      339      289      314;
     CyrillicRough5           680     1417      379     1390     1030      452      486;
 
-    // Other scripts: the first letter of a word, the next two, and the rest where it differs.
+    // Other scripts: the first letter of a word, the next two, and the rest if it differs.
     GreekFirst               996     1234      992     1162      980     1170     1162;
     GreekNext                175      983      222      936      342      563      641;
     GreekLate                344     1036      363      996      482      716      704;
@@ -199,7 +198,7 @@ units! {
     SouthEastAsianFirst      281     1963     2000     1226     1501     1910     1705;
     SouthEastAsianNext       614     1702     1701     1291     1125     1075     1085;
 
-    // Signs and pictures.
+    // Symbols and emoji.
     WideMark                1057     1125     1055     1066     1075     1811     1877;
     Mark                     821      932      859     1056     1065      851     1173;
     MarkSame                1433     1475     1557     1823     2167     3264     3040;
@@ -217,13 +216,13 @@ units! {
     Selector                 746      901      838      350      794      232      364;
     Tone                    1634     3209     3259     1371     1880     3601     3675;
 
-    // Whatever no range names, by its bytes.
+    // All other characters, by their length in bytes.
     Other2                  2000     2000     2000     1597     2000     2170     2170;
     Other3                  1997     2962     2958     1123     2284     1603     1603;
     Other4                  3603     3648     3608     2388     3417     4002     4002;
 }
 
-// A family is its column.
+// The discriminant of a family is the index of its column.
 const _: () = {
     assert!(FAMILIES.len() == TokenizerFamily::ALL.len());
     let mut i = 0;
@@ -235,24 +234,24 @@ const _: () = {
 
 #[rustfmt::skip]
 impl Unit {
-    /// A letter within a word: by how rough the word is so far, then by the seam.
+    /// A letter within a word, by how rough the word is so far, then by seam.
     pub(super) const NEXT: [[Self; letters::SEAMS]; 3] = [
         [Plain0, Plain1, Plain2, Plain3, Plain4, Plain5],
         [Uneven0, Uneven1, Uneven2, Uneven3, Uneven4, Uneven5],
         [Rough0, Rough1, Rough2, Rough3, Rough4, Rough5],
     ];
 
-    /// A letter within a word without rare pairs so far, in a text with accents, by the seam.
+    /// A letter within a word without rare pairs so far, in a text with accents, by seam.
     pub(super) const FOREIGN: [Self; letters::SEAMS] =
         [Foreign0, Foreign1, Foreign2, Foreign3, Foreign4, Foreign5];
 
-    /// A capital after a capital, by the seam.
+    /// A capital after a capital, by seam.
     pub(super) const CAPS: [Self; letters::SEAMS] = [Caps0, Caps1, Caps2, Caps3, Caps4, Caps5];
 
-    /// A sign after a different one, by the seam.
+    /// Punctuation after a different character of punctuation, by seam.
     pub(super) const PAIRS: [Self; puncts::SEAMS] = [Pair0, Pair1, Pair2];
 
-    /// A Chinese character after another: by half the seam of that one, then by its own.
+    /// A Chinese character after another, by half the seam of the other, then by its own.
     pub(super) const HAN: [[Self; han::SEAMS]; 2] = [
         [HanEven0, HanEven1, HanEven2, HanEven3],
         [HanOdd0, HanOdd1, HanOdd2, HanOdd3],
@@ -262,13 +261,13 @@ impl Unit {
     pub(super) const HANGUL_FIRST: [Self; hangul::SEAMS] =
         [HangulFirst0, HangulFirst1, HangulFirst2, HangulFirst3];
 
-    /// A Korean syllable after another: by half the seam of that one, then by its own.
+    /// A Korean syllable after another, by half the seam of the other, then by its own.
     pub(super) const HANGUL: [[Self; hangul::SEAMS]; 2] = [
         [HangulEven0, HangulEven1, HangulEven2, HangulEven3],
         [HangulOdd0, HangulOdd1, HangulOdd2, HangulOdd3],
     ];
 
-    /// A letter within a Cyrillic word: by how rough the word is so far, then by the seam.
+    /// A letter within a Cyrillic word, by how rough the word is so far, then by seam.
     pub(super) const CYRILLIC: [[Self; letters::SEAMS]; 3] = [
         [CyrillicPlain0, CyrillicPlain1, CyrillicPlain2, CyrillicPlain3, CyrillicPlain4, CyrillicPlain5],
         [CyrillicUneven0, CyrillicUneven1, CyrillicUneven2, CyrillicUneven3, CyrillicUneven4, CyrillicUneven5],
@@ -276,7 +275,7 @@ impl Unit {
     ];
 
     /// The first letter of a word of `script`, the next two, and the rest.
-    pub(super) fn of_script(script: Script) -> [Self; 3] {
+    pub(super) fn for_script(script: Script) -> [Self; 3] {
         match script {
             Script::Greek => [GreekFirst, GreekNext, GreekLate],
             Script::Arabic => [ArabicFirst, ArabicNext, ArabicLate],
@@ -292,7 +291,7 @@ impl Unit {
         }
     }
 
-    /// The weight in `family`, in thousandths of a token.
+    /// Returns the weight in `family`, in thousandths of a token.
     #[inline]
     pub(super) fn weight(self, family: TokenizerFamily) -> u16 {
         WEIGHTS[self as usize][family as usize]

@@ -1,44 +1,44 @@
-//! The commands inside a chat.
+//! The slash commands of a chat.
 
 use super::{
     compact::compact,
+    conversation::Conversation,
     saved::{load, save},
-    talk::Talk,
 };
 use crate::{
-    exit::Failure,
+    exit::{Failure, suggestion},
     listing::listing,
-    near::meant,
-    render::{harmless_line, usage_line},
+    render::{sanitized_line, usage_line},
 };
 
-/// What happens after a line.
+/// The next step of the chat after a line was handled.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    Go,
-    Leave,
+    Continue,
+    Exit,
 }
 
 const HELP: &str = "\
-/model [NAME]  the model that answers; another one from now on
-/tools         the tools: allowed, asked about or denied
-/cost          tokens and calls of this chat
-/save FILE     write the conversation to a file
-/load FILE     go on with the conversation of a file
-/compact       have the model sum up the older part of the conversation
-/clear         forget the conversation
-/help          this list
-/exit          leave; Ctrl-D does, too
+/model [NAME]  show the model, or switch to another one
+/tools         list the tools and whether they may run
+/cost          show the tokens and model calls of this chat
+/save FILE     save the conversation to a file
+/load FILE     continue a saved conversation
+/compact       summarize the older part of the conversation
+/clear         discard the conversation
+/help          show this list
+/exit          leave the chat, as does Ctrl-D
 
-Alt-Enter, or Enter behind a \\ at the end, begins another line; a pasted text of several lines is one message.
+Alt-Enter, or Enter after a trailing \\, starts a new line.
+Pasted text is sent as one message.
 ";
 
-/// The commands' names.
+/// The names of the commands.
 const NAMES: [&str; 10] = [
     "/model", "/tools", "/cost", "/save", "/load", "/compact", "/clear", "/help", "/exit", "/quit",
 ];
 
-/// A command as it was typed.
+/// A parsed command.
 #[derive(Debug, PartialEq, Eq)]
 enum Command<'l> {
     Model(Option<&'l str>),
@@ -52,45 +52,45 @@ enum Command<'l> {
     Exit,
 }
 
-/// Runs a line that begins with a slash.
+/// Runs a line that starts with a slash.
 ///
 /// # Errors
-/// When the terminal has gone.
-pub(super) async fn run(line: &str, talk: &mut Talk) -> Result<Next, Failure> {
-    let screen = talk.screen;
+/// When the terminal was closed.
+pub(super) async fn run(line: &str, conversation: &mut Conversation) -> Result<Next, Failure> {
+    let screen = conversation.screen;
     let command = match parse(line) {
         Ok(command) => command,
-        Err(why) => {
-            screen.fault(&why)?;
-            return Ok(Next::Go);
+        Err(error) => {
+            screen.error(&error)?;
+            return Ok(Next::Continue);
         }
     };
     match command {
-        Command::Exit => return Ok(Next::Leave),
+        Command::Exit => return Ok(Next::Exit),
         Command::Help => screen.print(HELP)?,
-        Command::Tools => screen.print(&tools(talk))?,
-        Command::Cost => screen.print(&format!("{}\n", usage_line(&talk.session.usage().await)))?,
-        Command::Model(None) => screen.print(&format!("{}\n", talk.model))?,
+        Command::Tools => screen.print(&tools(conversation))?,
+        Command::Cost => screen.print(&format!("{}\n", usage_line(&conversation.session.usage().await)))?,
+        Command::Model(None) => screen.print(&format!("{}\n", conversation.model))?,
         Command::Model(Some(name)) => {
-            talk.switch_model(name);
-            screen.note(&format!("{name} answers from now on; the conversation stays."))?;
+            conversation.switch_model(name);
+            screen.note(&format!("Model set to {name}. Conversation kept."))?;
         }
-        Command::Save(file) => save(talk, file).await?,
-        Command::Load(file) => load(talk, file).await?,
-        Command::Compact => compact(talk).await?,
-        Command::Clear => match talk.session.set_messages(Vec::new()).await {
-            Ok(()) => screen.note("The conversation is forgotten.")?,
-            Err(error) => screen.fault(&error.to_string())?,
+        Command::Save(file) => save(conversation, file).await?,
+        Command::Load(file) => load(conversation, file).await?,
+        Command::Compact => compact(conversation).await?,
+        Command::Clear => match conversation.session.set_messages(Vec::new()).await {
+            Ok(()) => screen.note("Conversation cleared.")?,
+            Err(error) => screen.error(&error.to_string())?,
         },
     }
-    Ok(Next::Go)
+    Ok(Next::Continue)
 }
 
-/// Reads a command; a file's name may have spaces.
+/// Parses a command. File names may contain spaces.
 fn parse(line: &str) -> Result<Command<'_>, String> {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
-    let file = rest.ok_or_else(|| format!("{name} needs the name of a file: {name} FILE"));
+    let file = rest.ok_or_else(|| format!("{name} needs a file name: {name} FILE"));
     let command = match name {
         "/model" => return Ok(Command::Model(rest)),
         "/save" => return file.map(Command::Save),
@@ -102,23 +102,29 @@ fn parse(line: &str) -> Result<Command<'_>, String> {
         "/help" => Command::Help,
         "/exit" | "/quit" => Command::Exit,
         unknown => {
-            let near = meant(unknown, NAMES);
+            let near = suggestion(unknown, NAMES);
             return Err(format!(
-                "There is no command {}{near} /help lists them.",
-                harmless_line(unknown) + if near.is_empty() { ";" } else { "" }
+                "unknown command {}{near}{} /help lists the commands",
+                sanitized_line(unknown),
+                if near.is_empty() { ";" } else { "" }
             ));
         }
     };
     match rest {
         None => Ok(command),
-        Some(rest) => Err(format!("{name} takes nothing: what is `{}`?", harmless_line(rest))),
+        Some(rest) => Err(format!("{name} takes no argument, but got `{}`", sanitized_line(rest))),
     }
 }
 
-fn tools(talk: &Talk) -> String {
-    let session = &talk.session;
-    match listing(session.bundle().tools(), &talk.turns.policy, Some(session.tools())) {
-        none if none.is_empty() => "No tools are offered.\n".to_owned(),
+fn tools(conversation: &Conversation) -> String {
+    let session = &conversation.session;
+    let tools = listing(
+        session.bundle().tools(),
+        &conversation.turns.policy,
+        Some(session.tools()),
+    );
+    match tools {
+        tools if tools.is_empty() => "The model has no tools.\n".to_owned(),
         tools => tools,
     }
 }
@@ -128,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_read() {
+    fn parses_commands() {
         let check = |line: &str, expected: Command<'_>| assert_eq!(parse(line).unwrap(), expected, "{line}");
         check("/model", Command::Model(None));
         check("/model  gpt-5 ", Command::Model(Some("gpt-5")));
@@ -137,15 +143,15 @@ mod tests {
         let error = |line: &str, expected: &str| assert_eq!(parse(line).unwrap_err(), expected, "{line}");
         error(
             "/modle x",
-            "There is no command /modle; did you mean `/model`? /help lists them.",
+            "unknown command /modle; did you mean `/model`? /help lists the commands",
         );
-        error("/weather", "There is no command /weather; /help lists them.");
-        error("/save", "/save needs the name of a file: /save FILE");
-        error("/cost now", "/cost takes nothing: what is `now`?");
+        error("/weather", "unknown command /weather; /help lists the commands");
+        error("/save", "/save needs a file name: /save FILE");
+        error("/cost now", "/cost takes no argument, but got `now`");
     }
 
     #[test]
-    fn the_help_names_every_command() {
+    fn help_names_every_command() {
         assert!(
             NAMES
                 .iter()

@@ -1,69 +1,74 @@
-//! `/compact`: the conversation made shorter.
+//! `/compact`: shortens the conversation.
 
 use agcore::{agent::AgentError, chat::UsageTracker, llm::CompactionReport};
 use tokio_util::sync::CancellationToken;
 
-use super::talk::Talk;
+use super::conversation::Conversation;
 use crate::{
     exit::Failure,
-    render::{harmless, made_shorter, usage_line},
+    render::{compaction_line, sanitized, usage_line},
 };
 
-const AS_IT_WAS: &str = "The conversation is as it was.";
+const UNCHANGED: &str = "The conversation is unchanged.";
 
-/// Has a model sum up the older part of the conversation, and tells what that freed and cost. Ctrl-C cancels it.
+/// Has the model summarize the older part of the conversation and reports the result and the cost. Ctrl-C cancels it.
 ///
 /// # Errors
-/// When the terminal has gone.
-pub(super) async fn compact(talk: &Talk) -> Result<(), Failure> {
-    let (session, screen) = (&talk.session, talk.screen);
+/// When the terminal was closed.
+pub(super) async fn compact(conversation: &Conversation) -> Result<(), Failure> {
+    let (session, screen) = (&conversation.session, conversation.screen);
     let before = session.usage().await;
-    screen.note("The older part of the conversation is being summed up …")?;
-    let done = compacted(talk).await;
-    let report = match done {
+    screen.note("Summarizing the older part of the conversation …")?;
+    let result = run(conversation).await;
+    let report = match result {
         Some(Ok(report)) => report,
-        Some(Err(error)) => return screen.fault(&format!("{}\n{AS_IT_WAS}", Failure::from(error))),
-        None => return screen.fault(&format!("cancelled\n{AS_IT_WAS}")),
+        Some(Err(error)) => return screen.error(&format!("{}\n{UNCHANGED}", Failure::from(error))),
+        None => return screen.error(&format!("cancelled\n{UNCHANGED}")),
     };
     if let Some(fault) = &report.fault {
-        screen.fault(&format!("There is no summary: {}", harmless(&fault.to_string())))?;
+        screen.error(&format!(
+            "cannot summarize the conversation: {}",
+            sanitized(&fault.to_string())
+        ))?;
     }
-    screen.note(&told(&report))?;
-    let spent = spent(&before, &session.usage().await);
-    if spent.calls > 0 {
-        screen.note(&usage_line(&spent))?;
+    screen.note(&summary(&report))?;
+    let cost = cost(&before, &session.usage().await);
+    if cost.calls > 0 {
+        screen.note(&usage_line(&cost))?;
     }
     Ok(())
 }
 
-/// What came of it; none when Ctrl-C cancelled it.
-async fn compacted(talk: &Talk) -> Option<Result<CompactionReport, AgentError>> {
+/// Compacts the conversation. Returns `None` if Ctrl-C cancelled it.
+async fn run(conversation: &Conversation) -> Option<Result<CompactionReport, AgentError>> {
     let token = CancellationToken::new();
-    let _meaning = talk.turns.interrupts.cancel(&token);
-    token.run_until_cancelled(Box::pin(talk.session.compact())).await
+    let _guard = conversation.turns.interrupts.cancel(&token);
+    token
+        .run_until_cancelled(Box::pin(conversation.session.compact()))
+        .await
 }
 
-/// A report in words.
-fn told(report: &CompactionReport) -> String {
+/// Describes the result.
+fn summary(report: &CompactionReport) -> String {
     match (report.method, &report.fault) {
-        (Some(method), _) => made_shorter(method, report.tokens_before, report.tokens_after),
-        (None, Some(_)) => AS_IT_WAS.to_owned(),
+        (Some(method), _) => compaction_line(method, report.tokens_before, report.tokens_after),
+        (None, Some(_)) => UNCHANGED.to_owned(),
         (None, None) => format!(
-            "There was nothing to make shorter; a request has about {} tokens.",
+            "There is nothing to compact; a request has about {} tokens.",
             report.tokens_before
         ),
     }
 }
 
-/// What was spent since.
-fn spent(before: &UsageTracker, after: &UsageTracker) -> UsageTracker {
+/// Returns the usage between two points in time.
+fn cost(before: &UsageTracker, after: &UsageTracker) -> UsageTracker {
     let since = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before.unwrap_or(0)));
-    let mut spent = UsageTracker::default();
-    spent.calls = after.calls.saturating_sub(before.calls);
-    spent.calls_with_usage = after.calls_with_usage.saturating_sub(before.calls_with_usage);
-    spent.usage.prompt_tokens = since(before.usage.prompt_tokens, after.usage.prompt_tokens);
-    spent.usage.completion_tokens = since(before.usage.completion_tokens, after.usage.completion_tokens);
-    spent
+    let mut cost = UsageTracker::default();
+    cost.calls = after.calls.saturating_sub(before.calls);
+    cost.calls_with_usage = after.calls_with_usage.saturating_sub(before.calls_with_usage);
+    cost.usage.prompt_tokens = since(before.usage.prompt_tokens, after.usage.prompt_tokens);
+    cost.usage.completion_tokens = since(before.usage.completion_tokens, after.usage.completion_tokens);
+    cost
 }
 
 #[cfg(test)]
@@ -73,37 +78,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_spent_since_counts() {
+    fn counts_only_the_usage_of_the_compaction() {
         let mut before = UsageTracker::default();
         before.record(Some(&Usage::new(100, 10)));
         let mut after = before.clone();
-        assert_eq!(spent(&before, &after).calls, 0);
+        assert_eq!(cost(&before, &after).calls, 0);
         after.record(Some(&Usage::new(30, 4)));
-        assert_eq!(usage_line(&spent(&before, &after)), "30 tokens in, 4 out, 1 model call");
+        assert_eq!(usage_line(&cost(&before, &after)), "30 tokens in, 4 out, 1 model call");
         after.record(None);
         assert_eq!(
-            usage_line(&spent(&before, &after)),
-            "30 tokens in, 4 out, 2 model calls, 1 of them without tokens told"
+            usage_line(&cost(&before, &after)),
+            "30 tokens in, 4 out, 2 model calls (usage not reported for 1)"
         );
         assert_eq!(
-            usage_line(&spent(&UsageTracker::default(), &before)),
+            usage_line(&cost(&UsageTracker::default(), &before)),
             "100 tokens in, 10 out, 1 model call"
         );
     }
 
     #[test]
-    fn a_report_says_what_was_done() {
+    fn describes_the_result() {
         let mut report = CompactionReport::default();
         report.tokens_before = 900;
         assert_eq!(
-            told(&report),
-            "There was nothing to make shorter; a request has about 900 tokens."
+            summary(&report),
+            "There is nothing to compact; a request has about 900 tokens."
         );
         report.method = Some(CompactionMethod::Summary);
         report.tokens_after = 300;
         assert_eq!(
-            told(&report),
-            "The older part was summed up: about 900 tokens before, 300 after."
+            summary(&report),
+            "Summarized the older part of the conversation: about 900 tokens before, 300 after."
         );
     }
 }

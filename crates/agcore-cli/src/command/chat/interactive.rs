@@ -1,4 +1,4 @@
-//! The conversation at the terminal: prompt, turn, prompt.
+//! The interactive chat: reads lines and runs commands and turns.
 
 use std::{io, sync::Arc};
 
@@ -6,52 +6,52 @@ use agcore::tools::Approver;
 
 use super::{
     commands::{self, Next},
-    live_turn::LiveTurn,
+    conversation::Conversation,
     screen::Screen,
     session::{agent, session},
-    talk::Talk,
+    turn_runner::TurnRunner,
 };
 use crate::{
-    approve::{AllowAll, AskPerson},
+    approve::{AllowAll, AskUser},
     args::ChatArgs,
     console::{Console, Line},
     exit::Failure,
-    history,
+    history::history_file,
     interrupt::Interrupts,
-    render::Colour,
+    render::Color,
     settings::Settings,
-    vendor::shown_url,
+    vendor::redacted_url,
 };
 
-/// A chat at the terminal. A turn that fails is told of, and the chat goes on.
+/// Runs a chat at the terminal until the user leaves. A turn that fails is reported and does not end the chat.
 ///
 /// # Errors
-/// A terminal that cannot be used, settings that do not fit.
+/// When the terminal cannot be used or the settings are invalid.
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
     interrupts: &Interrupts,
-    colour: Colour,
+    color: Color,
 ) -> Result<(), Failure> {
-    let mut talk = talk(args, settings, interrupts, colour)?;
-    let (console, screen) = (talk.console.clone(), talk.screen);
-    // At the prompt the editor gets Ctrl-C as a key.
-    let _meaning = interrupts.ignore();
+    let mut conversation = conversation(args, settings, interrupts, color)?;
+    let (console, screen) = (conversation.console.clone(), conversation.screen);
+    // At the prompt, the editor receives Ctrl-C as a key.
+    let _guard = interrupts.ignore();
     greet(settings, screen)?;
     if settings.history {
-        take_up_history(&console, screen)?;
+        load_history(&console, screen)?;
     }
-    let mut thrown = false;
+    let mut was_interrupted = false;
     loop {
         screen.speaker("you")?;
         let line = console.read_line("> ").await?;
-        let again = std::mem::replace(&mut thrown, line == Line::Thrown);
+        let is_second = std::mem::replace(&mut was_interrupted, line == Line::Interrupted);
         match line {
-            Line::Over => return Ok(()),
-            Line::Thrown if again => return Ok(()),
-            Line::Thrown => screen.note("Ctrl-C once more, Ctrl-D or /exit leaves the chat.")?,
-            Line::Said(line) => {
-                if said(line, &mut talk).await? == Next::Leave {
+            Line::Closed => return Ok(()),
+            Line::Interrupted if is_second => return Ok(()),
+            Line::Interrupted => screen.note("To leave, press Ctrl-C again or Ctrl-D, or type /exit.")?,
+            Line::Entered(line) => {
+                if handle_line(line, &mut conversation).await? == Next::Exit {
                     return Ok(());
                 }
             }
@@ -59,22 +59,31 @@ pub(super) async fn run(
     }
 }
 
-fn talk(args: &ChatArgs, settings: &Settings, interrupts: &Interrupts, colour: Colour) -> Result<Talk, Failure> {
+fn conversation(
+    args: &ChatArgs,
+    settings: &Settings,
+    interrupts: &Interrupts,
+    color: Color,
+) -> Result<Conversation, Failure> {
     let console = Console::open()?;
     let screen = Screen {
-        palette: colour.palette(&io::stdout()),
+        palette: color.palette(&io::stdout()),
     };
-    let (asking, questions) = AskPerson::new();
-    let approver: Arc<dyn Approver> = if args.yes { Arc::new(AllowAll) } else { Arc::new(asking) };
+    let (ask_user, questions) = AskUser::new();
+    let approver: Arc<dyn Approver> = if args.yes {
+        Arc::new(AllowAll)
+    } else {
+        Arc::new(ask_user)
+    };
     let (session, policy) = session(args, settings, Some(approver))?;
-    let turns = LiveTurn {
+    let turns = TurnRunner {
         console: console.clone(),
         screen,
         questions,
         interrupts: interrupts.clone(),
         policy,
     };
-    Ok(Talk {
+    Ok(Conversation {
         session,
         agent: agent(settings),
         model: settings.provider.model.clone(),
@@ -84,31 +93,32 @@ fn talk(args: &ChatArgs, settings: &Settings, interrupts: &Interrupts, colour: C
     })
 }
 
-/// What the person typed: nothing, a command, or a message.
-async fn said(line: String, talk: &mut Talk) -> Result<Next, Failure> {
+/// Handles an entered line: nothing, a command, or a message.
+async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Next, Failure> {
     if line.is_empty() {
-        return Ok(Next::Go);
+        return Ok(Next::Continue);
     }
-    if let Err(why) = talk.console.remember(&line) {
-        talk.screen
-            .note(&format!("What is typed is no longer kept for the next chat: {why}"))?;
+    if let Err(error) = conversation.console.add_history(&line) {
+        conversation
+            .screen
+            .note(&format!("The history is no longer saved: {error}"))?;
     }
     if line.starts_with('/') {
-        return commands::run(&line, talk).await;
+        return commands::run(&line, conversation).await;
     }
-    talk.say(line).await?;
-    Ok(Next::Go)
+    conversation.send(line).await?;
+    Ok(Next::Continue)
 }
 
-fn take_up_history(console: &Console, screen: Screen) -> Result<(), Failure> {
-    let taken = match history::file() {
-        Ok(Some(file)) => console.remember_in(file),
+fn load_history(console: &Console, screen: Screen) -> Result<(), Failure> {
+    let loaded = match history_file() {
+        Ok(Some(file)) => console.load_history(file),
         Ok(None) => Ok(()),
-        Err(why) => Err(why),
+        Err(error) => Err(error),
     };
-    match taken {
+    match loaded {
         Ok(()) => Ok(()),
-        Err(why) => screen.note(&format!("What is typed is not kept for the next chat: {why}")),
+        Err(error) => screen.note(&format!("The history is not saved: {error}")),
     }
 }
 
@@ -117,8 +127,8 @@ fn greet(settings: &Settings, screen: Screen) -> Result<(), Failure> {
     let place = provider
         .base_url
         .as_ref()
-        .map(|url| format!(" at {}", shown_url(url)))
+        .map(|url| format!(" at {}", redacted_url(url)))
         .unwrap_or_default();
-    screen.note(&format!("{} of {}{place}", provider.model, provider.name()))?;
-    screen.note("/help lists the commands, Ctrl-C cancels a turn, Ctrl-D leaves.")
+    screen.note(&format!("Model: {} ({}{place})", provider.model, provider.name()))?;
+    screen.note("/help lists the commands, Ctrl-C cancels a turn, Ctrl-D exits.")
 }

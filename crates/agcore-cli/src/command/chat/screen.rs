@@ -1,60 +1,60 @@
-//! [`Screen`]: what the chat itself says, beside the turns.
+//! [`Screen`]: the chat's own output, as opposed to that of turns.
 
 use crate::{
     exit::Failure,
-    output,
     render::{Palette, wrapped},
+    stdio,
 };
 
-/// The terminal's screen.
+/// Writes the chat's own messages to the terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
-    /// Its colours.
+    /// The styles.
     pub(super) palette: Palette,
 }
 
 impl Screen {
-    /// Writes text as it is.
+    /// Writes text unchanged.
     ///
     /// # Errors
-    /// When the terminal has gone.
+    /// When the terminal was closed.
     pub(super) fn print(self, text: &str) -> Result<(), Failure> {
-        output::print(text)
+        stdio::print(text)
     }
 
-    /// Says something by the way.
+    /// Writes a note.
     ///
     /// # Errors
-    /// When the terminal has gone.
+    /// When the terminal was closed.
     pub(super) fn note(self, text: &str) -> Result<(), Failure> {
         let dim = self.palette.dim;
         self.print(&format!("{dim}{}{dim:#}\n", wrapped(text, 0)))
     }
 
-    /// Says who speaks now.
+    /// Writes the heading of a speaker.
     ///
     /// # Errors
-    /// When the terminal has gone.
+    /// When the terminal was closed.
     pub(super) fn speaker(self, name: &str) -> Result<(), Failure> {
         let style = self.palette.prompt;
         self.print(&format!("\n{style}{name}{style:#}\n"))
     }
 
-    /// Asks.
+    /// Writes a question.
     ///
     /// # Errors
-    /// When the terminal has gone.
+    /// When the terminal was closed.
     pub(super) fn question(self, text: &str) -> Result<(), Failure> {
         let style = self.palette.question;
         self.print(&format!("{style}{text}{style:#}\n"))
     }
 
-    /// Says what went wrong.
+    /// Writes an error.
     ///
     /// # Errors
-    /// When the terminal has gone.
-    pub(super) fn fault(self, text: &str) -> Result<(), Failure> {
-        let bad = self.palette.bad;
-        self.print(&format!("{bad}✗ {}{bad:#}\n", wrapped(text, 2)))
+    /// When the terminal was closed.
+    pub(super) fn error(self, text: &str) -> Result<(), Failure> {
+        let style = self.palette.error;
+        self.print(&format!("{style}✗ {}{style:#}\n", wrapped(text, 2)))
     }
 }

@@ -1,4 +1,4 @@
-//! The session of a chat, as the settings tell it.
+//! Creates the session of a chat from the settings.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{
     settings::Settings,
 };
 
-/// A new session, and which of its tools may run.
+/// Creates a session and its policy.
 ///
 /// # Errors
-/// When the provider cannot be set up, a rule speaks of no tool, or the grants cannot be read.
+/// When the provider cannot be built, a rule names an unknown tool, or the grants cannot be read.
 pub(super) fn session(
     args: &ChatArgs,
     settings: &Settings,
@@ -34,7 +34,7 @@ pub(super) fn session(
     Ok((bundle.session("chat", agent(settings)), policy))
 }
 
-/// Who answers.
+/// Returns the agent that answers.
 pub(super) fn agent(settings: &Settings) -> AgentSpec {
     AgentSpec::new("assistant", settings.system.as_str())
 }

@@ -1,27 +1,27 @@
-//! [`Check`]: one thing that was looked at.
+//! [`Check`]: the result of one check.
 
 use serde::Serialize;
 
 use crate::exit::{Failure, FailureKind};
 
-/// One thing that was looked at, how it stands, and what to do.
+/// The result of one check, and what to do about a problem.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Check {
-    /// What was looked at.
+    /// The subject of the check.
     pub(super) name: &'static str,
-    /// How it stands.
+    /// The outcome.
     pub(super) status: Status,
-    /// What was found.
+    /// The finding.
     pub(super) message: String,
-    /// What to do.
+    /// Advice for a problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
-    /// What fails, for the exit code.
+    /// The kind of failure, for the exit code.
     #[serde(skip)]
     pub(super) kind: Option<FailureKind>,
 }
 
-/// How something stands.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Status {
@@ -31,7 +31,7 @@ pub(super) enum Status {
 }
 
 impl Check {
-    /// All is well.
+    /// Creates a check that succeeded.
     pub(super) fn ok(name: &'static str, message: impl Into<String>) -> Self {
         Self {
             name,
@@ -42,7 +42,7 @@ impl Check {
         }
     }
 
-    /// Something may be wrong.
+    /// Creates a check that found a possible problem.
     pub(super) fn warn(name: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             status: Status::Warn,
@@ -51,12 +51,12 @@ impl Check {
         }
     }
 
-    /// A chat would fail with this; behind the first line it says what to do.
+    /// Creates a check that failed: a chat would fail, too. Lines after the first become the advice.
     pub(super) fn fail(name: &'static str, failure: &Failure) -> Self {
-        let told = failure.to_string();
-        let (message, advice) = match told.split_once('\n') {
+        let text = failure.to_string();
+        let (message, advice) = match text.split_once('\n') {
             Some((message, advice)) => (message.to_owned(), Some(advice.to_owned())),
-            None => (told, None),
+            None => (text, None),
         };
         Self {
             status: Status::Fail,

@@ -1,22 +1,21 @@
-//! Whether the server answers, and knows the model.
+//! Checks of the server and the model.
 
 use std::time::Duration;
 
-use agcore::llm::{LlmError, LlmErrorKind, ProviderConfig, transport::http::Timeouts, wire::models::ModelEntry};
+use agcore::{
+    chat::text::nearest,
+    llm::{LlmError, LlmErrorKind, ProviderConfig, transport::http::Timeouts, wire::operation::ModelEntry},
+};
 
 use super::check::Check;
-use crate::{exit::Failure, near::nearest, settings::Choices, vendor::shown_url};
+use crate::{exit::Failure, settings::Choices, vendor::redacted_url};
 
-/// Asks the server for its models, with short patience.
+/// Requests the server's list of models, with short timeouts.
 pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
-    let config = choices.provider_config().with_timeouts(patience());
+    let config = choices.provider_config().with_timeouts(timeouts());
     match config.build() {
         Err(error) if *error.kind() == LlmErrorKind::Authentication => {
-            return vec![Check::warn(
-                "server",
-                "it was not asked: there is no key",
-                "Set the key first.",
-            )];
+            return vec![Check::warn("server", "skipped: no API key", "Set the API key first.")];
         }
         Err(error) => return vec![Check::fail("server", &Failure::setup(error))],
         Ok(_) => {}
@@ -25,18 +24,18 @@ pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
         Ok(models) => {
             let found = Check::ok(
                 "server",
-                format!("{} answers; models: {}", address(&config), models.len()),
+                format!("{} is reachable; models: {}", address(&config), models.len()),
             );
-            [Some(found), known(&config.model, &models)]
+            [Some(found), model_check(&config.model, &models)]
                 .into_iter()
                 .flatten()
                 .collect()
         }
-        Err(error) => vec![refused(&config, error)],
+        Err(error) => vec![list_failed(&config, error)],
     }
 }
 
-fn patience() -> Timeouts {
+fn timeouts() -> Timeouts {
     let seconds = Duration::from_secs;
     Timeouts::new()
         .with_connect(seconds(5))
@@ -46,29 +45,29 @@ fn patience() -> Timeouts {
 }
 
 fn address(config: &ProviderConfig) -> String {
-    let own = || config.provider_type.base_url().unwrap_or("the server").to_owned();
-    config.base_url.as_deref().map_or_else(own, shown_url)
+    let default = || config.provider_type.base_url().unwrap_or("the server").to_owned();
+    config.base_url.as_deref().map_or_else(default, redacted_url)
 }
 
-fn refused(config: &ProviderConfig, error: LlmError) -> Check {
+fn list_failed(config: &ProviderConfig, error: LlmError) -> Check {
     let address = address(config);
     match error.kind() {
         LlmErrorKind::NotFound => Check::warn(
             "server",
-            format!("{address} answers, but has no list of models"),
-            "Some servers have none. When chats fail as well, check the base URL (--base-url).",
+            format!("{address} is reachable, but does not list its models"),
+            "Some servers do not support this. If chats fail too, check the base URL (--base-url).",
         ),
         LlmErrorKind::RateLimit => Check::warn(
             "server",
-            format!("{address} answers, but says that there were too many requests"),
-            "Wait, and try again.",
+            format!("{address} is reachable, but reports too many requests"),
+            "Wait and try again.",
         ),
         _ => Check::fail("server", &Failure::from(error)),
     }
 }
 
-/// Whether the model is one of the server's. Some put a path before the names.
-fn known(model: &str, models: &[ModelEntry]) -> Option<Check> {
+/// Checks whether the server lists the model. Some servers add a path before the names.
+fn model_check(model: &str, models: &[ModelEntry]) -> Option<Check> {
     if model.is_empty() || models.is_empty() {
         return None;
     }
@@ -81,6 +80,6 @@ fn known(model: &str, models: &[ModelEntry]) -> Option<Check> {
     Some(Check::warn(
         "model",
         format!("the server does not list {model}"),
-        format!("`agcore models` shows what it lists.{near}"),
+        format!("Run `agcore models` to see what it lists.{near}"),
     ))
 }

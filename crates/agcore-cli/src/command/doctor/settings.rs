@@ -1,45 +1,45 @@
-//! Settings, provider, model, key, tools, history.
+//! Checks of settings, model, key, tools and history.
 
 use agcore::llm::LlmErrorKind;
 
 use super::check::Check;
 use crate::{
     exit::Failure,
-    history,
+    history::history_file,
     policy::Policy,
     sample_tools,
     settings::{Choices, Unknown},
     vendor::key_variable,
 };
 
-/// What can be told without asking anybody.
+/// Runs the checks that need no server.
 pub(super) fn checks(choices: &Choices) -> Vec<Check> {
     let mut checks = vec![files(choices)];
-    checks.extend(strange(&choices.unknown));
-    checks.extend([model(choices), key(choices), tools(choices), kept_lines(choices)]);
+    checks.extend(unknown_names(&choices.unknown));
+    checks.extend([model(choices), key(choices), tools(choices), history(choices)]);
     checks
 }
 
 fn files(choices: &Choices) -> Check {
     let names: Vec<String> = choices.files.iter().map(|path| path.display().to_string()).collect();
     let read = match names.as_slice() {
-        [] => "there are no settings files here; that is fine".to_owned(),
-        names => format!("{} can be read", names.join(" and ")),
+        [] => "no settings files in this directory; none are needed".to_owned(),
+        names => format!("read {}", names.join(" and ")),
     };
     Check::ok("settings", read)
 }
 
-fn strange(unknown: &Unknown) -> Vec<Check> {
-    let members = unknown
-        .members
+fn unknown_names(unknown: &Unknown) -> Vec<Check> {
+    let settings = unknown
+        .settings
         .iter()
-        .map(|fault| Check::fail("settings", &Failure::usage(fault.as_str())));
-    let rename = "Rename or remove it; `agcore config` shows what is set.";
+        .map(|message| Check::fail("settings", &Failure::usage(message.as_str())));
+    let advice = "Rename or remove it; `agcore config` shows all settings.";
     let variables = unknown
         .variables
         .iter()
-        .map(|told| Check::warn("settings", told, rename));
-    members.chain(variables).collect()
+        .map(|message| Check::warn("settings", message, advice));
+    settings.chain(variables).collect()
 }
 
 fn model(choices: &Choices) -> Check {
@@ -54,7 +54,7 @@ fn model(choices: &Choices) -> Check {
     }
 }
 
-/// Whether a key is there; never which.
+/// Checks that a key is set. The key itself is never shown.
 fn key(choices: &Choices) -> Check {
     let provider = &choices.provider.value;
     match (choices.provider_config().build(), &choices.key) {
@@ -62,10 +62,13 @@ fn key(choices: &Choices) -> Check {
         (_, Some(key)) => Check::ok("key", format!("set ({})", key.origin)),
         (_, None) if provider.key_variable().is_some() => Check::warn(
             "key",
-            "there is none; a server of one's own may do without",
-            format!("Where it is needed, set {} or AGCORE_API_KEY.", key_variable(provider)),
+            "not set; a self-hosted server may not need one",
+            format!(
+                "If the server needs one, set {} or AGCORE_API_KEY.",
+                key_variable(provider)
+            ),
         ),
-        (_, None) => Check::ok("key", "none is set, and none is needed"),
+        (_, None) => Check::ok("key", "not set; not needed"),
     }
 }
 
@@ -74,23 +77,23 @@ fn tools(choices: &Choices) -> Check {
         .map_err(|error| Failure::task(error.to_string()))
         .and_then(|tools| Policy::new(&tools, &choices.tools));
     match policy {
-        Ok(_) => Check::ok("tools", "the permissions and the grants can be used"),
+        Ok(_) => Check::ok("tools", "the permissions and grants are valid"),
         Err(failure) => Check::fail("tools", &failure),
     }
 }
 
-fn kept_lines(choices: &Choices) -> Check {
-    let off = "To keep nothing, set AGCORE_HISTORY=off.";
+fn history(choices: &Choices) -> Check {
+    let off = "To disable the history, set AGCORE_HISTORY=off.";
     if !choices.history.value {
         return Check::ok("history", format!("off ({})", choices.history.origin));
     }
-    match history::file() {
+    match history_file() {
         Ok(Some(file)) => Check::ok("history", file.display().to_string()),
         Ok(None) => Check::warn(
             "history",
-            "there is no place for what is typed in chats",
+            "there is no directory for the chat history",
             format!("Set HOME or XDG_STATE_HOME. {off}"),
         ),
-        Err(why) => Check::warn("history", why, format!("Make the folder. {off}")),
+        Err(error) => Check::warn("history", error, format!("Create the directory. {off}")),
     }
 }

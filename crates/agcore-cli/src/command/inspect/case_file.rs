@@ -1,13 +1,13 @@
-//! [`CaseFile`]: a case and the bytes of its body.
+//! [`CaseFile`]: a wire case and the bytes of its body.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-use agcore::llm::wire_case::WireCase;
+use agcore::llm::wire::wire_case::WireCase;
 
-/// A case as it stands in files.
+/// A case that was read from files.
 #[derive(Debug)]
 pub(super) struct CaseFile {
     pub(super) case: WireCase,
@@ -15,27 +15,27 @@ pub(super) struct CaseFile {
 }
 
 impl CaseFile {
-    /// Reads a case, and the file beside it that holds the body, if one does.
+    /// Reads a case and, if it names one, the file that contains the body.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// When a file cannot be read or the case is invalid.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let json = fs::read(path).map_err(|error| error.to_string())?;
-        let case = WireCase::read(&json).map_err(|error| error.to_string())?;
+        let case = WireCase::parse(&json).map_err(|error| error.to_string())?;
         let body = match case.body_file() {
             None => case.body.clone().into_bytes(),
             Some(name) => {
-                let file =
-                    beside(path, name).ok_or_else(|| format!("the body `{name}` is no name of a file beside it"))?;
-                fs::read(file).map_err(|error| format!("the body `{name}`: {error}"))?
+                let file = sibling(path, name)
+                    .ok_or_else(|| format!("the body `{name}` must be a file in the same directory as the case"))?;
+                fs::read(file).map_err(|error| format!("cannot read the body `{name}`: {error}"))?
             }
         };
         Ok(Self { case, body })
     }
 }
 
-/// A file in the same folder: a case from elsewhere must not name any other file of this machine.
-fn beside(path: &Path, name: &str) -> Option<PathBuf> {
+/// Returns the path of a file in the same directory. A case from elsewhere must not be able to read any other file.
+fn sibling(path: &Path, name: &str) -> Option<PathBuf> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(_)), None) => Some(path.with_file_name(name)),
@@ -48,10 +48,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_lies_beside_its_case() {
+    fn a_body_must_be_in_the_same_directory() {
         let check = |name: &str, expected: Option<&str>| {
             assert_eq!(
-                beside(Path::new("cases/a.json"), name),
+                sibling(Path::new("cases/a.json"), name),
                 expected.map(PathBuf::from),
                 "{name}"
             );

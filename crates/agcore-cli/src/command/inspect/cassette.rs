@@ -1,4 +1,4 @@
-//! `agcore inspect cassette`: what was recorded, an exchange a line.
+//! `agcore inspect cassette`: lists the recorded exchanges.
 
 use std::{fs, path::Path};
 
@@ -12,117 +12,116 @@ use serde_json::Value;
 use crate::{
     args::CassetteArgs,
     exit::Failure,
-    output::print,
-    render::{harmless_line, shortened},
+    render::{sanitized_line, truncated},
+    stdio::print,
     table::table,
 };
 
-/// How much of an answer is shown, in columns.
-const SHOWN: usize = 60;
+/// The maximum width of a cell, in columns.
+const MAX_CELL: usize = 60;
 
 /// Lists the exchanges of a cassette.
 ///
 /// # Errors
-/// A file that cannot be read or is no cassette, a cassette that is damaged: what can be read of it is listed.
+/// When the file cannot be read or is not a cassette. When the cassette is damaged, after listing what can be read.
 pub(crate) fn cassette(args: &CassetteArgs) -> Result<(), Failure> {
     let cassette = read(&args.file)?;
-    let seen = Seen::of(&cassette);
+    let report = CassetteReport::new(&cassette);
     if args.json {
-        let json = serde_json::to_string_pretty(&seen).map_err(|error| Failure::task(error.to_string()))?;
+        let json = serde_json::to_string_pretty(&report).map_err(|error| Failure::task(error.to_string()))?;
         print(&(json + "\n"))?;
     } else {
-        print(&seen.told())?;
+        print(&report.to_table())?;
     }
     match cassette.into_whole() {
         Ok(_) => Ok(()),
-        Err(damaged) => Err(Failure::task(harmless_line(&damaged.to_string()))),
+        Err(damaged) => Err(Failure::task(sanitized_line(&damaged.to_string()))),
     }
 }
 
 fn read(file: &Path) -> Result<Cassette, Failure> {
-    let bytes =
-        fs::read(file).map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    let bytes = fs::read(file).map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
     Cassette::parse(&bytes).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))
 }
 
-/// What is told of a cassette.
+/// The output for a cassette.
 #[derive(Serialize)]
-struct Seen {
-    exchanges: Vec<SeenExchange>,
-    damage: Vec<SeenDamage>,
+struct CassetteReport {
+    exchanges: Vec<ExchangeReport>,
+    damage: Vec<DamageReport>,
 }
 
 #[derive(Serialize)]
-struct SeenDamage {
+struct DamageReport {
     line: usize,
     why: String,
 }
 
-/// What is told of an exchange.
+/// The output for an exchange.
 #[derive(Serialize)]
-struct SeenExchange {
+struct ExchangeReport {
     call: u64,
     provider: String,
-    /// The model that was asked.
+    /// The model that was requested.
     model: String,
     stream: bool,
-    /// How many messages were sent.
+    /// The number of messages sent.
     messages: usize,
-    /// How many tools were offered.
+    /// The number of tools offered.
     tools: usize,
     /// The tools that the model called.
     calls: Vec<String>,
     text: String,
     finish: Option<String>,
     usage: Option<Usage>,
-    /// In how many pieces the reply came.
+    /// The number of chunks that the reply arrived in.
     chunks: usize,
     duration_ms: u64,
     /// `ok`, `error`, `cut`, `dropped`.
     end: &'static str,
-    error: Option<SeenError>,
+    error: Option<ErrorReport>,
 }
 
 #[derive(Serialize)]
-struct SeenError {
+struct ErrorReport {
     kind: &'static str,
     message: String,
 }
 
-impl Seen {
-    fn of(cassette: &Cassette) -> Self {
-        let damage = cassette.damage().iter().map(|damage| SeenDamage {
+impl CassetteReport {
+    fn new(cassette: &Cassette) -> Self {
+        let damage = cassette.damage().iter().map(|damage| DamageReport {
             line: damage.line,
             why: damage.why.clone(),
         });
         Self {
-            exchanges: cassette.exchanges().iter().map(SeenExchange::of).collect(),
+            exchanges: cassette.exchanges().iter().map(ExchangeReport::new).collect(),
             damage: damage.collect(),
         }
     }
 
-    fn told(&self) -> String {
+    fn to_table(&self) -> String {
         if self.exchanges.is_empty() {
             return "no exchanges\n".to_owned();
         }
         let head = ["CALL", "MODEL", "ASKED", "TOKENS", "TIME", "END", "ANSWER"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(head)
-            .chain(self.exchanges.iter().map(SeenExchange::row))
+            .chain(self.exchanges.iter().map(ExchangeReport::row))
             .collect();
         table(&rows)
     }
 }
 
-impl SeenExchange {
-    fn of(exchange: &Exchange) -> Self {
+impl ExchangeReport {
+    fn new(exchange: &Exchange) -> Self {
         let count = |name: &str| exchange.request.get(name).and_then(Value::as_array).map_or(0, Vec::len);
-        let own_model = exchange.request.get("model").and_then(Value::as_str);
+        let requested_model = exchange.request.get("model").and_then(Value::as_str);
         let (end, error) = end(&exchange.end);
         let reply = exchange.partial_response();
         Self {
             call: exchange.call,
             provider: exchange.provider.clone(),
-            model: own_model.unwrap_or(&exchange.model).to_owned(),
+            model: requested_model.unwrap_or(&exchange.model).to_owned(),
             stream: exchange.stream,
             messages: count("messages"),
             tools: count("tools"),
@@ -149,16 +148,16 @@ impl SeenExchange {
         };
         [
             self.call.to_string(),
-            shortened(&model.join(" "), SHOWN),
+            truncated(&model.join(" "), MAX_CELL),
             format!("{asked}{streamed}"),
             self.usage.as_ref().map(tokens).unwrap_or_default(),
             format!("{}.{:03} s", self.duration_ms / 1000, self.duration_ms % 1000),
-            shortened(end, SHOWN),
-            shortened(&self.answer(), SHOWN),
+            truncated(end, MAX_CELL),
+            truncated(&self.answer(), MAX_CELL),
         ]
     }
 
-    /// What was said, called, or went wrong; the last first.
+    /// Formats the error, the called tools and the text, in this order.
     fn answer(&self) -> String {
         let error = self
             .error
@@ -170,12 +169,12 @@ impl SeenExchange {
     }
 }
 
-fn end(end: &Ending) -> (&'static str, Option<SeenError>) {
+fn end(end: &Ending) -> (&'static str, Option<ErrorReport>) {
     match end {
         Ending::Ok => ("ok", None),
         Ending::Error(error) => {
             let fault = error.to_error().fault();
-            let error = SeenError {
+            let error = ErrorReport {
                 kind: fault.kind.as_str(),
                 message: fault.message,
             };
@@ -187,11 +186,11 @@ fn end(end: &Ending) -> (&'static str, Option<SeenError>) {
     }
 }
 
-fn counted(count: usize, what: &str) -> Option<String> {
+fn counted(count: usize, noun: &str) -> Option<String> {
     match count {
         0 => None,
-        1 => Some(format!("1 {what}")),
-        count => Some(format!("{count} {what}s")),
+        1 => Some(format!("1 {noun}")),
+        count => Some(format!("{count} {noun}s")),
     }
 }
 

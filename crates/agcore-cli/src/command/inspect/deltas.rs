@@ -1,45 +1,47 @@
-//! The increments of a saved answer, line by line, as a decoder reads them.
+//! The increments of a saved response, with the line of the body that completed each.
 
 use agcore::llm::{
-    delta::{CallFragment, Place, ReplyDelta, ReplyStart},
-    dialect,
+    ReplyDelta, dialect,
     wire::{
-        Chat, Close, Wire, anthropic::Anthropic, ollama::Ollama, openai_chat::OpenAiChat,
+        CallFragment, Chat, Close, Place, ReplyStart, Wire,
+        anthropic::Anthropic,
+        ollama::Ollama,
+        openai_chat::OpenAiChat,
         openai_responses::OpenAiResponses,
+        wire_case::{CaseError, WireCase},
     },
-    wire_case::{CaseError, WireCase},
 };
 
-use crate::render::harmless_line;
+use crate::render::sanitized_line;
 
-/// A line for each increment, with the number of the body's line that ended it: `12  text       "Hel"`.
+/// Formats a line for each increment, with the number of the body's line that completed it: `12  text       "Hel"`.
 ///
 /// # Errors
-/// A dialect that is not built in, or a head that is none.
+/// When the dialect is not supported or the case's head is invalid.
 pub(super) fn deltas(case: &WireCase, body: &[u8]) -> Result<String, CaseError> {
     let wire = wire(&case.dialect).ok_or_else(|| CaseError::UnknownDialect(case.dialect.clone()))?;
     let mut decoder = wire.decoder(&case.head()?);
-    let (mut told, mut items, mut number) = (String::new(), Vec::new(), 0_usize);
+    let (mut lines, mut items, mut number) = (String::new(), Vec::new(), 0_usize);
     let mut take = |number: usize, items: &mut Vec<ReplyDelta>| {
         for delta in items.drain(..) {
-            let (name, what) = in_words(&delta);
-            let line = harmless_line(&format!("{number:>5}  {name:<10} {what}"));
-            told.push_str(line.trim_end());
-            told.push('\n');
+            let (kind, content) = describe(&delta);
+            let line = sanitized_line(&format!("{number:>5}  {kind:<10} {content}"));
+            lines.push_str(line.trim_end());
+            lines.push('\n');
         }
     };
     for line in body.split_inclusive(|byte| *byte == b'\n') {
         number += 1;
         let read = decoder.feed(line, &mut items);
         take(number, &mut items);
-        // How it ends, in order or not, the result tells.
+        // The result, which is shown separately, contains the error if there is one.
         if read.is_err() || decoder.is_done() {
-            return Ok(told);
+            return Ok(lines);
         }
     }
     let _ = decoder.finish(Close::Clean, &mut items);
     take(number, &mut items);
-    Ok(told)
+    Ok(lines)
 }
 
 fn wire(dialect: &str) -> Option<Box<dyn Wire<Chat>>> {
@@ -52,34 +54,34 @@ fn wire(dialect: &str) -> Option<Box<dyn Wire<Chat>>> {
     })
 }
 
-/// A delta's kind, and what it says.
-fn in_words(delta: &ReplyDelta) -> (&'static str, String) {
-    let of = |choice: u32, what: String| match choice {
-        0 => what,
-        other => format!("[{other}] {what}"),
+/// Returns the kind of a delta and a description of its content.
+fn describe(delta: &ReplyDelta) -> (&'static str, String) {
+    let with_choice = |choice: u32, content: String| match choice {
+        0 => content,
+        other => format!("[{other}] {content}"),
     };
     match delta {
-        ReplyDelta::Start(start) => ("start", begun(start)),
-        ReplyDelta::Text { choice, text } => ("text", of(*choice, quoted(text))),
-        ReplyDelta::Reasoning { choice, text } => ("reasoning", of(*choice, quoted(text))),
-        ReplyDelta::Refusal { choice, text } => ("refusal", of(*choice, quoted(text))),
-        ReplyDelta::Call { choice, fragment } => ("call", of(*choice, call(fragment))),
+        ReplyDelta::Start(start) => ("start", start_members(start)),
+        ReplyDelta::Text { choice, text } => ("text", with_choice(*choice, quoted(text))),
+        ReplyDelta::Reasoning { choice, text } => ("reasoning", with_choice(*choice, quoted(text))),
+        ReplyDelta::Refusal { choice, text } => ("refusal", with_choice(*choice, quoted(text))),
+        ReplyDelta::Call { choice, fragment } => ("call", with_choice(*choice, call(fragment))),
         ReplyDelta::Seal { choice, block, vendor } => {
             let data = serde_json::to_string(vendor).unwrap_or_default();
-            ("seal", of(*choice, format!("{block:?} {data}")))
+            ("seal", with_choice(*choice, format!("{block:?} {data}")))
         }
-        ReplyDelta::BlockEnd { choice } => ("end", of(*choice, String::new())),
-        ReplyDelta::Block { choice, block } => ("block", of(*choice, format!("{block:?}"))),
+        ReplyDelta::BlockEnd { choice } => ("end", with_choice(*choice, String::new())),
+        ReplyDelta::Block { choice, block } => ("block", with_choice(*choice, format!("{block:?}"))),
         ReplyDelta::Usage(usage) => ("usage", serde_json::to_string(usage).unwrap_or_default()),
-        ReplyDelta::Finish { choice, reason } => ("finish", of(*choice, reason.as_str().to_owned())),
+        ReplyDelta::Finish { choice, reason } => ("finish", with_choice(*choice, reason.as_str().to_owned())),
         ReplyDelta::Restart => ("restart", String::new()),
         ReplyDelta::Member { place, name, value } => ("member", format!("{}{name} = {value}", at(*place))),
-        // A kind that is newer than this program is shown as it is.
+        // Kinds that this program does not know yet.
         other => ("other", format!("{other:?}")),
     }
 }
 
-fn begun(start: &ReplyStart) -> String {
+fn start_members(start: &ReplyStart) -> String {
     let created = start.created.map(|time| time.to_string());
     let known = [
         ("id", &start.id),
@@ -105,7 +107,7 @@ fn call(fragment: &CallFragment) -> String {
     ])
 }
 
-/// `name=value` of those that have one.
+/// Formats the members that have a value as `name=value`.
 fn members<const N: usize>(members: [(&str, Option<&str>); N]) -> String {
     let known = members
         .into_iter()
@@ -118,11 +120,10 @@ fn at(place: Place) -> String {
         Place::Response => String::new(),
         Place::Choice(choice) => format!("choice {choice}: "),
         Place::Message(choice) => format!("message {choice}: "),
-        other => format!("{other:?}: "),
     }
 }
 
-/// A text on one line, with its ends and spaces to be seen.
+/// Quotes a text, so that it is on one line and its ends and spaces are visible.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! [`Output`]: where results go.
+//! [`Output`]: the destination of results.
 
 use std::{
     collections::HashSet,
@@ -8,39 +8,40 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore::llm::wire_case::NeutralResult;
+use agcore::llm::wire::wire_case::NeutralResult;
 
-use crate::{exit::Failure, render::harmless_line};
+use crate::{exit::Failure, render::sanitized_line};
 
-/// A folder with a file for each result, or standard output with a line for each.
+/// A directory with one file for each result, or standard output with one line for each.
 #[derive(Debug)]
 pub(super) struct Output {
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
     written: HashSet<String>,
 }
 
 impl Output {
-    /// Makes the folder where there is none.
+    /// Creates the directory if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub(super) fn new(folder: Option<&Path>) -> Result<Self, Failure> {
-        if let Some(folder) = folder {
-            fs::create_dir_all(folder)
-                .map_err(|error| Failure::usage(format!("the folder {} cannot be made: {error}", folder.display())))?;
+    /// When the directory cannot be created.
+    pub(super) fn new(directory: Option<&Path>) -> Result<Self, Failure> {
+        if let Some(directory) = directory {
+            fs::create_dir_all(directory).map_err(|error| {
+                Failure::usage(format!("cannot create the directory {}: {error}", directory.display()))
+            })?;
         }
         Ok(Self {
-            folder: folder.map(Path::to_owned),
+            directory: directory.map(Path::to_owned),
             written: HashSet::new(),
         })
     }
 
-    /// Writes a result; or says why it has no place of its own.
+    /// Writes a result. The inner error is specific to this result.
     ///
     /// # Errors
     /// When standard output cannot be written.
     pub(super) fn write(&mut self, result: &NeutralResult) -> Result<Result<(), String>, Failure> {
-        let Some(folder) = &self.folder else {
+        let Some(directory) = &self.directory else {
             let line = serde_json::to_string(result).map_err(|error| Failure::task(error.to_string()))?;
             return writeln!(io::stdout(), "{line}")
                 .map(Ok)
@@ -49,31 +50,31 @@ impl Output {
         let name = file_name(&result.id);
         if !self.written.insert(name.clone()) {
             return Ok(Err(format!(
-                "another case has the id `{}`, too, and was written before",
+                "another case with the id `{}` has already been written",
                 result.id
             )));
         }
-        let path = folder.join(&name);
+        let path = directory.join(&name);
         let json = serde_json::to_string_pretty(result).map_err(|error| Failure::task(error.to_string()))?;
-        let done = fs::write(&path, json + "\n");
-        Ok(done.map_err(|error| format!("{} cannot be written: {error}", path.display())))
+        let written = fs::write(&path, json + "\n");
+        Ok(written.map_err(|error| format!("cannot write {}: {error}", path.display())))
     }
 
-    /// Names a case that could not be written.
+    /// Reports a case that could not be processed, on standard error.
     ///
     /// # Errors
     /// When standard error cannot be written.
-    pub(super) fn complain(&self, what: &str) -> Result<(), Failure> {
-        writeln!(io::stderr(), "{}", harmless_line(what)).map_err(|error| Failure::output(&error))
+    pub(super) fn report(&self, message: &str) -> Result<(), Failure> {
+        writeln!(io::stderr(), "{}", sanitized_line(message)).map_err(|error| Failure::output(&error))
     }
 }
 
-/// `ID.json`, a name within the folder whatever the id: what may not stand in a file's name is written as `%2F`.
+/// Returns `ID.json`. Characters that file names must not contain are percent-encoded, so the file is in the directory.
 fn file_name(id: &str) -> String {
     let mut name = String::new();
     for c in id.chars() {
         if c.is_control() || "/\\:*?\"<>|".contains(c) {
-            // Such characters take one byte, apart from a few control characters that take two.
+            // All of these are below U+0100, so two hexadecimal digits suffice.
             let _ = write!(name, "%{:02X}", u32::from(c));
         } else {
             name.push(c);
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_cannot_leave_the_folder() {
+    fn an_id_cannot_leave_the_directory() {
         let check = |id: &str, expected: &str| assert_eq!(file_name(id), expected);
         check("plain-case_1.2", "plain-case_1.2.json");
         check("../../etc/x", "..%2F..%2Fetc%2Fx.json");

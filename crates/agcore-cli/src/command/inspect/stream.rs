@@ -1,4 +1,4 @@
-//! `agcore inspect stream`: what one saved body says.
+//! `agcore inspect stream`: decodes one saved response body.
 
 use std::{
     fmt::Write,
@@ -7,15 +7,17 @@ use std::{
     path::Path,
 };
 
-use agcore::llm::wire_case::{self, CaseClose, CaseHead, NeutralError, NeutralResult, NeutralUsage, WireCase, run};
+use agcore::llm::wire::wire_case::{
+    self, CaseClose, CaseHead, NeutralError, NeutralResult, NeutralUsage, WireCase, run,
+};
 
 use super::deltas::deltas;
-use crate::{args::StreamArgs, exit::Failure, output::print, render::harmless};
+use crate::{args::StreamArgs, exit::Failure, render::sanitized, stdio::print};
 
-/// Decodes a body and shows what it says.
+/// Decodes a body and shows its content.
 ///
 /// # Errors
-/// A file that cannot be read, a dialect that is not built in, an answer that ends in an error.
+/// When the file cannot be read, the dialect is not supported, or the response ends in an error.
 pub(crate) fn stream(args: &StreamArgs) -> Result<(), Failure> {
     let body = read(&args.file)?;
     let case = case(args, &body);
@@ -28,13 +30,13 @@ pub(crate) fn stream(args: &StreamArgs) -> Result<(), Failure> {
             let deltas = deltas(&case, &body).map_err(|error| Failure::usage(error.to_string()))?;
             print(&(deltas + "\n"))?;
         }
-        print(&told(&result))?;
+        print(&summary(&result))?;
     }
     match &result.error {
         None => Ok(()),
         Some(error) => Err(Failure::task(format!(
-            "the answer ends in an error: {}",
-            harmless(&error.message)
+            "the response ends in an error: {}",
+            sanitized(&error.message)
         ))),
     }
 }
@@ -46,10 +48,10 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     } else {
         fs::read(file)
     };
-    read.map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))
+    read.map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))
 }
 
-/// A case of this body; what its head said is guessed from how it begins.
+/// Creates a case from a body. The content type is guessed from how the body starts.
 fn case(args: &StreamArgs, body: &[u8]) -> WireCase {
     let kind = content_type(body).to_owned();
     let http = CaseHead {
@@ -77,12 +79,12 @@ fn content_type(body: &[u8]) -> &'static str {
     }
 }
 
-/// A result for people.
-fn told(result: &NeutralResult) -> String {
-    let mut told = String::new();
+/// Formats a result.
+fn summary(result: &NeutralResult) -> String {
+    let mut summary = String::new();
     let mut part = |name: &str, text: &str| {
         if !text.is_empty() {
-            let _ = writeln!(told, "{name:<10} {}", harmless(text).replace('\n', "\n           "));
+            let _ = writeln!(summary, "{name:<10} {}", sanitized(text).replace('\n', "\n           "));
         }
     };
     part("outcome", &result.outcome);
@@ -95,8 +97,8 @@ fn told(result: &NeutralResult) -> String {
     }
     part("finish", result.finish.as_deref().unwrap_or(""));
     part("usage", &result.usage.as_ref().map(tokens).unwrap_or_default());
-    part("error", &result.error.as_ref().map(fault).unwrap_or_default());
-    told
+    part("error", &result.error.as_ref().map(describe_error).unwrap_or_default());
+    summary
 }
 
 fn tokens(usage: &NeutralUsage) -> String {
@@ -104,7 +106,7 @@ fn tokens(usage: &NeutralUsage) -> String {
         ("in", usage.input),
         ("out", usage.output),
         ("cached", usage.cached),
-        ("written to the cache", usage.cache_write),
+        ("written to cache", usage.cache_write),
         ("reasoning", usage.reasoning),
     ];
     let known = counts
@@ -113,13 +115,13 @@ fn tokens(usage: &NeutralUsage) -> String {
     known.collect::<Vec<_>>().join(", ")
 }
 
-fn fault(error: &NeutralError) -> String {
-    let again = match (error.retryable, error.retry_after_ms) {
+fn describe_error(error: &NeutralError) -> String {
+    let retry = match (error.retryable, error.retry_after_ms) {
         (false, _) => String::new(),
-        (true, None) => ", may be tried again".to_owned(),
-        (true, Some(wait)) => format!(", may be tried again in {wait} ms"),
+        (true, None) => ", retryable".to_owned(),
+        (true, Some(wait)) => format!(", retryable after {wait} ms"),
     };
-    format!("{}{again}: {}", error.kind, error.message)
+    format!("{}{retry}: {}", error.kind, error.message)
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_tells_what_it_is() {
+    fn guesses_the_content_type() {
         let check = |body: &str, expected: &str| assert_eq!(content_type(body.as_bytes()), expected, "{body}");
         check("data: {}\n\n", "text/event-stream");
         check(": hello\n", "text/event-stream");

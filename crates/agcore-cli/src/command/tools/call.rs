@@ -1,4 +1,4 @@
-//! `agcore tools call`: one call, by the same gate as a model's.
+//! `agcore tools call`: calls a tool, subject to the same permission checks as a call by a model.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -15,21 +15,21 @@ use agcore::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{input, person::Person};
+use super::{arguments::call, terminal_approver::TerminalApprover};
 use crate::{
     approve::AllowAll,
     args::CallArgs,
     exit::Failure,
-    grants::News,
+    grants::GrantUpdate,
     interrupt::Interrupts,
-    output::print,
     policy::Policy,
-    render::{Colour, harmless},
+    render::{Color, sanitized},
     sample_tools::NotesFile,
+    stdio::print,
 };
 
-/// The tools, and which of them may run.
-pub(super) struct Offered<'a> {
+/// The tools and their policy.
+pub(super) struct ToolSet<'a> {
     pub(super) tools: &'a ToolRegistry,
     pub(super) policy: &'a Policy,
 }
@@ -37,36 +37,36 @@ pub(super) struct Offered<'a> {
 /// Calls a tool and prints its result.
 ///
 /// # Errors
-/// Arguments that do not fit, a no, or what the tool failed with.
+/// When the arguments are invalid, the call is denied, or the tool fails.
 pub(super) async fn run(
     args: &CallArgs,
-    offered: &Offered<'_>,
+    tool_set: &ToolSet<'_>,
     tool: &RegisteredTool,
     interrupts: &Interrupts,
-    colour: Colour,
+    color: Color,
 ) -> Result<(), Failure> {
-    let Offered { tools, policy } = *offered;
-    let call = input::call(tool, args.json.as_deref()).await?;
+    let ToolSet { tools, policy } = *tool_set;
+    let call = call(tool, args.json.as_deref()).await?;
     let token = CancellationToken::new();
     let approver: Option<Arc<dyn Approver>> = match args.yes {
         true => Some(Arc::new(AllowAll)),
-        false => Person::at_terminal(tools.snapshot(), &token, colour)?.map(|person| Arc::new(person) as _),
+        false => TerminalApprover::new(tools.snapshot(), &token, color)?.map(|approver| Arc::new(approver) as _),
     };
     let denial = Arc::new(Denial::default());
     let executor =
         executor(tools, policy, approver, &denial, &token).map_err(|error| Failure::task(error.to_string()))?;
     let _meaning = interrupts.cancel(&token);
     let (outcome, _) = executor.settle(ToolWork::new(call)).await;
-    tell(&policy.grants().news())?;
+    report_grants(&policy.grants().take_updates())?;
     if token.is_cancelled() {
         return Err(Failure::cancelled());
     }
     match (denial.take(), outcome) {
-        (Some(why), _) => Err(Failure::task(why)),
+        (Some(reason), _) => Err(Failure::task(reason)),
         (None, ToolOutcome::Done(result)) if result.is_error => Err(Failure::task(result.content.text())),
-        (None, ToolOutcome::Done(result)) => show(&result.content.text()),
+        (None, ToolOutcome::Done(result)) => print_result(&result.content.text()),
         (None, ToolOutcome::Fatal(fault)) => Err(Failure::task(fault.message)),
-        (None, _) => Err(Failure::task(format!("{} did not come to an end", tool.name()))),
+        (None, _) => Err(Failure::task(format!("{} did not finish", tool.name()))),
     }
 }
 
@@ -78,18 +78,18 @@ fn executor(
     token: &CancellationToken,
 ) -> Result<RegistryExecutor, ToolError> {
     let context = ToolContext::builder(Arc::new(SystemClock::new()))
-        .session_id("tools")
-        .cancellation(token.clone())
-        .state(NotesFile::default())
+        .with_session_id("tools")
+        .with_cancellation(token.clone())
+        .with_state(NotesFile::default())
         .build();
     tools
         .executor(context)
-        .policy(policy.with_approver(approver))
-        .audit(Arc::clone(denial) as _)
+        .with_policy(policy.with_approver(approver))
+        .with_audit(Arc::clone(denial) as _)
         .build()
 }
 
-/// Why the call was denied. What the model would be told does not name the rule; this does.
+/// Records why the call was denied. Unlike the message for the model, this reason names the rule.
 #[derive(Debug, Default)]
 struct Denial(Mutex<Option<String>>);
 
@@ -111,29 +111,33 @@ impl AuditSink for Denial {
             return;
         };
         let tool = record.tool;
-        let why = match decider {
-            Decider::Nobody => format!(
-                "{tool} was denied: it needs a yes ({reason}), and without a terminal there is nobody to ask\n\
-                 Pass --yes, or allow it in the settings: [permissions] allow = [\"{tool}\"]."
+        let message = match decider {
+            Decider::NoApprover => format!(
+                "{tool} was denied: it needs approval ({reason}), and there is no terminal to ask at\n\
+                 Pass --yes, or allow the tool in agcore.toml: [permissions] allow = [\"{tool}\"]."
             ),
             Decider::Person => format!("{tool} was denied: you said no"),
             _ => format!("{tool} was denied: {reason}"),
         };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }
 }
 
-/// Prints a result; on a terminal without what would steer it.
-fn show(result: &str) -> Result<(), Failure> {
+/// Prints a result. On a terminal, control characters are replaced.
+fn print_result(result: &str) -> Result<(), Failure> {
     let end = if result.ends_with('\n') { "" } else { "\n" };
     if io::stdout().is_terminal() {
-        print(&format!("{}{end}", harmless(result)))
+        print(&format!("{}{end}", sanitized(result)))
     } else {
         print(&format!("{result}{end}"))
     }
 }
 
-fn tell(news: &[News]) -> Result<(), Failure> {
-    let tell = |(News::Kept(text) | News::Lost(text)): &News| writeln!(io::stderr(), "{text}");
-    news.iter().try_for_each(tell).map_err(|error| Failure::output(&error))
+fn report_grants(updates: &[GrantUpdate]) -> Result<(), Failure> {
+    let report =
+        |(GrantUpdate::Saved(text) | GrantUpdate::Failed(text)): &GrantUpdate| writeln!(io::stderr(), "{text}");
+    updates
+        .iter()
+        .try_for_each(report)
+        .map_err(|error| Failure::output(&error))
 }

@@ -1,54 +1,55 @@
-//! What stands within a line: emphasis, code, links.
+//! Inline formatting: emphasis, code, links.
 //!
-//! The text comes in pieces, so that a mark is decided only when what follows it is known. A mark that is not closed within
-//! [`REACH`] bytes or the line is none and stands for itself; which depends on the text alone, never on its pieces.
+//! Text arrives in pieces, so a mark is interpreted only once the text after it is known. A mark that is not closed
+//! within [`MAX_LOOKAHEAD`] bytes or before the end of the line is literal. This depends on the text alone, never on
+//! how it is split into pieces.
 
-/// How far a mark looks for its end, in bytes.
-pub(super) const REACH: usize = 600;
+/// The maximum distance to a closing mark, in bytes.
+pub(super) const MAX_LOOKAHEAD: usize = 600;
 
-/// The next part of a line.
+/// A span of formatted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<'t> {
+pub(super) enum Span<'t> {
     /// Text without marks.
     Text(&'t str),
-    /// `code`.
+    /// Inline code.
     Code(&'t str),
-    /// Text between marks of this kind; it may have marks in it.
+    /// Text between marks, which may contain other spans.
     Marked(Mark, &'t str),
-    /// A link or an image: what it says, and where it leads.
+    /// A link or an image: its text and its target.
     Link(&'t str, &'t str),
 }
 
-/// What marks do to the text between them.
+/// The formatting that marks apply to the text between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Emphasis,
     Strong,
     Both,
-    Struck,
+    Strikethrough,
 }
 
-/// The rest of a line, as far as it has come.
+/// The part of a line that was received but not written yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest<'t> {
-    /// What there is.
+    /// The text.
     pub(super) text: &'t str,
-    /// What stood before it.
+    /// The character before it.
     pub(super) before: Option<char>,
-    /// Whether nothing more comes.
+    /// Whether the line is complete.
     pub(super) is_whole: bool,
 }
 
-/// What a mark may look at.
+/// The text in which a closing mark is searched for.
 #[derive(Debug, Clone, Copy)]
-struct Window<'t> {
+struct Lookahead<'t> {
     text: &'t str,
-    /// Whether nothing after it matters any more.
+    /// Whether text after it is irrelevant.
     is_final: bool,
 }
 
-/// The next part of a line and the bytes that it takes; nothing when more has to come first.
-pub(super) fn next(rest: Rest<'_>) -> Option<(Part<'_>, usize)> {
+/// Returns the next span and its length in bytes, or `None` if more text is needed.
+pub(super) fn next(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
     let text = rest.text;
     let first = text.chars().next()?;
     match first {
@@ -59,99 +60,103 @@ pub(super) fn next(rest: Rest<'_>) -> Option<(Part<'_>, usize)> {
         '\\' => escaped(rest),
         _ => {
             let end = text.find(['*', '_', '~', '`', '[', '!', '\\']).unwrap_or(text.len());
-            decided(&text[..end])
+            literal(&text[..end])
         }
     }
 }
 
-/// A text that stands for itself.
-fn decided(text: &str) -> Option<(Part<'_>, usize)> {
-    Some((Part::Text(text), text.len()))
+/// Returns text that has no formatting.
+fn literal(text: &str) -> Option<(Span<'_>, usize)> {
+    Some((Span::Text(text), text.len()))
 }
 
 impl<'t> Rest<'t> {
-    fn window(self) -> Window<'t> {
-        let end = agcore::chat::floor_boundary(self.text, REACH);
-        Window {
+    fn lookahead(self) -> Lookahead<'t> {
+        let end = agcore::chat::text::floor_char_boundary(self.text, MAX_LOOKAHEAD);
+        Lookahead {
             text: &self.text[..end],
-            is_final: self.is_whole || self.text.len() >= REACH,
+            is_final: self.is_whole || self.text.len() >= MAX_LOOKAHEAD,
         }
     }
 }
 
-/// How often a character stands at the beginning.
+/// Returns how often a character is repeated at the start of a text.
 fn run(text: &str, mark: char) -> usize {
     text.chars().take_while(|c| *c == mark).count()
 }
 
-fn escaped(rest: Rest<'_>) -> Option<(Part<'_>, usize)> {
+fn escaped(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
     let mut after = rest.text[1..].chars();
     match after.next() {
-        Some(c) if c.is_ascii_punctuation() => Some((Part::Text(&rest.text[1..2]), 2)),
+        Some(c) if c.is_ascii_punctuation() => Some((Span::Text(&rest.text[1..2]), 2)),
         None if !rest.is_whole => None,
-        _ => decided(&rest.text[..1]),
+        _ => literal(&rest.text[..1]),
     }
 }
 
-fn code(rest: Rest<'_>) -> Option<(Part<'_>, usize)> {
-    let window = rest.window();
-    let ticks = run(window.text, '`');
-    if ticks == window.text.len() && !window.is_final {
+fn code(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
+    let lookahead = rest.lookahead();
+    let ticks = run(lookahead.text, '`');
+    if ticks == lookahead.text.len() && !lookahead.is_final {
         return None;
     }
-    match code_end(window, ticks) {
-        Found::At(end) => {
-            let inside = &window.text[ticks..end];
-            // One space at each side is there so that the code may begin with a tick.
+    match code_end(lookahead, ticks) {
+        Search::At(end) => {
+            let inside = &lookahead.text[ticks..end];
+            // One space on each side is stripped, so that code can start or end with a backtick.
             let bare = inside.strip_prefix(' ').and_then(|text| text.strip_suffix(' '));
             Some((
-                Part::Code(bare.filter(|text| !text.trim().is_empty()).unwrap_or(inside)),
+                Span::Code(bare.filter(|text| !text.trim().is_empty()).unwrap_or(inside)),
                 end + ticks,
             ))
         }
-        Found::Open => None,
-        Found::Nowhere => decided(&window.text[..ticks]),
+        Search::Undecided => None,
+        Search::NotFound => literal(&lookahead.text[..ticks]),
     }
 }
 
-/// Where something ends.
+/// The result of searching for a closing mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Search {
     At(usize),
-    /// It may come yet.
-    Open,
-    Nowhere,
+    /// It may follow in text that was not received yet.
+    Undecided,
+    NotFound,
 }
 
-impl Window<'_> {
-    fn nowhere(self) -> Found {
-        if self.is_final { Found::Nowhere } else { Found::Open }
+impl Lookahead<'_> {
+    fn not_found(self) -> Search {
+        if self.is_final {
+            Search::NotFound
+        } else {
+            Search::Undecided
+        }
     }
 }
 
-/// The place of the ticks that end the code that begins a text.
-fn code_end(window: Window<'_>, ticks: usize) -> Found {
+/// Returns the position of the backticks that close the code at the start of a text.
+fn code_end(lookahead: Lookahead<'_>, ticks: usize) -> Search {
     let mut at = ticks;
-    while let Some(step) = window.text[at..].find('`') {
+    while let Some(step) = lookahead.text[at..].find('`') {
         at += step;
-        let found = run(&window.text[at..], '`');
-        if at + found == window.text.len() && !window.is_final {
-            return Found::Open;
+        let found = run(&lookahead.text[at..], '`');
+        if at + found == lookahead.text.len() && !lookahead.is_final {
+            return Search::Undecided;
         }
         if found == ticks {
-            return Found::At(at);
+            return Search::At(at);
         }
         at += found;
     }
-    window.nowhere()
+    lookahead.not_found()
 }
 
-fn marked(rest: Rest<'_>, mark: char) -> Option<(Part<'_>, usize)> {
-    let window = rest.window();
-    let count = run(window.text, mark);
-    let Some(next) = window.text[count..].chars().next() else {
-        return if window.is_final {
-            decided(&window.text[..count])
+fn marked(rest: Rest<'_>, mark: char) -> Option<(Span<'_>, usize)> {
+    let lookahead = rest.lookahead();
+    let count = run(lookahead.text, mark);
+    let Some(next) = lookahead.text[count..].chars().next() else {
+        return if lookahead.is_final {
+            literal(&lookahead.text[..count])
         } else {
             None
         };
@@ -159,54 +164,54 @@ fn marked(rest: Rest<'_>, mark: char) -> Option<(Part<'_>, usize)> {
     let within_word = mark == '_' && rest.before.is_some_and(char::is_alphanumeric);
     let kind = match (mark, count) {
         _ if next.is_whitespace() || within_word => None,
-        ('~', 2) => Some(Mark::Struck),
+        ('~', 2) => Some(Mark::Strikethrough),
         ('*' | '_', 1) => Some(Mark::Emphasis),
         ('*' | '_', 2) => Some(Mark::Strong),
         ('*' | '_', 3) => Some(Mark::Both),
         _ => None,
     };
-    let literal = decided(&window.text[..count]);
+    let unformatted = literal(&lookahead.text[..count]);
     let Some(kind) = kind else {
-        return literal;
+        return unformatted;
     };
-    match mark_end(window, mark, count) {
-        Found::At(end) => Some((Part::Marked(kind, &window.text[count..end]), end + count)),
-        Found::Open => None,
-        Found::Nowhere => literal,
+    match mark_end(lookahead, mark, count) {
+        Search::At(end) => Some((Span::Marked(kind, &lookahead.text[count..end]), end + count)),
+        Search::Undecided => None,
+        Search::NotFound => unformatted,
     }
 }
 
-/// The place of the marks that close those at the beginning. Code and what is escaped is stepped over; marks of the other
-/// length open and close within.
-fn mark_end(window: Window<'_>, mark: char, count: usize) -> Found {
-    let text = window.text;
-    let (mut at, mut before, mut is_open_within) = (count, mark, false);
+/// Returns the position of the marks that close those at the start. Skips code and escaped characters; runs of another
+/// length open and close nested marks.
+fn mark_end(lookahead: Lookahead<'_>, mark: char, count: usize) -> Search {
+    let text = lookahead.text;
+    let (mut at, mut before, mut has_nested) = (count, mark, false);
     while let Some(c) = text[at..].chars().next() {
         let step = match c {
             '\\' => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
             '`' => {
                 let ticks = run(&text[at..], '`');
-                let inner = Window {
+                let inner = Lookahead {
                     text: &text[at..],
-                    ..window
+                    ..lookahead
                 };
                 match code_end(inner, ticks) {
-                    Found::At(end) => end + ticks,
-                    Found::Open => return Found::Open,
-                    Found::Nowhere => ticks,
+                    Search::At(end) => end + ticks,
+                    Search::Undecided => return Search::Undecided,
+                    Search::NotFound => ticks,
                 }
             }
             c if c == mark => {
                 let found = run(&text[at..], mark);
                 let after = text[at + found..].chars().next();
-                if after.is_none() && !window.is_final {
-                    return Found::Open;
+                if after.is_none() && !lookahead.is_final {
+                    return Search::Undecided;
                 }
                 let is_within_word = mark == '_' && after.is_some_and(char::is_alphanumeric);
                 let may_close = !before.is_whitespace() && !is_within_word;
-                match closing(count, found, is_open_within) {
-                    Closing::Here(offset) if may_close => return Found::At(at + offset),
-                    Closing::Other => is_open_within = !is_open_within,
+                match closing(count, found, has_nested) {
+                    Closing::Here(offset) if may_close => return Search::At(at + offset),
+                    Closing::Nested => has_nested = !has_nested,
                     _ => {}
                 }
                 found
@@ -216,68 +221,68 @@ fn mark_end(window: Window<'_>, mark: char, count: usize) -> Found {
         before = text[at..at + step].chars().next_back().unwrap_or(c);
         at += step;
     }
-    window.nowhere()
+    lookahead.not_found()
 }
 
-/// What a run of marks is to those that were opened.
+/// The effect of a run of marks on the open marks.
 enum Closing {
-    /// It closes them, so many bytes into the run.
+    /// Closes them, at this offset in bytes within the run.
     Here(usize),
-    /// It opens or closes the other kind.
-    Other,
+    /// Opens or closes nested marks.
+    Nested,
     Neither,
 }
 
-fn closing(count: usize, found: usize, is_open_within: bool) -> Closing {
+fn closing(count: usize, found: usize, has_nested: bool) -> Closing {
     match (count, found) {
         _ if count == found => Closing::Here(0),
-        (1 | 2, 3) if is_open_within => Closing::Here(3 - count),
-        (1, 2) | (2, 1) => Closing::Other,
+        (1 | 2, 3) if has_nested => Closing::Here(3 - count),
+        (1, 2) | (2, 1) => Closing::Nested,
         (1..=3, 3..) => Closing::Here(0),
         _ => Closing::Neither,
     }
 }
 
-fn image(rest: Rest<'_>) -> Option<(Part<'_>, usize)> {
+fn image(rest: Rest<'_>) -> Option<(Span<'_>, usize)> {
     match rest.text[1..].chars().next() {
         Some('[') => link(rest, 1),
         None if !rest.is_whole => None,
-        _ => decided(&rest.text[..1]),
+        _ => literal(&rest.text[..1]),
     }
 }
 
-/// `[text](address)` behind so many bytes; what is none stands for itself.
-fn link(rest: Rest<'_>, at: usize) -> Option<(Part<'_>, usize)> {
-    let window = rest.window();
+/// Parses `[text](address)` that starts after this many bytes. Anything else is literal.
+fn link(rest: Rest<'_>, at: usize) -> Option<(Span<'_>, usize)> {
+    let lookahead = rest.lookahead();
     let open = at + 1;
-    let literal = decided(&rest.text[..open]);
-    let undecided = if window.is_final { literal } else { None };
-    let Some(text_end) = window.text[open..].find(['[', ']']).map(|end| open + end) else {
+    let unformatted = literal(&rest.text[..open]);
+    let undecided = if lookahead.is_final { unformatted } else { None };
+    let Some(text_end) = lookahead.text[open..].find(['[', ']']).map(|end| open + end) else {
         return undecided;
     };
-    match window.text.as_bytes()[text_end..] {
+    match lookahead.text.as_bytes()[text_end..] {
         [b']', b'(', ..] if text_end > open => {}
         [b']'] => return undecided,
-        _ => return literal,
+        _ => return unformatted,
     }
     let address = text_end + 2;
-    match parenthesis_end(&window.text[address..]) {
+    match parenthesis_end(&lookahead.text[address..]) {
         Some(end) => {
-            let target = window.text[address..address + end].split_whitespace().next();
-            let part = Part::Link(&window.text[open..text_end], target.unwrap_or(""));
-            Some((part, address + end + 1))
+            let target = lookahead.text[address..address + end].split_whitespace().next();
+            let span = Span::Link(&lookahead.text[open..text_end], target.unwrap_or(""));
+            Some((span, address + end + 1))
         }
         None => undecided,
     }
 }
 
-/// The place of the parenthesis that closes one before the text.
+/// Returns the position of the parenthesis that closes one before the text.
 fn parenthesis_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    text.char_indices().find_map(|(place, c)| {
+    text.char_indices().find_map(|(index, c)| {
         match c {
             '(' => depth += 1,
-            ')' if depth == 0 => return Some(place),
+            ')' if depth == 0 => return Some(index),
             ')' => depth -= 1,
             _ => {}
         }
@@ -290,7 +295,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: Part<'_>) {
+    fn check(text: &str, expected: Span<'_>) {
         let whole = Rest {
             text,
             before: None,
@@ -300,39 +305,39 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_what_only_looks_like_them() {
-        check("**a** b", Part::Marked(Mark::Strong, "a"));
-        check("*a **b** c* d", Part::Marked(Mark::Emphasis, "a **b** c"));
-        check("**a *b*** c", Part::Marked(Mark::Strong, "a *b*"));
-        check("***a***", Part::Marked(Mark::Both, "a"));
-        check("**a `**` b**", Part::Marked(Mark::Strong, "a `**` b"));
-        check("**a \\** b**", Part::Marked(Mark::Strong, "a \\** b"));
-        check("_snake_case_ x", Part::Marked(Mark::Emphasis, "snake_case"));
-        check("~~gone~~", Part::Marked(Mark::Struck, "gone"));
-        check("~5", Part::Text("~"));
-        check("* 3", Part::Text("*"));
-        check("**a", Part::Text("**"));
-        check("****", Part::Text("****"));
-        check("`a`", Part::Code("a"));
-        check("`` a`b ``", Part::Code("a`b"));
-        check("`a", Part::Text("`"));
-        check("\\*a*", Part::Text("*"));
-        check("\\a", Part::Text("\\"));
+    fn distinguishes_marks_from_literal_characters() {
+        check("**a** b", Span::Marked(Mark::Strong, "a"));
+        check("*a **b** c* d", Span::Marked(Mark::Emphasis, "a **b** c"));
+        check("**a *b*** c", Span::Marked(Mark::Strong, "a *b*"));
+        check("***a***", Span::Marked(Mark::Both, "a"));
+        check("**a `**` b**", Span::Marked(Mark::Strong, "a `**` b"));
+        check("**a \\** b**", Span::Marked(Mark::Strong, "a \\** b"));
+        check("_snake_case_ x", Span::Marked(Mark::Emphasis, "snake_case"));
+        check("~~gone~~", Span::Marked(Mark::Strikethrough, "gone"));
+        check("~5", Span::Text("~"));
+        check("* 3", Span::Text("*"));
+        check("**a", Span::Text("**"));
+        check("****", Span::Text("****"));
+        check("`a`", Span::Code("a"));
+        check("`` a`b ``", Span::Code("a`b"));
+        check("`a", Span::Text("`"));
+        check("\\*a*", Span::Text("*"));
+        check("\\a", Span::Text("\\"));
     }
 
     #[test]
-    fn links() {
-        check("[a](http://x/(y)) b", Part::Link("a", "http://x/(y)"));
-        check("![a](b.png 'title')", Part::Link("a", "b.png"));
-        check("[a] (b)", Part::Text("["));
-        check("[](b)", Part::Text("["));
-        check("[[a](b)", Part::Text("["));
-        check("[a](b", Part::Text("["));
-        check("!a", Part::Text("!"));
+    fn parses_links() {
+        check("[a](http://x/(y)) b", Span::Link("a", "http://x/(y)"));
+        check("![a](b.png 'title')", Span::Link("a", "b.png"));
+        check("[a] (b)", Span::Text("["));
+        check("[](b)", Span::Text("["));
+        check("[[a](b)", Span::Text("["));
+        check("[a](b", Span::Text("["));
+        check("!a", Span::Text("!"));
     }
 
     #[test]
-    fn nothing_is_said_before_it_is_certain() {
+    fn waits_until_the_meaning_is_unambiguous() {
         for text in ["*", "**a", "**a*", "`a", "[a", "[a]", "[a](b", "!", "\\", "_a_"] {
             let rest = Rest {
                 text,
@@ -341,13 +346,13 @@ mod tests {
             };
             assert_eq!(next(rest), None, "{text}");
         }
-        // A mark that is nowhere closed holds nothing back for ever.
-        let far = format!("*{}", "a".repeat(REACH));
+        // A mark that is never closed is not held back for ever.
+        let far = format!("*{}", "a".repeat(MAX_LOOKAHEAD));
         let rest = Rest {
             text: &far,
             before: None,
             is_whole: false,
         };
-        assert_eq!(next(rest), Some((Part::Text("*"), 1)));
+        assert_eq!(next(rest), Some((Span::Text("*"), 1)));
     }
 }

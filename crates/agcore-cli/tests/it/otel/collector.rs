@@ -1,4 +1,4 @@
-//! A collector on this machine: it takes what is posted, and answers with one status.
+//! A local collector that records requests and answers all of them with one status.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,16 +9,16 @@ use std::{
 
 use super::protobuf::{Field, fields};
 
-/// What arrived so far: head and body of each request.
-type Arrived = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+/// The recorded requests: head and body.
+type Requests = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
-/// A collector.
+/// A local collector.
 pub(super) struct Collector {
     address: SocketAddr,
-    arrived: Arrived,
+    requests: Requests,
 }
 
-/// What a collector was told.
+/// The spans and requests that a collector received.
 #[derive(Debug, Default)]
 pub(super) struct Export {
     pub(super) paths: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Export {
     bytes: Vec<u8>,
 }
 
-/// A span.
+/// An exported span.
 #[derive(Debug, Default)]
 pub(super) struct Span {
     pub(super) name: String,
@@ -39,29 +39,29 @@ pub(super) struct Span {
 }
 
 impl Collector {
-    /// Listens until the tests end.
+    /// Listens until the test process exits.
     pub(super) fn start(status: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let arrived = Arrived::default();
-        let taken = Arc::clone(&arrived);
+        let requests = Requests::default();
+        let recorded = Arc::clone(&requests);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let taken = Arc::clone(&taken);
-                thread::spawn(move || serve(&stream.unwrap(), status, &taken));
+                let recorded = Arc::clone(&recorded);
+                thread::spawn(move || serve(&stream.unwrap(), status, &recorded));
             }
         });
-        Self { address, arrived }
+        Self { address, requests }
     }
 
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What it was told; the program, which waits for the answers, has ended.
+    /// Returns everything received. The program, which waits for responses, must have exited.
     pub(super) fn received(self) -> Export {
         let mut export = Export::default();
-        for (head, body) in self.arrived.lock().unwrap().iter() {
+        for (head, body) in self.requests.lock().unwrap().iter() {
             let path = head.split(' ').nth(1).unwrap_or_default();
             export.paths.push(path.to_owned());
             export.heads.push(head.clone());
@@ -72,8 +72,8 @@ impl Collector {
     }
 }
 
-/// Takes the requests of a connection.
-fn serve(stream: &TcpStream, status: u16, arrived: &Arrived) {
+/// Handles the requests of one connection.
+fn serve(stream: &TcpStream, status: u16, requests: &Requests) {
     let mut reader = BufReader::new(stream);
     loop {
         let (mut head, mut length) = (String::new(), 0);
@@ -92,7 +92,7 @@ fn serve(stream: &TcpStream, status: u16, arrived: &Arrived) {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).unwrap();
-        arrived.lock().unwrap().push((head, body));
+        requests.lock().unwrap().push((head, body));
         let answer =
             format!("HTTP/1.1 {status} So\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n");
         let mut writer = stream;
@@ -102,10 +102,10 @@ fn serve(stream: &TcpStream, status: u16, arrived: &Arrived) {
     }
 }
 
-/// Numbers of fields: `opentelemetry/proto/{collector/trace,trace,resource,common}/v1/*.proto` of
-/// <https://github.com/open-telemetry/opentelemetry-proto>.
+// Field numbers are defined in `opentelemetry/proto/{collector/trace,trace,resource,common}/v1/*.proto` of
+// <https://github.com/open-telemetry/opentelemetry-proto>.
 impl Export {
-    /// An `ExportTraceServiceRequest`.
+    /// Decodes an `ExportTraceServiceRequest`.
     fn read(&mut self, body: &[u8]) {
         for resource_spans in messages(body, 1) {
             for resource in messages(resource_spans, 1) {
@@ -120,21 +120,21 @@ impl Export {
         value(&self.resource, name)
     }
 
-    /// A span of this name.
+    /// Returns a span with this name.
     #[track_caller]
     pub(super) fn span(&self, name: &str) -> &Span {
         let found = self.spans.iter().find(|span| span.name == name);
         found.unwrap_or_else(|| panic!("no span {name:?} in {:?}", self.spans))
     }
 
-    pub(super) fn says(&self, text: &str) -> bool {
+    pub(super) fn contains(&self, text: &str) -> bool {
         self.bytes.windows(text.len()).any(|part| part == text.as_bytes())
     }
 
     #[track_caller]
-    pub(super) fn assert_silent_about(&self, texts: &[&str]) {
+    pub(super) fn assert_contains_none_of(&self, texts: &[&str]) {
         for text in texts {
-            assert!(!self.says(text), "{text:?} was exported");
+            assert!(!self.contains(text), "{text:?} was exported");
         }
     }
 }
@@ -156,7 +156,7 @@ fn span(bytes: &[u8]) -> Span {
     }
 }
 
-/// A `KeyValue` whose value is a text; others are empty.
+/// Decodes a `KeyValue` with a string value. Other values are returned as empty strings.
 fn attribute(bytes: &[u8]) -> (String, String) {
     let first = |bytes, number| messages(bytes, number).next().unwrap_or_default();
     (text(first(bytes, 1)), text(first(first(bytes, 2), 1)))

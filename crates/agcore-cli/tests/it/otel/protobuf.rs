@@ -1,15 +1,15 @@
-//! The encoding of Protocol Buffers, as far as tests need it: <https://protobuf.dev/programming-guides/encoding/>.
+//! A minimal Protocol Buffers decoder: <https://protobuf.dev/programming-guides/encoding/>.
 
-/// A field's value.
+/// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Field<'a> {
-    /// A text, bytes or a message.
+    /// A string, bytes or a message.
     Bytes(&'a [u8]),
-    /// A number.
+    /// A number, which the tests do not need.
     Number,
 }
 
-/// The fields of a message with their numbers, in order.
+/// Returns the fields of a message with their numbers, in order.
 pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Field<'_>)> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Field<'_>)>
                 take(&mut bytes, 4);
                 Field::Number
             }
-            other => panic!("there is no wire type {other}"),
+            other => panic!("unknown wire type {other}"),
         };
         Some((tag >> 3, field))
     })

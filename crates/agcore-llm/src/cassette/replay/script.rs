@@ -4,9 +4,9 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::{
     cassette::{ending::Ending, exchange::Exchange},
-    error::{LlmError, LlmErrorKind},
     reply::ReplyItem,
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// What comes next.
 #[derive(Debug)]

@@ -8,10 +8,9 @@ use super::cleaner::Cleaner;
 use crate::{
     cassette::{exchange::Chunk, item::RecordedItem},
     credential::MARK,
-    delta::ReplyDelta,
-    fold::Fold,
     reply::Notice,
 };
+use agcore_wire::{Fold, ReplyDelta};
 
 /// Which text a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,7 +45,7 @@ pub(super) fn clean(cleaner: &Cleaner, chunks: &mut [Chunk]) {
         let delta = match item {
             RecordedItem::Delta(delta) => delta,
             RecordedItem::Notice(notice) => {
-                fold.notice(notice);
+                notice.fold_into(&mut fold);
                 attempt += usize::from(matches!(
                     notice,
                     Notice::RetryScheduled { .. } | Notice::Restarted { .. }

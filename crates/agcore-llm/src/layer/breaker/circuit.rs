@@ -1,74 +1,74 @@
-//! [`Circuit`]: closed, open, half-open. Pure: time and outcomes are handed in.
+//! [`Circuit`]: closed, open, half-open. Pure: times and results are passed in.
 
 use std::{collections::VecDeque, time::Duration};
 
 use super::policy::BreakerPolicy;
-use crate::error::LlmErrorKind;
+use agcore_wire::LlmErrorKind;
 
-/// Whether calls go through.
+/// The state of a [`Circuit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitState {
-    /// All go through.
+    /// All calls are allowed.
     Closed,
-    /// None goes through before this time.
+    /// No calls are allowed until a point in time.
     Open {
-        /// When one may try.
+        /// When a call may probe the server.
         until: Duration,
     },
-    /// One tries, the others do not go through.
+    /// One call probes the server, no others are allowed.
     HalfOpen,
 }
 
-/// What a call says of the server's health.
+/// What the result of a call indicates about the health of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {
-    /// It answers; also when it refuses this request.
-    Well,
-    /// It does not answer as it should.
-    Ill,
-    /// Nothing: the call was dropped, or a limit stood before it.
+    /// The server answers, even if it refuses this request.
+    Healthy,
+    /// The server fails.
+    Unhealthy,
+    /// Nothing: the call was dropped, or a limit was reached.
     Unknown,
 }
 
 impl Health {
-    /// What a failure says.
-    pub fn of(kind: &LlmErrorKind) -> Self {
+    /// Returns what a failure of this kind indicates.
+    pub fn from_kind(kind: &LlmErrorKind) -> Self {
         match kind {
             LlmErrorKind::Overloaded
             | LlmErrorKind::Server
             | LlmErrorKind::Connect
             | LlmErrorKind::Timeout(_)
             | LlmErrorKind::Truncated
-            | LlmErrorKind::Malformed => Self::Ill,
-            // Limits, keys and our own ends are nothing that the server could heal from.
+            | LlmErrorKind::Malformed => Self::Unhealthy,
+            // Waiting for the server does not help with limits, keys and cancellations.
             LlmErrorKind::RateLimit
             | LlmErrorKind::QuotaExhausted
             | LlmErrorKind::Authentication
             | LlmErrorKind::Cancelled
             | LlmErrorKind::Unknown => Self::Unknown,
-            _ => Self::Well,
+            _ => Self::Healthy,
         }
     }
 }
 
-/// The right to make one call; what came of it is recorded with it.
+/// The permission to make one call, whose result is recorded with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pass {
-    /// Which state of the circuit gave it: what belongs to an earlier one says nothing any more.
+pub struct Permit {
+    /// The number of state changes before the permit was issued. Results of calls from before a change do not count.
     epoch: u64,
-    is_try: bool,
+    is_probe: bool,
 }
 
-impl Pass {
-    /// Whether this is the one call that tries whether the server is well again.
-    pub fn is_try(&self) -> bool {
-        self.is_try
+impl Permit {
+    /// Returns whether this is the call that probes whether the server has recovered.
+    pub fn is_probe(&self) -> bool {
+        self.is_probe
     }
 }
 
-/// Closed while a server is well, open while it is not; one call at a time tries whether it is well again.
+/// Closed while a server is healthy, open while it is failing; one call at a time probes whether it has recovered.
 ///
 /// ```
 /// use std::time::Duration;
@@ -76,122 +76,131 @@ impl Pass {
 ///
 /// let mut circuit = Circuit::new(BreakerPolicy::new().with_failures_in_row(1));
 /// let now = Duration::from_secs(7);
-/// let pass = circuit.admit(|| now).unwrap();
-/// circuit.record(pass, Health::Ill, || now);
+/// let permit = circuit.admit(|| now).unwrap();
+/// circuit.record(permit, Health::Unhealthy, || now);
 /// assert_eq!(circuit.admit(|| now), Err(Some(Duration::from_secs(30))));
-/// assert!(circuit.admit(|| now + Duration::from_secs(30)).unwrap().is_try());
+/// assert!(circuit.admit(|| now + Duration::from_secs(30)).unwrap().is_probe());
 /// ```
 #[derive(Debug)]
 pub struct Circuit {
     policy: BreakerPolicy,
     state: CircuitState,
     epoch: u64,
-    /// Failures in a row.
-    row: u32,
-    /// Whether the last calls failed, and how many did.
+    consecutive_failures: u32,
+    /// Whether each of the last calls failed.
     recent: VecDeque<bool>,
-    failed: u32,
-    failed_tries: u32,
+    recent_failures: u32,
+    failed_probes: u32,
 }
 
 impl Circuit {
-    /// A closed circuit.
+    /// Creates a closed circuit.
     pub fn new(policy: BreakerPolicy) -> Self {
         Self {
             policy,
             state: CircuitState::Closed,
             epoch: 0,
-            row: 0,
+            consecutive_failures: 0,
             recent: VecDeque::new(),
-            failed: 0,
-            failed_tries: 0,
+            recent_failures: 0,
+            failed_probes: 0,
         }
     }
 
-    /// Whether calls go through.
+    /// Returns the current state.
     pub fn state(&self) -> CircuitState {
         self.state
     }
 
-    /// Lets a call through; the time is asked for only where it matters.
+    /// Asks for permission to make a call. `now` is only called if the time matters.
     ///
     /// # Errors
-    /// For how long none goes through; nothing while another call tries.
-    pub fn admit(&mut self, now: impl FnOnce() -> Duration) -> Result<Pass, Option<Duration>> {
+    /// If the call is not allowed, returns how long no call is allowed, or `None` while another call probes the server.
+    pub fn admit(&mut self, now: impl FnOnce() -> Duration) -> Result<Permit, Option<Duration>> {
         match self.state {
-            CircuitState::Closed => Ok(self.pass(false)),
+            CircuitState::Closed => Ok(self.permit(false)),
             CircuitState::HalfOpen => Err(None),
             CircuitState::Open { until } => {
                 let wait = until.saturating_sub(now());
                 if !wait.is_zero() {
                     return Err(Some(wait));
                 }
-                self.turn(CircuitState::HalfOpen);
-                Ok(self.pass(true))
+                self.enter(CircuitState::HalfOpen);
+                Ok(self.permit(true))
             }
         }
     }
 
-    /// Notes what came of a call.
-    pub fn record(&mut self, pass: Pass, health: Health, now: impl FnOnce() -> Duration) {
-        if pass.epoch != self.epoch {
+    /// Records the result of a call.
+    pub fn record(&mut self, permit: Permit, health: Health, now: impl FnOnce() -> Duration) {
+        if permit.epoch != self.epoch {
             return;
         }
-        match (pass.is_try, health) {
-            (true, Health::Well) => {
-                self.failed_tries = 0;
-                self.turn(CircuitState::Closed);
+        match (permit.is_probe, health) {
+            (true, Health::Healthy) => {
+                self.failed_probes = 0;
+                self.enter(CircuitState::Closed);
             }
-            (true, Health::Ill) => {
-                self.failed_tries = self.failed_tries.saturating_add(1);
+            (true, Health::Unhealthy) => {
+                self.failed_probes = self.failed_probes.saturating_add(1);
                 self.open(now());
             }
-            // The next one may try at once.
-            (true, Health::Unknown) => self.turn(CircuitState::Open { until: Duration::ZERO }),
+            // The next call may probe at once.
+            (true, Health::Unknown) => self.enter(CircuitState::Open { until: Duration::ZERO }),
             (false, Health::Unknown) => {}
             (false, health) => {
-                self.count(health == Health::Ill);
-                if health == Health::Ill && self.is_ill() {
+                self.count(health == Health::Unhealthy);
+                if health == Health::Unhealthy && self.is_failing() {
                     self.open(now());
                 }
             }
         }
     }
 
-    fn pass(&self, is_try: bool) -> Pass {
+    fn permit(&self, is_probe: bool) -> Permit {
         let epoch = self.epoch;
-        Pass { epoch, is_try }
+        Permit { epoch, is_probe }
     }
 
     fn count(&mut self, failed: bool) {
-        self.row = if failed { self.row.saturating_add(1) } else { 0 };
+        self.consecutive_failures = if failed {
+            self.consecutive_failures.saturating_add(1)
+        } else {
+            0
+        };
         self.recent.push_back(failed);
-        self.failed += u32::from(failed);
-        if self.seen() > self.policy.window {
-            self.failed -= u32::from(self.recent.pop_front().unwrap_or(false));
+        self.recent_failures += u32::from(failed);
+        if self.recent_calls() > self.policy.window {
+            self.recent_failures -= u32::from(self.recent.pop_front().unwrap_or(false));
         }
     }
 
-    fn seen(&self) -> u32 {
+    fn recent_calls(&self) -> u32 {
         u32::try_from(self.recent.len()).unwrap_or(u32::MAX)
     }
 
-    fn is_ill(&self) -> bool {
-        let rate = f64::from(self.failed) / f64::from(self.policy.window);
-        self.row >= self.policy.failures_in_row || self.seen() >= self.policy.window && rate >= self.policy.failure_rate
+    fn is_failing(&self) -> bool {
+        let BreakerPolicy {
+            failures_in_row,
+            failure_rate,
+            window,
+            ..
+        } = self.policy;
+        let rate = f64::from(self.recent_failures) / f64::from(window);
+        self.consecutive_failures >= failures_in_row || self.recent_calls() >= window && rate >= failure_rate
     }
 
     fn open(&mut self, now: Duration) {
-        let time = self.policy.open_time(self.failed_tries);
+        let time = self.policy.open_time(self.failed_probes);
         let until = now.saturating_add(time);
-        self.turn(CircuitState::Open { until });
+        self.enter(CircuitState::Open { until });
     }
 
-    fn turn(&mut self, state: CircuitState) {
+    fn enter(&mut self, state: CircuitState) {
         self.state = state;
         self.epoch += 1;
-        self.row = 0;
-        self.failed = 0;
+        self.consecutive_failures = 0;
+        self.recent_failures = 0;
         self.recent.clear();
     }
 }
@@ -202,27 +211,27 @@ mod tests {
 
     use super::*;
 
-    /// Plays calls one after the other, one a second from second 1: `+` well, `-` ill, `?` unknown, `.` nobody calls.
-    /// Gives for each call `c` (it went through a closed circuit), `t` (it tried) or `x` (it did not go through).
+    /// Makes calls one after the other, one per second from second 1: `+` succeeds, `-` fails, `?` has an unknown result,
+    /// `.` is no call. Returns for each call `c` (allowed by a closed circuit), `p` (a probe) or `x` (not allowed).
     fn play(policy: BreakerPolicy, calls: &str) -> String {
         let mut circuit = Circuit::new(policy);
-        let outcome = |(second, call): (usize, char)| {
+        let result = |(second, call): (usize, char)| {
             let now = Duration::from_secs(second as u64 + 1);
             let health = match call {
-                '+' => Health::Well,
-                '-' => Health::Ill,
+                '+' => Health::Healthy,
+                '-' => Health::Unhealthy,
                 '?' => Health::Unknown,
                 _ => return '.',
             };
             match circuit.admit(|| now) {
-                Ok(pass) => {
-                    circuit.record(pass, health, || now);
-                    if pass.is_try() { 't' } else { 'c' }
+                Ok(permit) => {
+                    circuit.record(permit, health, || now);
+                    if permit.is_probe() { 'p' } else { 'c' }
                 }
                 Err(_) => 'x',
             }
         };
-        calls.chars().enumerate().map(outcome).collect()
+        calls.chars().enumerate().map(result).collect()
     }
 
     #[track_caller]
@@ -235,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_row_open_it() {
-        check("---+++", "cccxxt");
+    fn consecutive_failures_open_it() {
+        check("---+++", "cccxxp");
         check("--+--+", "cccccc");
         check("--?-++", "ccccxx");
     }
 
     #[test]
-    fn a_share_of_failures_opens_it_once_there_were_enough_calls() {
+    fn the_failure_rate_opens_it_after_enough_calls() {
         check("+-+-+-++", "ccccccxx");
         check("-+-+-+++", "cccccccc");
         check("+-+-++++", "cccccccc");
@@ -250,83 +259,83 @@ mod tests {
     }
 
     #[test]
-    fn one_try_closes_it_or_opens_it_for_longer() {
-        check("---..++", "ccc..tc");
-        check("---..-.....++", "ccc..t.....tc");
-        check("---..-....+++", "ccc..t....xtc");
-        check("---..-.....-.....++", "ccc..t.....t.....tc");
-        check("---..?+", "ccc..tt");
+    fn a_probe_closes_it_or_opens_it_for_longer() {
+        check("---..++", "ccc..pc");
+        check("---..-.....++", "ccc..p.....pc");
+        check("---..-....+++", "ccc..p....xpc");
+        check("---..-.....-.....++", "ccc..p.....p.....pc");
+        check("---..?+", "ccc..pp");
     }
 
     #[test]
-    fn one_at_a_time_tries() {
+    fn allows_one_probe_at_a_time() {
         let mut circuit = Circuit::new(BreakerPolicy::new().with_failures_in_row(1));
         let (start, later) = (Duration::ZERO, Duration::from_secs(31));
         let (one, two) = (circuit.admit(|| start).unwrap(), circuit.admit(|| start).unwrap());
-        circuit.record(one, Health::Ill, || start);
-        let attempt = circuit.admit(|| later).unwrap();
+        circuit.record(one, Health::Unhealthy, || start);
+        let probe = circuit.admit(|| later).unwrap();
         assert_eq!(circuit.admit(|| later), Err(None));
-        circuit.record(two, Health::Well, || later);
+        circuit.record(two, Health::Healthy, || later);
         assert_eq!(
             circuit.state(),
             CircuitState::HalfOpen,
-            "an old call says nothing of now"
+            "a call from before the change does not count"
         );
-        circuit.record(attempt, Health::Well, || later);
+        circuit.record(probe, Health::Healthy, || later);
         assert_eq!(circuit.state(), CircuitState::Closed);
     }
 
     #[test]
-    fn policies_that_cannot_work_are_refused() {
+    fn rejects_policies_that_cannot_work() {
         let policy = BreakerPolicy::new;
-        for wrong in [
+        for invalid in [
             policy().with_failures_in_row(0),
             policy().with_failure_rate(0.5, 0),
             policy().with_failure_rate(0.0, 10),
             policy().with_failure_rate(1.1, 10),
             policy().with_failure_rate(f64::NAN, 10),
         ] {
-            assert!(wrong.check().is_err(), "{wrong:?}");
+            assert!(invalid.check().is_err(), "{invalid:?}");
         }
         assert!(policy().check().is_ok());
         assert_eq!(policy().open_time(u32::MAX), Duration::from_secs(300));
     }
 
     proptest! {
-        /// Whatever happens, time and order: never two tries at once, none before its time, and an open circuit opens up.
+        /// For any sequence of events: never two probes at once, no probe too early, and no circuit that stays open.
         #[test]
-        fn transitions_hold(steps in prop::collection::vec((0..4_u8, 0..40_u64, any::<prop::sample::Index>()), 0..200)) {
+        fn transitions_are_valid(steps in prop::collection::vec((0..4_u8, 0..40_u64, any::<prop::sample::Index>()), 0..200)) {
             let mut circuit = Circuit::new(BreakerPolicy::new().with_failures_in_row(2).with_failure_rate(0.5, 4));
-            let (mut now, mut out): (Duration, Vec<Pass>) = Default::default();
+            let (mut now, mut permits): (Duration, Vec<Permit>) = Default::default();
             for (step, number, index) in steps {
                 match step {
                     0 => now += Duration::from_secs(number),
                     1 => {
                         let before = circuit.state();
                         match (before, circuit.admit(|| now)) {
-                            (CircuitState::Closed, Ok(pass)) => {
-                                prop_assert!(!pass.is_try());
-                                out.push(pass);
+                            (CircuitState::Closed, Ok(permit)) => {
+                                prop_assert!(!permit.is_probe());
+                                permits.push(permit);
                             }
-                            (CircuitState::Open { until }, Ok(pass)) => {
-                                prop_assert!(pass.is_try() && now >= until);
+                            (CircuitState::Open { until }, Ok(permit)) => {
+                                prop_assert!(permit.is_probe() && now >= until);
                                 prop_assert_eq!(circuit.state(), CircuitState::HalfOpen);
-                                out.push(pass);
+                                permits.push(permit);
                             }
                             (CircuitState::Open { until }, Err(Some(wait))) => prop_assert_eq!(now + wait, until),
                             (CircuitState::HalfOpen, Err(None)) => {}
                             (before, admitted) => prop_assert!(false, "{before:?}: {admitted:?}"),
                         }
                     }
-                    _ if out.is_empty() => {}
+                    _ if permits.is_empty() => {}
                     _ => {
-                        let pass = out.swap_remove(index.index(out.len()));
-                        let health = [Health::Well, Health::Ill, Health::Unknown][number as usize % 3];
-                        circuit.record(pass, health, || now);
+                        let permit = permits.swap_remove(index.index(permits.len()));
+                        let health = [Health::Healthy, Health::Unhealthy, Health::Unknown][number as usize % 3];
+                        circuit.record(permit, health, || now);
                     }
                 }
                 if let CircuitState::Open { until } = circuit.state() {
-                    prop_assert!(until <= now + Duration::from_secs(300), "it opens up");
+                    prop_assert!(until <= now + Duration::from_secs(300), "stays open for too long");
                 }
             }
         }

@@ -1,45 +1,56 @@
-//! [`FallbackPolicy`]: which failures go to the next provider.
+//! [`FallbackPolicy`]: which failures are followed by the next provider.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{LlmError, LlmErrorKind},
-    layer::retry::MidStream,
-};
+use crate::layer::attempt::MidStream;
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// When and how a call goes to the next provider.
+///
+/// ```
+/// use agcore_llm::{LlmError, LlmErrorKind, layer::fallback::{FallbackOn, FallbackPolicy}};
+///
+/// let policy: FallbackPolicy = serde_json::from_str(r#"{"on": "retryable", "sticky": true}"#)?;
+/// assert_eq!(policy, FallbackPolicy::new().with_on(FallbackOn::Retryable).with_sticky(true));
+///
+/// let no_credit = LlmError::new(LlmErrorKind::QuotaExhausted, "the account has no credit left");
+/// assert!(FallbackOn::Fault.includes(&no_credit));
+/// assert!(!FallbackOn::Retryable.includes(&no_credit));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[must_use]
 #[non_exhaustive]
 pub struct FallbackPolicy {
-    /// Which failures go to the next one.
+    /// Which failures are followed by the next provider.
     pub on: FallbackOn,
-    /// What happens when a stream dies after parts of the answer were handed out.
+    /// What happens if a provider fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
-    /// Whether calls of one [trace](crate::Call::trace) are drawn alike, so that a conversation stays with one provider
-    /// and its prompt cache.
+    /// Whether all calls with the same [trace](crate::Call::trace) draw the same provider, so that a conversation keeps its
+    /// prompt cache. Only matters where providers have weights.
     pub sticky: bool,
 }
 
-/// Which failures go to the next provider.
+/// Which failures are followed by the next provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FallbackOn {
-    /// Those of the one that was asked: it is down, limited, has no credit, does not know the key or the model, or the
-    /// conversation is longer than its window. Not those of the request: it is invalid, or a filter refused it.
+    /// Failures of the provider: it is down or overloaded, has no credit left, does not know the key or the model, or its
+    /// context window is too small. Failures of the request end the call: it is invalid, or a content filter refused it.
     #[default]
     Fault,
-    /// Only those that a retry may help, and a conversation that is too long.
+    /// Only retryable failures, and a context window that is too small.
     Retryable,
 }
 
 impl FallbackOn {
-    /// Whether a failure goes to the next one.
+    /// Returns whether this failure is followed by the next provider.
     pub fn includes(self, error: &LlmError) -> bool {
         let kind = error.kind();
-        let narrow = error.is_retryable() || matches!(kind, LlmErrorKind::ContextLength { .. });
-        let of_the_asked = matches!(
+        let is_temporary = error.is_retryable() || matches!(kind, LlmErrorKind::ContextLength { .. });
+        let is_of_provider = matches!(
             kind,
             LlmErrorKind::Authentication
                 | LlmErrorKind::Permission
@@ -53,29 +64,29 @@ impl FallbackOn {
                 | LlmErrorKind::Truncated
                 | LlmErrorKind::Malformed
         );
-        narrow || self == Self::Fault && of_the_asked
+        is_temporary || self == Self::Fault && is_of_provider
     }
 }
 
 impl FallbackPolicy {
-    /// The default policy.
+    /// Creates the default policy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets which failures go to the next one.
+    /// Sets which failures are followed by the next provider.
     pub fn with_on(mut self, on: FallbackOn) -> Self {
         self.on = on;
         self
     }
 
-    /// Sets what happens when a stream dies half-way.
+    /// Sets what happens if a provider fails after it has returned parts of an answer.
     pub fn with_mid_stream(mut self, rule: MidStream) -> Self {
         self.mid_stream = rule;
         self
     }
 
-    /// Sets whether calls of one trace are drawn alike.
+    /// Sets whether all calls with the same trace draw the same provider.
     pub fn with_sticky(mut self, sticky: bool) -> Self {
         self.sticky = sticky;
         self

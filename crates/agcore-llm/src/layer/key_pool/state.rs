@@ -1,58 +1,58 @@
-//! [`KeyPoolState`]: which keys rest until when, to be kept over a restart.
+//! [`KeyPoolState`]: the cooldowns of keys, saved across restarts.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// The version that this program writes, and the newest that it reads.
+/// The version that this program writes, and the newest one that it reads.
 const VERSION: u32 = 1;
 
-/// Which keys rest until when, in times of the wall clock. There is no key in it, only labels.
+/// The cooldowns of keys, in wall-clock time. Contains only labels, no keys.
 ///
-/// A key that the server refused is not kept: it may have been replaced under the same label, and if it was not, asking
-/// once more costs one refusal.
+/// A key that the server refused is not saved: it may have been replaced under the same label, and otherwise trying it once
+/// more costs a single refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct KeyPoolState {
-    /// Which program can read it.
+    /// The version of the format.
     #[serde(default)]
     pub version: u32,
-    /// The keys that rest.
+    /// The keys that are not available.
     #[serde(default)]
-    pub keys: Vec<RestingKey>,
+    pub keys: Vec<KeyCooldown>,
 }
 
-/// A key that rests.
+/// The saved cooldown of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct RestingKey {
-    /// Its label.
+pub struct KeyCooldown {
+    /// The label of the key.
     #[serde(default)]
     pub label: String,
-    /// Until when, in milliseconds since 1970; absent for one whose quota is used up until somebody restores it.
+    /// When the key becomes available, in milliseconds since 1970. Absent if its quota is exhausted and it must be restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<u64>,
-    /// How long the whole rest is, in milliseconds. However the clock was set in between, no rest becomes longer than this.
+    /// The length of the whole cooldown in milliseconds. No cooldown becomes longer than this if the clock is set back.
     #[serde(default)]
     pub rest_ms: u64,
-    /// How many rate limits in a row it has had.
+    /// The number of consecutive rate limits.
     #[serde(default)]
     pub strikes: u32,
 }
 
 impl KeyPoolState {
-    pub(super) fn new(keys: Vec<RestingKey>) -> Self {
+    pub(super) fn new(keys: Vec<KeyCooldown>) -> Self {
         Self { version: VERSION, keys }
     }
 
-    /// Whether this program can read it.
+    /// Checks that this program can read the version.
     pub(in crate::layer) fn check(&self) -> Result<(), LlmError> {
         if self.version <= VERSION {
             return Ok(());
         }
         let message = format!(
-            "the saved state of the key pool has version {}, and this program reads up to {VERSION}; update the program, \
-             or go on without the state",
+            "the saved state of the key pool has version {}, but this program reads only up to {VERSION}; update the \
+             program, or continue without the state",
             self.version
         );
         Err(LlmError::new(LlmErrorKind::InvalidRequest, message))

@@ -1,28 +1,35 @@
-//! [`RateLimits`]: how much may be sent in a minute, and how long a call may wait for its turn.
+//! [`RateLimits`]: how much may be sent in a minute, and how long a call may wait.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{LlmError, LlmErrorKind},
-    layer::seconds,
-};
+use crate::layer::seconds;
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// How much may be sent in any 60 seconds, and how long a call may wait for its turn.
+/// How much may be sent in any 60 seconds, and how long a call may wait for that. In settings, `max_wait` is in seconds.
 ///
-/// In settings `requests_per_minute`, `tokens_per_minute`, and `max_wait` in seconds.
+/// ```
+/// use std::time::Duration;
+/// use agcore_llm::layer::rate_limit::RateLimits;
+///
+/// let limits: RateLimits = serde_json::from_str(r#"{"requests_per_minute": 500, "max_wait": 2.5}"#)?;
+/// let expected = RateLimits::new().with_requests_per_minute(500).with_max_wait(Duration::from_millis(2500));
+/// assert_eq!(limits, expected);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[must_use]
 #[non_exhaustive]
 pub struct RateLimits {
-    /// Requests; no limit when absent.
+    /// The number of requests. The default is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Tokens, of prompts and answers together; no limit when absent.
+    /// The number of tokens in prompts and answers together. The default is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_minute: Option<u64>,
-    /// The longest wait, 60 s. A call that would wait longer fails at once; with 0 none waits.
+    /// The longest wait. A call that would wait longer fails at once; with 0, no call waits. The default is 60 s.
     #[serde(with = "seconds")]
     pub max_wait: Duration,
 }
@@ -38,7 +45,7 @@ impl Default for RateLimits {
 }
 
 impl RateLimits {
-    /// No limits.
+    /// Creates limits that allow everything.
     pub fn new() -> Self {
         Self::default()
     }
@@ -61,17 +68,17 @@ impl RateLimits {
         self
     }
 
-    /// Whether anything could ever be sent.
+    /// Checks that the limits allow anything at all.
     ///
     /// # Errors
-    /// `InvalidRequest` for a limit of 0.
+    /// Returns `InvalidRequest` for a limit of 0.
     pub(crate) fn check(&self) -> Result<(), LlmError> {
-        let zero = match (self.requests_per_minute, self.tokens_per_minute) {
+        let name = match (self.requests_per_minute, self.tokens_per_minute) {
             (Some(0), _) => "requests_per_minute",
             (_, Some(0)) => "tokens_per_minute",
             _ => return Ok(()),
         };
-        let message = format!("`{zero}` is 0, so that nothing could ever be sent; leave it out for no limit");
+        let message = format!("`{name}` is 0, which would never allow a request; omit it for no limit");
         Err(LlmError::new(LlmErrorKind::InvalidRequest, message))
     }
 }

@@ -1,36 +1,40 @@
-//! [`RetryPolicy`]: how often, how long, and what a stream that dies half-way means.
+//! [`RetryPolicy`]: the number of retries, their delays and their time budget.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// When a failed call is made again.
+use crate::layer::attempt::MidStream;
+
+/// When a failed call is repeated.
+///
+/// ```
+/// use std::time::Duration;
+/// use agcore_llm::layer::retry::RetryPolicy;
+///
+/// let policy = RetryPolicy::new().with_max_retries(5).with_backoff(Duration::from_secs(2), Duration::from_secs(20));
+/// // Random delays of at most 2 s, 4 s, 8 s … up to 20 s. The last argument is the random number.
+/// assert_eq!(policy.delay(0, None, 1.0), Duration::from_secs(2));
+/// assert_eq!(policy.delay(2, None, 0.5), Duration::from_secs(4));
+/// assert_eq!(policy.delay(9, None, 1.0), Duration::from_secs(20));
+/// // A hint of the server takes precedence.
+/// assert_eq!(policy.delay(0, Some(Duration::from_secs(45)), 0.5), Duration::from_secs(45));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[must_use]
 #[non_exhaustive]
 pub struct RetryPolicy {
-    /// Attempts after the first; 3.
+    /// The number of attempts after the first. The default is 3.
     pub max_retries: u32,
-    /// The longest wait before the first retry; doubles with each; 1 s.
+    /// The longest delay before the first retry; it doubles with each retry. The default is 1 s.
     pub base: Duration,
-    /// The longest wait of our own; 30 s. Hints of the server may be longer.
+    /// The longest delay before any retry, unless the server asks for more. The default is 30 s.
     pub cap: Duration,
-    /// All attempts and waits together; 120 s.
+    /// The time for all attempts and delays together. The default is 120 s.
     pub budget: Duration,
-    /// What happens when a stream dies after parts of the answer were handed out.
+    /// What happens if an attempt fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
-}
-
-/// What happens when a stream dies after parts of the answer were handed out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MidStream {
-    /// The call fails, with what had arrived.
-    #[default]
-    Fail,
-    /// The call is made again; a restart notice says that what came so far is void.
-    Restart,
 }
 
 impl Default for RetryPolicy {
@@ -46,12 +50,12 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The default policy.
+    /// Creates the default policy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A policy that never retries.
+    /// Creates a policy that never retries.
     pub fn never() -> Self {
         Self {
             max_retries: 0,
@@ -65,27 +69,29 @@ impl RetryPolicy {
         self
     }
 
-    /// Sets the longest wait before the first retry, and the longest of all.
+    /// Sets the longest delay before the first retry, and before any retry.
     pub fn with_backoff(mut self, base: Duration, cap: Duration) -> Self {
         self.base = base;
         self.cap = cap;
         self
     }
 
-    /// Sets the time for all attempts and waits together.
+    /// Sets the time for all attempts and delays together.
     pub fn with_budget(mut self, budget: Duration) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Sets what happens when a stream dies half-way.
+    /// Sets what happens if an attempt fails after it has returned parts of an answer.
     pub fn with_mid_stream(mut self, rule: MidStream) -> Self {
         self.mid_stream = rule;
         self
     }
 
-    /// How long to wait before the attempt after `attempt` (from 0): the server's hint where there is one, else a share
-    /// `random` (0 to 1) of the base doubled for each attempt, at most the cap.
+    /// Returns the delay after attempt number `attempt` (from 0).
+    ///
+    /// This is the hint of the server, if there is one. Otherwise it is the share `random` (from 0 to 1) of the base, which
+    /// doubles with each attempt up to the cap.
     pub fn delay(&self, attempt: u32, hint: Option<Duration>, random: f64) -> Duration {
         if let Some(hint) = hint {
             return hint;
@@ -93,7 +99,7 @@ impl RetryPolicy {
         let doubled = 2_u32
             .checked_pow(attempt)
             .and_then(|factor| self.base.checked_mul(factor));
-        let ceiling = doubled.map_or(self.cap, |wait| wait.min(self.cap));
+        let ceiling = doubled.map_or(self.cap, |delay| delay.min(self.cap));
         let share = if random.is_finite() {
             random.clamp(0.0, 1.0)
         } else {
@@ -123,7 +129,7 @@ mod tests {
         assert_eq!(seconds(0, None, 0.0), 0.0);
         assert_eq!(seconds(0, None, f64::NAN), 1.0);
         assert_eq!(seconds(0, Some(45), 0.1), 45.0);
-        let endless = RetryPolicy::new().with_backoff(Duration::MAX, Duration::MAX);
-        assert_eq!(endless.delay(0, None, 1.0), Duration::MAX);
+        let unlimited = RetryPolicy::new().with_backoff(Duration::MAX, Duration::MAX);
+        assert_eq!(unlimited.delay(0, None, 1.0), Duration::MAX);
     }
 }

@@ -1,4 +1,4 @@
-//! [`RouterConfig`]: a router as settings tell it.
+//! [`RouterConfig`]: the settings of a router.
 
 use std::sync::Arc;
 
@@ -9,21 +9,22 @@ use super::{handle::Router, route::Route};
 use crate::{
     config::ProviderConfig,
     credential::Secret,
-    error::LlmError,
     layer::{
         breaker::BreakerPolicy,
         fallback::FallbackPolicy,
         key_pool::{KeyPoolPolicy, PoolKey},
         rate_limit::RateLimits,
-        retry::Random,
     },
+    random::Random,
 };
+use agcore_wire::LlmError;
 
-/// A router as settings tell it. Times are seconds; an unknown member is an error.
+/// The settings of a router. Times are in seconds, and an unknown member is an error.
 ///
 /// ```
+/// # #[cfg(feature = "openai-chat")] {
 /// use std::sync::Arc;
-/// use agcore_llm::{LlmProviderExt, SystemClock, layer::router::RouterConfig, system_random};
+/// use agcore_llm::{layer::router::RouterConfig, system_random, LlmProviderExt, SystemClock};
 ///
 /// let settings = r#"{"routes": [
 ///     {
@@ -37,55 +38,56 @@ use crate::{
 /// let router = config.build(Arc::new(SystemClock::new()), system_random())?;
 /// assert_eq!(router.model(), "gpt-5-mini");
 /// assert_eq!(router.status()["openai"].len(), 2);
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RouterConfig {
-    /// The ways to a model, in the order in which they are asked.
+    /// The routes, in the order in which they are tried.
     pub routes: Vec<RouteConfig>,
-    /// When a call goes to the next one.
+    /// When a call falls back to the next route.
     #[serde(default)]
     pub fallback: FallbackPolicy,
 }
 
-/// A route as settings tell it.
+/// The settings of a route.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RouteConfig {
-    /// What it is called; the provider's name when absent.
+    /// The name of the route. The default is the name of the provider.
     #[serde(default)]
     pub name: Option<String>,
-    /// Whom it goes to.
+    /// The provider.
     pub provider: ProviderConfig,
-    /// Keys, used in turn; when there is none, the provider's own.
+    /// The API keys, which are used in turn. The default is the key of the provider.
     #[serde(default)]
     pub keys: Vec<KeyConfig>,
-    /// Asked instead of the request's model. The provider's own model is asked where a request names none.
+    /// The model that replaces the one in a request. The provider's default is used if neither is set.
     #[serde(default)]
     pub model: Option<String>,
-    /// The route's share of the calls.
+    /// The share of calls that use this route.
     #[serde(default)]
     pub weight: Option<f64>,
-    /// How much may be sent with each key.
+    /// The rate limits of each key.
     #[serde(default)]
     pub limits: Option<RateLimits>,
-    /// How the keys are used.
+    /// How keys are selected and disabled.
     #[serde(default)]
     pub pool: KeyPoolPolicy,
-    /// When the route is left in peace; `null` is never.
+    /// When the route is skipped after failures; `null` for never.
     #[serde(default = "breaker")]
     pub breaker: Option<BreakerPolicy>,
 }
 
-/// A key as settings tell it.
+/// The settings of an API key.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct KeyConfig {
-    /// What it is called wherever it is shown.
+    /// The label that is shown instead of the key.
     pub label: String,
     /// The key.
     pub api_key: Secret,
@@ -96,14 +98,14 @@ fn breaker() -> Option<BreakerPolicy> {
 }
 
 impl RouterConfig {
-    /// A router as the settings tell it. Nothing is sent.
+    /// Creates the router. Nothing is sent.
     ///
     /// # Errors
-    /// What [`ProviderConfig::build`] and [`RouterBuilder::build`](super::RouterBuilder::build) say.
+    /// Those of [`ProviderConfig::build`] and [`RouterBuilder::build`](super::RouterBuilder::build).
     pub fn build(self, clock: Arc<dyn Clock>, random: Random) -> Result<Router, LlmError> {
-        let mut builder = Router::builder(clock, random).fallback(self.fallback);
+        let mut builder = Router::builder(clock, random).with_fallback(self.fallback);
         for route in self.routes {
-            builder = builder.route(route.build()?);
+            builder = builder.with_route(route.build()?);
         }
         builder.build()
     }
@@ -120,7 +122,7 @@ impl RouteConfig {
                 Ok(PoolKey::new(key.label, provider))
             };
             let keys = self.keys.into_iter().map(key);
-            Route::of_keys(name, keys.collect::<Result<Vec<_>, LlmError>>()?)
+            Route::from_keys(name, keys.collect::<Result<Vec<_>, LlmError>>()?)
         };
         route = route.with_pool(self.pool).with_breaker(self.breaker);
         if let Some(model) = self.model {

@@ -1,33 +1,35 @@
-//! [`Router`] and how it is built.
+//! [`Router`], its builder and its saved state.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use agcore_chat::Clock;
+use serde::{Deserialize, Serialize};
 
-use super::{route::Route, state::RouterState};
+use super::route::Route;
 use crate::{
-    error::{LlmError, LlmErrorKind},
     layer::{
         fallback::{Fallback, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolState, KeyStatus},
-        retry::Random,
     },
     provider::{Call, LlmProvider, ProviderInfo},
+    random::Random,
     reply::ReplyStream,
 };
+use agcore_wire::{LlmError, LlmErrorKind};
 
-/// Several providers with several keys each as one provider: limits for each key, a pool of the keys, a circuit breaker for
-/// each route, and an ordered or weighted fallback over the routes.
+/// Several providers with several keys each as one provider: rate limits for each key, a pool of keys and a circuit breaker
+/// for each route, and an ordered or weighted fallback over the routes.
 ///
-/// It makes no call twice to the same key: put [`Retry`](crate::Retry) around it, as `agcore-agent` does, which
-/// also waits until the first key is free. Clones are handles to the same router.
+/// It tries no key twice in a call. Put [`Retry`](crate::layer::retry::Retry) around it, as `agcore-agent` does, which also
+/// waits until the first key is available. Clones are handles to the same router.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};
 /// use agcore_llm::{
-///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock, provider_fn, system_random,
+///     LlmError, LlmErrorKind, LlmProviderExt, SystemClock,
 ///     layer::{key_pool::PoolKey, rate_limit::RateLimits, router::{Route, Router}},
+///     provider_fn, system_random,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -35,17 +37,17 @@ use crate::{
 /// let fine = provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
 ///
 /// let router = Router::builder(Arc::new(SystemClock::new()), system_random())
-///     .route(
-///         Route::of_keys("main", [PoolKey::new("team", busy()), PoolKey::new("spare", busy())])
+///     .with_route(
+///         Route::from_keys("main", [PoolKey::new("team", busy()), PoolKey::new("spare", busy())])
 ///             .with_limits(RateLimits::new().with_requests_per_minute(500)),
 ///     )
-///     .route(Route::new("backup", fine).with_model("small-1"))
+///     .with_route(Route::new("backup", fine).with_model("small-1"))
 ///     .build()?;
 ///
 /// let response = router.chat(ChatRequest::new([Message::user("Hello")])).await?;
 /// assert_eq!(response.text(), "Hi.");
 /// assert_eq!(response.answered_by.unwrap().model, "small-1");
-/// assert!(router.status()["main"].iter().all(|key| key.rests_for.is_some()));
+/// assert!(router.status()["main"].iter().all(|key| key.cooldown.is_some()));
 /// # Ok::<(), LlmError>(())
 /// # }).unwrap();
 /// ```
@@ -56,7 +58,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// Begins to put routes together. The clock measures and waits; `random` gives numbers from 0 to 1 for the weights.
+    /// Creates a builder. The clock measures time and waits; `random` returns numbers from 0 to 1 for the weights.
     pub fn builder(clock: Arc<dyn Clock>, random: Random) -> RouterBuilder {
         RouterBuilder {
             routes: Vec::new(),
@@ -66,35 +68,36 @@ impl Router {
         }
     }
 
-    /// The pool of a route's keys: to restore one that is out, for example.
+    /// Returns the key pool of a route, for example to restore a disabled key.
     ///
     /// # Errors
-    /// `NotFound`, which tells the known names.
+    /// Returns `NotFound`, with the names of all routes, if there is no such route.
     pub fn pool(&self, route: &str) -> Result<&KeyPool, LlmError> {
         self.pools.get(route).ok_or_else(|| {
-            let known: Vec<&str> = self.pools.keys().map(String::as_str).collect();
-            let message = format!("there is no route `{route}`; known are: {}", known.join(", "));
+            let names: Vec<&str> = self.pools.keys().map(String::as_str).collect();
+            let message = format!("there is no route `{route}`; the routes are: {}", names.join(", "));
             LlmError::new(LlmErrorKind::NotFound, message)
         })
     }
 
-    /// How the keys of each route are.
+    /// Returns the status of the keys of each route.
     pub fn status(&self) -> BTreeMap<&str, Vec<KeyStatus>> {
         let pools = self.pools.iter();
         pools.map(|(name, pool)| (name.as_str(), pool.status())).collect()
     }
 
-    /// Which keys rest until when, to be kept over a restart.
+    /// Returns the cooldowns of all keys, to be saved across a restart.
     pub fn export(&self) -> RouterState {
         let pools = self.pools.iter();
-        RouterState::new(pools.map(|(name, pool)| (name.clone(), pool.export())).collect())
+        let routes = pools.map(|(name, pool)| (name.clone(), pool.export())).collect();
+        RouterState { routes }
     }
 
-    /// Takes over what was kept: rests end when they would have ended. Gives what there is no more, as `route` or
-    /// `route/key`.
+    /// Restores saved cooldowns, which end when they would have ended. Returns the routes and keys that no longer exist, as
+    /// `route` or `route/key`.
     ///
     /// # Errors
-    /// `InvalidRequest` for the state of a newer version; nothing is taken over then.
+    /// Returns `InvalidRequest` if the state was saved by a newer version; nothing is restored then.
     pub fn import(&self, state: &RouterState) -> Result<Vec<String>, LlmError> {
         state.routes.values().try_for_each(KeyPoolState::check)?;
         let mut unknown = Vec::new();
@@ -121,7 +124,8 @@ impl LlmProvider for Router {
     }
 }
 
-/// Puts routes together to a [`Router`].
+/// A builder of a [`Router`].
+#[must_use = "a builder does nothing until it is built"]
 pub struct RouterBuilder {
     routes: Vec<Route>,
     policy: FallbackPolicy,
@@ -130,36 +134,37 @@ pub struct RouterBuilder {
 }
 
 impl RouterBuilder {
-    /// Adds a route: the next one to be asked, or, next to another one with a weight, one to be drawn.
-    pub fn route(mut self, route: Route) -> Self {
+    /// Adds a route. Routes are tried in the order in which they were added; consecutive routes with a weight form a group
+    /// from which one is drawn.
+    pub fn with_route(mut self, route: Route) -> Self {
         self.routes.push(route);
         self
     }
 
     /// Sets when a call goes to the next route.
-    pub fn fallback(mut self, policy: FallbackPolicy) -> Self {
+    pub fn with_fallback(mut self, policy: FallbackPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The router.
+    /// Builds the router.
     ///
     /// # Errors
-    /// `InvalidRequest` when there is no route, one without keys, two of one name, and for limits, weights and policies
-    /// that could never let a call through.
+    /// Returns `InvalidRequest` if there are no routes, a route has no keys, two routes have the same name, or a limit,
+    /// weight or policy would never allow a call.
     pub fn build(self) -> Result<Router, LlmError> {
         let is_only = self.routes.len() == 1;
         let (mut candidates, mut pools) = (Vec::new(), BTreeMap::new());
         for route in self.routes {
             let name = route.name().to_owned();
-            let at_route = |error: LlmError| {
+            let in_route = |error: LlmError| {
                 let message = format!("route `{name}`: {}", error.message());
                 error.with_message(message)
             };
-            let (candidate, pool) = route.build(is_only, &self.clock).map_err(at_route)?;
+            let (candidate, pool) = route.build(is_only, &self.clock).map_err(in_route)?;
             candidates.push(candidate);
             if pools.insert(name.clone(), pool).is_some() {
-                let message = format!("two routes have the name `{name}`; give each its own");
+                let message = format!("two routes have the name `{name}`; names must be unique");
                 return Err(LlmError::new(LlmErrorKind::InvalidRequest, message));
             }
         }
@@ -177,4 +182,13 @@ impl fmt::Debug for RouterBuilder {
             .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
+}
+
+/// The state of a router that is saved across restarts: the cooldowns of all keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RouterState {
+    /// The cooldowns of the keys of each route.
+    #[serde(default)]
+    pub routes: BTreeMap<String, KeyPoolState>,
 }

@@ -1,11 +1,10 @@
-//! [`Route`]: one way to a model, with all that stands on it.
+//! [`Route`]: one way to a model, with the layers around its keys.
 
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{Clock, Text};
 
 use crate::{
-    error::LlmError,
     layer::{
         breaker::{Breaker, BreakerPolicy},
         fallback::Candidate,
@@ -14,12 +13,39 @@ use crate::{
     },
     provider::LlmProvider,
 };
+use agcore_wire::LlmError;
 
-/// The label of the only key of a route that was made of a provider.
-const ONLY: &str = "default";
+/// The label of the only key of a route that was created from a provider.
+const DEFAULT_LABEL: &str = "default";
 
-/// One way to a model: the keys of one vendor, and the layers around them.
+/// One way to a model: the keys of one vendor, with the layers around them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use agcore_chat::ChatResponse;
+/// use agcore_llm::{
+///     LlmProviderExt, SystemClock,
+///     layer::{key_pool::PoolKey, rate_limit::RateLimits, router::{Route, Router}},
+///     provider_fn, system_random,
+/// };
+///
+/// let provider = || provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
+/// let main = Route::from_keys("main", [PoolKey::new("team", provider()), PoolKey::new("spare", provider())])
+///     .with_model("large-2")
+///     .with_weight(3.0)
+///     .with_limits(RateLimits::new().with_requests_per_minute(500).with_tokens_per_minute(200_000));
+/// let other = Route::new("other", provider()).with_weight(1.0);
+///
+/// let router = Router::builder(Arc::new(SystemClock::new()), system_random())
+///     .with_route(main)
+///     .with_route(other)
+///     .build()?;
+/// assert_eq!(router.model(), "large-2");
+/// assert_eq!(router.status()["main"].len(), 2);
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Route {
     name: String,
     keys: Vec<PoolKey>,
@@ -31,13 +57,13 @@ pub struct Route {
 }
 
 impl Route {
-    /// A route to a provider with one key of its own.
+    /// Creates a route to a provider that has its own key.
     pub fn new(name: impl Into<String>, provider: impl LlmProvider + 'static) -> Self {
-        Self::of_keys(name, [PoolKey::new(ONLY, provider)])
+        Self::from_keys(name, [PoolKey::new(DEFAULT_LABEL, provider)])
     }
 
-    /// A route with several keys, used in turn.
-    pub fn of_keys(name: impl Into<String>, keys: impl IntoIterator<Item = PoolKey>) -> Self {
+    /// Creates a route with several keys.
+    pub fn from_keys(name: impl Into<String>, keys: impl IntoIterator<Item = PoolKey>) -> Self {
         Self {
             name: name.into(),
             keys: keys.into_iter().collect(),
@@ -49,13 +75,13 @@ impl Route {
         }
     }
 
-    /// Sets the model that is asked on this route, whatever the request says.
+    /// Sets the model of this route, which overrides that of the request.
     pub fn with_model(mut self, model: impl Into<Arc<str>>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Sets the route's share of the calls; see [`Candidate::with_weight`].
+    /// Sets the share of the calls; see [`Candidate::with_weight`].
     pub fn with_weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
         self
@@ -73,7 +99,7 @@ impl Route {
         self
     }
 
-    /// Sets when the route is left in peace; `None` is never.
+    /// Sets the policy of the circuit breaker; `None` removes the breaker.
     pub fn with_breaker(mut self, policy: Option<BreakerPolicy>) -> Self {
         self.breaker = policy;
         self
@@ -83,13 +109,13 @@ impl Route {
         &self.name
     }
 
-    /// Puts the layers together: limits around each key, a pool of the keys, a breaker around the pool. Where there is
-    /// somebody else to ask, nobody waits for a limit.
+    /// Assembles the layers: limits around each key, a pool of the keys, and a breaker around the pool. If another key or
+    /// route can be tried, no call waits for a limit.
     pub(super) fn build(self, is_only: bool, clock: &Arc<dyn Clock>) -> Result<(Candidate, KeyPool), LlmError> {
         let (mut limits, mut pool) = (self.limits, self.pool);
         if let Some(limits) = limits.as_mut().filter(|_| !is_only || self.keys.len() > 1) {
             if is_only {
-                // It is the pool that waits, when each key has reached its limit.
+                // The pool waits instead, once all keys have reached their limits.
                 pool.max_wait = pool.max_wait.max(limits.max_wait);
             }
             limits.max_wait = Duration::ZERO;

@@ -1,29 +1,29 @@
-//! What was said, in the form that the conventions give messages: a role and parts.
+//! Messages and replies in the format of the conventions: a role and parts.
 //!
-//! <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#recording-content-on-attributes>.
+//! See <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#recording-content-on-attributes>.
 
 use agcore_chat::{AssistantMessage, Block, ChatRequest, ChatResponse, Message};
 use serde_json::{Value, json};
 use tracing::Span;
 
 pub(super) fn record_request(span: &Span, request: &ChatRequest) {
-    let messages: Vec<Value> = request.messages.iter().map(|message| told(message)).collect();
+    let messages: Vec<Value> = request.messages.iter().map(|message| input(message)).collect();
     span.record("gen_ai.input.messages", Value::from(messages).to_string());
 }
 
 pub(super) fn record_reply(span: &Span, response: &ChatResponse) {
     let choice = |choice: &agcore_chat::Choice| {
-        let mut told = with_parts("assistant", assistant(&choice.message));
+        let mut message = with_parts("assistant", assistant(&choice.message));
         if let Some(reason) = &choice.finish_reason {
-            told["finish_reason"] = reason.as_str().into();
+            message["finish_reason"] = reason.as_str().into();
         }
-        told
+        message
     };
     let messages: Vec<Value> = response.choices.iter().map(choice).collect();
     span.record("gen_ai.output.messages", Value::from(messages).to_string());
 }
 
-fn told(message: &Message) -> Value {
+fn input(message: &Message) -> Value {
     let parts = match message {
         Message::Assistant(message) => assistant(message),
         Message::Tool(result) => vec![json!({

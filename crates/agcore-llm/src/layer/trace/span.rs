@@ -1,14 +1,14 @@
-//! The span of a call: its name, and what is known before anything is sent.
+//! The span of a call: its name and the attributes that are known before anything is sent.
 //!
-//! Names of attributes: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>.
+//! For the names of the attributes see <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>.
 
 use agcore_chat::{ChatRequest, ResponseFormat, StopSequence};
 use tracing::{Span, field::Empty};
 
 use crate::provider::{Call, ProviderInfo};
 
-/// The span of this call; a disabled one when nobody listens.
-pub(super) fn of(call: &Call, info: &ProviderInfo) -> Span {
+/// Creates the span of a call, which is disabled if no subscriber is interested.
+pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
     let request = &*call.request;
     let model = match request.model.as_str() {
         "" => &*info.model,
@@ -21,7 +21,7 @@ pub(super) fn of(call: &Call, info: &ProviderInfo) -> Span {
         otel.status_code = Empty,
         error.type = Empty,
         gen_ai.operation.name = "chat",
-        gen_ai.provider.name = well_known(&info.name),
+        gen_ai.provider.name = conventional_name(&info.name),
         gen_ai.request.model = model,
         gen_ai.request.stream = call.stream,
         gen_ai.request.choice.count = request.n.filter(|n| *n != 1),
@@ -69,8 +69,8 @@ fn output_type(request: &ChatRequest) -> Option<&'static str> {
     }
 }
 
-/// The conventions' name of a vendor; a provider with a name of its own keeps it.
-fn well_known(provider: &str) -> &str {
+/// Returns the name of a vendor in the conventions; other names stay as they are.
+fn conventional_name(provider: &str) -> &str {
     match provider {
         "azure" => "azure.ai.openai",
         "gemini" => "gcp.gemini",

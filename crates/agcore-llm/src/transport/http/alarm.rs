@@ -12,7 +12,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::error::TimeoutStage;
+use agcore_wire::TimeoutStage;
 
 /// One timer for all limits of an exchange.
 pub(super) struct Alarm {

@@ -3,11 +3,8 @@
 use http::{HeaderName, HeaderValue, header::Entry};
 use reqwest::Request;
 
-use crate::{
-    credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard},
-    error::{LlmError, LlmErrorKind},
-    wire::WireRequest,
-};
+use crate::credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard};
+use agcore_wire::{LlmError, LlmErrorKind, WireRequest};
 
 use super::base::BaseUrl;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use reqwest::Url;
 
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// What stands before the path of every request; a query is kept and goes after it.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use futures_core::Stream;
 
-use crate::error::{LlmError, TimeoutStage};
+use agcore_wire::{LlmError, TimeoutStage};
 
 use super::{alarm::Alarm, error::broken_body, timeouts::Timeouts};
 

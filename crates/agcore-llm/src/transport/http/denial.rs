@@ -12,7 +12,7 @@ use std::{
 use reqwest::Url;
 
 use super::proxy::Proxy;
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// How many denials there are: one look at it is all that requests pay where there is none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);

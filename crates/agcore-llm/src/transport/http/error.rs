@@ -2,7 +2,7 @@
 
 use std::{error::Error, io};
 
-use crate::error::{LlmError, LlmErrorKind, TimeoutStage};
+use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 use super::timeouts::Timeouts;
 

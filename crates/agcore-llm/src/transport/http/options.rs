@@ -2,10 +2,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::{
-    credential::{Credential, KeyHeader, Secret, SecretGuard},
-    error::{LlmError, LlmErrorKind},
-};
+use crate::credential::{Credential, KeyHeader, Secret, SecretGuard};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 use super::{proxy::Proxy, timeouts::Timeouts};
 

@@ -4,10 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::{
-    credential::Secret,
-    error::{LlmError, LlmErrorKind},
-};
+use crate::credential::Secret;
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// Through what requests go out. In settings `none`, `environment`, or a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::error::{LlmError, LlmErrorKind, TimeoutStage};
+use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 /// How long each part of an exchange may take; `None` is without limit.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use crate::error::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind};
 
 /// The configuration for a client. Without a need for TLS nobody is trusted, so that machines without certificates reach
 /// their local servers.

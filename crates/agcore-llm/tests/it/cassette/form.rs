@@ -7,9 +7,9 @@ use agcore_chat::{
     ToolCall, Usage, VendorData,
 };
 use agcore_llm::{
-    LlmError, LlmErrorKind, Notice, TimeoutStage,
+    LlmError, LlmErrorKind, Notice, ReplyDelta, TimeoutStage,
     cassette::{Cassette, Chunk, Ending, RecordedError, RecordedItem},
-    delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
+    wire::{CallFragment, Place, ReplyStart, SealedBlock},
 };
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};

@@ -7,8 +7,9 @@ use std::{
 };
 
 use agcore_llm::{
-    LlmErrorKind, LlmProviderExt, Retry, RetryPolicy,
+    LlmErrorKind, LlmProviderExt,
     cassette::{CassetteSink, CassetteWriter, Ending},
+    layer::retry::{Retry, RetryPolicy},
 };
 use agcore_testkit::{
     conformance::{ScriptSubject, Suite},

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agcore_chat::Clock;
 use agcore_llm::{
-    LlmErrorKind, LlmProviderExt, ReplayProvider, TimeoutStage,
-    cassette::{CassetteError, CassetteSink, CassetteWriter, Matching},
+    LlmErrorKind, LlmProviderExt, TimeoutStage,
+    cassette::{CassetteError, CassetteSink, CassetteWriter, Matching, ReplayProvider},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -199,7 +199,7 @@ async fn timings_are_replayed_when_asked_for() {
     let clock = Arc::new(ManualClock::jumping());
     let replay = ReplayProvider::new(cassette.clone()).with_timings(clock.clone());
     assert_eq!(ask(&replay, "one").await.unwrap(), "one!");
-    assert_eq!(clock.waits(), [100, 150, 50].map(Duration::from_millis));
+    assert_eq!(clock.sleeps(), [100, 150, 50].map(Duration::from_millis));
     assert_eq!(clock.monotonic(), Duration::from_millis(300));
 
     let clock = Arc::new(ManualClock::jumping());

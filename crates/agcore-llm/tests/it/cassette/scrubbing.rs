@@ -2,10 +2,10 @@
 
 use agcore_chat::{AnsweredBy, Fault, FaultKind, ToolCall, Usage, VendorData};
 use agcore_llm::{
-    LlmErrorKind, LlmProviderExt, ReplayProvider,
-    cassette::RecordedItem,
+    LlmErrorKind, LlmProviderExt,
+    cassette::{RecordedItem, ReplayProvider},
     credential::SecretGuard,
-    delta::{CallFragment, Place, ReplyStart, SealedBlock},
+    wire::{CallFragment, Place, ReplyStart, SealedBlock},
 };
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,11 +1,11 @@
-//! Vectors by Ollama's own API.
+//! Embeddings with the native API of Ollama.
 
 use std::sync::Arc;
 
 use agcore_llm::wire::{
     Close, EncodeOptions, Wire,
-    embed::{Embed, EmbedRequest},
     ollama::{KeepAlive, Ollama},
+    operation::{Embed, EmbedRequest},
 };
 
 use super::{check_embedder, check_failures, decode, tokens, vector};
@@ -17,7 +17,7 @@ fn body(wire: &Ollama, request: &EmbedRequest) -> String {
 }
 
 #[test]
-fn a_request_holds_model_texts_and_settings() {
+fn encodes_model_texts_and_settings() {
     let request = EmbedRequest::new(["a", "b"])
         .with_dimensions(8)
         .with_extra_body("truncate", false);
@@ -27,8 +27,8 @@ fn a_request_holds_model_texts_and_settings() {
         r#"{"model":"m","input":["a","b"],"dimensions":8,"options":{"num_ctx":512},"keep_alive":-1,"truncate":false}"#
     );
     assert_eq!(
-        body(&Ollama::new(), &EmbedRequest::new(["a"]).with_model("own")),
-        r#"{"model":"own","input":["a"]}"#
+        body(&Ollama::new(), &EmbedRequest::new(["a"]).with_model("other")),
+        r#"{"model":"other","input":["a"]}"#
     );
     let clash = EmbedRequest::new(["a"]).with_extra_body("model", "x");
     let error = Wire::<Embed>::encode(&wire, &clash, &EncodeOptions::new("m")).unwrap_err();
@@ -36,18 +36,22 @@ fn a_request_holds_model_texts_and_settings() {
 }
 
 #[test]
-fn vectors_stand_in_the_order_of_the_texts() {
+fn decodes_vectors_in_the_order_of_the_texts() {
     let wire = Ollama::new();
     let read = |body: &str| decode(&wire, 200, body, Close::Clean).unwrap();
     let items = read(r#"{"model":"m","embeddings":[[0.5,-1],[1,0]],"total_duration":5,"prompt_eval_count":4}"#);
     assert_eq!(items[..2], [vector(0, &[0.5, -1.0]), vector(1, &[1.0, 0.0])]);
     assert_eq!(tokens(&items), Some(4));
-    assert_eq!(read(r#"{"embeddings":[[1]]}"#).len(), 1, "unknown tokens are no tokens");
+    assert_eq!(
+        read(r#"{"embeddings":[[1]]}"#).len(),
+        1,
+        "an unknown usage is not emitted"
+    );
     check_failures(&wire);
 }
 
 #[tokio::test]
-async fn the_ollama_wire_makes_vectors() {
+async fn embeds_with_the_ollama_wire() {
     let wire = Arc::new(Ollama::new());
     check_embedder(wire, |server| format!("{}/api", server.root_url())).await;
 }

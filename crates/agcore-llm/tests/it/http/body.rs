@@ -1,6 +1,6 @@
 //! Bodies: large ones, cut ones, broken ones, redirects.
 
-use agcore_llm::error::LlmErrorKind;
+use agcore_llm::LlmErrorKind;
 use tokio::sync::Notify;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Servers that cannot be reached.
 
-use agcore_llm::error::LlmErrorKind;
+use agcore_llm::LlmErrorKind;
 use tokio::net::TcpListener;
 
 use super::{raw_server::RawServer, *};

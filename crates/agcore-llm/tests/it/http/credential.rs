@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use agcore_llm::{
+    LlmErrorKind,
     credential::{Credential, KeyHeader, RequestSigner, token_fn},
-    error::LlmErrorKind,
 };
 use async_trait::async_trait;
 use bytes::Bytes;

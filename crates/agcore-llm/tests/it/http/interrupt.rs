@@ -1,6 +1,6 @@
 //! Cancelling and dropping, at each point: the server must see the connection close.
 
-use agcore_llm::error::LlmErrorKind;
+use agcore_llm::LlmErrorKind;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -4,8 +4,7 @@
 use agcore_chat::ChatRequest;
 use agcore_chat::Text;
 use agcore_llm::{
-    delta::ReplyDelta,
-    error::{LlmError, LlmErrorKind},
+    LlmError, LlmErrorKind, ReplyDelta,
     wire::{Chat, Close, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
 };
 

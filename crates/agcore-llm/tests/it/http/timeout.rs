@@ -3,8 +3,8 @@
 use std::net::TcpStream;
 
 use agcore_llm::{
+    LlmErrorKind, TimeoutStage,
     credential::{Credential, RequestSigner, token_fn},
-    error::{LlmErrorKind, TimeoutStage},
 };
 use async_trait::async_trait;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command-line arguments.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,58 +9,59 @@ use std::time::Duration;
 use agcore_testkit::mock_server::MockOptions;
 use lexopt::{Arg, Parser, ValueExt};
 
-/// The pace of `echo`.
+/// The default pace of `echo`.
 pub(crate) const ECHO_PACE: Duration = Duration::from_millis(20);
-/// The pace of `slow`.
+/// The default pace of `slow`.
 pub(crate) const SLOW_PACE: Duration = Duration::from_millis(300);
 
 const HELP: &str = "\
-agcore-mock: a model server on 127.0.0.1 whose model is a script.
+agcore-mock: a mock model server on 127.0.0.1 with a scripted model.
 
-It speaks OpenAI Chat Completions and Responses, Anthropic Messages (all under /v1) and Ollama's /api/chat, and prints
-its base URL as the first line.
+The server implements OpenAI Chat Completions and Responses, Anthropic Messages (all under /v1) and Ollama's /api/chat.
+It prints its base URL as the first line.
 
 Usage: agcore-mock [OPTIONS]
 
 Options:
-  --port N              listen on this port of 127.0.0.1; 0 (default) is any free one
-  --behaviour NAME      echo (default): echoes, calls tools that are mentioned, knows commands (say 'help')
-                        demo: the model of 'agcore demo'
-                        slow: echo, three words a second
-                        tools: echo, but calls every offered tool
-  --script FILE|JSON    plays a script instead; '-' reads it from standard input
-  --pace MS             waits so long between two pieces of a stream
-  --key KEY             refuses other keys with 401
-  --model NAME          serves only this model, others get 404; may be repeated
-  --prefix PATH         serves the /v1 APIs under this path, too; may be repeated
-  --lenient             takes requests that the vendors would refuse
-  --log                 writes a line per request to standard error
-  --until-stdin-closes  ends when standard input ends, so that no orphan stays behind
-  -h, --help            prints this
-  -V, --version         prints the version
+  --port N              Listen on this port of 127.0.0.1, or on a free one if N is 0 (default: 0)
+  --behavior NAME       Select the model (default: echo)
+                          echo: echoes messages, calls the tools they mention, runs commands (send 'help')
+                          demo: the model of 'agcore demo'
+                          slow: like echo, at three words per second
+                          tools: like echo, but calls every offered tool
+  --script FILE|JSON    Play a script instead; '-' reads it from standard input
+  --pace MS             Wait this many milliseconds between two pieces of a stream
+  --key KEY             Reject requests without this API key with status 401
+  --model NAME          Reject requests for other models with status 404; may be repeated
+  --prefix PATH         Serve the /v1 APIs under this path as well; may be repeated
+  --lenient             Accept requests that the vendors would reject
+  --log                 Write one line per request to standard error
+  --until-stdin-closes  Stop when standard input closes, so that the server does not outlive its parent process
+  -h, --help            Print this help
+  -V, --version         Print the version
 
 Examples:
   agcore-mock --port 8080 --log
-  agcore-mock --behaviour demo
+  agcore-mock --behavior demo
   agcore-mock --key sk-test --model small --model large
   agcore-mock --script '{\"steps\": [{\"text\": \"Hello\", \"faults\": [{\"cut\": {\"at\": {\"after_events\": 2}, \"ending\": \"reset\"}}]}]}'
   OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=x agcore chat
 
 Exit codes:
-  0  served, and stopped by Ctrl-C or the end of standard input
-  1  could not serve, for example because the port is taken
-  2  wrong arguments or a wrong script
-  3  the script had replies left, or requests came after its last reply";
+  0  the server was stopped by Ctrl-C or the end of standard input
+  1  the server could not start, for example because the port is in use
+  2  invalid arguments or an invalid script
+  3  replies of the script were left, or requests arrived after the last one";
 
-/// What is asked for.
+/// The command to run.
 pub(crate) enum Command {
-    /// Print this and end.
+    /// Print this text and exit.
     Print(String),
-    /// Serve.
+    /// Start the server.
     Serve(Arguments),
 }
 
-/// How to serve.
+/// The arguments of the server.
 pub(crate) struct Arguments {
     pub(crate) options: MockOptions,
     pub(crate) model: Model,
@@ -69,7 +70,7 @@ pub(crate) struct Arguments {
     pub(crate) until_stdin_closes: bool,
 }
 
-/// The behaviour.
+/// The model to serve.
 pub(crate) enum Model {
     Echo,
     Demo,
@@ -78,7 +79,7 @@ pub(crate) enum Model {
     Script(Source),
 }
 
-/// Where a script comes from.
+/// The source of a script.
 pub(crate) enum Source {
     Inline(String),
     Stdin,
@@ -109,7 +110,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Inline(_) => f.write_str("in the arguments"),
-            Self::Stdin => f.write_str("on standard input"),
+            Self::Stdin => f.write_str("from standard input"),
             Self::File(path) => write!(f, "'{}'", path.to_string_lossy()),
         }
     }
@@ -131,7 +132,7 @@ pub(crate) fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
             }
             Arg::Long("log") => arguments.log = true,
             Arg::Long("until-stdin-closes") => arguments.until_stdin_closes = true,
-            Arg::Long("behaviour" | "behavior") => {
+            Arg::Long("behavior" | "behaviour") => {
                 arguments.model = model(&parser.value()?.string()?)?;
             }
             Arg::Long("script") => arguments.model = Model::Script(parser.value()?.into()),
@@ -142,14 +143,14 @@ pub(crate) fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
                 let name = name.to_owned();
                 arguments.options = option(arguments.options, &name, parser.value()?)?;
             }
-            Arg::Long("lenient") => arguments.options = arguments.options.without_judging(),
+            Arg::Long("lenient") => arguments.options = arguments.options.without_validation(),
             other => return Err(other.unexpected()),
         }
     }
     Ok(Command::Serve(arguments))
 }
 
-/// The options of the server itself that take a value.
+/// Sets an option of the server that takes a value.
 fn option(options: MockOptions, name: &str, value: OsString) -> Result<MockOptions, lexopt::Error> {
     Ok(match name {
         "port" => options.with_port(value.parse()?),
@@ -166,7 +167,7 @@ fn model(name: &str) -> Result<Model, lexopt::Error> {
         "slow" => Model::Slow,
         "tools" => Model::Tools,
         _ => {
-            return Err(format!("unknown behaviour '{name}': use echo, demo, slow or tools").into());
+            return Err(format!("unknown behavior '{name}': expected echo, demo, slow or tools").into());
         }
     })
 }

@@ -1,14 +1,17 @@
-//! Tool calls arrive whole, with their ids, in order.
+//! Tool calls arrive completely, with their ids, in order.
 
 use agcore_chat::{AssistantMessage, ToolCall};
 
-use super::super::{answer::Answer, expected::expect_answer, halt::Halt, scenario::Scenario, scene::Trial};
+use crate::conformance::{
+    answer::Answer, check_context::CheckContext, check_error::CheckError, expectations::expect_answer,
+    scenario::Scenario,
+};
 
-pub(super) async fn one(trial: Trial<'_>) -> Result<(), Halt> {
-    arrives(trial, message([weather("callOne01", "Lisbon")])).await
+pub(super) async fn one(context: CheckContext<'_>) -> Result<(), CheckError> {
+    arrives(context, message([weather("callOne01", "Lisbon")])).await
 }
 
-pub(super) async fn several(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn several(context: CheckContext<'_>) -> Result<(), CheckError> {
     let calls = [
         weather("callOne01", "Lisbon"),
         ToolCall::function(
@@ -19,12 +22,12 @@ pub(super) async fn several(trial: Trial<'_>) -> Result<(), Halt> {
         ToolCall::function("callTri03", "now", "{}"),
         weather("callQua04", "Oslo"),
     ];
-    arrives(trial, message(calls)).await
+    arrives(context, message(calls)).await
 }
 
-pub(super) async fn after_text(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn after_text(context: CheckContext<'_>) -> Result<(), CheckError> {
     let message = AssistantMessage::new("Let me look that up.").with_call(weather("callOne01", "Lisbon"));
-    arrives(trial, message).await
+    arrives(context, message).await
 }
 
 fn message(calls: impl IntoIterator<Item = ToolCall>) -> AssistantMessage {
@@ -35,8 +38,8 @@ fn weather(id: &str, city: &str) -> ToolCall {
     ToolCall::function(id, "weather", format!(r#"{{"city":"{city}"}}"#))
 }
 
-async fn arrives(trial: Trial<'_>, message: AssistantMessage) -> Result<(), Halt> {
+async fn arrives(context: CheckContext<'_>, message: AssistantMessage) -> Result<(), CheckError> {
     let answer = Answer::new(message);
-    let response = trial.hear(&Scenario::answer(answer.clone())).await?.answer()?;
+    let response = context.ask(&Scenario::answer(answer.clone())).await?.into_response()?;
     expect_answer(&response, &answer)
 }

@@ -1,40 +1,45 @@
-//! A call ends when its time is up.
+//! A call ends when its deadline expires.
 
 use std::time::Duration;
 
 use agcore_llm::{LlmError, LlmErrorKind, TimeoutStage};
 
-use super::super::{
+use crate::conformance::{
     answer::Answer,
-    halt::{Halt, same},
+    check_context::CheckContext,
+    check_error::{CheckError, ensure_equal},
     scenario::Scenario,
-    scene::Trial,
 };
 
-/// Short, as it passes in full; nothing depends on what is done within.
-const SHORT: Duration = Duration::from_millis(60);
+/// Short, because each check waits for all of it. No check depends on what happens before it expires.
+const DEADLINE: Duration = Duration::from_millis(60);
 
-pub(super) async fn no_time_left(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&Scenario::answer(Answer::text("Too late."))).await?;
-    expect_overdue(&scene.hear(scene.call().with_deadline(Duration::ZERO)).await?.error()?)?;
-    scene.ensure_silence()
+pub(super) async fn no_time_left(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&Scenario::answer(Answer::text("Too late."))).await?;
+    expect_timeout(
+        &setup
+            .ask(setup.call().with_deadline(Duration::ZERO))
+            .await?
+            .into_error()?,
+    )?;
+    setup.ensure_no_requests()
 }
 
-pub(super) async fn waiting(trial: Trial<'_>) -> Result<(), Halt> {
-    ends_in_time(trial, &Scenario::Stall).await
+pub(super) async fn waiting(context: CheckContext<'_>) -> Result<(), CheckError> {
+    ends_in_time(context, &Scenario::Stall).await
 }
 
-pub(super) async fn midway(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn midway(context: CheckContext<'_>) -> Result<(), CheckError> {
     let text = "A beginning".to_owned();
-    ends_in_time(trial, &Scenario::StallAfter { text }).await
+    ends_in_time(context, &Scenario::StallAfter { text }).await
 }
 
-/// The server would never end; that the call does is the deadline's doing.
-async fn ends_in_time(trial: Trial<'_>, scenario: &Scenario) -> Result<(), Halt> {
-    let scene = trial.scene(scenario).await?;
-    expect_overdue(&scene.hear(scene.call().with_deadline(SHORT)).await?.error()?)
+/// Verifies that the deadline ends a call that the server would never end.
+async fn ends_in_time(context: CheckContext<'_>, scenario: &Scenario) -> Result<(), CheckError> {
+    let setup = context.set_up(scenario).await?;
+    expect_timeout(&setup.ask(setup.call().with_deadline(DEADLINE)).await?.into_error()?)
 }
 
-fn expect_overdue(error: &LlmError) -> Result<(), Halt> {
-    same("kind", error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total))
+fn expect_timeout(error: &LlmError) -> Result<(), CheckError> {
+    ensure_equal("kind", error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total))
 }

@@ -1,83 +1,90 @@
-//! What goes wrong is an error that says what, and keeps what had arrived.
+//! Failures are reported as errors that state their cause and contain the partial answer.
 
 use std::time::Duration;
 
 use agcore_chat::{Fault, FaultKind};
 use agcore_llm::{LlmError, LlmErrorKind};
 
-use super::super::{
-    halt::{Halt, ensure, same},
+use crate::conformance::{
+    check_context::CheckContext,
+    check_error::{CheckError, ensure, ensure_equal},
     scenario::Scenario,
-    scene::Trial,
 };
 
-const SAID: &str = "This much was said";
+const PARTIAL: &str = "This part was sent";
 
-pub(super) async fn refused(trial: Trial<'_>, kind: FaultKind) -> Result<(), Halt> {
+pub(super) async fn refused(context: CheckContext<'_>, kind: FaultKind) -> Result<(), CheckError> {
     let fault = fault(kind);
-    let error = trial.hear(&Scenario::Refuse(fault.clone())).await?.error()?;
-    same("kind", &error.kind().fault_kind(), &fault.kind)?;
-    same("retryable", &error.is_retryable(), &fault.retryable)?;
-    same("hint", &error.retry_after(), &fault.retry_after)?;
-    same("status", &error.status(), &fault.status)?;
-    same("request id", &error.request_id(), &fault.request_id.as_deref())?;
+    let error = context.ask(&Scenario::Refuse(fault.clone())).await?.into_error()?;
+    ensure_equal("kind", &error.kind().fault_kind(), &fault.kind)?;
+    ensure_equal("retryable", &error.is_retryable(), &fault.retryable)?;
+    ensure_equal("retry hint", &error.retry_after(), &fault.retry_after)?;
+    ensure_equal("status", &error.status(), &fault.status)?;
+    ensure_equal("request id", &error.request_id(), &fault.request_id.as_deref())?;
     ensure(error.partial().is_none(), || {
-        "a partial answer, although nothing was said".to_owned()
+        "the error contains a partial answer, but the server sent none".to_owned()
     })
 }
 
-pub(super) async fn in_stream(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn in_stream(context: CheckContext<'_>) -> Result<(), CheckError> {
     let fault = Fault::new(FaultKind::RateLimit, "Rate limit reached.")
         .with_retryable(true)
         .with_status(Some(429));
     let scenario = Scenario::FailAfter {
-        text: SAID.to_owned(),
+        text: PARTIAL.to_owned(),
         fault,
     };
-    let error = trial.hear(&scenario).await?.error()?;
-    same("kind", error.kind(), &LlmErrorKind::RateLimit)?;
-    ensure(error.is_retryable(), || "it is not retryable".to_owned())?;
-    expect_partial(trial, &error)
+    let error = context.ask(&scenario).await?.into_error()?;
+    ensure_equal("kind", error.kind(), &LlmErrorKind::RateLimit)?;
+    ensure(error.is_retryable(), || "the error is not retryable".to_owned())?;
+    expect_partial(context, &error)
 }
 
-pub(super) async fn cut(trial: Trial<'_>) -> Result<(), Halt> {
-    let error = trial
-        .hear(&Scenario::CutAfter { text: SAID.to_owned() })
+pub(super) async fn cut(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let error = context
+        .ask(&Scenario::CutAfter {
+            text: PARTIAL.to_owned(),
+        })
         .await?
-        .error()?;
+        .into_error()?;
     expect_broken(&error)?;
-    expect_partial(trial, &error)
+    expect_partial(context, &error)
 }
 
-pub(super) async fn hung_up(trial: Trial<'_>) -> Result<(), Halt> {
-    expect_broken(&trial.hear(&Scenario::HangUp).await?.error()?)
+pub(super) async fn hung_up(context: CheckContext<'_>) -> Result<(), CheckError> {
+    expect_broken(&context.ask(&Scenario::HangUp).await?.into_error()?)
 }
 
-pub(super) async fn garbled(trial: Trial<'_>) -> Result<(), Halt> {
-    let error = trial.hear(&Scenario::Garble { text: SAID.to_owned() }).await?.error()?;
-    same("kind", error.kind(), &LlmErrorKind::Malformed)?;
-    expect_partial(trial, &error)
+pub(super) async fn garbled(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let error = context
+        .ask(&Scenario::Garble {
+            text: PARTIAL.to_owned(),
+        })
+        .await?
+        .into_error()?;
+    ensure_equal("kind", error.kind(), &LlmErrorKind::Malformed)?;
+    expect_partial(context, &error)
 }
 
-/// The road failed, so another attempt may do.
-fn expect_broken(error: &LlmError) -> Result<(), Halt> {
+/// Expects a transport error, which is retryable.
+fn expect_broken(error: &LlmError) -> Result<(), CheckError> {
     ensure(
         matches!(error.kind(), LlmErrorKind::Truncated | LlmErrorKind::Connect),
         || format!("kind: found {:?}, expected Truncated or Connect", error.kind()),
     )?;
-    ensure(error.is_retryable(), || "it is not retryable".to_owned())
+    ensure(error.is_retryable(), || "the error is not retryable".to_owned())
 }
 
-/// What a stream had said; a whole answer says nothing before it is whole.
-fn expect_partial(trial: Trial<'_>, error: &LlmError) -> Result<(), Halt> {
-    if !trial.mode.is_streamed() {
+/// Expects the text that a stream sent before the error. A whole answer has no content until it is complete.
+fn expect_partial(context: CheckContext<'_>, error: &LlmError) -> Result<(), CheckError> {
+    if !context.mode.is_streamed() {
         return Ok(());
     }
     let partial = error.partial().map(|partial| partial.text().into_owned());
-    same("partial answer", &partial.as_deref(), &Some(SAID))
+    ensure_equal("partial answer", &partial.as_deref(), &Some(PARTIAL))
 }
 
-/// The refusal of a kind, with the usual status, and a hint where servers give one.
+/// Returns an error of this kind with its usual status, and with a retry hint where servers send one.
 fn fault(kind: FaultKind) -> Fault {
     let (status, retryable, hint) = match kind {
         FaultKind::Auth => (401, false, None),
@@ -90,7 +97,7 @@ fn fault(kind: FaultKind) -> Fault {
         FaultKind::Server => (500, true, None),
         _ => (400, false, None),
     };
-    Fault::new(kind, "The server says no.")
+    Fault::new(kind, "The request failed.")
         .with_retryable(retryable)
         .with_retry_after(hint)
         .with_status(Some(status))

@@ -1,116 +1,121 @@
-//! The caller leaves: by the token, or by dropping the stream.
+//! The caller abandons a call, by cancelling its token or by dropping its stream.
 
 use agcore_llm::{LlmError, LlmErrorKind};
 use futures_util::future::{Either, join, select};
 use tokio_util::sync::CancellationToken;
 
-use super::super::{
+use crate::conformance::{
     answer::Answer,
-    halt::{Halt, ensure, same},
+    check_context::{CheckContext, Setup},
+    check_error::{CheckError, ensure, ensure_equal},
+    fixture::Observation,
     scenario::Scenario,
-    scene::{Scene, Trial},
-    stage::Sight,
 };
 
-pub(super) async fn cancelled_beforehand(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&answer()).await?;
+pub(super) async fn cancelled_beforehand(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&answer()).await?;
     let token = CancellationToken::new();
     token.cancel();
-    expect_cancelled(&scene.hear(scene.call().with_token(token)).await?.error()?)?;
-    scene.ensure_silence()
+    expect_cancelled(&setup.ask(setup.call().with_token(token)).await?.into_error()?)?;
+    setup.ensure_no_requests()
 }
 
-pub(super) async fn cancelled_waiting(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&Scenario::Stall).await?;
+pub(super) async fn cancelled_waiting(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&Scenario::Stall).await?;
     let token = CancellationToken::new();
-    let hearing = scene.hear(scene.call().with_token(token.clone()));
+    let asking = setup.ask(setup.call().with_token(token.clone()));
     let cancelling = async {
-        let sight = scene.stage.arrived(1).await;
+        let observation = setup.fixture.wait_for_requests(1).await;
         token.cancel();
-        expect_sight(sight)
+        expect_observed(observation)
     };
-    let (heard, cancelled) = join(hearing, cancelling).await;
+    let (reply, cancelled) = join(asking, cancelling).await;
     cancelled?;
-    expect_cancelled(&heard?.error()?)?;
-    scene.stage.abandoned(0).await;
+    expect_cancelled(&reply?.into_error()?)?;
+    setup.fixture.wait_for_disconnect(0).await;
     Ok(())
 }
 
-pub(super) async fn cancelled_midway(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&begun()).await?;
+pub(super) async fn cancelled_midway(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&stalled()).await?;
     let token = CancellationToken::new();
-    let mut reply = scene.listen(scene.call().with_token(token.clone()));
-    if trial.mode.is_streamed() {
-        reply.first_text().await?;
+    let mut reply = setup.open(setup.call().with_token(token.clone()));
+    if context.mode.is_streamed() {
+        reply.read_first_text().await?;
         token.cancel();
-        expect_cancelled(&reply.rest().await?.error()?)?;
+        expect_cancelled(&reply.read_to_end().await?.into_error()?)?;
     } else {
         let cancelling = async {
-            let sight = scene.stage.arrived(1).await;
+            let observation = setup.fixture.wait_for_requests(1).await;
             token.cancel();
-            expect_sight(sight)
+            expect_observed(observation)
         };
-        let (heard, cancelled) = join(reply.rest(), cancelling).await;
+        let (reply, cancelled) = join(reply.read_to_end(), cancelling).await;
         cancelled?;
-        expect_cancelled(&heard?.error()?)?;
+        expect_cancelled(&reply?.into_error()?)?;
     }
-    scene.stage.abandoned(0).await;
+    setup.fixture.wait_for_disconnect(0).await;
     Ok(())
 }
 
-pub(super) async fn dropped_midway(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&begun()).await?;
-    let mut reply = scene.listen(scene.call());
-    if trial.mode.is_streamed() {
-        reply.first_text().await?;
+pub(super) async fn dropped_midway(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&stalled()).await?;
+    let mut reply = setup.open(setup.call());
+    if context.mode.is_streamed() {
+        reply.read_first_text().await?;
         drop(reply);
     } else {
-        leave_when_asked(&scene).await?;
+        drop_during_stall(&setup).await?;
     }
-    match scene.stage.abandoned(0).await {
-        Sight::Seen => Ok(()),
-        Sight::Blind => Err(Halt::skip("the server cannot tell whether the client left")),
+    match setup.fixture.wait_for_disconnect(0).await {
+        Observation::Observed => Ok(()),
+        Observation::Unsupported => Err(CheckError::skip("the server cannot observe disconnects")),
     }
 }
 
-pub(super) async fn never_polled(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = trial.scene(&answer()).await?;
-    drop(scene.listen(scene.call()));
-    // Another call makes sure that a request sent behind our back had time to arrive.
-    scene.hear(scene.call()).await?.answer()?;
-    same("number of requests", &scene.requests()?.len(), &1)
+pub(super) async fn never_polled(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = context.set_up(&answer()).await?;
+    drop(setup.open(setup.call()));
+    // A second call gives a request that was sent by mistake enough time to arrive.
+    setup.ask(setup.call()).await?.into_response()?;
+    ensure_equal("number of requests", &setup.requests()?.len(), &1)
 }
 
-/// Drops a whole reply while the server holds it back.
-async fn leave_when_asked(scene: &Scene) -> Result<(), Halt> {
-    let hearing = Box::pin(scene.hear(scene.call()));
-    match select(hearing, scene.stage.arrived(1)).await {
-        Either::Left((heard, _)) => {
-            let error = heard?.error()?;
-            Err(Halt::Fail(format!("the call ended by itself: {}", error.chain())))
+/// Drops a call for a whole reply while the server stalls.
+async fn drop_during_stall(setup: &Setup) -> Result<(), CheckError> {
+    let asking = Box::pin(setup.ask(setup.call()));
+    match select(asking, setup.fixture.wait_for_requests(1)).await {
+        Either::Left((reply, _)) => {
+            let error = reply?.into_error()?;
+            Err(CheckError::Fail(format!(
+                "the call ended on its own: {}",
+                error.chain()
+            )))
         }
-        Either::Right((sight, _)) => expect_sight(sight),
+        Either::Right((observation, _)) => expect_observed(observation),
     }
 }
 
 fn answer() -> Scenario {
-    Scenario::answer(Answer::text("Never to be heard."))
+    Scenario::answer(Answer::text("This is never read."))
 }
 
-fn begun() -> Scenario {
+fn stalled() -> Scenario {
     Scenario::StallAfter {
         text: "A beginning".to_owned(),
     }
 }
 
-fn expect_cancelled(error: &LlmError) -> Result<(), Halt> {
-    same("kind", error.kind(), &LlmErrorKind::Cancelled)?;
-    ensure(!error.is_retryable(), || "a cancelled call is retryable".to_owned())
+fn expect_cancelled(error: &LlmError) -> Result<(), CheckError> {
+    ensure_equal("kind", error.kind(), &LlmErrorKind::Cancelled)?;
+    ensure(!error.is_retryable(), || {
+        "the error of a cancelled call is retryable".to_owned()
+    })
 }
 
-fn expect_sight(sight: Sight) -> Result<(), Halt> {
-    match sight {
-        Sight::Seen => Ok(()),
-        Sight::Blind => Err(Halt::skip("the server cannot tell when a request has arrived")),
+fn expect_observed(arrival: Observation) -> Result<(), CheckError> {
+    match arrival {
+        Observation::Observed => Ok(()),
+        Observation::Unsupported => Err(CheckError::skip("the server cannot observe the arrival of requests")),
     }
 }

@@ -1,34 +1,34 @@
-//! Reasoning stays apart from text, on its way here and on its way back.
+//! Reasoning stays separate from text, both in replies and when it is sent back.
 
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, Block, ChatRequest, Message, Reasoning, Tool, ToolCall, ToolDefinition};
 use serde_json::json;
 
-use super::super::{
+use crate::conformance::{
     answer::Answer,
-    expected::{call_view, expect_answer},
-    halt::{Halt, ensure, same},
+    check_context::CheckContext,
+    check_error::{CheckError, ensure, ensure_equal},
+    expectations::{call_view, expect_answer},
     scenario::Scenario,
-    scene::Trial,
 };
 
-pub(super) async fn apart(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn apart(context: CheckContext<'_>) -> Result<(), CheckError> {
     let blocks = [Block::reasoning("Two and two are four."), Block::text("Four.")];
     let answer = Answer::new(AssistantMessage::from_blocks(blocks));
-    let response = trial.hear(&Scenario::answer(answer.clone())).await?.answer()?;
+    let response = context.ask(&Scenario::answer(answer.clone())).await?.into_response()?;
     expect_answer(&response, &answer)
 }
 
-/// What a vendor wants back verbatim is its own; that a reply goes back at all, with its call and without its thoughts
-/// in the text, is everybody's.
-pub(super) async fn sent_back(trial: Trial<'_>) -> Result<(), Halt> {
-    let said = AssistantMessage::new("")
+/// Verifies that a reply is sent back with its call and without reasoning in its text. What else a vendor requires back
+/// verbatim is specific to that vendor.
+pub(super) async fn sent_back(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let message = AssistantMessage::new("")
         .with_reasoning(Reasoning::new("I need the weather."))
         .with_call(ToolCall::function("callOne01", "weather", r#"{"city":"Lisbon"}"#));
-    let scene = trial.scene(&Scenario::answer(Answer::new(said))).await?;
+    let setup = context.set_up(&Scenario::answer(Answer::new(message))).await?;
     let first = ChatRequest::new([Message::user("How is it in Lisbon?")]).with_tools([weather()]);
-    let response = scene.hear(scene.call_of(first.clone())).await?.answer()?;
+    let response = setup.ask(setup.call_with(first.clone())).await?.into_response()?;
     let reply = response.message().cloned().unwrap_or_default();
     let id = reply
         .tool_calls()
@@ -40,21 +40,25 @@ pub(super) async fn sent_back(trial: Trial<'_>) -> Result<(), Halt> {
     second
         .messages
         .extend([Message::from(reply), Message::tool(id, "sunny")].map(Arc::new));
-    scene.hear(scene.call_of(second)).await?.answer()?;
+    setup.ask(setup.call_with(second)).await?.into_response()?;
 
-    let seen = scene.requests()?;
-    let seen = seen.last().ok_or_else(|| Halt::fail("the server saw no request"))?;
-    let [_, back, result] = &seen.request.messages[..] else {
-        let count = seen.request.messages.len();
-        return Err(Halt::Fail(format!("the server saw {count} messages, expected 3")));
+    let received = setup.requests()?;
+    let received = received
+        .last()
+        .ok_or_else(|| CheckError::fail("the server received no request"))?;
+    let [_, sent_back, result] = &received.request.messages[..] else {
+        let count = received.request.messages.len();
+        return Err(CheckError::Fail(format!(
+            "the server received {count} messages, expected 3"
+        )));
     };
-    let back = back
+    let sent_back = sent_back
         .as_assistant()
-        .ok_or_else(|| Halt::fail("the reply did not come back"))?;
-    same("text of the reply", &*back.text(), "")?;
-    let calls: Vec<_> = back.tool_calls().map(call_view).collect();
+        .ok_or_else(|| CheckError::fail("the reply was not sent back"))?;
+    ensure_equal("text of the reply", &*sent_back.text(), "")?;
+    let calls: Vec<_> = sent_back.tool_calls().map(call_view).collect();
     let expected = ("callOne01".to_owned(), "weather".to_owned(), json!({"city": "Lisbon"}));
-    same("calls of the reply", &calls, &vec![expected])?;
+    ensure_equal("calls of the reply", &calls, &vec![expected])?;
     ensure(
         matches!(&**result, Message::Tool(tool) if tool.tool_call_id == "callOne01"),
         || format!("the result does not answer the call: {result:?}"),

@@ -1,35 +1,35 @@
-//! A request reaches the server as it was made.
+//! Requests reach the server unchanged.
 
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, ChatRequest, Message, Tool, ToolCall, ToolDefinition};
 use serde_json::{Value, json};
 
-use super::super::{
+use crate::conformance::{
     answer::Answer,
-    expected::call_view,
-    halt::{Halt, ensure, same},
+    check_context::{CheckContext, Setup},
+    check_error::{CheckError, ensure, ensure_equal},
+    expectations::call_view,
+    fixture::ReceivedRequest,
     scenario::Scenario,
-    scene::{Scene, Trial},
-    stage::SeenRequest,
 };
 
-pub(super) async fn configured_model(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = scene(trial).await?;
-    let configured = scene.provider().info().model.to_string();
+pub(super) async fn configured_model(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = set_up(context).await?;
+    let configured = setup.provider().info().model.to_string();
     if configured.is_empty() {
-        return Err(Halt::skip("the provider has no model of its own"));
+        return Err(CheckError::skip("the provider has no configured model"));
     }
-    let seen = seen(&scene, hello()).await?;
-    same("model", &seen.request.model, &configured)
+    let received = send(&setup, hello()).await?;
+    ensure_equal("model", &received.request.model, &configured)
 }
 
-pub(super) async fn requested_model(trial: Trial<'_>) -> Result<(), Halt> {
-    let seen = seen(&scene(trial).await?, hello().with_model("another-model")).await?;
-    same("model", seen.request.model.as_str(), "another-model")
+pub(super) async fn requested_model(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let received = send(&set_up(context).await?, hello().with_model("another-model")).await?;
+    ensure_equal("model", received.request.model.as_str(), "another-model")
 }
 
-pub(super) async fn history(trial: Trial<'_>) -> Result<(), Halt> {
+pub(super) async fn history(context: CheckContext<'_>) -> Result<(), CheckError> {
     let calls = AssistantMessage::new("Let me look.")
         .with_call(ToolCall::function("callOne01", "weather", r#"{"city":"Lisbon"}"#))
         .with_call(ToolCall::function("callTwo02", "weather", r#"{"city":"Oslo"}"#));
@@ -42,26 +42,29 @@ pub(super) async fn history(trial: Trial<'_>) -> Result<(), Halt> {
         Message::user("And which is warmer?"),
     ])
     .with_tools(tools());
-    let seen = seen(&scene(trial).await?, request.clone()).await?;
-    same("messages", &turns(&seen.request), &turns(&request))
+    let received = send(&set_up(context).await?, request.clone()).await?;
+    ensure_equal("messages", &views(&received.request), &views(&request))
 }
 
-pub(super) async fn tools_in_order(trial: Trial<'_>) -> Result<(), Halt> {
-    let seen = seen(&scene(trial).await?, hello().with_tools(tools())).await?;
+pub(super) async fn tools_in_order(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let received = send(&set_up(context).await?, hello().with_tools(tools())).await?;
     let expected: Vec<_> = tools().iter().map(tool_view).collect();
-    let found: Vec<_> = seen.request.tools.iter().map(tool_view).collect();
-    same("tools", &found, &expected)
+    let found: Vec<_> = received.request.tools.iter().map(tool_view).collect();
+    ensure_equal("tools", &found, &expected)
 }
 
-pub(super) async fn same_bytes(trial: Trial<'_>) -> Result<(), Halt> {
-    let scene = scene(trial).await?;
+pub(super) async fn same_bytes(context: CheckContext<'_>) -> Result<(), CheckError> {
+    let setup = set_up(context).await?;
     let request = Arc::new(hello().with_tools(tools()));
     for _ in 0..2 {
-        scene.hear(scene.call_of(Arc::clone(&request))).await?.answer()?;
+        setup
+            .ask(setup.call_with(Arc::clone(&request)))
+            .await?
+            .into_response()?;
     }
-    let bodies = scene.requests()?.into_iter().map(|seen| seen.body);
+    let bodies = setup.requests()?.into_iter().map(|received| received.body);
     let Some(bodies) = bodies.collect::<Option<Vec<_>>>() else {
-        return Err(Halt::skip("requests have no bodies here"));
+        return Err(CheckError::skip("requests are not sent as bytes"));
     };
     ensure(bodies.len() == 2 && bodies[0] == bodies[1], || {
         let texts: Vec<_> = bodies.iter().map(|body| String::from_utf8_lossy(body)).collect();
@@ -69,23 +72,23 @@ pub(super) async fn same_bytes(trial: Trial<'_>) -> Result<(), Halt> {
     })
 }
 
-async fn scene(trial: Trial<'_>) -> Result<Scene, Halt> {
-    trial.scene(&Scenario::answer(Answer::text("Understood."))).await
+async fn set_up(context: CheckContext<'_>) -> Result<Setup, CheckError> {
+    context.set_up(&Scenario::answer(Answer::text("Understood."))).await
 }
 
-/// The only request that the server saw when this one was made.
-async fn seen(scene: &Scene, request: ChatRequest) -> Result<SeenRequest, Halt> {
-    scene.hear(scene.call_of(request)).await?.answer()?;
-    let mut seen = scene.requests()?;
-    same("number of requests", &seen.len(), &1)?;
-    Ok(seen.remove(0))
+/// Sends a request and returns it as received by the server.
+async fn send(setup: &Setup, request: ChatRequest) -> Result<ReceivedRequest, CheckError> {
+    setup.ask(setup.call_with(request)).await?.into_response()?;
+    let mut requests = setup.requests()?;
+    ensure_equal("number of requests", &requests.len(), &1)?;
+    Ok(requests.remove(0))
 }
 
 fn hello() -> ChatRequest {
     ChatRequest::new([Message::user("Hello")])
 }
 
-/// In an order that sorting would change.
+/// Returns tools in an order that sorting would change.
 fn tools() -> Arc<[Tool]> {
     let schema = |name: &str| {
         let description = format!("What to look for, as a {name}.");
@@ -101,7 +104,7 @@ fn tools() -> Arc<[Tool]> {
     [tool("weather", "city"), tool("map", "place"), tool("address", "name")].into()
 }
 
-/// Name, description and schema.
+/// Returns the name, description and schema of a tool.
 fn tool_view(tool: &Tool) -> (String, Option<String>, Option<Value>) {
     match tool {
         Tool::Function(definition) => (
@@ -113,27 +116,27 @@ fn tool_view(tool: &Tool) -> (String, Option<String>, Option<Value>) {
     }
 }
 
-/// What counts of a message.
+/// The parts of a message that every API transmits.
 #[derive(Debug, PartialEq)]
-struct TurnView {
+struct MessageView {
     role: &'static str,
     text: String,
     calls: Vec<(String, String, Value)>,
-    /// The call that a tool message answers.
-    answers: Option<String>,
+    /// The id of the call that a tool message answers.
+    tool_call_id: Option<String>,
 }
 
-fn turns(request: &ChatRequest) -> Vec<TurnView> {
-    request.messages.iter().map(|message| turn(message)).collect()
+fn views(request: &ChatRequest) -> Vec<MessageView> {
+    request.messages.iter().map(|message| view(message)).collect()
 }
 
-fn turn(message: &Message) -> TurnView {
+fn view(message: &Message) -> MessageView {
     let calls = message
         .as_assistant()
         .into_iter()
         .flat_map(AssistantMessage::tool_calls);
-    TurnView {
-        // Instructions have two names.
+    MessageView {
+        // APIs use two roles for instructions: `system` and `developer`.
         role: if message.is_instruction() {
             "instruction"
         } else {
@@ -141,7 +144,7 @@ fn turn(message: &Message) -> TurnView {
         },
         text: message.text().into_owned(),
         calls: calls.map(call_view).collect(),
-        answers: match message {
+        tool_call_id: match message {
             Message::Tool(tool) => Some(tool.tool_call_id.clone()),
             _ => None,
         },

@@ -1,19 +1,15 @@
-//! A reply rendered as frames of bytes.
+//! [`Draft`]: a reply rendered as frames of bytes.
 
 use bytes::Bytes;
 
-use super::super::answer::Answer;
-use super::super::api::Api;
-use super::super::api_error::ApiError;
-use super::super::error_body::error_body;
-use super::super::event::{Event, Part, Style};
-use super::super::fault::Fault;
-use super::super::reply::{Form, Reply};
-use super::super::request::RecordedRequest;
-use super::super::wire::{Stamp, wire};
-use super::bend::bend;
+use super::event_faults;
+use crate::mock_server::{
+    reply::{Answer, ApiError, Fault, Form, Reply},
+    request::RecordedRequest,
+    wire::{Api, Event, Part, ReplyMetadata, Style, error_body, wire},
+};
 
-/// Status, headers, and the frames of the body: an event each, or the whole body in one.
+/// The status, the headers, and the frames of the body: one per event, or one for a single body.
 pub(super) struct Draft {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
@@ -23,8 +19,8 @@ pub(super) struct Draft {
 
 pub(super) fn draft(reply: &Reply, request: &RecordedRequest) -> Draft {
     let mut draft = match &reply.form {
-        Form::Answer(answer) => answered(answer, reply, request),
-        Form::Error(error) => refused(error, request),
+        Form::Answer(answer) => answer_draft(answer, reply, request),
+        Form::Error(error) => error_draft(error, request),
         Form::Raw(raw) => Draft {
             status: raw.status,
             headers: Vec::new(),
@@ -33,19 +29,19 @@ pub(super) fn draft(reply: &Reply, request: &RecordedRequest) -> Draft {
         },
     };
     for (name, value) in &reply.headers {
-        set(&mut draft.headers, name, value);
+        set_header(&mut draft.headers, name, value);
     }
     for fault in &reply.faults {
-        dress(&mut draft, fault);
+        apply_body_fault(&mut draft, fault);
     }
     draft
 }
 
-fn answered(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Draft {
+fn answer_draft(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Draft {
     let wire = wire(request.api());
     let prompt = request.prompt();
-    let answer = named(answer, &reply.faults, request);
-    let stamp = Stamp {
+    let answer = with_call_ids(answer, &reply.faults, request);
+    let metadata = ReplyMetadata {
         number: request.number(),
         id: answer.id.clone(),
         model: answer.model.clone().unwrap_or(prompt.model.clone()),
@@ -54,12 +50,12 @@ fn answered(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Draft 
     };
     let streamed = is_streamed(prompt.stream, &reply.faults);
     let mut events = if streamed {
-        wire.stream(&answer, &stamp, reply.chunking)
+        wire.stream(&answer, &metadata, reply.chunking)
     } else {
-        vec![Event::new(Part::Content, wire.whole(&answer, &stamp).to_string())]
+        vec![Event::new(Part::Content, wire.whole(&answer, &metadata).to_string())]
     };
     for fault in &reply.faults {
-        bend(&mut events, fault, streamed, |error| wire.error_event(error, &stamp));
+        event_faults::apply(&mut events, fault, streamed, |error| wire.error_event(error, &metadata));
     }
     let style = style(Style::new(wire.framing()), &reply.faults);
     let bytes = |event: &Event| {
@@ -82,8 +78,8 @@ fn answered(answer: &Answer, reply: &Reply, request: &RecordedRequest) -> Draft 
     }
 }
 
-/// Calls without an id get one, and all get the same where the fault says so.
-fn named(answer: &Answer, faults: &[Fault], request: &RecordedRequest) -> Answer {
+/// Generates ids for calls without one, and gives all calls the same id if a fault requires it.
+fn with_call_ids(answer: &Answer, faults: &[Fault], request: &RecordedRequest) -> Answer {
     let mut answer = answer.clone();
     let prefix = if request.api() == Api::Anthropic {
         "toolu"
@@ -101,8 +97,8 @@ fn named(answer: &Answer, faults: &[Fault], request: &RecordedRequest) -> Answer
     answer
 }
 
-fn is_streamed(wanted: bool, faults: &[Fault]) -> bool {
-    faults.iter().fold(wanted, |streamed, fault| match fault {
+fn is_streamed(requested: bool, faults: &[Fault]) -> bool {
+    faults.iter().fold(requested, |streamed, fault| match fault {
         Fault::WholeForStream => false,
         Fault::StreamForWhole => true,
         _ => streamed,
@@ -122,11 +118,11 @@ fn style(mut style: Style, faults: &[Fault]) -> Style {
     style
 }
 
-fn refused(error: &ApiError, request: &RecordedRequest) -> Draft {
+fn error_draft(error: &ApiError, request: &RecordedRequest) -> Draft {
     let shape = error.parts().shape.unwrap_or(request.api().error_shape());
     let mut headers = headers(request, shape.content_type());
     for (name, value) in &error.parts().headers {
-        set(&mut headers, name, value);
+        set_header(&mut headers, name, value);
     }
     let body = error_body(error, shape, &request_id(request));
     Draft {
@@ -148,12 +144,12 @@ fn request_id(request: &RecordedRequest) -> String {
     format!("req_mock{}", request.number())
 }
 
-/// Faults of the outer shape: the content type, bytes before the body and at its end, compression.
-fn dress(draft: &mut Draft, fault: &Fault) {
+/// Applies faults of the body as a whole: its content type, bytes before it and at its end, and compression.
+fn apply_body_fault(draft: &mut Draft, fault: &Fault) {
     match fault {
-        Fault::ContentType(value) => set(&mut draft.headers, "content-type", value),
-        Fault::ByteOrderMark => before(draft, "\u{feff}"),
-        Fault::LeadingBlankLines(count) => before(draft, &"\n".repeat(*count)),
+        Fault::ContentType(value) => set_header(&mut draft.headers, "content-type", value),
+        Fault::ByteOrderMark => prepend(draft, "\u{feff}"),
+        Fault::LeadingBlankLines(count) => prepend(draft, &"\n".repeat(*count)),
         Fault::NoLastLineEnd => {
             if let Some(last) = draft.frames.last_mut() {
                 last.truncate(last.trim_ascii_end().len());
@@ -162,20 +158,20 @@ fn dress(draft: &mut Draft, fault: &Fault) {
         #[cfg(feature = "gzip")]
         Fault::Gzip => {
             draft.frames = super::gzip::compress(&draft.frames);
-            set(&mut draft.headers, "content-encoding", "gzip");
+            set_header(&mut draft.headers, "content-encoding", "gzip");
         }
         _ => {}
     }
 }
 
-fn before(draft: &mut Draft, text: &str) {
+fn prepend(draft: &mut Draft, text: &str) {
     match draft.frames.first_mut() {
         Some(first) => *first = [text.as_bytes(), first].concat().into(),
         None => draft.frames.push(text.to_owned().into()),
     }
 }
 
-fn set(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
+fn set_header(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
     headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
     headers.push((name.to_owned(), value.to_owned()));
 }

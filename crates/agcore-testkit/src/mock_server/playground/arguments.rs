@@ -1,10 +1,10 @@
-//! Arguments made from a JSON Schema and a message.
+//! Generating tool arguments from a JSON Schema and a message.
 
 use serde_json::{Map, Value, json};
 
-/// A value that fits `schema` as far as this small reader goes (types, `enum`, `const`, `default`, required members),
-/// made from words and numbers of the message. `name` is the member that the value is for.
-pub(super) fn fill(schema: &Value, name: &str, said: &str) -> Value {
+/// Generates a value that matches the types, `enum`, `const`, `default` and required members of `schema`, using words
+/// and numbers of the message. `name` is the name of the member that the value is for.
+pub(super) fn generate(schema: &Value, name: &str, message: &str) -> Value {
     let fixed = [&schema["const"], &schema["enum"][0], &schema["default"]]
         .into_iter()
         .find(|value| !value.is_null());
@@ -12,17 +12,17 @@ pub(super) fn fill(schema: &Value, name: &str, said: &str) -> Value {
         return value.clone();
     }
     match kind(schema) {
-        "object" => object(schema, said),
-        "array" => json!([fill(&schema["items"], name, said)]),
-        "integer" => json!(number(said).unwrap_or(1.0).trunc()),
-        "number" => json!(number(said).unwrap_or(1.0)),
+        "object" => object(schema, message),
+        "array" => json!([generate(&schema["items"], name, message)]),
+        "integer" => json!(number(message).unwrap_or(1.0).trunc()),
+        "number" => json!(number(message).unwrap_or(1.0)),
         "boolean" => json!(true),
         "null" => Value::Null,
-        _ => json!(text(name, said)),
+        _ => json!(text(name, message)),
     }
 }
 
-/// The type; the first one that is not null where there are several.
+/// Returns the type of the schema, or the first type other than `null` if there are several.
 fn kind(schema: &Value) -> &str {
     let kind = match &schema["type"] {
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
@@ -35,27 +35,28 @@ fn kind(schema: &Value) -> &str {
     })
 }
 
-fn object(schema: &Value, said: &str) -> Value {
+fn object(schema: &Value, message: &str) -> Value {
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let members = required.iter().filter_map(Value::as_str);
-    let filled = members.map(|name| (name.to_owned(), fill(&schema["properties"][name], name, said)));
+    let filled = members.map(|name| (name.to_owned(), generate(&schema["properties"][name], name, message)));
     Value::Object(filled.collect::<Map<_, _>>())
 }
 
-/// For a place the last word with a capital, for anything else the message.
-fn text(name: &str, said: &str) -> String {
-    let place = ["city", "location", "place"].contains(&name);
-    let mut words = said.split(|c: char| !c.is_alphanumeric());
+/// Generates a string: the last capitalized word for a member that names a place, or else the entire message.
+fn text(name: &str, message: &str) -> String {
+    let is_place = ["city", "location", "place"].contains(&name);
+    let mut words = message.split(|c: char| !c.is_alphanumeric());
     let capital = words.rfind(|word| word.starts_with(char::is_uppercase));
     match capital {
-        Some(word) if place => word.to_owned(),
-        _ if place => "Lisbon".to_owned(),
-        _ => said.to_owned(),
+        Some(word) if is_place => word.to_owned(),
+        _ if is_place => "Lisbon".to_owned(),
+        _ => message.to_owned(),
     }
 }
 
-fn number(said: &str) -> Option<f64> {
-    said.split_whitespace()
+fn number(message: &str) -> Option<f64> {
+    message
+        .split_whitespace()
         .find_map(|word| word.trim_end_matches(['.', ',', '?', '!']).parse().ok())
 }
 
@@ -63,12 +64,12 @@ fn number(said: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn check(schema: &Value, said: &str, expected: &Value) {
-        assert_eq!(&fill(schema, "", said), expected, "{schema}");
+    fn check(schema: &Value, message: &str, expected: &Value) {
+        assert_eq!(&generate(schema, "", message), expected, "{schema}");
     }
 
     #[test]
-    fn arguments_fit_the_schema() {
+    fn arguments_match_the_schema() {
         let city = json!({ "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] });
         check(&city, "weather in Paris", &json!({ "city": "Paris" }));
         check(&city, "weather", &json!({ "city": "Lisbon" }));

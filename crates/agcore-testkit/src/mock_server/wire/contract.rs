@@ -1,31 +1,33 @@
-//! What every wire can do.
+//! [`Wire`]: the contract that every API implements.
 
 use serde_json::Value;
 
-use super::super::answer::Answer;
-use super::super::api_error::ApiError;
-use super::super::chunking::Chunking;
-use super::super::event::{Event, Framing};
-use super::super::prompt::Prompt;
-use super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, ApiError, Chunking},
+    wire::{
+        event::{Event, Framing},
+        prompt::Prompt,
+        reply_metadata::ReplyMetadata,
+    },
+};
 
-/// One API.
+/// The requests and replies of one API.
 pub(crate) trait Wire: Sync {
-    /// What the request says, read tolerantly: what is missing or odd is empty.
+    /// Reads a request leniently: missing or malformed parts are left empty.
     fn read(&self, body: &Value) -> Prompt;
 
-    /// The first of the vendor's own rules that the request breaks, as the vendor's error.
-    fn judge(&self, body: &Value) -> Result<(), ApiError>;
+    /// Validates a request. Returns the vendor's error for the first of its rules that the request violates.
+    fn validate(&self, body: &Value) -> Result<(), ApiError>;
 
-    /// The answer as one body.
-    fn whole(&self, answer: &Answer, stamp: &Stamp) -> Value;
+    /// Renders an answer as a single body.
+    fn whole(&self, answer: &Answer, metadata: &ReplyMetadata) -> Value;
 
-    /// The answer as events, its texts cut by `chunking`.
-    fn stream(&self, answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event>;
+    /// Renders an answer as the events of a stream, with its texts split according to `chunking`.
+    fn stream(&self, answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event>;
 
-    /// An error in the middle of a stream.
-    fn error_event(&self, error: &ApiError, stamp: &Stamp) -> Event;
+    /// Renders an error that occurs in the middle of a stream.
+    fn error_event(&self, error: &ApiError, metadata: &ReplyMetadata) -> Event;
 
-    /// How its streams are framed.
+    /// Returns the framing of the API's streams.
     fn framing(&self) -> Framing;
 }

@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions (platform.openai.com, API reference, "Chat").
+//! The OpenAI Chat Completions API (platform.openai.com, API reference, "Chat").
 
 mod request;
 mod stream;
@@ -6,15 +6,16 @@ mod whole;
 
 use serde_json::Value;
 
-use super::super::answer::Answer;
-use super::super::api_error::ApiError;
-use super::super::chunking::Chunking;
-use super::super::error_body::error_json;
-use super::super::error_shape::ErrorShape;
-use super::super::event::{Event, Framing, Part};
-use super::super::prompt::Prompt;
-use super::contract::Wire;
-use super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, ApiError, Chunking, ErrorShape},
+    wire::{
+        contract::Wire,
+        error_body::error_json,
+        event::{Event, Framing, Part},
+        prompt::Prompt,
+        reply_metadata::ReplyMetadata,
+    },
+};
 
 pub(crate) struct OpenAiChat;
 
@@ -23,21 +24,24 @@ impl Wire for OpenAiChat {
         request::read(body)
     }
 
-    fn judge(&self, body: &Value) -> Result<(), ApiError> {
-        request::judge(body)
+    fn validate(&self, body: &Value) -> Result<(), ApiError> {
+        request::validate(body)
     }
 
-    fn whole(&self, answer: &Answer, stamp: &Stamp) -> Value {
-        whole::whole(answer, stamp)
+    fn whole(&self, answer: &Answer, metadata: &ReplyMetadata) -> Value {
+        whole::whole(answer, metadata)
     }
 
-    fn stream(&self, answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
-        stream::stream(answer, stamp, chunking)
+    fn stream(&self, answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event> {
+        stream::stream(answer, metadata, chunking)
     }
 
-    fn error_event(&self, error: &ApiError, stamp: &Stamp) -> Event {
+    fn error_event(&self, error: &ApiError, metadata: &ReplyMetadata) -> Event {
         let shape = error.parts().shape.unwrap_or(ErrorShape::OpenAi);
-        Event::new(Part::Content, error_json(error, shape, &stamp.request_id()).to_string())
+        Event::new(
+            Part::Content,
+            error_json(error, shape, &metadata.request_id()).to_string(),
+        )
     }
 
     fn framing(&self) -> Framing {

@@ -1,4 +1,4 @@
-//! OpenAI Responses (platform.openai.com, API reference, "Responses" and "Streaming events").
+//! The OpenAI Responses API (platform.openai.com, API reference, "Responses" and "Streaming events").
 
 mod request;
 mod stream;
@@ -6,14 +6,16 @@ mod whole;
 
 use serde_json::{Value, json};
 
-use super::super::answer::Answer;
-use super::super::api_error::ApiError;
-use super::super::chunking::Chunking;
-use super::super::error_body::error_json;
-use super::super::event::{Event, Framing, Part};
-use super::super::prompt::Prompt;
-use super::contract::Wire;
-use super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, ApiError, Chunking},
+    wire::{
+        contract::Wire,
+        error_body::error_json,
+        event::{Event, Framing, Part},
+        prompt::Prompt,
+        reply_metadata::ReplyMetadata,
+    },
+};
 
 pub(crate) struct OpenAiResponses;
 
@@ -22,24 +24,25 @@ impl Wire for OpenAiResponses {
         request::read(body)
     }
 
-    fn judge(&self, body: &Value) -> Result<(), ApiError> {
-        request::judge(body)
+    fn validate(&self, body: &Value) -> Result<(), ApiError> {
+        request::validate(body)
     }
 
-    fn whole(&self, answer: &Answer, stamp: &Stamp) -> Value {
-        whole::whole(answer, stamp)
+    fn whole(&self, answer: &Answer, metadata: &ReplyMetadata) -> Value {
+        whole::whole(answer, metadata)
     }
 
-    fn stream(&self, answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
-        stream::stream(answer, stamp, chunking)
+    fn stream(&self, answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event> {
+        stream::stream(answer, metadata, chunking)
     }
 
-    /// Flat, as the types of the SDK have it; with a shape asked for, nested under `error`, as seen on the wire.
-    fn error_event(&self, error: &ApiError, stamp: &Stamp) -> Event {
+    /// Renders a flat error, as declared by the types of the vendor's SDK. An error with an explicit shape is rendered
+    /// in that shape, for example nested under `error`, as observed in practice.
+    fn error_event(&self, error: &ApiError, metadata: &ReplyMetadata) -> Event {
         let parts = error.parts();
         let mut data = match parts.shape {
             None => json!({ "code": parts.code, "message": parts.message, "param": parts.param }),
-            Some(shape) => error_json(error, shape, &stamp.request_id()),
+            Some(shape) => error_json(error, shape, &metadata.request_id()),
         };
         if let Some(members) = data.as_object_mut() {
             members.insert("type".into(), json!("error"));

@@ -1,35 +1,32 @@
-//! Faults in what is made of a call.
+//! Faults in how a provider handles a call.
 
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, Block, ChatRequest, Message};
-use agcore_llm::{
-    Call, LlmError,
-    delta::ReplyDelta,
-    reply::{ReplyItem, ReplyStream},
-};
+use agcore_llm::{Call, LlmError, ReplyDelta, ReplyItem, ReplyStream};
 use futures_util::{StreamExt, future, stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::faulty::Faulty;
 
-/// Sends another request in the place of each.
-fn asks(faulty: &Faulty, mut call: Call, change: impl FnOnce(&mut ChatRequest)) -> ReplyStream {
+/// Changes each request.
+fn change_request(faulty: &Faulty, mut call: Call, change: impl FnOnce(&mut ChatRequest)) -> ReplyStream {
     change(Arc::make_mut(&mut call.request));
     faulty.inner.open(call)
 }
 
 /// Changes each message.
-fn retells(faulty: &Faulty, call: Call, change: fn(&mut Message)) -> ReplyStream {
-    asks(faulty, call, |request| {
+fn change_messages(faulty: &Faulty, call: Call, change: fn(&mut Message)) -> ReplyStream {
+    change_request(faulty, call, |request| {
         for message in &mut request.messages {
             change(Arc::make_mut(message));
         }
     })
 }
 
-pub(super) fn passes(faulty: &Faulty, call: Call) -> ReplyStream {
+/// Changes nothing, to test a fault outside of `open`.
+pub(super) fn unchanged(faulty: &Faulty, call: Call) -> ReplyStream {
     faulty.inner.open(call)
 }
 
@@ -43,23 +40,23 @@ pub(super) fn no_usage_in_streams(faulty: &Faulty, call: Call) -> ReplyStream {
     ReplyStream::new(faulty.inner.open(call).filter(move |item| future::ready(keep(item))))
 }
 
-pub(super) fn deaf_to_the_token(faulty: &Faulty, call: Call) -> ReplyStream {
+pub(super) fn ignores_the_token(faulty: &Faulty, call: Call) -> ReplyStream {
     faulty.inner.open(call.with_token(CancellationToken::new()))
 }
 
-/// Sends the request, hears the answer, and says that it was cancelled.
-pub(super) fn asks_although_cancelled(faulty: &Faulty, call: Call) -> ReplyStream {
-    let mut inner = deaf_to_the_token(faulty, call);
+/// Sends the request, reads the reply, and then reports that the call was cancelled.
+pub(super) fn sends_although_cancelled(faulty: &Faulty, call: Call) -> ReplyStream {
+    let mut inner = ignores_the_token(faulty, call);
     ReplyStream::new(stream::once(async move {
         while inner.next().await.is_some() {}
         ReplyItem::End(Err(LlmError::cancelled()))
     }))
 }
 
-/// Hears the token, but a task of its own goes on reading.
+/// Obeys the token, but a separate task continues reading.
 pub(super) fn stays_connected(faulty: &Faulty, call: Call) -> ReplyStream {
     let token = call.token.clone();
-    let mut inner = deaf_to_the_token(faulty, call);
+    let mut inner = ignores_the_token(faulty, call);
     let (sender, receiver) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         while let Some(item) = inner.next().await {
@@ -73,13 +70,13 @@ pub(super) fn stays_connected(faulty: &Faulty, call: Call) -> ReplyStream {
             () = token.cancelled() => ReplyItem::End(Err(LlmError::cancelled())),
             item = receiver.recv() => item?,
         };
-        let left = (!matches!(item, ReplyItem::End(_))).then_some(token);
-        Some((item, (receiver, left)))
+        let next_token = (!matches!(item, ReplyItem::End(_))).then_some(token);
+        Some((item, (receiver, next_token)))
     });
     ReplyStream::new(items)
 }
 
-/// Sends the request before anybody asks for the answer.
+/// Sends the request before the reply is polled.
 pub(super) fn eager(faulty: &Faulty, call: Call) -> ReplyStream {
     let (sender, receiver) = mpsc::unbounded_channel();
     let mut inner = faulty.inner.open(call);
@@ -94,26 +91,26 @@ pub(super) fn eager(faulty: &Faulty, call: Call) -> ReplyStream {
     }))
 }
 
-pub(super) fn timeless(faulty: &Faulty, mut call: Call) -> ReplyStream {
+pub(super) fn ignores_the_deadline(faulty: &Faulty, mut call: Call) -> ReplyStream {
     call.deadline = None;
     faulty.inner.open(call)
 }
 
 pub(super) fn fixed_model(faulty: &Faulty, call: Call) -> ReplyStream {
-    asks(faulty, call, |request| request.model = "fixed".to_owned())
+    change_request(faulty, call, |request| request.model = "fixed".to_owned())
 }
 
-pub(super) fn own_model_only(faulty: &Faulty, call: Call) -> ReplyStream {
-    asks(faulty, call, |request| request.model.clear())
+pub(super) fn ignores_the_requested_model(faulty: &Faulty, call: Call) -> ReplyStream {
+    change_request(faulty, call, |request| request.model.clear())
 }
 
-pub(super) fn forgets_the_first(faulty: &Faulty, call: Call) -> ReplyStream {
-    asks(faulty, call, |request| drop(request.messages.remove(0)))
+pub(super) fn drops_the_first_message(faulty: &Faulty, call: Call) -> ReplyStream {
+    change_request(faulty, call, |request| drop(request.messages.remove(0)))
 }
 
-/// Says aloud what the model only thought.
-pub(super) fn thinks_aloud(faulty: &Faulty, call: Call) -> ReplyStream {
-    retells(faulty, call, |message| {
+/// Sends reasoning back as text.
+pub(super) fn reasoning_as_text(faulty: &Faulty, call: Call) -> ReplyStream {
+    change_messages(faulty, call, |message| {
         if let Message::Assistant(AssistantMessage { blocks, .. }) = message {
             for block in blocks {
                 if let Block::Reasoning(reasoning) = block {
@@ -124,9 +121,9 @@ pub(super) fn thinks_aloud(faulty: &Faulty, call: Call) -> ReplyStream {
     })
 }
 
-/// Gives calls and their results ids of its own.
+/// Changes the ids of calls and their results.
 pub(super) fn other_ids(faulty: &Faulty, call: Call) -> ReplyStream {
-    retells(faulty, call, |message| match message {
+    change_messages(faulty, call, |message| match message {
         Message::Assistant(AssistantMessage { blocks, .. }) => {
             for block in blocks {
                 if let Block::Call(call) = block {
@@ -140,7 +137,7 @@ pub(super) fn other_ids(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn sorts_tools(faulty: &Faulty, call: Call) -> ReplyStream {
-    asks(faulty, call, |request| {
+    change_request(faulty, call, |request| {
         let mut tools = request.tools.to_vec();
         tools.sort_by(|first, second| first.name().cmp(second.name()));
         request.tools = tools.into();
@@ -148,13 +145,13 @@ pub(super) fn sorts_tools(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn numbers_requests(faulty: &Faulty, call: Call) -> ReplyStream {
-    let number = faulty.note(&call.request);
-    asks(faulty, call, |request| request.user = Some(number.to_string()))
+    let number = faulty.record(&call.request);
+    change_request(faulty, call, |request| request.user = Some(number.to_string()))
 }
 
-/// Answers every call with the answer to the first.
-pub(super) fn first_request_only(faulty: &Faulty, mut call: Call) -> ReplyStream {
-    faulty.note(&call.request);
+/// Answers every call with the answer to the first one.
+pub(super) fn repeats_the_first_request(faulty: &Faulty, mut call: Call) -> ReplyStream {
+    faulty.record(&call.request);
     call.request = Arc::clone(&faulty.requests.lock().unwrap()[0]);
     faulty.inner.open(call)
 }

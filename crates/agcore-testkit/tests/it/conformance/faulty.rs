@@ -1,4 +1,4 @@
-//! [`Faulty`]: a sound provider with one fault.
+//! [`Faulty`]: a correct provider with one fault.
 
 use std::{
     fmt,
@@ -9,34 +9,34 @@ use std::{
 };
 
 use agcore_chat::ChatRequest;
-use agcore_llm::{Call, LlmProvider, ProviderInfo, reply::ReplyStream};
+use agcore_llm::{Call, LlmProvider, ProviderInfo, ReplyStream};
 
-/// What a faulty provider does in place of `open`.
+/// The function that a faulty provider calls in `open`.
 pub(super) type Fault = fn(&Faulty, Call) -> ReplyStream;
 
-/// A sound provider with one fault.
+/// A correct provider with one fault.
 pub(super) struct Faulty {
     pub(super) inner: Arc<dyn LlmProvider>,
     pub(super) requests: Mutex<Vec<Arc<ChatRequest>>>,
     fault: Fault,
     infos: [ProviderInfo; 2],
-    asked: AtomicUsize,
+    info_calls: AtomicUsize,
 }
 
 impl Faulty {
-    pub(super) fn around(inner: Arc<dyn LlmProvider>, fault: Fault) -> Arc<dyn LlmProvider> {
+    pub(super) fn wrap(inner: Arc<dyn LlmProvider>, fault: Fault) -> Arc<dyn LlmProvider> {
         let infos = [inner.info().clone(), ProviderInfo::new("other", "other-model")];
         Arc::new(Self {
             inner,
             requests: Mutex::default(),
             fault,
             infos,
-            asked: AtomicUsize::new(0),
+            info_calls: AtomicUsize::new(0),
         })
     }
 
-    /// Notes the request and says how many there were before it.
-    pub(super) fn note(&self, request: &Arc<ChatRequest>) -> usize {
+    /// Records a request and returns the number of requests before it.
+    pub(super) fn record(&self, request: &Arc<ChatRequest>) -> usize {
         let mut requests = self.requests.lock().unwrap();
         requests.push(Arc::clone(request));
         requests.len() - 1
@@ -48,9 +48,9 @@ impl LlmProvider for Faulty {
         (self.fault)(self, call)
     }
 
-    /// Says something else each second time; only one check asks twice.
+    /// Alternates between two descriptions. Only one check calls this method more than once.
     fn info(&self) -> &ProviderInfo {
-        &self.infos[self.asked.fetch_add(1, Ordering::Relaxed) % 2]
+        &self.infos[self.info_calls.fetch_add(1, Ordering::Relaxed) % 2]
     }
 }
 

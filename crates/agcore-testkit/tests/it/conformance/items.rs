@@ -1,40 +1,36 @@
-//! Faults of what is handed out.
+//! Faults in the items of a reply.
 
 use agcore_chat::{FinishReason, Usage};
-use agcore_llm::{
-    Call, LlmError, LlmErrorKind,
-    delta::ReplyDelta,
-    reply::{ReplyItem, ReplyStream},
-};
+use agcore_llm::{Call, LlmError, LlmErrorKind, ReplyDelta, ReplyItem, ReplyStream};
 use futures_util::{StreamExt, stream};
 
 use super::faulty::Faulty;
 
-/// Puts other items in the place of each.
-fn each(
+/// Replaces each item with other items.
+fn map_items(
     faulty: &Faulty,
     call: Call,
-    mut turn: impl FnMut(ReplyItem) -> Vec<ReplyItem> + Send + 'static,
+    mut map: impl FnMut(ReplyItem) -> Vec<ReplyItem> + Send + 'static,
 ) -> ReplyStream {
-    ReplyStream::new(faulty.inner.open(call).flat_map(move |item| stream::iter(turn(item))))
+    ReplyStream::new(faulty.inner.open(call).flat_map(move |item| stream::iter(map(item))))
 }
 
-/// Puts another delta, or none, in the place of each.
-fn deltas(
+/// Replaces or removes each delta.
+fn map_deltas(
     faulty: &Faulty,
     call: Call,
-    mut turn: impl FnMut(ReplyDelta) -> Option<ReplyDelta> + Send + 'static,
+    mut map: impl FnMut(ReplyDelta) -> Option<ReplyDelta> + Send + 'static,
 ) -> ReplyStream {
-    each(faulty, call, move |item| match item {
-        ReplyItem::Delta(delta) => turn(delta).map(ReplyItem::Delta).into_iter().collect(),
+    map_items(faulty, call, move |item| match item {
+        ReplyItem::Delta(delta) => map(delta).map(ReplyItem::Delta).into_iter().collect(),
         other => vec![other],
     })
 }
 
-/// Puts another end in the place of an error.
-fn errors(faulty: &Faulty, call: Call, turn: fn(LlmError) -> Result<(), LlmError>) -> ReplyStream {
-    each(faulty, call, move |item| match item {
-        ReplyItem::End(Err(error)) => vec![ReplyItem::End(turn(error))],
+/// Replaces an error at the end.
+fn map_errors(faulty: &Faulty, call: Call, map: fn(LlmError) -> Result<(), LlmError>) -> ReplyStream {
+    map_items(faulty, call, move |item| match item {
+        ReplyItem::End(Err(error)) => vec![ReplyItem::End(map(error))],
         other => vec![other],
     })
 }
@@ -47,21 +43,21 @@ fn text(text: &str) -> ReplyDelta {
 }
 
 pub(super) fn two_ends(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |item| match item {
+    map_items(faulty, call, |item| match item {
         end @ ReplyItem::End(_) => vec![end, ReplyItem::End(Ok(()))],
         other => vec![other],
     })
 }
 
 pub(super) fn delta_after_end(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |item| match item {
+    map_items(faulty, call, |item| match item {
         end @ ReplyItem::End(_) => vec![end, ReplyItem::Delta(text("late"))],
         other => vec![other],
     })
 }
 
 pub(super) fn no_end(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |item| match item {
+    map_items(faulty, call, |item| match item {
         ReplyItem::End(_) => vec![],
         other => vec![other],
     })
@@ -72,22 +68,22 @@ pub(super) fn endless(_: &Faulty, _: Call) -> ReplyStream {
 }
 
 pub(super) fn panicking(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |_| panic!("a faulty provider"))
+    map_items(faulty, call, |_| panic!("a faulty provider"))
 }
 
 pub(super) fn lost_text(faulty: &Faulty, call: Call) -> ReplyStream {
-    let mut seen = 0;
-    deltas(faulty, call, move |delta| {
-        seen += usize::from(matches!(delta, ReplyDelta::Text { .. }));
-        let lost = seen == 2 && matches!(delta, ReplyDelta::Text { .. });
-        (!lost).then_some(delta)
+    let mut count = 0;
+    map_deltas(faulty, call, move |delta| {
+        count += usize::from(matches!(delta, ReplyDelta::Text { .. }));
+        let is_lost = count == 2 && matches!(delta, ReplyDelta::Text { .. });
+        (!is_lost).then_some(delta)
     })
 }
 
 pub(super) fn swapped_text(faulty: &Faulty, call: Call) -> ReplyStream {
     let mut first = None;
     let mut swapped = false;
-    each(faulty, call, move |item| match item {
+    map_items(faulty, call, move |item| match item {
         item @ ReplyItem::Delta(ReplyDelta::Text { .. }) if !swapped => match first.take() {
             None => {
                 first = Some(item);
@@ -104,7 +100,7 @@ pub(super) fn swapped_text(faulty: &Faulty, call: Call) -> ReplyStream {
 
 pub(super) fn text_last(faulty: &Faulty, call: Call) -> ReplyStream {
     let mut held = Vec::new();
-    each(faulty, call, move |item| match item {
+    map_items(faulty, call, move |item| match item {
         item @ ReplyItem::Delta(ReplyDelta::Text { .. }) => {
             held.push(item);
             vec![]
@@ -115,40 +111,40 @@ pub(super) fn text_last(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn no_text(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         (!matches!(delta, ReplyDelta::Text { .. })).then_some(delta)
     })
 }
 
 pub(super) fn swallowed_answer(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |_| None)
+    map_deltas(faulty, call, |_| None)
 }
 
 pub(super) fn ascii_only(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         Some(match delta {
-            ReplyDelta::Text { text: said, .. } => text(&said.replace(|c: char| !c.is_ascii(), "?")),
+            ReplyDelta::Text { text: original, .. } => text(&original.replace(|c: char| !c.is_ascii(), "?")),
             other => other,
         })
     })
 }
 
 pub(super) fn refuses_empty(faulty: &Faulty, call: Call) -> ReplyStream {
-    let mut said = false;
-    each(faulty, call, move |item| match item {
-        ReplyItem::End(Ok(())) if !said => {
+    let mut has_text = false;
+    map_items(faulty, call, move |item| match item {
+        ReplyItem::End(Ok(())) if !has_text => {
             let error = LlmError::new(LlmErrorKind::Malformed, "the answer is empty");
             vec![ReplyItem::End(Err(error))]
         }
         other => {
-            said |= matches!(other, ReplyItem::Delta(ReplyDelta::Text { .. }));
+            has_text |= matches!(other, ReplyItem::Delta(ReplyDelta::Text { .. }));
             vec![other]
         }
     })
 }
 
 pub(super) fn always_stop(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         Some(match delta {
             ReplyDelta::Finish { choice, .. } => ReplyDelta::Finish {
                 choice,
@@ -160,7 +156,7 @@ pub(super) fn always_stop(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn refusal_as_text(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         Some(match delta {
             ReplyDelta::Refusal { choice, text } => ReplyDelta::Text { choice, text },
             other => other,
@@ -169,7 +165,7 @@ pub(super) fn refusal_as_text(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn reasoning_as_text(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         Some(match delta {
             ReplyDelta::Reasoning { choice, text } => ReplyDelta::Text { choice, text },
             other => other,
@@ -178,13 +174,13 @@ pub(super) fn reasoning_as_text(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn no_usage(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         (!matches!(delta, ReplyDelta::Usage(_))).then_some(delta)
     })
 }
 
 pub(super) fn no_details(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |delta| {
+    map_deltas(faulty, call, |delta| {
         Some(match delta {
             ReplyDelta::Usage(usage) => {
                 let count = |tokens: Option<u64>| tokens.unwrap_or_default();
@@ -197,7 +193,7 @@ pub(super) fn no_details(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn zero_usage(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |item| match item {
+    map_items(faulty, call, |item| match item {
         end @ ReplyItem::End(_) => {
             let zero = ReplyDelta::Usage(Box::new(Usage::new(0, 0)));
             vec![ReplyItem::Delta(zero), end]
@@ -207,7 +203,7 @@ pub(super) fn zero_usage(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn no_call_ids(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |mut delta| {
+    map_deltas(faulty, call, |mut delta| {
         if let ReplyDelta::Call { fragment, .. } = &mut delta {
             fragment.id = None;
         }
@@ -216,7 +212,7 @@ pub(super) fn no_call_ids(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn one_place_for_calls(faulty: &Faulty, call: Call) -> ReplyStream {
-    deltas(faulty, call, |mut delta| {
+    map_deltas(faulty, call, |mut delta| {
         if let ReplyDelta::Call { fragment, .. } = &mut delta {
             fragment.index = Some(0);
             fragment.id = None;
@@ -226,33 +222,33 @@ pub(super) fn one_place_for_calls(faulty: &Faulty, call: Call) -> ReplyStream {
 }
 
 pub(super) fn swallowed_error(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |_| Ok(()))
+    map_errors(faulty, call, |_| Ok(()))
 }
 
 pub(super) fn unknown_errors(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |_| {
+    map_errors(faulty, call, |_| {
         Err(LlmError::new(LlmErrorKind::Unknown, "something failed"))
     })
 }
 
 pub(super) fn never_retryable(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |error| Err(error.with_retryable(false)))
+    map_errors(faulty, call, |error| Err(error.with_retryable(false)))
 }
 
 pub(super) fn no_hint(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |error| Err(error.with_retry_after(None)))
+    map_errors(faulty, call, |error| Err(error.with_retry_after(None)))
 }
 
 pub(super) fn no_status(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |error| Err(error.fault().with_status(None).into()))
+    map_errors(faulty, call, |error| Err(error.fault().with_status(None).into()))
 }
 
 pub(super) fn no_request_id(faulty: &Faulty, call: Call) -> ReplyStream {
-    errors(faulty, call, |error| Err(error.fault().with_request_id(None).into()))
+    map_errors(faulty, call, |error| Err(error.fault().with_request_id(None).into()))
 }
 
 pub(super) fn text_before_error(faulty: &Faulty, call: Call) -> ReplyStream {
-    each(faulty, call, |item| match item {
+    map_items(faulty, call, |item| match item {
         end @ ReplyItem::End(Err(_)) => vec![ReplyItem::Delta(text("Sorry.")), end],
         other => vec![other],
     })

@@ -1,11 +1,14 @@
-//! A Messages request: what it says, and whether Anthropic would take it.
+//! Reading and validating a Messages request.
 
 use serde_json::Value;
 
-use super::super::super::api_error::ApiError;
-use super::super::super::call::ToolCall;
-use super::super::super::prompt::{OfferedTool, Prompt, Role, Turn};
-use super::super::json::{content_text, items, need_model_and, refuse, text};
+use crate::mock_server::{
+    reply::{ApiError, ToolCall},
+    wire::{
+        json::{content_text, items, reject, require_model_and, text},
+        prompt::{OfferedTool, Prompt, Role, Turn},
+    },
+};
 
 pub(super) fn read(body: &Value) -> Prompt {
     let system = content_text(&body["system"]);
@@ -23,9 +26,9 @@ pub(super) fn read(body: &Value) -> Prompt {
     }
 }
 
-/// A user message holds tool results and what the person said: each is a turn of its own.
+/// Converts a message into turns: each tool result and the text of a user message become separate turns.
 fn turns(message: &Value) -> Vec<Turn> {
-    let said = content_text(&message["content"]);
+    let content = content_text(&message["content"]);
     let blocks = items(&message["content"]);
     if message["role"] == "assistant" {
         let calls = blocks
@@ -33,14 +36,14 @@ fn turns(message: &Value) -> Vec<Turn> {
             .filter(|block| block["type"] == "tool_use")
             .map(call)
             .collect();
-        return vec![Turn::new(Role::Assistant, said).with_calls(calls)];
+        return vec![Turn::new(Role::Assistant, content).with_calls(calls)];
     }
     let results = blocks.iter().filter(|block| block["type"] == "tool_result");
     let mut turns: Vec<Turn> = results
         .map(|block| Turn::tool(text(&block["tool_use_id"]), content_text(&block["content"])))
         .collect();
-    if turns.is_empty() || !said.is_empty() {
-        turns.push(Turn::new(Role::User, said));
+    if turns.is_empty() || !content.is_empty() {
+        turns.push(Turn::new(Role::User, content));
     }
     turns
 }
@@ -49,76 +52,76 @@ fn call(block: &Value) -> ToolCall {
     ToolCall::new(text(&block["name"]), &block["input"]).with_id(text(&block["id"]))
 }
 
-pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
-    need_model_and("messages", body)?;
+pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
+    require_model_and("messages", body)?;
     if body["max_tokens"].as_u64().is_none_or(|limit| limit == 0) {
-        return refuse("max_tokens", "max_tokens: field required, at least 1");
+        return reject("max_tokens", "max_tokens: field required, at least 1");
     }
     if body["tools"].is_null() && !body["tool_choice"].is_null() {
-        return refuse("tool_choice", "tool_choice may only be specified while providing tools");
+        return reject("tool_choice", "tool_choice may only be specified while providing tools");
     }
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
-        judge_tool(tool, &format!("tools.{index}"))?;
+        validate_tool(tool, &format!("tools.{index}"))?;
     }
     for (index, message) in items(&body["messages"]).iter().enumerate() {
-        judge_message(message, &format!("messages.{index}"))?;
+        validate_message(message, &format!("messages.{index}"))?;
     }
     Ok(())
 }
 
-/// Hosted tools carry a dated type and no schema.
-fn judge_tool(tool: &Value, place: &str) -> Result<(), ApiError> {
+/// Validates a tool. Tools hosted by Anthropic have a dated type and no schema.
+fn validate_tool(tool: &Value, path: &str) -> Result<(), ApiError> {
     if text(&tool["name"]).is_empty() {
-        return refuse(format!("{place}.name"), format!("{place}.name: field required"));
+        return reject(format!("{path}.name"), format!("{path}.name: field required"));
     }
-    let own = matches!(text(&tool["type"]), "" | "custom");
-    if own && tool["input_schema"]["type"] != "object" {
-        return refuse(
-            format!("{place}.input_schema"),
-            format!("{place}.input_schema.type: must be 'object'"),
+    let is_custom = matches!(text(&tool["type"]), "" | "custom");
+    if is_custom && tool["input_schema"]["type"] != "object" {
+        return reject(
+            format!("{path}.input_schema"),
+            format!("{path}.input_schema.type: must be 'object'"),
         );
     }
     Ok(())
 }
 
-fn judge_message(message: &Value, place: &str) -> Result<(), ApiError> {
+fn validate_message(message: &Value, path: &str) -> Result<(), ApiError> {
     let role = text(&message["role"]);
     if !matches!(role, "user" | "assistant") {
-        return refuse(
-            format!("{place}.role"),
-            format!("{place}.role: must be 'user' or 'assistant', is '{role}'"),
+        return reject(
+            format!("{path}.role"),
+            format!("{path}.role: must be 'user' or 'assistant', is '{role}'"),
         );
     }
     let blocks = items(&message["content"]);
     if blocks.is_empty() && text(&message["content"]).is_empty() {
-        return refuse(
-            format!("{place}.content"),
-            format!("{place}: all messages must have non-empty content"),
+        return reject(
+            format!("{path}.content"),
+            format!("{path}: all messages must have non-empty content"),
         );
     }
-    judge_blocks(role, blocks, place)
+    validate_blocks(role, blocks, path)
 }
 
-fn judge_blocks(role: &str, blocks: &[Value], place: &str) -> Result<(), ApiError> {
+fn validate_blocks(role: &str, blocks: &[Value], path: &str) -> Result<(), ApiError> {
     let kind = |block: &Value, kinds: &[&str]| kinds.contains(&text(&block["type"]));
     let empty = |block: &Value| kind(block, &["text"]) && text(&block["text"]).is_empty();
-    let thinks = |block: &Value| kind(block, &["thinking", "redacted_thinking"]);
-    let raw = |block: &Value| kind(block, &["tool_use"]) && !block["input"].is_object();
+    let is_thinking = |block: &Value| kind(block, &["thinking", "redacted_thinking"]);
+    let has_invalid_input = |block: &Value| kind(block, &["tool_use"]) && !block["input"].is_object();
     let results_first = blocks.is_sorted_by_key(|block| !kind(block, &["tool_result"]));
     let rules = [
         (!blocks.iter().any(empty), "text content blocks must be non-empty"),
         (results_first, "tool_result blocks must come first in the content"),
         (
-            role != "assistant" || !blocks.last().is_some_and(thinks),
+            role != "assistant" || !blocks.last().is_some_and(is_thinking),
             "the final block of an assistant message cannot be `thinking`",
         ),
         (
-            !blocks.iter().any(raw),
+            !blocks.iter().any(has_invalid_input),
             "tool_use.input: input should be a valid dictionary",
         ),
     ];
-    match rules.into_iter().find(|(kept, _)| !kept) {
-        Some((_, rule)) => refuse(format!("{place}.content"), format!("{place}: {rule}")),
+    match rules.into_iter().find(|(is_satisfied, _)| !is_satisfied) {
+        Some((_, rule)) => reject(format!("{path}.content"), format!("{path}: {rule}")),
         None => Ok(()),
     }
 }

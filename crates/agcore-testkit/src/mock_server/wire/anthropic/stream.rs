@@ -1,22 +1,24 @@
-//! A message as events.
+//! Rendering a message as events.
 
 use serde_json::{Value, json};
 
-use super::super::super::answer::{Answer, Block};
-use super::super::super::chunking::Chunking;
-use super::super::super::event::{Event, Part};
-use super::super::super::usage::TokenUsage;
-use super::super::stamp::Stamp;
 use super::whole::{message, output, stop_details, stop_reason, tool_use, usage};
+use crate::mock_server::{
+    reply::{Answer, Block, Chunking, TokenUsage},
+    wire::{
+        event::{Event, Part},
+        reply_metadata::ReplyMetadata,
+    },
+};
 
-/// `message_start` and a ping, each block between its start and its stop, the stop reason with the final counts in
-/// `message_delta`, and `message_stop`.
-pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
-    let mut events = vec![start(stamp), content(&json!({ "type": "ping" }))];
-    let content_of = |block: &&Block| !matches!(block, Block::Refusal(_));
-    for (index, block) in answer.blocks.iter().filter(content_of).enumerate() {
-        let opened = json!({ "type": "content_block_start", "index": index, "content_block": opening(block) });
-        events.push(content(&opened));
+/// Renders the events of a stream: `message_start` and a ping; each block between its start and its stop;
+/// `message_delta` with the stop reason and the final counts; and `message_stop`.
+pub(super) fn stream(answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event> {
+    let mut events = vec![message_start(metadata), content(&json!({ "type": "ping" }))];
+    let is_content = |block: &&Block| !matches!(block, Block::Refusal(_));
+    for (index, block) in answer.blocks.iter().filter(is_content).enumerate() {
+        let block_start = json!({ "type": "content_block_start", "index": index, "content_block": empty_block(block) });
+        events.push(content(&block_start));
         for delta in deltas(block, chunking) {
             events.push(content(
                 &json!({ "type": "content_block_delta", "index": index, "delta": delta }),
@@ -24,14 +26,14 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
         }
         events.push(content(&json!({ "type": "content_block_stop", "index": index })));
     }
-    events.push(event(Part::Finish, &ending(answer, stamp)));
+    events.push(event(Part::Finish, &message_delta(answer, metadata)));
     events.push(event(Part::Done, &json!({ "type": "message_stop" })));
     events
 }
 
-/// The counts at the start know the prompt and the first token.
-fn start(stamp: &Stamp) -> Event {
-    let counts = stamp.usage.as_ref().map(|counts| {
+/// Renders the first event. Its counts cover the prompt and the first generated token.
+fn message_start(metadata: &ReplyMetadata) -> Event {
+    let counts = metadata.usage.as_ref().map(|counts| {
         let first = TokenUsage {
             output: 1,
             reasoning: None,
@@ -39,16 +41,16 @@ fn start(stamp: &Stamp) -> Event {
         };
         usage(&first)
     });
-    let message = message(stamp, &json!([]), &Value::Null, counts);
+    let message = message(metadata, &json!([]), &Value::Null, counts);
     content(&json!({ "type": "message_start", "message": message }))
 }
 
-fn ending(answer: &Answer, stamp: &Stamp) -> Value {
+fn message_delta(answer: &Answer, metadata: &ReplyMetadata) -> Value {
     let mut delta = json!({ "stop_reason": stop_reason(&answer.finish()), "stop_sequence": null });
     if let Some(details) = stop_details(answer) {
         delta["stop_details"] = details;
     }
-    match &stamp.usage {
+    match &metadata.usage {
         Some(counts) => {
             json!({ "type": "message_delta", "delta": delta, "usage": output(counts) })
         }
@@ -56,7 +58,8 @@ fn ending(answer: &Answer, stamp: &Stamp) -> Value {
     }
 }
 
-fn opening(block: &Block) -> Value {
+/// Renders a block as it appears in `content_block_start`, before its content.
+fn empty_block(block: &Block) -> Value {
     match block {
         Block::Text(_) | Block::Refusal(_) => json!({ "type": "text", "text": "" }),
         Block::Reasoning { .. } => json!({ "type": "thinking", "thinking": "", "signature": "" }),
@@ -65,7 +68,7 @@ fn opening(block: &Block) -> Value {
     }
 }
 
-/// The first piece of a tool's input is always empty.
+/// Renders the deltas of a block. The first delta of a tool's input is always empty.
 fn deltas(block: &Block, chunking: Chunking) -> Vec<Value> {
     let pieces = |text, kind: &str, member: &str| -> Vec<Value> {
         chunking
@@ -76,11 +79,12 @@ fn deltas(block: &Block, chunking: Chunking) -> Vec<Value> {
     };
     match block {
         Block::Text(text) | Block::Refusal(text) => pieces(text, "text_delta", "text"),
-        Block::Reasoning { text, seal } => {
+        Block::Reasoning { text, signature } => {
             let mut deltas = pieces(text, "thinking_delta", "thinking");
             deltas.extend(
-                seal.as_ref()
-                    .map(|seal| json!({ "type": "signature_delta", "signature": seal })),
+                signature
+                    .as_ref()
+                    .map(|signature| json!({ "type": "signature_delta", "signature": signature })),
             );
             deltas
         }
@@ -97,7 +101,7 @@ fn content(data: &Value) -> Event {
     event(Part::Content, data)
 }
 
-/// The event's name is the `type` of its data.
+/// Creates an event named after the `type` of its data.
 fn event(part: Part, data: &Value) -> Event {
     Event::named(part, data["type"].as_str().unwrap_or_default(), data.to_string())
 }

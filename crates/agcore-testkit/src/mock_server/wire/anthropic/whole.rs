@@ -1,19 +1,19 @@
-//! A message in one body.
+//! Rendering a message as a single body.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::answer::{Answer, Block, Finish};
-use super::super::super::call::ToolCall;
-use super::super::super::usage::TokenUsage;
-use super::super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, Block, Finish, TokenUsage, ToolCall},
+    wire::reply_metadata::ReplyMetadata,
+};
 
-pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
+pub(super) fn whole(answer: &Answer, metadata: &ReplyMetadata) -> Value {
     let content: Vec<Value> = answer.blocks.iter().filter_map(block).collect();
     let mut message = message(
-        stamp,
+        metadata,
         &json!(content),
         &json!(stop_reason(&answer.finish())),
-        stamp.usage.as_ref().map(usage),
+        metadata.usage.as_ref().map(usage),
     );
     if let Some(details) = stop_details(answer) {
         message["stop_details"] = details;
@@ -21,13 +21,13 @@ pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
     message
 }
 
-/// A message object; a stream begins with one that has no content yet.
-pub(super) fn message(stamp: &Stamp, content: &Value, stop: &Value, usage: Option<Value>) -> Value {
+/// Renders a message object. A stream starts with one that has no content yet.
+pub(super) fn message(metadata: &ReplyMetadata, content: &Value, stop: &Value, usage: Option<Value>) -> Value {
     let mut message = Map::new();
-    message.insert("id".into(), json!(stamp.id("msg_")));
+    message.insert("id".into(), json!(metadata.id("msg_")));
     message.insert("type".into(), json!("message"));
     message.insert("role".into(), json!("assistant"));
-    message.insert("model".into(), json!(stamp.model));
+    message.insert("model".into(), json!(metadata.model));
     message.insert("content".into(), content.clone());
     message.insert("stop_reason".into(), stop.clone());
     message.insert("stop_sequence".into(), Value::Null);
@@ -37,20 +37,20 @@ pub(super) fn message(stamp: &Stamp, content: &Value, stop: &Value, usage: Optio
     Value::Object(message)
 }
 
-/// A refusal is no content: it stands in [`stop_details`].
+/// Renders a content block. A refusal is reported in [`stop_details`] instead.
 fn block(block: &Block) -> Option<Value> {
     Some(match block {
         Block::Refusal(_) => return None,
         Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Reasoning { text, seal } => {
-            json!({ "type": "thinking", "thinking": text, "signature": seal.as_deref().unwrap_or_default() })
+        Block::Reasoning { text, signature } => {
+            json!({ "type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default() })
         }
         Block::Redacted(data) => json!({ "type": "redacted_thinking", "data": data }),
         Block::Call(call) => tool_use(call, &input(call)),
     })
 }
 
-/// Why an answer was refused (`RefusalStopDetails` of the vendor's SDK).
+/// Renders the reason for a refusal (`RefusalStopDetails` in the vendor's SDK).
 pub(super) fn stop_details(answer: &Answer) -> Option<Value> {
     let refusal = answer.blocks.iter().find_map(|block| match block {
         Block::Refusal(text) => Some(text),
@@ -63,7 +63,7 @@ pub(super) fn tool_use(call: &ToolCall, input: &Value) -> Value {
     json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
 }
 
-/// The arguments as a value; a text that is no JSON stays a string, which no vendor would send.
+/// Returns the arguments as a value. Malformed JSON becomes a string, which a real server would never send.
 fn input(call: &ToolCall) -> Value {
     serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments))
 }
@@ -78,7 +78,8 @@ pub(super) fn stop_reason(finish: &Finish) -> &str {
     }
 }
 
-/// `input_tokens` leaves out what was read from or written to the cache (docs.anthropic.com, "Prompt caching").
+/// Renders the token counts. `input_tokens` excludes tokens read from or written to the cache (docs.anthropic.com,
+/// "Prompt caching").
 pub(super) fn usage(usage: &TokenUsage) -> Value {
     let mut counts = Map::new();
     counts.insert("input_tokens".into(), json!(usage.uncached()));
@@ -93,7 +94,7 @@ pub(super) fn usage(usage: &TokenUsage) -> Value {
     Value::Object(counts)
 }
 
-/// What was generated; reasoning is a part of it (`OutputTokensDetails` of the vendor's SDK).
+/// Renders the counts of generated tokens, which include reasoning (`OutputTokensDetails` in the vendor's SDK).
 pub(super) fn output(usage: &TokenUsage) -> Value {
     let mut counts = json!({ "output_tokens": usage.output });
     if let Some(tokens) = usage.reasoning {

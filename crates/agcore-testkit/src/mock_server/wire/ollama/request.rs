@@ -1,13 +1,16 @@
-//! An Ollama chat request: what it says, and whether the server would take it.
+//! Reading and validating an Ollama chat request.
 
 use serde_json::Value;
 
-use super::super::super::api_error::ApiError;
-use super::super::super::call::ToolCall;
-use super::super::super::prompt::{OfferedTool, Prompt, Role, Turn};
-use super::super::json::{items, refuse, text};
+use crate::mock_server::{
+    reply::{ApiError, ToolCall},
+    wire::{
+        json::{items, reject, text},
+        prompt::{OfferedTool, Prompt, Role, Turn},
+    },
+};
 
-/// Streaming is what Ollama does unless told otherwise.
+/// Reads a request. Ollama streams by default.
 pub(super) fn read(body: &Value) -> Prompt {
     let tool = |tool: &Value| {
         let body = &tool["function"];
@@ -22,7 +25,8 @@ pub(super) fn read(body: &Value) -> Prompt {
     }
 }
 
-/// A result names its call by id, or, as older clients do, by the tool's name and by order: such pairs get made-up ids here.
+/// Reads the turns. A result refers to its call by id or, from older clients, by the tool's name and by order; calls
+/// without an id get a generated one.
 fn turns(messages: &[Value]) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut open: Vec<ToolCall> = Vec::new();
@@ -31,7 +35,7 @@ fn turns(messages: &[Value]) -> Vec<Turn> {
         turns.push(match text(&message["role"]) {
             "tool" => {
                 let (id, name) = (text(&message["tool_call_id"]), text(&message["tool_name"]));
-                Turn::tool(close(&mut open, id, name), content)
+                Turn::tool(remove_answered(&mut open, id, name), content)
             }
             "assistant" => {
                 open = items(&message["tool_calls"]).iter().enumerate().map(call).collect();
@@ -53,38 +57,40 @@ fn call((index, call): (usize, &Value)) -> ToolCall {
     ToolCall::new(text(&body["name"]), &body["arguments"]).with_id(id)
 }
 
-/// The id that the result names, else that of the first open call of that name, else of the first open call.
-fn close(open: &mut Vec<ToolCall>, id: &str, name: &str) -> String {
+/// Removes the call that a result answers from `open` and returns its id: the call with the result's id, or else the
+/// first call of the tool `name`, or else the first call.
+fn remove_answered(open: &mut Vec<ToolCall>, id: &str, name: &str) -> String {
     if !id.is_empty() {
         open.retain(|call| call.id != id);
         return id.to_owned();
     }
-    let place = open.iter().position(|call| call.name == name).unwrap_or(0);
-    if place < open.len() {
-        open.remove(place).id
+    let position = open.iter().position(|call| call.name == name).unwrap_or(0);
+    if position < open.len() {
+        open.remove(position).id
     } else {
         String::new()
     }
 }
 
-/// The types that the server's own request has (ollama/ollama, api/types.go): anything else does not unmarshal.
-pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
+/// Validates the types of members against the request type of the server (ollama/ollama, api/types.go), which fails to
+/// unmarshal anything else.
+pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
     if text(&body["model"]).is_empty() {
-        return refuse("model", "model is required");
+        return reject("model", "model is required");
     }
     if !matches!(&body["options"], Value::Null | Value::Object(_)) {
-        return refuse("options", "cannot unmarshal options: want an object");
+        return reject("options", "cannot unmarshal options: want an object");
     }
     if !matches!(&body["options"]["stop"], Value::Null | Value::Array(_)) {
-        return refuse("options", "option \"stop\" must be of type array");
+        return reject("options", "option \"stop\" must be of type array");
     }
     if !is_think(&body["think"]) {
-        return refuse(
+        return reject(
             "think",
             "think must be a boolean or \"high\", \"medium\", \"low\", \"max\"",
         );
     }
-    items(&body["messages"]).iter().try_for_each(judge_message)
+    items(&body["messages"]).iter().try_for_each(validate_message)
 }
 
 fn is_think(think: &Value) -> bool {
@@ -94,22 +100,22 @@ fn is_think(think: &Value) -> bool {
     }
 }
 
-fn judge_message(message: &Value) -> Result<(), ApiError> {
+fn validate_message(message: &Value) -> Result<(), ApiError> {
     if !matches!(&message["content"], Value::Null | Value::String(_)) {
-        return refuse("messages", "cannot unmarshal messages.content: want a string");
+        return reject("messages", "cannot unmarshal messages.content: want a string");
     }
     let is_base64 = |image: &Value| {
-        let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        let is_base64_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         image
             .as_str()
-            .is_some_and(|text| text.len() % 4 == 0 && text.bytes().all(is_of_it))
+            .is_some_and(|text| text.len() % 4 == 0 && text.bytes().all(is_base64_byte))
     };
     if !items(&message["images"]).iter().all(is_base64) {
-        return refuse("messages", "illegal base64 data in messages.images");
+        return reject("messages", "illegal base64 data in messages.images");
     }
-    let is_object = |call: &Value| call["function"]["arguments"].is_object();
-    if !items(&message["tool_calls"]).iter().all(is_object) {
-        return refuse(
+    let has_object_arguments = |call: &Value| call["function"]["arguments"].is_object();
+    if !items(&message["tool_calls"]).iter().all(has_object_arguments) {
+        return reject(
             "messages",
             "cannot unmarshal tool_calls.function.arguments: want an object",
         );

@@ -1,16 +1,17 @@
-//! A chat reply in one body.
+//! Rendering a chat reply as a single body.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::answer::{Answer, Finish};
-use super::super::super::call::ToolCall;
-use super::super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, Finish, ToolCall},
+    wire::reply_metadata::ReplyMetadata,
+};
 
-/// The moment that [`Stamp::created`] gives in seconds.
+/// The same time as [`ReplyMetadata::created`].
 const CREATED_AT: &str = "2024-01-01T00:00:00Z";
 
-pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
-    let mut message = said(&(answer.text() + &answer.refusal()));
+pub(super) fn whole(answer: &Answer, metadata: &ReplyMetadata) -> Value {
+    let mut message = assistant_message(&(answer.text() + &answer.refusal()));
     let reasoning = answer.reasoning();
     if !reasoning.is_empty() {
         message.insert("thinking".into(), json!(reasoning));
@@ -19,21 +20,20 @@ pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
     if !calls.is_empty() {
         message.insert("tool_calls".into(), json!(calls));
     }
-    last_line(answer, stamp, message)
+    last_line(answer, metadata, message)
 }
 
-/// A message of the assistant.
-pub(super) fn said(content: &str) -> Map<String, Value> {
+pub(super) fn assistant_message(content: &str) -> Map<String, Value> {
     let mut message = Map::new();
     message.insert("role".into(), json!("assistant"));
     message.insert("content".into(), json!(content));
     message
 }
 
-/// A line of a stream that is not its last.
-pub(super) fn line(answer: &Answer, stamp: &Stamp, message: Map<String, Value>) -> Map<String, Value> {
+/// Renders a line of a stream other than the last.
+pub(super) fn line(answer: &Answer, metadata: &ReplyMetadata, message: Map<String, Value>) -> Map<String, Value> {
     let mut line = Map::new();
-    line.insert("model".into(), json!(stamp.model));
+    line.insert("model".into(), json!(metadata.model));
     line.insert("created_at".into(), json!(CREATED_AT));
     line.insert("message".into(), Value::Object(message));
     line.insert("done".into(), json!(false));
@@ -41,14 +41,15 @@ pub(super) fn line(answer: &Answer, stamp: &Stamp, message: Map<String, Value>) 
     line
 }
 
-/// The last line, which is also the whole body: with reason and counts. Durations are in nanoseconds, and none passed.
-pub(super) fn last_line(answer: &Answer, stamp: &Stamp, message: Map<String, Value>) -> Value {
-    let mut last = line(answer, stamp, message);
+/// Renders the last line of a stream, which has the same members as a single body: the finish reason and the token
+/// counts. Durations are in nanoseconds; the server reports zero.
+pub(super) fn last_line(answer: &Answer, metadata: &ReplyMetadata, message: Map<String, Value>) -> Value {
+    let mut last = line(answer, metadata, message);
     last.insert("done".into(), json!(true));
     last.insert("done_reason".into(), json!(done_reason(&answer.finish())));
     last.insert("total_duration".into(), json!(0));
     last.insert("load_duration".into(), json!(0));
-    if let Some(usage) = &stamp.usage {
+    if let Some(usage) = &metadata.usage {
         last.insert("prompt_eval_count".into(), json!(usage.input));
         if let Some(cached) = usage.cached {
             last.insert("prompt_eval_cached_count".into(), json!(cached));
@@ -60,8 +61,8 @@ pub(super) fn last_line(answer: &Answer, stamp: &Stamp, message: Map<String, Val
     Value::Object(last)
 }
 
-/// Arguments are an object on this wire; a text that is no JSON stays a string, which Ollama would not send. A call
-/// without an id is one of a server before it gave ids.
+/// Renders a call. Arguments are an object in this API: malformed JSON becomes a string, which Ollama would never send.
+/// Older versions of Ollama send no ids.
 pub(super) fn call((index, call): (usize, &ToolCall)) -> Value {
     let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
     let function = json!({ "index": index, "name": call.name, "arguments": arguments });
@@ -72,7 +73,7 @@ pub(super) fn call((index, call): (usize, &ToolCall)) -> Value {
     }
 }
 
-/// Calls end with `stop`, too.
+/// Returns Ollama's finish reason, which is `stop` even for tool calls.
 fn done_reason(finish: &Finish) -> &str {
     match finish {
         Finish::Stop | Finish::ToolCalls | Finish::ContentFilter | Finish::Refusal => "stop",

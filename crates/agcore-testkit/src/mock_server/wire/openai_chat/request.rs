@@ -1,11 +1,14 @@
-//! A chat request: what it says, and whether OpenAI would take it.
+//! Reading and validating a Chat Completions request.
 
 use serde_json::Value;
 
-use super::super::super::api_error::ApiError;
-use super::super::super::call::ToolCall;
-use super::super::super::prompt::{OfferedTool, Prompt, Role, Turn};
-use super::super::json::{content_text, items, need_model_and, refuse, text};
+use crate::mock_server::{
+    reply::{ApiError, ToolCall},
+    wire::{
+        json::{content_text, items, reject, require_model_and, text},
+        prompt::{OfferedTool, Prompt, Role, Turn},
+    },
+};
 
 const ROLES: [&str; 6] = ["developer", "system", "user", "assistant", "tool", "function"];
 
@@ -31,7 +34,7 @@ fn turn(message: &Value) -> Turn {
     }
 }
 
-/// A function call, or a custom call with its free text.
+/// Reads a function call, or a custom call with free-form text.
 fn call(call: &Value) -> ToolCall {
     let (body, input) = if call["custom"].is_object() {
         ("custom", "input")
@@ -50,81 +53,82 @@ fn tool(tool: &Value) -> OfferedTool {
     OfferedTool::new(&body["name"], &body["description"], &body["parameters"])
 }
 
-pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
-    need_model_and("messages", body)?;
-    judge_tools(body)?;
+pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
+    require_model_and("messages", body)?;
+    validate_tools(body)?;
     if !body["stream_options"].is_null() && body["stream"] != true {
-        return refuse(
+        return reject(
             "stream_options",
             "'stream_options' is only allowed when 'stream' is true",
         );
     }
     for (index, message) in items(&body["messages"]).iter().enumerate() {
-        judge_message(message, &format!("messages[{index}]"))?;
+        validate_message(message, &format!("messages[{index}]"))?;
     }
     Ok(())
 }
 
-/// An empty list of tools is refused, and so is what steers tools when there are none.
-fn judge_tools(body: &Value) -> Result<(), ApiError> {
+/// Rejects an empty list of tools, and options for tools if there are none.
+fn validate_tools(body: &Value) -> Result<(), ApiError> {
     if body["tools"].as_array().is_some_and(Vec::is_empty) {
-        return refuse("tools", "[] is too short - 'tools'");
+        return reject("tools", "[] is too short - 'tools'");
     }
     for member in ["tool_choice", "parallel_tool_calls"] {
         if body["tools"].is_null() && !body[member].is_null() {
-            return refuse(member, format!("'{member}' is only allowed when 'tools' are specified"));
+            return reject(member, format!("'{member}' is only allowed when 'tools' are specified"));
         }
     }
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
         if !matches!(text(&tool["type"]), "function" | "custom") {
-            return refuse(
+            return reject(
                 format!("tools[{index}].type"),
-                "a tool is of type 'function' or 'custom'",
+                "the type of a tool must be 'function' or 'custom'",
             );
         }
         if self::tool(tool).name.is_empty() {
-            return refuse(format!("tools[{index}]"), "a tool needs a name");
+            return reject(format!("tools[{index}]"), "a tool needs a name");
         }
     }
     Ok(())
 }
 
-fn judge_message(message: &Value, place: &str) -> Result<(), ApiError> {
+fn validate_message(message: &Value, path: &str) -> Result<(), ApiError> {
     let role = text(&message["role"]);
     if !ROLES.contains(&role) {
-        return refuse(format!("{place}.role"), format!("'{role}' is not one of {ROLES:?}"));
+        return reject(format!("{path}.role"), format!("'{role}' is not one of {ROLES:?}"));
     }
-    if message["content"].is_null() && !may_be_silent(role, message) {
-        return refuse(
-            format!("{place}.content"),
+    if message["content"].is_null() && !may_omit_content(role, message) {
+        return reject(
+            format!("{path}.content"),
             "expected a string or an array of parts, got null",
         );
     }
     if message["tool_calls"].as_array().is_some_and(Vec::is_empty) {
-        return refuse(format!("{place}.tool_calls"), "[] is too short - 'tool_calls'");
+        return reject(format!("{path}.tool_calls"), "[] is too short - 'tool_calls'");
     }
     for (index, item) in items(&message["tool_calls"]).iter().enumerate() {
-        judge_call(item, &format!("{place}.tool_calls[{index}]"))?;
+        validate_call(item, &format!("{path}.tool_calls[{index}]"))?;
     }
     Ok(())
 }
 
-/// An assistant message that says nothing must do something; a legacy function may return nothing.
-fn may_be_silent(role: &str, message: &Value) -> bool {
-    let deeds = ["tool_calls", "function_call", "refusal", "audio"];
-    let does = deeds.iter().any(|deed| !message[*deed].is_null());
-    role == "function" || (role == "assistant" && does)
+/// Returns whether a message may lack content: an assistant message must have another member instead, and a legacy
+/// function may return nothing.
+fn may_omit_content(role: &str, message: &Value) -> bool {
+    let alternatives = ["tool_calls", "function_call", "refusal", "audio"];
+    let has_alternative = alternatives.iter().any(|member| !message[*member].is_null());
+    role == "function" || (role == "assistant" && has_alternative)
 }
 
-fn judge_call(item: &Value, place: &str) -> Result<(), ApiError> {
+fn validate_call(item: &Value, path: &str) -> Result<(), ApiError> {
     if text(&item["id"]).is_empty() {
-        return refuse(format!("{place}.id"), "a tool call needs an id");
+        return reject(format!("{path}.id"), "a tool call needs an id");
     }
     if call(item).name.is_empty() {
-        return refuse(format!("{place}.function.name"), "a tool call needs a name");
+        return reject(format!("{path}.function.name"), "a tool call needs a name");
     }
     if text(&item["type"]) == "function" && !item["function"]["arguments"].is_string() {
-        return refuse(format!("{place}.function.arguments"), "arguments must be a string");
+        return reject(format!("{path}.function.arguments"), "arguments must be a string");
     }
     Ok(())
 }

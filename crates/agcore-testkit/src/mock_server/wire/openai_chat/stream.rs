@@ -1,19 +1,21 @@
-//! A chat completion as chunks.
+//! Rendering a chat completion as chunks.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::answer::{Answer, Block};
-use super::super::super::call::ToolCall;
-use super::super::super::chunking::Chunking;
-use super::super::super::event::{Event, Part};
-use super::super::stamp::Stamp;
 use super::whole::{REASONING, finish, head, usage};
+use crate::mock_server::{
+    reply::{Answer, Block, Chunking, ToolCall},
+    wire::{
+        event::{Event, Part},
+        reply_metadata::ReplyMetadata,
+    },
+};
 
-/// Role first, then a chunk per piece, the finish reason in a chunk of its own, the counts in a chunk without choices
-/// if they were asked for, and `[DONE]`.
-pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
+/// Renders the chunks of a stream: the role; one chunk per piece; the finish reason; the token counts, in a chunk
+/// without choices, if the request asked for them; and `[DONE]`.
+pub(super) fn stream(answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event> {
     let chunks = Chunks {
-        head: chunk_head(answer, stamp),
+        head: chunk_head(answer, metadata),
     };
     let mut events = vec![chunks.delta(&json!({ "role": "assistant", "content": "", "refusal": null }))];
     let mut calls = 0;
@@ -25,30 +27,31 @@ pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<
                     .map(|delta| chunks.delta(delta)),
             );
             calls += 1;
-        } else if let Some((member, text)) = channel(answer, block) {
+        } else if let Some((member, text)) = text_member(answer, block) {
             let pieces = chunking.pieces(text);
             events.extend(pieces.iter().map(|piece| chunks.delta(&json!({ member: piece }))));
         }
     }
     events.push(chunks.choice(Part::Finish, &json!({}), &json!(finish(&answer.finish()))));
-    if let Some(counts) = stamp.usage.as_ref().filter(|_| stamp.include_usage) {
+    if let Some(counts) = metadata.usage.as_ref().filter(|_| metadata.include_usage) {
         events.push(chunks.counts(&usage(counts)));
     }
     events.push(Event::new(Part::Done, "[DONE]"));
     events
 }
 
-/// While counts are asked for, every chunk but the last says `"usage": null`.
-fn chunk_head(answer: &Answer, stamp: &Stamp) -> Map<String, Value> {
-    let mut head = head(answer, stamp, "chat.completion.chunk");
-    if stamp.include_usage {
+/// Returns the members shared by all chunks. If the request asked for token counts, every chunk but the last contains
+/// `"usage": null`.
+fn chunk_head(answer: &Answer, metadata: &ReplyMetadata) -> Map<String, Value> {
+    let mut head = head(answer, metadata, "chat.completion.chunk");
+    if metadata.include_usage {
         head.insert("usage".into(), Value::Null);
     }
     head
 }
 
-/// The member of the delta in which a block's text travels.
-fn channel<'a>(answer: &'a Answer, block: &'a Block) -> Option<(&'a str, &'a str)> {
+/// Returns the member of the delta that carries a block's text, and the text.
+fn text_member<'a>(answer: &'a Answer, block: &'a Block) -> Option<(&'a str, &'a str)> {
     match block {
         Block::Text(text) => Some(("content", text)),
         Block::Refusal(text) => Some(("refusal", text)),
@@ -57,7 +60,7 @@ fn channel<'a>(answer: &'a Answer, block: &'a Block) -> Option<(&'a str, &'a str
     }
 }
 
-/// Id, type and name come in the first delta only; the arguments follow in pieces.
+/// Renders the deltas of a call: the first carries the id, type and name, the others pieces of the arguments.
 fn call_deltas(call: &ToolCall, index: usize, chunking: Chunking) -> Vec<Value> {
     let first = json!({
         "index": index, "id": call.id, "type": "function", "function": { "name": call.name, "arguments": "" },
@@ -70,7 +73,7 @@ fn call_deltas(call: &ToolCall, index: usize, chunking: Chunking) -> Vec<Value> 
         .collect()
 }
 
-/// Writes chunks that share a head.
+/// Renders chunks that share a head.
 struct Chunks {
     head: Map<String, Value>,
 }

@@ -1,43 +1,43 @@
-//! A chat completion in one body.
+//! Rendering a chat completion as a single body.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::answer::{Answer, Finish};
-use super::super::super::call::ToolCall;
-use super::super::super::usage::TokenUsage;
-use super::super::stamp::Stamp;
+use crate::mock_server::{
+    reply::{Answer, Finish, TokenUsage, ToolCall},
+    wire::reply_metadata::ReplyMetadata,
+};
 
-/// The member for reasoning that most compatible servers use.
+/// The member that most compatible servers use for reasoning.
 pub(super) const REASONING: &str = "reasoning_content";
 
-pub(super) fn whole(answer: &Answer, stamp: &Stamp) -> Value {
-    let mut body = head(answer, stamp, "chat.completion");
+pub(super) fn whole(answer: &Answer, metadata: &ReplyMetadata) -> Value {
+    let mut body = head(answer, metadata, "chat.completion");
     body.insert(
         "choices".into(),
         json!([{
             "index": 0, "message": message(answer), "logprobs": null, "finish_reason": finish(&answer.finish()),
         }]),
     );
-    if let Some(usage) = &stamp.usage {
+    if let Some(usage) = &metadata.usage {
         body.insert("usage".into(), self::usage(usage));
     }
     Value::Object(body)
 }
 
-/// The members that a body and every chunk begin with.
-pub(super) fn head(answer: &Answer, stamp: &Stamp, object: &str) -> Map<String, Value> {
+/// Renders the leading members of a body or a chunk.
+pub(super) fn head(answer: &Answer, metadata: &ReplyMetadata, object: &str) -> Map<String, Value> {
     let mut head = Map::new();
-    head.insert("id".into(), json!(stamp.id("chatcmpl-")));
+    head.insert("id".into(), json!(metadata.id("chatcmpl-")));
     head.insert("object".into(), json!(object));
-    head.insert("created".into(), json!(stamp.created()));
-    head.insert("model".into(), json!(stamp.model));
+    head.insert("created".into(), json!(metadata.created()));
+    head.insert("model".into(), json!(metadata.model));
     head.extend(answer.extra.iter().cloned());
     head
 }
 
 fn message(answer: &Answer) -> Value {
     let (text, reasoning, refusal) = (answer.text(), answer.reasoning(), answer.refusal());
-    let some = |text: String| {
+    let null_if_empty = |text: String| {
         if text.is_empty() {
             Value::Null
         } else {
@@ -46,15 +46,20 @@ fn message(answer: &Answer) -> Value {
     };
     let mut message = Map::new();
     message.insert("role".into(), json!("assistant"));
-    let silent = answer.calls().next().is_some() || !refusal.is_empty();
-    message.insert("content".into(), if silent { some(text) } else { json!(text) });
+    let may_omit_content = answer.calls().next().is_some() || !refusal.is_empty();
+    let content = if may_omit_content {
+        null_if_empty(text)
+    } else {
+        json!(text)
+    };
+    message.insert("content".into(), content);
     if !reasoning.is_empty() {
         message.insert(
             answer.reasoning_member.clone().unwrap_or_else(|| REASONING.into()),
             json!(reasoning),
         );
     }
-    message.insert("refusal".into(), some(refusal));
+    message.insert("refusal".into(), null_if_empty(refusal));
     let calls: Vec<Value> = answer.calls().map(call).collect();
     if !calls.is_empty() {
         message.insert("tool_calls".into(), json!(calls));
@@ -66,7 +71,7 @@ fn call(call: &ToolCall) -> Value {
     json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } })
 }
 
-/// OpenAI reports a refusal as a stop with the member `refusal` filled.
+/// Returns OpenAI's finish reason. A refusal is reported as `stop`, with the text in the member `refusal`.
 pub(super) fn finish(finish: &Finish) -> &str {
     match finish {
         Finish::Stop | Finish::Refusal => "stop",

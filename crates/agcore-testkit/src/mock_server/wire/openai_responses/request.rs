@@ -1,11 +1,14 @@
-//! A Responses request: what it says, and whether OpenAI would take it.
+//! Reading and validating a Responses request.
 
 use serde_json::Value;
 
-use super::super::super::api_error::ApiError;
-use super::super::super::call::ToolCall;
-use super::super::super::prompt::{OfferedTool, Prompt, Role, Turn};
-use super::super::json::{content_text, items, need_model_and, refuse, text};
+use crate::mock_server::{
+    reply::{ApiError, ToolCall},
+    wire::{
+        json::{content_text, items, reject, require_model_and, text},
+        prompt::{OfferedTool, Prompt, Role, Turn},
+    },
+};
 
 pub(super) fn read(body: &Value) -> Prompt {
     let mut turns = Vec::new();
@@ -13,8 +16,8 @@ pub(super) fn read(body: &Value) -> Prompt {
         turns.push(Turn::new(Role::System, instructions));
     }
     match &body["input"] {
-        Value::String(said) => turns.push(Turn::new(Role::User, said)),
-        input => items(input).iter().for_each(|item| add(&mut turns, item)),
+        Value::String(text) => turns.push(Turn::new(Role::User, text)),
+        input => items(input).iter().for_each(|item| push_item(&mut turns, item)),
     }
     let tool = |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["parameters"]);
     Prompt {
@@ -26,8 +29,9 @@ pub(super) fn read(body: &Value) -> Prompt {
     }
 }
 
-/// Calls are items of their own; those in a row are one assistant turn, together with a text before them.
-fn add(turns: &mut Vec<Turn>, item: &Value) {
+/// Appends an item to the turns. Calls are separate items in this API: consecutive ones are merged into one assistant
+/// turn, together with the assistant message before them.
+fn push_item(turns: &mut Vec<Turn>, item: &Value) {
     match text(&item["type"]) {
         "function_call" | "custom_tool_call" => match turns.last_mut() {
             Some(turn) if turn.role == Role::Assistant => turn.calls.push(call(item)),
@@ -58,54 +62,58 @@ fn call(item: &Value) -> ToolCall {
     ToolCall::raw(text(&item["name"]), text(&item[input])).with_id(text(&item["call_id"]))
 }
 
-pub(super) fn judge(body: &Value) -> Result<(), ApiError> {
+pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
     if text(&body["input"]).is_empty() {
-        need_model_and("input", body)?;
+        require_model_and("input", body)?;
     }
     for (index, tool) in items(&body["tools"]).iter().enumerate() {
         if tool["type"] == "function" && text(&tool["name"]).is_empty() {
-            return refuse(
+            return reject(
                 format!("tools[{index}].name"),
                 format!("Missing required parameter: 'tools[{index}].name'."),
             );
         }
     }
     for (index, item) in items(&body["input"]).iter().enumerate() {
-        judge_item(item, &format!("input[{index}]"))?;
+        validate_item(item, &format!("input[{index}]"))?;
     }
     Ok(())
 }
 
-fn judge_item(item: &Value, place: &str) -> Result<(), ApiError> {
-    let needs: &[&str] = match text(&item["type"]) {
+fn validate_item(item: &Value, path: &str) -> Result<(), ApiError> {
+    let required: &[&str] = match text(&item["type"]) {
         "function_call" => &["call_id", "name", "arguments"],
         "function_call_output" => &["call_id", "output"],
         "message" | "" => &["role", "content"],
         _ => &[],
     };
-    if let Some(missing) = needs.iter().find(|member| item[**member].is_null()) {
-        return refuse(
-            format!("{place}.{missing}"),
-            format!("Missing required parameter: '{place}.{missing}'."),
+    if let Some(missing) = required.iter().find(|member| item[**member].is_null()) {
+        return reject(
+            format!("{path}.{missing}"),
+            format!("Missing required parameter: '{path}.{missing}'."),
         );
     }
-    let speaks = role(item) == Role::Assistant;
+    let is_assistant = role(item) == Role::Assistant;
     for (index, part) in items(&item["content"]).iter().enumerate() {
-        judge_part(text(&part["type"]), speaks, &format!("{place}.content[{index}].type"))?;
+        validate_part(
+            text(&part["type"]),
+            is_assistant,
+            &format!("{path}.content[{index}].type"),
+        )?;
     }
     Ok(())
 }
 
-/// What the model said is `output_text` or `refusal`; what it is told is `input_…`.
-fn judge_part(kind: &str, speaks: bool, place: &str) -> Result<(), ApiError> {
-    let fits = if speaks {
+/// Validates the type of a content part: `output_text` or `refusal` in assistant messages, `input_…` in all others.
+fn validate_part(kind: &str, is_assistant: bool, path: &str) -> Result<(), ApiError> {
+    let is_valid = if is_assistant {
         matches!(kind, "output_text" | "refusal")
     } else {
         kind.starts_with("input_")
     };
-    // Reasoning items carry parts of their own.
-    if fits || kind == "reasoning_text" {
+    // Reasoning items have parts of their own type.
+    if is_valid || kind == "reasoning_text" {
         return Ok(());
     }
-    refuse(place, format!("Invalid value: '{kind}'."))
+    reject(path, format!("Invalid value: '{kind}'."))
 }

@@ -1,95 +1,100 @@
-//! A response as events.
+//! Rendering a response as events.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::answer::{Answer, Block};
-use super::super::super::chunking::Chunking;
-use super::super::super::event::{Event, Part};
-use super::super::stamp::Stamp;
 use super::whole::{item, item_id, message, part, reasoning, response, whole};
+use crate::mock_server::{
+    reply::{Answer, Block, Chunking},
+    wire::{
+        event::{Event, Part},
+        reply_metadata::ReplyMetadata,
+    },
+};
 
-/// Created, in progress, each item from `output_item.added` to `output_item.done`, and the whole response in the last
-/// event. There is no terminal marker besides that.
-pub(super) fn stream(answer: &Answer, stamp: &Stamp, chunking: Chunking) -> Vec<Event> {
-    let mut tape = Tape::default();
-    let begun = json!({ "response": response(stamp, "in_progress", None, &json!([])) });
-    tape.add("response.created", begun.clone());
-    tape.add("response.in_progress", begun);
+/// Renders the events of a stream: `response.created` and `response.in_progress`; each item from `output_item.added` to
+/// `output_item.done`; and a last event with the entire response, which is the only terminal marker.
+pub(super) fn stream(answer: &Answer, metadata: &ReplyMetadata, chunking: Chunking) -> Vec<Event> {
+    let mut events = EventList::default();
+    let in_progress = json!({ "response": response(metadata, "in_progress", None, &json!([])) });
+    events.push("response.created", in_progress.clone());
+    events.push("response.in_progress", in_progress);
     for (index, block) in answer.blocks.iter().enumerate() {
-        let place = Place {
-            id: item_id(block, index, stamp),
+        let item = OutputItem {
+            id: item_id(block, index, metadata),
             index,
         };
-        place.play(&mut tape, block, chunking);
+        item.render(&mut events, block, chunking);
     }
-    let ended = whole(answer, stamp);
-    let name = if ended["status"] == "completed" {
+    let finished = whole(answer, metadata);
+    let name = if finished["status"] == "completed" {
         "response.completed"
     } else {
         "response.incomplete"
     };
-    tape.add(name, json!({ "response": ended }));
-    if let Some(last) = tape.events.last_mut() {
+    events.push(name, json!({ "response": finished }));
+    if let Some(last) = events.0.last_mut() {
         last.part = Part::Finish;
     }
-    tape.events
+    events.0
 }
 
-/// The events so far; gives each its name and number.
+/// The events rendered so far. Assigns each event its name and sequence number.
 #[derive(Default)]
-struct Tape {
-    events: Vec<Event>,
-}
+struct EventList(Vec<Event>);
 
-impl Tape {
-    fn add(&mut self, name: &str, members: Value) {
+impl EventList {
+    fn push(&mut self, name: &str, members: Value) {
         let mut data = Map::new();
         data.insert("type".into(), json!(name));
-        data.insert("sequence_number".into(), json!(self.events.len()));
+        data.insert("sequence_number".into(), json!(self.0.len()));
         if let Value::Object(members) = members {
             data.extend(members);
         }
-        self.events
+        self.0
             .push(Event::named(Part::Content, name, Value::Object(data).to_string()));
     }
 }
 
-/// Where an item stands in the output.
-struct Place {
+/// The id and position of an output item.
+struct OutputItem {
     id: String,
     index: usize,
 }
 
-/// The names of the events of a block's text, and its member in the `done` event.
-struct Names {
+/// The names of the events that carry a block's text.
+struct TextEvents {
+    /// The prefix of the events for the part.
     part: &'static str,
+    /// The prefix of the events for its text.
     text: &'static str,
+    /// The member of the `done` event that contains the entire text.
     member: &'static str,
-    /// The member that numbers the part within its item.
-    number: &'static str,
+    /// The member that contains the index of the part within its item.
+    index: &'static str,
 }
 
-impl Place {
-    fn play(&self, tape: &mut Tape, block: &Block, chunking: Chunking) {
-        tape.add(
+impl OutputItem {
+    fn render(&self, events: &mut EventList, block: &Block, chunking: Chunking) {
+        events.push(
             "response.output_item.added",
-            json!({ "output_index": self.index, "item": self.opening(block) }),
+            json!({ "output_index": self.index, "item": self.added(block) }),
         );
         match block {
-            Block::Call(call) => self.arguments(tape, &call.arguments, chunking),
+            Block::Call(call) => self.render_arguments(events, &call.arguments, chunking),
             Block::Redacted(_) => {}
-            Block::Text(text) | Block::Refusal(text) => self.text(tape, block, text, chunking),
+            Block::Text(text) | Block::Refusal(text) => self.render_text(events, block, text, chunking),
             Block::Reasoning { text, .. } if text.is_empty() => {}
-            Block::Reasoning { text, .. } => self.text(tape, block, text, chunking),
+            Block::Reasoning { text, .. } => self.render_text(events, block, text, chunking),
         }
         let done = item(block, &self.id);
-        tape.add(
+        events.push(
             "response.output_item.done",
             json!({ "output_index": self.index, "item": done }),
         );
     }
 
-    fn opening(&self, block: &Block) -> Value {
+    /// Renders the item as it appears in `output_item.added`, before its content.
+    fn added(&self, block: &Block) -> Value {
         match block {
             Block::Text(_) | Block::Refusal(_) => message(&self.id, "in_progress", &json!([])),
             Block::Reasoning { .. } | Block::Redacted(_) => reasoning(&self.id, &json!([]), None),
@@ -100,47 +105,47 @@ impl Place {
         }
     }
 
-    fn arguments(&self, tape: &mut Tape, arguments: &str, chunking: Chunking) {
+    fn render_arguments(&self, events: &mut EventList, arguments: &str, chunking: Chunking) {
         for piece in chunking.pieces(arguments) {
             let delta = json!({ "item_id": self.id, "output_index": self.index, "delta": piece });
-            tape.add("response.function_call_arguments.delta", delta);
+            events.push("response.function_call_arguments.delta", delta);
         }
         let done = json!({ "item_id": self.id, "output_index": self.index, "arguments": arguments });
-        tape.add("response.function_call_arguments.done", done);
+        events.push("response.function_call_arguments.done", done);
     }
 
-    fn text(&self, tape: &mut Tape, block: &Block, text: &str, chunking: Chunking) {
-        let names = names(block);
-        let event = |member: &str, value: Value| json!({ "item_id": self.id, "output_index": self.index, names.number: 0, member: value });
-        tape.add(&format!("{}.added", names.part), event("part", part(block, Some(""))));
+    fn render_text(&self, events: &mut EventList, block: &Block, text: &str, chunking: Chunking) {
+        let names = text_events(block);
+        let event = |member: &str, value: Value| json!({ "item_id": self.id, "output_index": self.index, names.index: 0, member: value });
+        events.push(&format!("{}.added", names.part), event("part", part(block, Some(""))));
         for piece in chunking.pieces(text) {
-            tape.add(&format!("{}.delta", names.text), event("delta", json!(piece)));
+            events.push(&format!("{}.delta", names.text), event("delta", json!(piece)));
         }
-        tape.add(&format!("{}.done", names.text), event(names.member, json!(text)));
-        tape.add(&format!("{}.done", names.part), event("part", part(block, None)));
+        events.push(&format!("{}.done", names.text), event(names.member, json!(text)));
+        events.push(&format!("{}.done", names.part), event("part", part(block, None)));
     }
 }
 
-fn names(block: &Block) -> Names {
+fn text_events(block: &Block) -> TextEvents {
     let content = "response.content_part";
     match block {
-        Block::Refusal(_) => Names {
+        Block::Refusal(_) => TextEvents {
             part: content,
             text: "response.refusal",
             member: "refusal",
-            number: "content_index",
+            index: "content_index",
         },
-        Block::Reasoning { .. } => Names {
+        Block::Reasoning { .. } => TextEvents {
             part: "response.reasoning_summary_part",
             text: "response.reasoning_summary_text",
             member: "text",
-            number: "summary_index",
+            index: "summary_index",
         },
-        Block::Text(_) | Block::Redacted(_) | Block::Call(_) => Names {
+        Block::Text(_) | Block::Redacted(_) | Block::Call(_) => TextEvents {
             part: content,
             text: "response.output_text",
             member: "text",
-            number: "content_index",
+            index: "content_index",
         },
     }
 }

@@ -1,0 +1,46 @@
+//! The span of a turn, following OpenTelemetry's conventions for agents.
+//!
+//! Attribute names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>.
+
+use agcore_cycle::TurnReport;
+use tracing::{Span, field::Empty};
+
+use crate::{agent::Agent, error::AgentError, session::shared::Shared};
+
+/// Creates the span of a turn that this agent answers. It contains the calls of models and tools.
+pub(crate) fn turn(shared: &Shared, agent: &dyn Agent) -> Span {
+    let info = shared.bundle.parts().provider.info();
+    tracing::info_span!(
+        "invoke_agent",
+        otel.name = format!("invoke_agent {}", agent.name()).trim_end(),
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        error.type = Empty,
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = agent.name(),
+        gen_ai.conversation.id = &*shared.id,
+        gen_ai.request.model = &*info.model,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+    )
+}
+
+/// Records how the turn ended. A suspended turn is not a failure.
+pub(crate) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentError>) {
+    match outcome {
+        Ok(None) => {}
+        Ok(Some(report)) => {
+            let usage = &report.usage.usage;
+            if let Some(tokens) = usage.prompt_tokens {
+                span.record("gen_ai.usage.input_tokens", tokens);
+            }
+            if let Some(tokens) = usage.completion_tokens {
+                span.record("gen_ai.usage.output_tokens", tokens);
+            }
+        }
+        Err(error) => {
+            span.record("error.type", error.fault().kind.to_string());
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! [`AgentTurn`]: a turn of a session that is configured first, then awaited or streamed.
+
+use std::{
+    fmt,
+    pin::{Pin, pin},
+    sync::Arc,
+};
+
+use agcore_cycle::{
+    AnswerKind, CompactionReport, FreeText, Observer, Output, TextStream, TurnInput, TurnOptions, TurnStream,
+    TypedOptions, typed::schemars::JsonSchema,
+};
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::{
+    error::AgentError,
+    session::shared::{Conversation, Shared},
+    span,
+};
+
+/// A turn of a session, to be awaited or streamed.
+///
+/// Created by [`AgentSession::turn`](crate::AgentSession::turn) and [`AgentSession::resume`](crate::AgentSession::resume).
+/// It owns what it needs, so it can be moved to a task. Nothing happens before it is awaited or its stream is polled.
+/// Dropping the future or the stream cancels the turn; the session stays usable.
+///
+/// ```
+/// use agcore_agent::agent;
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let model = ScriptedProvider::new([ScriptStep::text("Good day."), ScriptStep::text("Good evening.")]);
+/// let session = agent(model).session()?;
+///
+/// // Await the outcome …
+/// assert_eq!(session.turn("Hello").await?.text(), "Good day.");
+///
+/// // … or stream the text.
+/// let mut text = session.turn("Hello again").text_stream();
+/// let mut answer = String::new();
+/// while let Some(piece) = text.next().await {
+///     answer.push_str(&piece?);
+/// }
+/// assert_eq!(answer, "Good evening.");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "a turn does nothing until it is awaited or streamed"]
+pub struct AgentTurn<S = FreeText> {
+    shared: Arc<Shared>,
+    input: TurnInput,
+    /// The turn's own token; the session may cancel it, too.
+    token: CancellationToken,
+    answer: S,
+}
+
+impl AgentTurn {
+    pub(crate) fn new(shared: Arc<Shared>, input: TurnInput) -> Self {
+        Self {
+            shared,
+            input,
+            token: CancellationToken::new(),
+            answer: FreeText,
+        }
+    }
+
+    /// Asks for an answer that is a value of type `T`, described to the model by its JSON Schema. The agent's tools can be
+    /// used on the way.
+    ///
+    /// ```
+    /// use agcore_agent::agent;
+    /// use agcore_cycle::typed::schemars::{self, JsonSchema};
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// #[derive(serde::Deserialize, JsonSchema)]
+    /// struct City {
+    ///     name: String,
+    /// }
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let model = ScriptedProvider::new([ScriptStep::text(r#"{"name": "Paris"}"#)]);
+    /// let session = agent(model).session()?;
+    /// let city = session.turn("What is the capital of France?").typed::<City>().await?.into_value()?;
+    /// assert_eq!(city.name, "Paris");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// The turn fails with [`InvalidOutput`](crate::AgentErrorKind::InvalidOutput) if no answer fits the type after all
+    /// repairs.
+    pub fn typed<T: DeserializeOwned + JsonSchema + Send>(self) -> AgentTurn<Output<T>> {
+        self.typed_as(Output::new(TypedOptions::default()))
+    }
+
+    /// Asks for an answer like [`typed`](Self::typed), with a schema or options of your own.
+    pub fn typed_as<T: DeserializeOwned + Send>(self, output: Output<T>) -> AgentTurn<Output<T>> {
+        let Self {
+            shared, input, token, ..
+        } = self;
+        AgentTurn {
+            shared,
+            input,
+            token,
+            answer: output,
+        }
+    }
+}
+
+impl<S: AnswerKind> AgentTurn<S> {
+    /// Cancels the turn when `token` is cancelled.
+    pub fn with_token(mut self, token: &CancellationToken) -> Self {
+        self.token = token.child_token();
+        self
+    }
+
+    /// Runs the turn. Awaiting the turn itself does the same with a boxed future.
+    ///
+    /// Cancel safe: dropping the future cancels the turn; the session stays usable.
+    ///
+    /// # Errors
+    /// An error of the model, a tool, a hook, or a limit. [`Busy`](crate::AgentErrorKind::Busy) while another turn runs,
+    /// unless the [`BusyPolicy`](crate::BusyPolicy) says otherwise.
+    pub async fn run(self) -> Result<S::Outcome, AgentError> {
+        run(self, None).await
+    }
+
+    /// Runs the turn as a stream of its events.
+    pub fn stream(self) -> TurnStream<'static, Result<S::Outcome, AgentError>>
+    where
+        S: 'static,
+    {
+        TurnStream::new(|observer| async move { run(self, Some(observer)).await })
+    }
+
+    /// Runs the turn as a stream of the text that the model writes.
+    pub fn text_stream(self) -> TextStream<'static, S::Outcome, AgentError>
+    where
+        S: 'static,
+    {
+        TextStream::new(self.stream())
+    }
+}
+
+impl<S: AnswerKind + 'static> IntoFuture for AgentTurn<S> {
+    type Output = Result<S::Outcome, AgentError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<S> fmt::Debug for AgentTurn<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentTurn")
+            .field("session", &self.shared.id)
+            .field("input", &self.input)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> Result<S::Outcome, AgentError> {
+    let AgentTurn {
+        shared,
+        input,
+        token,
+        answer,
+    } = turn;
+    let mut permit = shared.conversation.acquire(token).await?;
+    let Conversation { cycle, agent } = &mut *permit.value;
+    shared.check_limits(&input, cycle)?;
+    if matches!(input, TurnInput::Begin(_)) {
+        *agent = shared.agent();
+        shared.tools.begin_turn();
+    }
+    shared.apply(&**agent, cycle);
+    let tools = shared.executor(agent, &permit.token)?;
+    let options = TurnOptions::cancelled_by(permit.token.clone())
+        .with_tools(tools)
+        .with_trace(Arc::clone(&shared.id));
+    let span = span::turn(&shared, &**agent);
+    let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
+    if let Some(observer) = observer {
+        turn = turn.observed(observer);
+    }
+    // Pinned here and borrowed: the future of a turn is large and would be moved into the span.
+    let outcome = pin!(turn.run());
+    let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
+    span::record(&span, outcome.as_ref().map(S::report));
+    outcome
+}
+
+/// Compacts the conversation, between turns or while one is suspended.
+pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
+    let mut permit = shared.conversation.acquire(token).await?;
+    let Conversation { cycle, agent } = &mut *permit.value;
+    let tools = shared.executor(agent, &permit.token)?;
+    shared.apply(&**agent, cycle);
+    let options = TurnOptions::cancelled_by(permit.token.clone())
+        .with_tools(tools)
+        .with_trace(Arc::clone(&shared.id));
+    Ok(cycle.compact(options).await?)
+}

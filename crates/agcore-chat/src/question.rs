@@ -1,0 +1,159 @@
+//! [`Question`]: a question that a tool call asks, and its [`Answer`].
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::small_text::Text;
+
+/// The id of a question, unique within a session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct QuestionId(pub Text);
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<T: Into<Text>> From<T> for QuestionId {
+    fn from(id: T) -> Self {
+        Self(id.into())
+    }
+}
+
+/// A question that a call needs answered before it can continue.
+///
+/// ```
+/// use agcore_chat::{Question, QuestionKind};
+/// use serde_json::json;
+///
+/// let question = Question::new("call_1", 0, QuestionKind::Input, "How many?").with_schema(json!({"type": "integer"}));
+/// assert_eq!(question.id, "call_1?0".into());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// The id, which the answer refers to.
+    pub id: QuestionId,
+    /// The id of the call that asks.
+    pub call_id: Text,
+    /// The kind of answer that is needed.
+    pub kind: QuestionKind,
+    /// The text of the question, for a person.
+    pub prompt: String,
+    /// The JSON Schema of the answer's value, if it must have a certain form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// The state that the asker needs to continue; opaque to everyone else.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub state: Value,
+}
+
+impl Question {
+    /// Creates a question of a call. Its id consists of the call's id and `number`, which must be different for each
+    /// question of that call.
+    pub fn new(call_id: impl Into<Text>, number: u32, kind: QuestionKind, prompt: impl Into<String>) -> Self {
+        let call_id = call_id.into();
+        Self {
+            id: QuestionId(format!("{call_id}?{number}").into()),
+            call_id,
+            kind,
+            prompt: prompt.into(),
+            schema: None,
+            state: Value::Null,
+        }
+    }
+
+    /// Sets the JSON Schema of the answer's value.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.schema = Some(schema);
+        self
+    }
+
+    /// Sets the state that the asker needs to continue.
+    #[must_use]
+    pub fn with_state(mut self, state: Value) -> Self {
+        self.state = state;
+        self
+    }
+}
+
+/// The kind of answer that a question needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QuestionKind {
+    /// May this call run?
+    Approval,
+    /// The tool needs input from a person or another agent.
+    Input,
+    /// It is unknown whether this call completed before the process died. Should it run again?
+    Uncertain,
+}
+
+/// The answer to a question.
+///
+/// ```
+/// use agcore_chat::Answer;
+/// use serde_json::json;
+///
+/// assert_eq!(serde_json::to_value(Answer::approve())?, json!({"approve": {"scope": "once"}}));
+/// assert_eq!(serde_json::to_value(Answer::deny("too risky"))?, json!({"deny": {"message": "too risky"}}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answer {
+    /// The call may run, optionally with other arguments, which are validated like those of the model.
+    Approve {
+        /// Arguments that replace those of the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<serde_json::Map<String, Value>>,
+        /// How long the approval is valid.
+        #[serde(default)]
+        scope: ApprovalScope,
+    },
+    /// The call may not run.
+    Deny {
+        /// The reason, which is sent to the model.
+        message: String,
+    },
+    /// The input that was asked for.
+    Value(Value),
+}
+
+impl Answer {
+    /// Creates an approval of a single call, with the arguments of the model.
+    pub fn approve() -> Self {
+        Self::Approve {
+            arguments: None,
+            scope: ApprovalScope::Once,
+        }
+    }
+
+    /// Creates a denial with a reason for the model.
+    pub fn deny(message: impl Into<String>) -> Self {
+        Self::Deny {
+            message: message.into(),
+        }
+    }
+}
+
+/// How long an approval is valid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApprovalScope {
+    /// For this call only.
+    #[default]
+    Once,
+    /// For the rest of the session.
+    Session,
+    /// Permanently.
+    Always,
+}

@@ -1,0 +1,148 @@
+//! Approval questions at the terminal, and how long the answers are valid.
+
+use std::fs;
+
+use crate::{
+    person::{Person, QUESTION},
+    support::{Agcore, Server},
+};
+
+const SAVED: &str = "returned: Saved to agcore-notes.md.";
+const GRANTS: &str = ".agcore-grants.json";
+
+#[test]
+fn always_is_remembered_across_chats() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &[]);
+    person.types("save it");
+    person.sees(QUESTION);
+    person.types("a");
+    person.sees(SAVED);
+    person.sees("save_note is always allowed from now on (.agcore-grants.json).");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    assert_eq!(agcore.files(), [GRANTS, "agcore-notes.md"]);
+    let granted: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(agcore.directory.path().join(GRANTS)).unwrap()).unwrap();
+    assert_eq!(
+        granted,
+        serde_json::json!({"version": 1, "grants": [{"tool": "save_note"}]})
+    );
+
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("save it again");
+    let shown = person.sees(SAVED);
+    assert!(!shown.contains("Allow save_note"), "{shown}");
+    person.next();
+    person.types("/tools");
+    person.sees("allowed: you answered \"always\" (.agcore-grants.json)");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+
+    // With another grants file, the question is asked again.
+    let mut person = Person::chatting(agcore, &["--grants", "other.json"]);
+    person.types("save it once more");
+    person.sees(QUESTION);
+    person.types("n");
+    person.next();
+    person.types("/exit");
+    person.leaves_with(0);
+}
+
+#[test]
+fn the_tool_list_of_a_chat_reflects_the_answers() {
+    let server = Server::playground();
+    let rules = "[permissions]\nask = ['read_notes']\ndeny = ['current_time']\n";
+    let mut person = Person::chatting(Agcore::talking_to(&server).with_file("agcore.toml", rules), &[]);
+    person.types("/tools");
+    person.sees("arithmetic: Computes with two numbers.\r\n  allowed: all permissions it needs are allowed");
+    person.sees("  denied: agcore.toml:3:9: deny current_time");
+    person.sees("  needs approval: agcore.toml:2:8: ask read_notes");
+    person.sees("  needs approval: default for write: ask save_note");
+    person.next();
+    person.types("save it");
+    person.sees(QUESTION);
+    person.types("s");
+    person.sees(SAVED);
+    person.next();
+    person.types("/tools");
+    person.sees("allowed: you allowed it for this session");
+    person.next();
+    person.types("/exit");
+    assert_eq!(person.leaves_with(0).files(), ["agcore-notes.md", "agcore.toml"]);
+}
+
+#[test]
+fn does_not_ask_about_calls_denied_by_a_rule() {
+    let server = Server::playground();
+    let rules = "[permissions]\ndeny = ['save_*']\n";
+    let mut person = Person::chatting(Agcore::talking_to(&server).with_file("agcore.toml", rules), &[]);
+    person.types("save it");
+    let shown = person.sees("permission denied: this call of save_note is not allowed");
+    assert!(!shown.contains("Allow save_note"), "{shown}");
+    person.next();
+    person.types("/exit");
+    assert_eq!(person.leaves_with(0).files(), ["agcore.toml"]);
+}
+
+#[test]
+fn reports_an_always_answer_that_cannot_be_saved() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &["--grants", "missing/grants.json"]);
+    person.types("save it");
+    person.sees(QUESTION);
+    person.types("a");
+    person.sees(SAVED);
+    person.sees("save_note is allowed for this session only: cannot write missing/grants.json: ");
+    person.next();
+    person.types("save it again");
+    let shown = person.sees(SAVED);
+    assert!(!shown.contains("Allow save_note"), "{shown}");
+    person.next();
+    person.types("/exit");
+    person.leaves_with(0);
+}
+
+#[test]
+fn tools_call_asks_at_the_terminal() {
+    let call = ["tools", "call", "save_note", r#"{"text": "milk"}"#];
+    let run = |agcore: Agcore, answers: &[&str]| {
+        let mut person = Person::running(agcore, &call);
+        person.sees("Allow save_note {\"text\":\"milk\"}?");
+        for answer in answers {
+            person.sees(QUESTION);
+            person.types(answer);
+        }
+        person
+    };
+    let mut person = run(Agcore::new(), &["perhaps", "n"]);
+    person.sees("error: save_note was denied: you said no");
+    let agcore = person.leaves_with(1);
+    assert!(agcore.files().is_empty());
+
+    let mut person = run(agcore, &[]);
+    person.sees(QUESTION);
+    person.presses('c');
+    person.sees("error: cancelled");
+    let agcore = person.leaves_with(130);
+    assert!(agcore.files().is_empty());
+
+    let mut person = run(agcore, &[]);
+    person.sees(QUESTION);
+    person.presses('d');
+    person.sees("error: save_note was denied: you said no");
+    let agcore = person.leaves_with(1);
+    assert!(agcore.files().is_empty());
+
+    let mut person = run(agcore, &["a"]);
+    person.sees("save_note is always allowed from now on (.agcore-grants.json).");
+    person.sees("Saved to agcore-notes.md.");
+    let agcore = person.leaves_with(0);
+
+    let mut person = Person::running(agcore, &call);
+    let shown = person.sees("Saved to agcore-notes.md.");
+    assert!(!shown.contains("Allow save_note"), "{shown}");
+    assert_eq!(person.leaves_with(0).files(), [GRANTS, "agcore-notes.md"]);
+}

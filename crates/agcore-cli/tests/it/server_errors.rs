@@ -1,0 +1,92 @@
+//! Servers that reject requests, are unreachable, or are not model servers: the message and the exit code.
+
+use std::net::TcpListener;
+
+use agcore_testkit::mock_server::{MockOptions, Playground, RecordedRequest, Reply};
+
+use crate::support::{Agcore, KEY, Server};
+
+#[test]
+fn wrong_key() {
+    let server = Server::start(MockOptions::new().with_key("another key"), Playground::new());
+    let agcore = Agcore::talking_to(&server);
+    let ran = agcore.run(["chat", "hi"]);
+    ran.assert_failed(
+        3,
+        &[
+            "(HTTP 401)",
+            "The server rejected the API key",
+            "check OPENAI_API_KEY or AGCORE_API_KEY",
+        ],
+    );
+    assert_eq!(ran.stdout, "");
+    assert_eq!(server.requests().len(), 1, "the request was retried");
+    assert!(agcore.files().is_empty());
+}
+
+#[test]
+fn missing_key() {
+    let server = Server::start(MockOptions::new().with_key(KEY), Playground::new());
+    let ran = Agcore::new().run(["chat", "--base-url", &server.base_url(), "hi"]);
+    ran.assert_failed(3, &["(HTTP 401)", "The server rejected the API key, or received none"]);
+}
+
+#[test]
+fn no_server_at_the_address() {
+    // The port was free a moment ago.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let agcore = Agcore::new()
+        .with("OPENAI_API_KEY", KEY)
+        .with("OPENAI_BASE_URL", &format!("http://{address}/v1"));
+    let ran = agcore.run(["chat", "hi"]);
+    ran.assert_failed(
+        4,
+        &[
+            &address.to_string(),
+            "Check the base URL (--base-url) and that the server is running.",
+            "↻ ",
+        ],
+    );
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn a_web_page_instead_of_a_model_server() {
+    let page = |_: &RecordedRequest| Reply::html(200, "<html><head><title>Welcome</title></head></html>");
+    let server = Server::start(MockOptions::new(), page);
+    let check = |url: &str, texts: &[&str]| {
+        let ran = Agcore::new()
+            .with("OPENAI_API_KEY", KEY)
+            .run(["chat", "--base-url", url, "hi"]);
+        ran.assert_failed(1, texts);
+        assert_eq!(ran.stdout, "");
+    };
+    check(&server.base_url(), &["Welcome", "/chat/completions is appended to it"]);
+    // A path that does not exist.
+    check(&server.root_url(), &["(HTTP 404)", "the base URL (--base-url)"]);
+}
+
+#[test]
+fn unknown_model() {
+    let server = Server::start(MockOptions::new().with_model("small"), Playground::new());
+    let ran = Agcore::talking_to(&server).run(["chat", "--model", "smal", "hi"]);
+    ran.assert_failed(1, &["`smal`", "(HTTP 404)", "Check the model name (--model"]);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn exhausted_quota() {
+    let server = Server::playground();
+    let ran = Agcore::talking_to(&server).run(["chat", "quota"]);
+    ran.assert_failed(1, &["(HTTP 429)", "retrying will not help"]);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn shows_the_part_of_an_answer_before_an_error() {
+    let server = Server::playground();
+    let ran = Agcore::talking_to(&server).run(["chat", "fail"]);
+    ran.assert_failed(1, &["The server had an error"]);
+    assert!(ran.stdout.starts_with("word1 word2"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with('\n'));
+}

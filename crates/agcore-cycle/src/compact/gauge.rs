@@ -1,0 +1,126 @@
+//! [`Gauge`]: how many tokens a request has, without counting again what was counted before.
+
+use std::sync::Arc;
+
+use agcore_chat::{Message, TokenEstimator, Tool};
+
+/// Estimates requests that mostly begin like the last one. What it counted it knows by its allocation.
+#[derive(Clone, Default)]
+pub(crate) struct Gauge {
+    messages: Vec<(Arc<Message>, u64)>,
+    tools: Option<(Arc<[Tool]>, u64)>,
+}
+
+impl Gauge {
+    /// Tokens of the messages, one part of the request behind the other.
+    pub(crate) fn messages(&mut self, parts: &[&[Arc<Message>]], estimator: &dyn TokenEstimator) -> u64 {
+        let (mut count, mut sum) = (0, 0_u64);
+        for message in parts.iter().copied().flatten() {
+            let tokens = match self.messages.get(count) {
+                Some((known, tokens)) if Arc::ptr_eq(known, message) => *tokens,
+                _ => {
+                    let tokens = estimator.message(message);
+                    let entry = (Arc::clone(message), tokens);
+                    match self.messages.get_mut(count) {
+                        Some(other) => *other = entry,
+                        None => self.messages.push(entry),
+                    }
+                    tokens
+                }
+            };
+            sum = sum.saturating_add(tokens);
+            count += 1;
+        }
+        self.messages.truncate(count);
+        sum
+    }
+
+    /// Tokens that the messages have at most, told by their sizes alone; all there can be where nobody knows.
+    pub(crate) fn max_tokens(parts: &[&[Arc<Message>]], estimator: &dyn TokenEstimator) -> u64 {
+        let sums = parts.iter().map(|messages| AtMost(estimator).messages(messages));
+        sums.fold(0, u64::saturating_add)
+    }
+
+    /// Tokens of the tools.
+    pub(crate) fn tools(&mut self, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
+        match &self.tools {
+            Some((known, tokens)) if Arc::ptr_eq(known, tools) => *tokens,
+            _ => {
+                let tokens = tools
+                    .iter()
+                    .map(|tool| estimator.tool(tool))
+                    .fold(0, u64::saturating_add);
+                self.tools = Some((Arc::clone(tools), tokens));
+                tokens
+            }
+        }
+    }
+}
+
+/// The most of every text in place of its tokens.
+struct AtMost<'a>(&'a dyn TokenEstimator);
+
+impl TokenEstimator for AtMost<'_> {
+    fn text(&self, text: &str) -> u64 {
+        self.0.text_upper_bound(text.len()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// One token a byte; counts how often it is asked.
+    #[derive(Default)]
+    struct Counting(AtomicU64);
+
+    impl TokenEstimator for Counting {
+        fn text(&self, text: &str) -> u64 {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            text.len() as u64
+        }
+    }
+
+    #[test]
+    fn the_most_is_told_without_reading_or_is_all_there_can_be() {
+        let messages = ["a", "four"].map(|text| Arc::new(Message::user(text)));
+        let most = |estimator: &dyn TokenEstimator| Gauge::max_tokens(&[&messages, &messages[..1]], estimator);
+        assert_eq!(most(&Counting::default()), u64::MAX);
+        let heuristic = agcore_chat::HeuristicEstimator::default();
+        assert!((heuristic.messages(&messages)..1000).contains(&most(&heuristic)));
+    }
+
+    #[test]
+    fn counts_each_message_once_and_what_changed_again() {
+        let estimator = Counting::default();
+        let mut gauge = Gauge::default();
+        let mut messages: Vec<_> = ["a", "bb", "ccc"].map(|text| Arc::new(Message::user(text))).into();
+        let check = |gauge: &mut Gauge, messages: &[Arc<Message>], asked| {
+            let before = estimator.0.load(Ordering::Relaxed);
+            let sum = gauge.messages(&[messages], &estimator);
+            assert_eq!(estimator.0.load(Ordering::Relaxed) - before, asked);
+            assert_eq!(sum, Counting::default().messages(messages));
+        };
+        check(&mut gauge, &messages, 3);
+        check(&mut gauge, &messages, 0);
+        messages.push(Arc::new(Message::user("dddd")));
+        check(&mut gauge, &messages, 1);
+        messages[0] = Arc::new(Message::user("another"));
+        check(&mut gauge, &messages, 1);
+        messages.truncate(2);
+        check(&mut gauge, &messages, 0);
+        let mut tools: Arc<[Tool]> = Arc::from([Tool::from(agcore_chat::ToolDefinition::new(
+            "look",
+            "Looks.",
+            serde_json::json!({}),
+        ))]);
+        let first = gauge.tools(&tools, &estimator);
+        let asked = estimator.0.load(Ordering::Relaxed);
+        assert_eq!(gauge.tools(&tools, &estimator), first);
+        assert_eq!(estimator.0.load(Ordering::Relaxed), asked);
+        tools = Arc::default();
+        assert_eq!(gauge.tools(&tools, &estimator), 0);
+    }
+}

@@ -1,0 +1,250 @@
+//! [`LlmCycle`]: the agent loop of one conversation.
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::{Answer, Clock, Message, QuestionId, UsageTracker, validate_messages};
+use agcore_llm::LlmProvider;
+
+use crate::{
+    budget::Spent,
+    compact::{CompactionReport, Gauge},
+    driver::{Driver, DriverContext},
+    error::CycleError,
+    hooks::Hooks,
+    machine::{Cause, Machine, MachineError, Outcome},
+    observer::Observer,
+    options::{CycleSettings, TurnInput, TurnOptions},
+    turn::CycleTurn,
+    typed::Form,
+};
+
+/// One conversation with a model: requests and tool rounds until an answer, a question, a failure or a limit.
+///
+/// The history is always valid: after success, errors, cancellation and limits alike. Dropping the future or stream of a
+/// turn cancels it; the next turn cleans up.
+///
+/// ```
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::LlmCycle;
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let provider = provider_fn(|call| async move {
+///     let count = call.request.messages.len();
+///     Ok(ChatResponse::from_text(format!("I have read {count} messages.")))
+/// });
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+/// cycle.turn("Hello").await?;
+/// let outcome = cycle.turn("And now?").await?;
+/// assert_eq!(outcome.text(), "I have read 3 messages.");
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct LlmCycle {
+    provider: Arc<dyn LlmProvider>,
+    clock: Arc<dyn Clock>,
+    hooks: Hooks,
+    settings: CycleSettings,
+    machine: Machine,
+    /// Whether the hooks saw the start of a turn but not yet its end.
+    turn_end_pending: bool,
+    /// The number of events of the newest turn that were sent.
+    seq: u64,
+    gauge: Gauge,
+}
+
+impl LlmCycle {
+    /// Creates a loop with an empty history and the default settings.
+    pub fn new(provider: impl LlmProvider + 'static, clock: impl Clock + 'static) -> Self {
+        Self::from_machine(provider, clock, Machine::new(CycleSettings::default().limits))
+    }
+
+    /// Creates a loop that continues from a saved state.
+    pub fn from_machine(provider: impl LlmProvider + 'static, clock: impl Clock + 'static, machine: Machine) -> Self {
+        let settings = CycleSettings::default().with_limits(machine.limits().clone());
+        Self {
+            provider: Arc::new(provider),
+            clock: Arc::new(clock),
+            hooks: Hooks::default(),
+            settings,
+            turn_end_pending: machine.is_open(),
+            seq: machine.told(),
+            gauge: Gauge::default(),
+            machine,
+        }
+    }
+
+    /// Sets the settings.
+    #[must_use]
+    pub fn with_settings(mut self, settings: CycleSettings) -> Self {
+        self.machine.set_limits(settings.limits.clone());
+        self.settings = settings;
+        self
+    }
+
+    /// Sets the hooks.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Hooks) -> Self {
+        self.hooks = hooks;
+        self
+    }
+
+    /// Sets the history to start from.
+    ///
+    /// # Errors
+    /// [`MachineError::InvalidMessages`] if the messages cannot be sent.
+    pub fn with_messages(mut self, messages: Vec<Arc<Message>>) -> Result<Self, MachineError> {
+        self.machine.set_history(messages)?;
+        Ok(self)
+    }
+
+    /// Starts a turn: await it for the outcome, or [stream](CycleTurn::stream) it.
+    ///
+    /// The input is a user message, or a whole list of messages that replaces the history. A turn that is still open is
+    /// stopped first.
+    pub fn turn(&mut self, input: impl Into<TurnInput>) -> CycleTurn<'_> {
+        CycleTurn::new(self, input.into())
+    }
+
+    /// Continues a suspended turn with answers to some or all of its questions, or a turn whose process died.
+    ///
+    /// An answer that was given before is ignored if it is the same. The turn fails with
+    /// [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open or an answer fits no question.
+    ///
+    /// ```
+    /// use agcore_cycle::{CycleErrorKind, LlmCycle};
+    /// # use agcore_chat::ChatResponse;
+    /// # use agcore_llm::{SystemClock, provider_fn};
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+    /// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+    ///
+    /// // There is nothing to continue yet.
+    /// let error = cycle.resume([]).await.unwrap_err();
+    /// assert_eq!(error.kind(), CycleErrorKind::InvalidInput);
+    /// # });
+    /// ```
+    pub fn resume(&mut self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> CycleTurn<'_> {
+        CycleTurn::new(self, TurnInput::Resume(answers.into_iter().collect()))
+    }
+
+    /// Replaces the provider for later turns.
+    pub fn set_provider(&mut self, provider: impl LlmProvider + 'static) {
+        self.provider = Arc::new(provider);
+    }
+
+    /// Returns the settings, to be changed for later turns.
+    pub fn settings_mut(&mut self) -> &mut CycleSettings {
+        &mut self.settings
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &CycleSettings {
+        &self.settings
+    }
+
+    /// Returns the conversation so far.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        self.machine.history()
+    }
+
+    /// Replaces the history. A turn that is still open is abandoned.
+    ///
+    /// # Errors
+    /// [`MachineError::InvalidMessages`] if the messages cannot be sent; the history stays as it was.
+    pub fn set_messages(&mut self, messages: Vec<Arc<Message>>) -> Result<(), MachineError> {
+        if !messages.is_empty() {
+            validate_messages(&messages).map_err(MachineError::InvalidMessages)?;
+        }
+        // The first stop may end only a compaction.
+        while self.machine.is_open() {
+            self.machine.absorb(Outcome::Stop(Cause::abandoned()))?;
+        }
+        self.machine.set_history(messages)
+    }
+
+    /// Appends to the history between turns.
+    ///
+    /// # Errors
+    /// [`MachineError`] while a turn is open or if the result cannot be sent; the history stays as it was.
+    pub fn extend_messages(&mut self, messages: impl IntoIterator<Item = Arc<Message>>) -> Result<(), MachineError> {
+        let history = self.machine.history().iter().cloned().chain(messages).collect();
+        self.machine.set_history(history)
+    }
+
+    /// Clears the history between turns.
+    ///
+    /// # Errors
+    /// [`MachineError::TurnOpen`] while a turn is open.
+    pub fn clear_messages(&mut self) -> Result<(), MachineError> {
+        self.machine.set_history(Vec::new())
+    }
+
+    /// Returns what all turns spent of their budgets. Nothing is counted without budgets or prices.
+    pub fn spent(&self) -> &Spent {
+        self.machine.spent()
+    }
+
+    /// Returns the tokens and calls of all turns.
+    pub fn usage(&self) -> &UsageTracker {
+        self.machine.usage()
+    }
+
+    /// Resets the counters to zero.
+    pub fn reset_usage(&mut self) {
+        self.machine.reset_usage();
+    }
+
+    /// Returns the state, to be saved.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Compacts the conversation as much as possible now: a model summarizes its older part; where it cannot, old tool
+    /// results are removed. The tools among the options count for the estimate, and their token cancels. Does nothing if
+    /// there is nothing to compact.
+    ///
+    /// Cancel safe: dropping the future leaves the conversation as it is.
+    ///
+    /// # Errors
+    /// If it was cancelled, or if an open turn waits for a compaction of its own. A summary that fails is not an error; the
+    /// report shows it.
+    pub async fn compact(&mut self, options: TurnOptions) -> Result<CompactionReport, CycleError> {
+        self.driver(options, None, None).compact().await
+    }
+
+    pub(crate) fn provider(&self) -> &dyn LlmProvider {
+        &*self.provider
+    }
+
+    pub(crate) fn driver<'a>(
+        &'a mut self,
+        options: TurnOptions,
+        observer: Option<&'a Observer>,
+        form: Option<Form>,
+    ) -> Driver<'a> {
+        self.machine.set_limits(self.settings.limits.clone());
+        let context = DriverContext {
+            provider: &*self.provider,
+            clock: &*self.clock,
+            hooks: &self.hooks,
+            settings: &self.settings,
+            machine: &mut self.machine,
+            turn_end_pending: &mut self.turn_end_pending,
+            seq: &mut self.seq,
+            gauge: &mut self.gauge,
+        };
+        Driver::new(context, options, observer, form)
+    }
+}
+
+impl fmt::Debug for LlmCycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LlmCycle")
+            .field("provider", &self.provider)
+            .field("settings", &self.settings)
+            .field("messages", &self.machine.history().len())
+            .finish_non_exhaustive()
+    }
+}

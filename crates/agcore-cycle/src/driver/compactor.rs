@@ -1,0 +1,223 @@
+//! [`Compactor`]: measures requests, and plans how a conversation is compacted.
+
+use std::sync::Arc;
+
+use agcore_chat::{
+    AssistantMessage, ChatRequest, ContextEvent, Message, TokenEstimator, Tool, WindowSettings, summarized,
+};
+use agcore_llm::ProviderInfo;
+
+use crate::{
+    compact::{CompactionReport, CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task},
+    machine::{Compact, CompactReason, Outcome, View},
+};
+
+/// Decides when a conversation is compacted, and how.
+pub(super) struct Compactor<'a> {
+    settings: &'a CompactionSettings,
+    estimator: &'a dyn TokenEstimator,
+    gauge: &'a mut Gauge,
+    /// Whether a compaction was tried for the next request.
+    tried: bool,
+    /// The tokens of the request that the model rejected as too long.
+    overflow: Option<u64>,
+    /// What the compactions of this run did.
+    report: CompactionReport,
+}
+
+/// The parts of the next request, as far as they have tokens.
+pub(super) struct RequestParts<'r> {
+    /// The instructions that precede the conversation.
+    pub(super) prelude: &'r [Arc<Message>],
+    pub(super) view: View<'r>,
+    pub(super) tools: Option<Arc<[Tool]>>,
+    /// The text that asking for typed output adds.
+    pub(super) output: &'r str,
+}
+
+impl RequestParts<'_> {
+    fn messages(&self) -> [&[Arc<Message>]; 3] {
+        [self.prelude, self.view.older, self.view.added]
+    }
+}
+
+impl<'a> Compactor<'a> {
+    pub(super) fn new(
+        settings: &'a CompactionSettings,
+        estimator: &'a dyn TokenEstimator,
+        gauge: &'a mut Gauge,
+    ) -> Self {
+        Self {
+            settings,
+            estimator,
+            gauge,
+            tried: false,
+            overflow: None,
+            report: CompactionReport::default(),
+        }
+    }
+
+    /// Returns whether the next request may have to be compacted. Each request is compacted at most once: what did not help
+    /// will not help again.
+    pub(super) fn is_armed(&self) -> bool {
+        self.settings.enabled && !self.tried
+    }
+
+    /// Allows a compaction of the next request.
+    pub(super) fn rearm(&mut self) {
+        self.tried = false;
+    }
+
+    /// Records that the model accepted a request.
+    pub(super) fn accepted(&mut self) {
+        self.overflow = None;
+    }
+
+    /// Records an event of a compaction for the report.
+    pub(super) fn record(&mut self, event: &ContextEvent) {
+        self.report.record(event);
+    }
+
+    /// Starts the report of a compaction that was asked for.
+    pub(super) fn start_report(&mut self, tokens: u64) {
+        self.report = CompactionReport::unchanged(tokens);
+    }
+
+    /// Takes the report of the compactions of this run.
+    pub(super) fn take_report(&mut self) -> CompactionReport {
+        std::mem::take(&mut self.report)
+    }
+
+    /// Returns the compaction to apply if the next request reaches the threshold.
+    pub(super) fn at_threshold(&mut self, parts: &RequestParts<'_>, provider: &ProviderInfo) -> Option<Outcome> {
+        let window = self.window(provider);
+        // Usually the sizes alone show that there is enough room.
+        if !window.is_reached(self.max_tokens(parts)) {
+            return None;
+        }
+        let tokens = self.request_tokens(parts);
+        if !window.is_reached(tokens) {
+            return None;
+        }
+        let plan = self.plan(parts, Pressure::Threshold, tokens, &window);
+        if plan.is_empty() {
+            return None;
+        }
+        self.tried = true;
+        Some(outcome(CompactReason::Threshold, tokens, plan))
+    }
+
+    /// Returns the compaction to apply after the model rejected the request as too long. It may be empty.
+    pub(super) fn after_overflow(&mut self, parts: &RequestParts<'_>, provider: &ProviderInfo) -> Outcome {
+        let tokens = self.request_tokens(parts);
+        let plan = if self.settings.enabled {
+            self.plan(parts, Pressure::Overflow, tokens, &self.window(provider))
+        } else {
+            Plan::nothing(tokens)
+        };
+        self.tried = true;
+        self.overflow = Some(tokens);
+        outcome(CompactReason::Overflow, tokens, plan)
+    }
+
+    /// Returns the strongest compaction that is possible, if any.
+    pub(super) fn on_request(&self, parts: &RequestParts<'_>, tokens: u64, provider: &ProviderInfo) -> Option<Outcome> {
+        let plan = self.plan(parts, Pressure::Asked, tokens, &self.window(provider));
+        (!plan.is_empty()).then(|| outcome(CompactReason::Asked, tokens, plan))
+    }
+
+    /// Builds the request for a summary of these messages. `main` is the provider of the conversation, `summarizer` the one
+    /// that is asked, and `request` the model and parameters of the conversation's requests.
+    pub(super) fn summary_request(
+        &self,
+        older: &[Arc<Message>],
+        main: &ProviderInfo,
+        summarizer: &ProviderInfo,
+        request: &ChatRequest,
+    ) -> ChatRequest {
+        let is_main = self.settings.provider.is_none();
+        let window = if is_main {
+            self.window(main)
+        } else {
+            WindowSettings::new().for_model(summarizer.capabilities.context_window)
+        };
+        // The model has just said that its window is smaller, so do not trust the configured size.
+        let limit = self.overflow.filter(|_| is_main).map(|tokens| tokens / 2);
+        let mut summary = SummaryRequest {
+            settings: self.settings,
+            window: &window,
+            limit,
+            estimator: self.estimator,
+        }
+        .build(older);
+        if is_main {
+            summary.model.clone_from(&request.model);
+            summary.extra_headers.clone_from(&request.extra_headers);
+        }
+        summary
+    }
+
+    /// Returns the tokens of the next request with this summary in place of the first `cut` messages.
+    pub(super) fn tokens_with_summary(
+        &mut self,
+        parts: &RequestParts<'_>,
+        cut: usize,
+        summary: &AssistantMessage,
+    ) -> u64 {
+        let messages = summarized(&parts.view.messages(), cut, summary.text().trim());
+        let messages = self.estimator.messages(&messages);
+        let prelude = self.estimator.messages(parts.prelude);
+        messages
+            .saturating_add(prelude)
+            .saturating_add(self.tool_tokens(parts))
+            .saturating_add(self.estimator.text(parts.output))
+    }
+
+    /// Returns the estimated tokens of the next request.
+    pub(super) fn request_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
+        let tools = self.tool_tokens(parts);
+        let messages = self.gauge.messages(&parts.messages(), self.estimator);
+        messages
+            .saturating_add(tools)
+            .saturating_add(self.estimator.text(parts.output))
+    }
+
+    /// Returns an upper bound of the tokens of the next request, without counting them.
+    fn max_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
+        let tools = self.tool_tokens(parts);
+        Gauge::max_tokens(&parts.messages(), self.estimator).saturating_add(tools)
+    }
+
+    fn tool_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
+        match &parts.tools {
+            Some(tools) => self.gauge.tools(tools, self.estimator),
+            None => 0,
+        }
+    }
+
+    fn plan(&self, parts: &RequestParts<'_>, pressure: Pressure, tokens: u64, window: &WindowSettings) -> Plan {
+        Task {
+            older: parts.view.older,
+            added: parts.view.added.len(),
+            tokens,
+            window,
+            pressure,
+            summaries: self.settings.summaries,
+            estimator: self.estimator,
+        }
+        .plan()
+    }
+
+    /// Returns the model's context window, or the default if it is unknown.
+    fn window(&self, provider: &ProviderInfo) -> WindowSettings {
+        let known = provider.capabilities.context_window;
+        self.settings.window.clone().for_model(known)
+    }
+}
+
+fn outcome(reason: CompactReason, tokens: u64, plan: Plan) -> Outcome {
+    let compact = Compact::new(reason, tokens)
+        .with_results(plan.results, plan.tokens_pruned)
+        .with_cut(plan.cut);
+    Outcome::Compact(compact)
+}

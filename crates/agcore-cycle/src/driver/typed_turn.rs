@@ -1,0 +1,117 @@
+//! [`TypedTurn`]: how a request asks for typed output, and whether an answer fits.
+
+use agcore_chat::{ChatRequest, TextEvent};
+use agcore_llm::{Capabilities, LlmError};
+use serde_json::Value;
+
+use crate::{
+    machine::{Draft, Expectation, Verdict},
+    typed::{Ask, Form, OutputError, OutputMode, Progress},
+};
+
+/// The typed output that a turn asks for.
+pub(super) struct TypedTurn {
+    form: Form,
+    /// The accepted value.
+    value: Option<Value>,
+}
+
+/// A value that the model is still writing, for observers.
+pub(super) struct PartialValue {
+    progress: Progress,
+    /// The name of the answering tool, if the value is its arguments.
+    tool: Option<String>,
+    /// The index of its first call.
+    call: Option<usize>,
+}
+
+impl TypedTurn {
+    pub(super) fn new(form: Form) -> Self {
+        Self { form, value: None }
+    }
+
+    /// Takes the accepted value.
+    pub(super) fn take_value(&mut self) -> Option<Value> {
+        self.value.take()
+    }
+
+    /// Adds what asks for the output to an otherwise complete request.
+    pub(super) fn ask(&self, expectation: &Expectation, capabilities: &Capabilities, request: &mut ChatRequest) {
+        let ask = Ask {
+            mode: expectation.mode,
+            tool: &expectation.tool,
+            capabilities,
+        };
+        self.form.ask(ask, request);
+    }
+
+    /// Returns the longest text that asking for the output adds to a request.
+    pub(super) fn request_text(&self) -> &str {
+        self.form.instruction()
+    }
+
+    /// Returns another mode if the provider refused the current one and the caller did not insist on it.
+    pub(super) fn fallback_mode(
+        &self,
+        expectation: &Expectation,
+        capabilities: &Capabilities,
+        error: &LlmError,
+    ) -> Option<OutputMode> {
+        if self.form.mode.is_some() || !Form::is_refused_by(error) {
+            return None;
+        }
+        expectation.mode.next(capabilities)
+    }
+
+    /// Checks an answer and keeps its value if it fits.
+    pub(super) fn check(&mut self, draft: &Draft<'_>) -> (Verdict, Option<OutputError>) {
+        match self.form.judge(draft.reply, draft.call, draft.is_cut) {
+            Ok(value) => {
+                self.value = Some(value);
+                (Verdict::Accepted, None)
+            }
+            Err(faults) => {
+                let text = match draft.call {
+                    Some(call) => call.raw_input().to_owned(),
+                    None => draft.reply.text().into_owned(),
+                };
+                (
+                    Verdict::Rejected(faults.clone()),
+                    Some(OutputError::new(faults, text)),
+                )
+            }
+        }
+    }
+
+    /// Returns the complete members of a partial value, without the object that wraps it.
+    pub(super) fn partial(&self, part: Value) -> Option<Value> {
+        self.form.unwrapped_part(part)
+    }
+}
+
+impl PartialValue {
+    pub(super) fn new(expectation: &Expectation) -> Self {
+        Self {
+            progress: Progress::default(),
+            tool: expectation.answering_tool().map(str::to_owned),
+            call: None,
+        }
+    }
+
+    /// Adds a text event. `call` is the index of the call that it belongs to. Returns the value if it grew.
+    pub(super) fn push(&mut self, event: &TextEvent, call: Option<usize>) -> Option<Value> {
+        match (event, &self.tool) {
+            (TextEvent::Text(text), None) => self.progress.push(text),
+            (TextEvent::ToolArguments { name, arguments, .. }, Some(tool)) if **name == **tool => {
+                let is_first = call.is_some() && *self.call.get_or_insert(call?) == call?;
+                if is_first { self.progress.push(arguments) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value if it has changed since it was last returned.
+    pub(super) fn rest(&mut self) -> Option<Value> {
+        self.progress.change()
+    }
+}

@@ -1,0 +1,55 @@
+//! The agent loop: one conversation with a model, from a user's input through rounds of tool calls to the answer.
+//!
+//! ```
+//! use agcore_chat::ChatResponse;
+//! use agcore_cycle::LlmCycle;
+//! use agcore_llm::{provider_fn, SystemClock};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! let provider = provider_fn(|call| async move {
+//!     Ok(ChatResponse::from_text(format!("{} messages", call.request.messages.len())))
+//! });
+//! let mut cycle = LlmCycle::new(provider, SystemClock::new());
+//! assert_eq!(cycle.turn("Hello").await?.text(), "1 messages");
+//! assert_eq!(cycle.turn("Again").await?.text(), "3 messages");
+//! # Ok::<(), agcore_cycle::CycleError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # Features
+//!
+//! <!-- features -->
+//! <!-- /features -->
+
+pub mod budget;
+pub mod hooks;
+pub mod compact;
+pub mod typed;
+pub mod machine;
+mod error;
+mod options;
+mod outcome;
+mod typed_outcome;
+mod observer;
+mod turn_stream;
+mod driver;
+mod cycle;
+mod turn;
+
+#[doc(inline)]
+pub use {
+    budget::{Budget, BudgetPool, Budgets, Spent},
+    compact::{CompactionReport, CompactionSettings},
+    cycle::LlmCycle,
+    error::{CycleError, CycleErrorKind},
+    hooks::{
+        Hook, HookContext, Hooks, PlanStepEnd, RequestPurpose, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict,
+    },
+    observer::Observer,
+    options::{CycleSettings, TurnInput, TurnOptions},
+    outcome::{TurnOutcome, TurnReport},
+    turn::{AnswerKind, CycleTurn, FreeText},
+    turn_stream::{TextStream, TurnStream},
+    typed::{Output, OutputError, OutputMode, TypedOptions},
+    typed_outcome::{Typed, TypedOutcome},
+};

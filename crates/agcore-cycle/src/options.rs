@@ -1,0 +1,240 @@
+//! [`CycleSettings`] of a conversation, [`TurnOptions`] and [`TurnInput`] of a turn.
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::{
+    Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor, UserMessage,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    budget::Budgets,
+    compact::CompactionSettings,
+    machine::{Begin, Limits},
+};
+
+/// Settings for all turns of a conversation.
+///
+/// ```
+/// use agcore_cycle::{Budget, Budgets, CycleSettings, machine::Limits};
+///
+/// let settings = CycleSettings::new()
+///     .with_agent("librarian")
+///     .with_limits(Limits::new().with_max_tool_turns(5))
+///     .with_budgets(Budgets::new().with_turn(Budget::new().with_tokens(50_000)));
+/// assert_eq!(settings.limits.max_tool_turns, 5);
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct CycleSettings {
+    /// The agent's name in events and spans.
+    pub agent: Arc<str>,
+    /// Instructions that precede the conversation in every request. They are not part of the history.
+    pub prelude: Vec<Arc<Message>>,
+    /// Model and parameters of every request; its messages, tools and `stream` are ignored.
+    pub request: ChatRequest,
+    /// Limits of every turn.
+    pub limits: Limits,
+    /// When and how the conversation is compacted.
+    pub compaction: CompactionSettings,
+    /// Budgets of turns and of the conversation.
+    pub budgets: Budgets,
+    /// The token estimator, used for compaction and budgets.
+    pub estimator: Arc<dyn TokenEstimator>,
+}
+
+impl Default for CycleSettings {
+    fn default() -> Self {
+        Self {
+            agent: "assistant".into(),
+            prelude: Vec::new(),
+            request: ChatRequest::default(),
+            limits: Limits::default(),
+            compaction: CompactionSettings::default(),
+            budgets: Budgets::default(),
+            estimator: Arc::new(HeuristicEstimator::default()),
+        }
+    }
+}
+
+impl CycleSettings {
+    /// Creates the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the agent's name.
+    pub fn with_agent(mut self, agent: impl Into<Arc<str>>) -> Self {
+        self.agent = agent.into();
+        self
+    }
+
+    /// Sets the instructions that precede the conversation.
+    pub fn with_prelude<M: Into<Arc<Message>>>(mut self, messages: impl IntoIterator<Item = M>) -> Self {
+        self.prelude = messages.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets model and parameters.
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.request = request;
+        self
+    }
+
+    /// Sets the limits.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets when and how the conversation is compacted.
+    pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Sets the budgets.
+    pub fn with_budgets(mut self, budgets: Budgets) -> Self {
+        self.budgets = budgets;
+        self
+    }
+
+    /// Sets the token estimator.
+    pub fn with_estimator(mut self, estimator: Arc<dyn TokenEstimator>) -> Self {
+        self.estimator = estimator;
+        self
+    }
+}
+
+impl fmt::Debug for CycleSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CycleSettings")
+            .field("agent", &self.agent)
+            .field("prelude", &self.prelude)
+            .field("request", &self.request)
+            .field("limits", &self.limits)
+            .field("compaction", &self.compaction)
+            .field("budgets", &self.budgets)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Options of one turn.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct TurnOptions {
+    /// The tools that the model may use.
+    pub tools: Option<Arc<dyn ToolExecutor>>,
+    /// Cancels the turn.
+    pub token: CancellationToken,
+    /// Whether the model's replies are streamed.
+    pub stream: bool,
+    /// The id under which the turn appears in logs and spans.
+    pub trace: Option<Arc<str>>,
+}
+
+impl TurnOptions {
+    /// Creates options without tools, for whole replies.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates options like [`new`](Self::new) with a token that cancels the turn.
+    pub fn cancelled_by(token: CancellationToken) -> Self {
+        Self {
+            tools: None,
+            token,
+            stream: false,
+            trace: None,
+        }
+    }
+
+    /// Sets the tools.
+    pub fn with_tools(mut self, tools: Arc<dyn ToolExecutor>) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// Sets the token that cancels the turn.
+    pub fn with_token(mut self, token: CancellationToken) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// Sets whether the model's replies are streamed.
+    pub fn with_stream(mut self, stream: bool) -> Self {
+        self.stream = stream;
+        self
+    }
+
+    /// Sets the id for logs and spans.
+    pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
+        self.trace = Some(trace.into());
+        self
+    }
+}
+
+impl fmt::Debug for TurnOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnOptions")
+            .field("tools", &self.tools.is_some())
+            .field("stream", &self.stream)
+            .field("trace", &self.trace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a turn starts from: a user message, whole messages in place of the history, or answers to open questions.
+///
+/// Created by conversion: text and messages become a new turn that appends them, a list of messages becomes a turn that
+/// sends exactly these, which together with the reply become the history.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum TurnInput {
+    /// A new turn. A turn that is still open is stopped first.
+    Begin(Begin),
+    /// The rest of a suspended turn, with answers to some or all of its questions.
+    Resume(Vec<(QuestionId, Answer)>),
+}
+
+impl From<Begin> for TurnInput {
+    fn from(begin: Begin) -> Self {
+        Self::Begin(begin)
+    }
+}
+
+impl From<Message> for TurnInput {
+    fn from(message: Message) -> Self {
+        Self::Begin(Begin::new([message]))
+    }
+}
+
+impl From<UserMessage> for TurnInput {
+    fn from(message: UserMessage) -> Self {
+        Message::from(message).into()
+    }
+}
+
+impl From<&str> for TurnInput {
+    fn from(text: &str) -> Self {
+        Message::from(text).into()
+    }
+}
+
+impl From<String> for TurnInput {
+    fn from(text: String) -> Self {
+        Message::from(text).into()
+    }
+}
+
+impl From<Vec<Message>> for TurnInput {
+    fn from(messages: Vec<Message>) -> Self {
+        messages.into_iter().map(Arc::new).collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<Arc<Message>>> for TurnInput {
+    fn from(messages: Vec<Arc<Message>>) -> Self {
+        Self::Begin(Begin::replacing(messages))
+    }
+}

@@ -1,0 +1,68 @@
+//! [`TurnOutcome`]: how a turn ended that did not fail.
+
+use std::borrow::Cow;
+
+use agcore_chat::{ChatResponse, Question, Text, UsageTracker};
+use serde_json::Value;
+
+/// How a turn ended that did not fail.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum TurnOutcome {
+    /// The model answered.
+    Finished(Box<TurnReport>),
+    /// The turn waits for answers to these questions. Its state can be saved, and resumed here or elsewhere.
+    Suspended(Vec<Question>),
+    /// A tool handed the conversation over.
+    Diverted {
+        /// The id of the call that did so.
+        call: Text,
+        /// Data for the layer above.
+        data: Value,
+    },
+}
+
+/// The result of a finished turn.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TurnReport {
+    /// The last reply, with everything the server sent.
+    pub response: ChatResponse,
+    /// Tokens and calls of the whole turn.
+    pub usage: UsageTracker,
+    /// The number of tool rounds.
+    pub rounds: u32,
+}
+
+impl TurnReport {
+    pub(crate) fn new(response: ChatResponse, usage: UsageTracker, rounds: u32) -> Self {
+        Self {
+            response,
+            usage,
+            rounds,
+        }
+    }
+}
+
+impl TurnOutcome {
+    /// Returns the text of the answer; empty if the turn is not finished.
+    pub fn text(&self) -> Cow<'_, str> {
+        self.report().map(|report| report.response.text()).unwrap_or_default()
+    }
+
+    /// Returns the report of a finished turn.
+    pub fn report(&self) -> Option<&TurnReport> {
+        match self {
+            Self::Finished(report) => Some(report),
+            Self::Suspended(_) | Self::Diverted { .. } => None,
+        }
+    }
+
+    /// Returns the open questions of a suspended turn.
+    pub fn questions(&self) -> &[Question] {
+        match self {
+            Self::Suspended(questions) => questions,
+            Self::Finished(_) | Self::Diverted { .. } => &[],
+        }
+    }
+}

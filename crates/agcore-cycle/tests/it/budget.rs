@@ -1,0 +1,400 @@
+//! Budgets: reserved before a call, settled after it, whatever becomes of it; concurrent turns never spend too much.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use agcore_chat::{
+    Answer, AssistantMessage, ChatRequest, ChatResponse, EventKind, FinishReason, HeuristicEstimator, Message, Money,
+    PriceFn, Question, QuestionKind, TokenEstimator, ToolOutcome, TurnEvent, Usage, validate_messages,
+};
+use agcore_cycle::{CycleError, CycleErrorKind, 
+    Budget, BudgetPool, Budgets, LlmCycle, Spent, TurnOptions, TurnOutcome,
+    machine::{Limits, RoundLimit},
+};
+use agcore_llm::{
+    LlmError, LlmErrorKind, ProviderInfo,
+    layer::retry::{MidStream, Retry, RetryPolicy},
+    provider_fn,
+};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use futures_util::FutureExt;
+
+use crate::support::{FnExecutor, NeverExecutor, call, cycle};
+
+pub(crate) fn usd(micros: i64) -> Money {
+    Money::from_micros(micros, "USD")
+}
+
+/// Two millionths a prompt token, ten a generated one.
+pub(crate) fn prices() -> PriceFn {
+    Arc::new(|_, usage| {
+        let tokens = |tokens: Option<u64>| i64::try_from(tokens.unwrap_or(0)).unwrap();
+        Some(usd(
+            2 * tokens(usage.prompt_tokens) + 10 * tokens(usage.completion_tokens)
+        ))
+    })
+}
+
+fn budgeted(provider: &ScriptedProvider, budgets: Budgets) -> LlmCycle {
+    let mut cycle = cycle(provider);
+    cycle.settings_mut().budgets = budgets;
+    cycle.settings_mut().request = ChatRequest::default().with_max_tokens(50);
+    cycle
+}
+
+/// Runs a turn; gives back how it ended, and the budgets that were told to be reached.
+async fn turn(cycle: &mut LlmCycle, tools: Option<Arc<FnExecutor>>) -> (Result<TurnOutcome, CycleError>, Vec<String>) {
+    let mut options = TurnOptions::new();
+    if let Some(tools) = tools {
+        options = options.with_tools(tools);
+    }
+    let begin = agcore_cycle::machine::Begin::new([Message::user("Go")]);
+    let mut stream = cycle.turn(begin).with_options(options).stream();
+    let mut reached = Vec::new();
+    while let Some(event) = stream.next().await {
+        if let EventKind::Turn(TurnEvent::BudgetReached { limit }) = event.kind {
+            reached.push(limit.to_string());
+        }
+    }
+    (stream.finish().await, reached)
+}
+
+fn refused(outcome: Result<TurnOutcome, CycleError>, words: &str) {
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), CycleErrorKind::LimitReached);
+    assert!(error.message().contains(words), "{}", error.message());
+}
+
+#[tokio::test]
+async fn the_worst_case_is_the_estimate_and_15_percent_and_the_longest_reply() {
+    let estimate = HeuristicEstimator::default().messages(&[Arc::new(Message::user("Go"))]);
+    let input = estimate + (estimate * 15).div_ceil(100);
+    let check = |limit: Option<u64>, of_model: Option<u64>, output: u64| async move {
+        for (budget, fits) in [(input + output, true), (input + output - 1, false)] {
+            let mut info = ProviderInfo::new("p", "m");
+            info.capabilities.max_output_tokens = of_model;
+            let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]).with_info(info);
+            let budgets = Budgets::new().with_turn(Budget::new().with_tokens(budget));
+            let mut cycle = budgeted(&provider, budgets);
+            cycle.settings_mut().request = ChatRequest::default();
+            cycle.settings_mut().request.max_completion_tokens = limit;
+            let (outcome, reached) = turn(&mut cycle, None).await;
+            assert_eq!(outcome.is_ok(), fits, "{limit:?} {of_model:?}");
+            assert_eq!(reached, if fits { vec![] } else { vec!["turn.tokens"] });
+            assert_eq!(provider.unused(), usize::from(!fits), "a refused call is not made");
+        }
+    };
+    check(Some(100), Some(300), 100).await;
+    check(None, Some(300), 300).await;
+    check(None, None, 20_000).await;
+}
+
+#[tokio::test]
+async fn a_price_that_cannot_be_gone_by_refuses_the_call() {
+    let price = |money: Option<Money>| -> PriceFn { Arc::new(move |_, _| money.clone()) };
+    let check = |price: Option<PriceFn>, words: &'static str| async move {
+        for shared in [false, true] {
+            let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
+            let budget = Budget::new().with_money(usd(1_000_000));
+            let mut budgets = if shared {
+                Budgets::new().with_pool(BudgetPool::new(budget))
+            } else {
+                Budgets::new().with_cycle(budget)
+            };
+            budgets.price.clone_from(&price);
+            let mut cycle = budgeted(&provider, budgets);
+            let (outcome, reached) = turn(&mut cycle, None).await;
+            refused(outcome, words);
+            assert!(reached.is_empty(), "no budget is spent");
+            assert_eq!(provider.unused(), 1);
+            assert!(cycle.messages().is_empty() && cycle.spent().is_nothing());
+        }
+    };
+    check(None, "no prices").await;
+    check(Some(price(None)), "`script-1` is not known").await;
+    check(Some(price(Some(usd(-1)))), "below zero (-0.000001 USD)").await;
+    check(
+        Some(price(Some(Money::from_micros(1, "EUR")))),
+        "is in EUR, the budget in USD",
+    )
+    .await;
+
+    // What costs nothing is fine, also with nothing to spend; without a money budget no price is needed.
+    for (budget, price) in [
+        (Budget::new().with_money(usd(0)), Some(price(Some(usd(0))))),
+        (Budget::new().with_tokens(10_000), Some(price(None))),
+        (Budget::new().with_tokens(10_000), Some(price(Some(usd(-1))))),
+        (Budget::new().with_tokens(10_000), None),
+    ] {
+        let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
+        let mut budgets = Budgets::new().with_cycle(budget);
+        budgets.price = price;
+        let mut cycle = budgeted(&provider, budgets);
+        turn(&mut cycle, None).await.0.unwrap();
+        assert_eq!((cycle.spent().tokens, cycle.spent().micros("USD")), (15, 0));
+    }
+}
+
+#[tokio::test]
+async fn what_a_call_came_to_is_settled_whatever_becomes_of_it() {
+    let half = || ScriptStep::text("half").then_error(LlmError::new(LlmErrorKind::Server, "no"));
+    let unknown = |step: &str| {
+        let text = step.to_owned();
+        ScriptStep::from_fn(move |_| {
+            let mut response = ChatResponse::from_text(text);
+            response.usage = None;
+            response
+        })
+    };
+    let check = |step: ScriptStep, tokens: std::ops::Range<u64>, calls: u64| async move {
+        let pool = BudgetPool::new(Budget::new().with_tokens(1_000));
+        let provider = ScriptedProvider::new([step]);
+        let mut cycle = budgeted(&provider, Budgets::new().with_pool(pool.clone()));
+        let _ = turn(&mut cycle, None).await;
+        let spent = pool.spent();
+        assert!(tokens.contains(&spent.tokens), "{spent:?}");
+        assert_eq!((spent.model_calls, pool.reserved().is_nothing()), (calls, true));
+        assert_eq!(cycle.spent(), &spent);
+        spent.estimated
+    };
+    assert!(!check(ScriptStep::text("Hi."), 15..16, 1).await);
+    let failed = ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
+    assert!(!check(failed, 0..1, 0).await, "nothing came, nothing is spent");
+    assert!(
+        check(half(), 5..40, 1).await,
+        "a part whose usage nobody told is estimated"
+    );
+    assert!(check(unknown("A few words here."), 8..40, 1).await);
+}
+
+#[tokio::test]
+async fn a_dropped_or_cancelled_call_gives_its_reservation_back() {
+    let pool = BudgetPool::new(Budget::new().with_tokens(1_000));
+    let provider = ScriptedProvider::new([ScriptStep::hang(), ScriptStep::hang()]);
+    let mut cycle = budgeted(&provider, Budgets::new().with_pool(pool.clone()));
+    let mut waiting = Box::pin(cycle.turn("Go").run());
+    assert!(waiting.as_mut().now_or_never().is_none());
+    assert!(pool.reserved().tokens > 50, "while the call is under way");
+    drop(waiting);
+    assert!(pool.reserved().is_nothing() && pool.spent().is_nothing());
+
+    let token = tokio_util::sync::CancellationToken::new();
+    let options = TurnOptions::new().with_token(token.clone());
+    let begin = agcore_cycle::machine::Begin::new([Message::user("Go")]);
+    let mut waiting = Box::pin(cycle.turn(begin).with_options(options).run());
+    assert!(waiting.as_mut().now_or_never().is_none());
+    token.cancel();
+    waiting.await.unwrap_err();
+    assert!(pool.reserved().is_nothing() && pool.spent().tokens == 0);
+}
+
+#[tokio::test]
+async fn a_lost_attempt_is_paid_for_and_the_next_reserved_again() {
+    let lost = || ScriptStep::text("half").then_error(LlmError::new(LlmErrorKind::Server, "no"));
+    let policy = RetryPolicy::new().with_mid_stream(MidStream::Restart);
+    for (tokens, fits) in [(10_000, true), (100, false)] {
+        let provider = ScriptedProvider::new([lost(), ScriptStep::text("Fine.")]);
+        let clock = Arc::new(ManualClock::jumping());
+        let retry = Retry::new(
+            provider.clone(),
+            policy.clone(),
+            Arc::clone(&clock) as _,
+            Arc::new(|| 1.0),
+        );
+        let mut cycle = LlmCycle::new(Arc::new(retry), clock);
+        let pool = BudgetPool::new(Budget::new().with_tokens(tokens));
+        cycle.settings_mut().budgets = Budgets::new().with_pool(pool.clone());
+        cycle.settings_mut().request = ChatRequest::default().with_max_tokens(50);
+        let (outcome, reached) = turn(&mut cycle, None).await;
+        assert!(pool.reserved().is_nothing());
+        if fits {
+            outcome.unwrap();
+            assert_eq!(pool.spent().model_calls, 2);
+        } else {
+            refused(outcome, "pool.tokens");
+            assert_eq!(reached, ["pool.tokens"]);
+            assert_eq!((pool.spent().model_calls, cycle.usage().calls), (1, 1));
+            assert!(pool.spent().tokens <= 100);
+        }
+    }
+}
+
+fn rounds() -> Vec<ScriptStep> {
+    (0..9)
+        .map(|round| ScriptStep::calls([call(&format!("c{round}"), "look", "{}")]))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_spent_budget_ends_the_turn_with_a_valid_history_or_lets_the_model_wrap_up() {
+    for (budget, name) in [
+        (Budget::new().with_model_calls(3), "turn.model_calls"),
+        (Budget::new().with_tool_calls(2), "turn.tool_calls"),
+        (Budget::new().with_tokens(200), "turn.tokens"),
+        (Budget::new().with_money(usd(1_300)), "turn.money"),
+    ] {
+        for at_limit in [RoundLimit::Fail, RoundLimit::WrapUp] {
+            let wraps_up = at_limit == RoundLimit::WrapUp;
+            let asked = Arc::new(AtomicU64::new(0));
+            let counted = Arc::clone(&asked);
+            let provider = provider_fn(move |call| {
+                let round = counted.fetch_add(1, Ordering::Relaxed);
+                async move {
+                    let step = agcore_chat::ToolCall::function(format!("c{round}"), "look", "{}");
+                    let mut response = ChatResponse::from_text("So far so good.");
+                    if !call.request.tools.is_empty() {
+                        response.choices[0].message = AssistantMessage::default().with_call(step);
+                        response.choices[0].finish_reason = Some(FinishReason::ToolCalls);
+                    }
+                    response.usage = Some(Usage::new(10, 5));
+                    Ok(response)
+                }
+            });
+            let mut cycle = LlmCycle::new(provider, Arc::new(ManualClock::jumping()));
+            cycle.settings_mut().request = ChatRequest::default().with_max_tokens(20);
+            let limits = Limits::new().with_max_tool_turns(100).with_round_limit(at_limit);
+            cycle.settings_mut().limits = limits;
+            let budgets = Budgets::new().with_turn(budget.clone());
+            cycle.settings_mut().budgets = if budget.money.is_some() {
+                budgets.with_price(prices())
+            } else {
+                budgets
+            };
+            let (outcome, reached) = turn(&mut cycle, Some(FnExecutor::echo(&["look"]))).await;
+            assert_eq!(reached, [name], "{at_limit:?}");
+            validate_messages(cycle.messages()).unwrap();
+            assert!(cycle.machine().round() > 1, "{name}: rounds are kept");
+            if wraps_up {
+                assert_eq!(outcome.unwrap().text(), "So far so good.", "{name}");
+            } else {
+                refused(outcome, name);
+            }
+            let used = cycle.machine().turn_spent().unwrap().clone();
+            assert_eq!(budget.admits(&used, &Spent::new()), Ok(()));
+            assert_eq!(used.model_calls, cycle.usage().calls);
+            assert!(used.model_calls <= budget.model_calls.unwrap_or(u64::MAX));
+            assert!(used.tool_calls <= budget.tool_calls.unwrap_or(u64::MAX));
+            // The next turn has a budget of its own.
+            let asked_before = asked.load(Ordering::Relaxed);
+            let _ = turn(&mut cycle, None).await;
+            assert!(asked.load(Ordering::Relaxed) > asked_before, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cycle_adds_its_turns_up_and_keeps_count_when_saved() {
+    let provider = ScriptedProvider::new((0..5).map(|_| ScriptStep::text("Hi.")));
+    let budgets = Budgets::new().with_cycle(Budget::new().with_model_calls(2));
+    let mut first = budgeted(&provider, budgets.clone());
+    first.turn("One").await.unwrap();
+    let saved = serde_json::to_string(first.machine()).unwrap();
+    let mut second = LlmCycle::from_machine(
+        provider.clone(),
+        Arc::new(ManualClock::jumping()),
+        serde_json::from_str(&saved).unwrap(),
+    );
+    second.settings_mut().budgets = budgets;
+    second.turn("Two").await.unwrap();
+    let (outcome, reached) = turn(&mut second, None).await;
+    refused(outcome, "cycle.model_calls");
+    assert_eq!(reached, ["cycle.model_calls"]);
+    second.reset_usage();
+    second.turn("Three").await.unwrap();
+}
+
+#[tokio::test]
+async fn time_that_is_over_ends_a_call_and_tools() {
+    let clock = Arc::new(ManualClock::new());
+    let budgets = Budgets::new().with_turn(Budget::new().with_time(Duration::from_secs(60)));
+    let timed = |provider: &ScriptedProvider| {
+        let mut cycle = LlmCycle::new(provider.clone(), Arc::clone(&clock));
+        cycle.settings_mut().budgets = budgets.clone();
+        cycle
+    };
+    let provider = ScriptedProvider::new([ScriptStep::hang()]);
+    let mut calling = timed(&provider);
+    let mut waiting = Box::pin(turn(&mut calling, None));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    clock.advance(Duration::from_secs(59));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    clock.advance(Duration::from_secs(1));
+    let (outcome, reached) = waiting.await;
+    refused(outcome, "turn.time");
+    assert_eq!(reached, ["turn.time"]);
+    assert_eq!(calling.spent().time(), Duration::from_secs(60));
+
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "wait", "{}")])]);
+    let mut running = timed(&provider);
+    let mut waiting = Box::pin(running.turn("Go").with_tools(Arc::new(NeverExecutor)).run());
+    assert!(waiting.as_mut().now_or_never().is_none());
+    clock.advance(Duration::from_secs(61));
+    refused(waiting.await, "turn.time");
+    validate_messages(running.messages()).unwrap();
+    assert!(running.messages()[2].text().contains("not known"), "the tool ran");
+}
+
+#[tokio::test]
+async fn waiting_for_a_person_is_no_time_and_no_second_call() {
+    let clock = Arc::new(ManualClock::new());
+    let asks = FnExecutor::new(&["send"], |work| match work.resumed {
+        None => ToolOutcome::Ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
+        Some(_) => ToolOutcome::done("sent"),
+    });
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("s", "send", "{}")]), ScriptStep::text("Sent.")]);
+    let mut cycle = LlmCycle::new(provider, Arc::clone(&clock));
+    let budget = Budget::new().with_time(Duration::from_secs(60)).with_tool_calls(1);
+    cycle.settings_mut().budgets = Budgets::new().with_turn(budget);
+    let outcome = cycle.turn("Go").with_tools(asks.clone()).await.unwrap();
+    let question = outcome.questions()[0].id.clone();
+    clock.advance(Duration::from_secs(3_600));
+    let options = TurnOptions::new().with_tools(asks);
+    let outcome = cycle.resume([(question, Answer::approve())]).with_options(options).await.unwrap();
+    assert_eq!(outcome.text(), "Sent.");
+    assert_eq!((cycle.spent().time(), cycle.spent().tool_calls), (Duration::ZERO, 1));
+}
+
+#[tokio::test]
+async fn a_call_for_a_summary_is_paid_for_or_refused() {
+    let words = "word ".repeat(400);
+    let history = ["Go.", &words, "More.", &words, "More.", "The end."]
+        .into_iter()
+        .enumerate();
+    let history: Vec<_> = history
+        .map(|(at, text)| {
+            Arc::new(if at % 2 == 0 {
+                Message::user(text)
+            } else {
+                Message::assistant(text)
+            })
+        })
+        .collect();
+    for (tokens, fits) in [(100_000, true), (100, false)] {
+        let provider = ScriptedProvider::new([ScriptStep::text("Words.")]);
+        let mut cycle = budgeted(&provider, Budgets::new().with_cycle(Budget::new().with_tokens(tokens)));
+        cycle.settings_mut().compaction.window.keep_recent = 1;
+        cycle.set_messages(history.clone()).unwrap();
+        let report = cycle.compact(TurnOptions::new()).await.unwrap();
+        assert_eq!((report.is_nothing(), provider.unused()), (!fits, usize::from(!fits)));
+        assert_eq!(cycle.spent().tokens, if fits { 15 } else { 0 });
+        assert_eq!(
+            report.fault.is_some_and(|fault| fault.message.contains("cycle.tokens")),
+            !fits
+        );
+    }
+}
+
+#[tokio::test]
+async fn without_budgets_nothing_is_counted() {
+    let mut cycle = cycle(&ScriptedProvider::new(rounds()));
+    let _ = cycle.turn("Go").with_tools(FnExecutor::echo(&["look"])).await;
+    assert!(cycle.spent().is_nothing());
+}

@@ -1,0 +1,301 @@
+//! The driver where things go wrong: pairing of hooks, misbehaving executors, races with a cancel, slow readers.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use agcore_chat::{
+    Answer, Message, Question, QuestionKind, Tool, ToolDefinition, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
+    ToolWork, validate_messages,
+};
+use agcore_cycle::{CycleErrorKind, 
+    Hook, HookContext, Hooks, LlmCycle, TurnOptions, TurnStream, TurnVerdict,
+    machine::{Begin, Limits},
+};
+use agcore_llm::{
+    LlmError, LlmErrorKind,
+    layer::retry::{MidStream, Retry, RetryPolicy},
+};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use async_trait::async_trait;
+use futures_util::{FutureExt, StreamExt, stream, stream::FuturesUnordered};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{FnExecutor, NeverExecutor, call, cycle, event_name, lines};
+
+/// Notes the points of turns with the turn, those of attempts with the attempt.
+#[derive(Default)]
+struct Points(Mutex<Vec<String>>);
+
+impl Points {
+    fn note(&self, point: &str, number: u32) {
+        self.0.lock().unwrap().push(format!("{point} {number}"));
+    }
+
+    fn seen(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    fn on(cycle: LlmCycle) -> (LlmCycle, Arc<Self>) {
+        let points = Arc::new(Self::default());
+        (
+            cycle.with_hooks(Hooks::new([Arc::clone(&points) as Arc<dyn Hook>])),
+            points,
+        )
+    }
+}
+
+#[async_trait]
+impl Hook for Points {
+    async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
+        self.note("start", context.turn);
+        TurnVerdict::Continue
+    }
+    async fn turn_end(&self, context: &HookContext<'_>) {
+        self.note("end", context.turn);
+    }
+    async fn post_request(&self, context: &HookContext<'_>) {
+        self.note("answered", context.attempt);
+    }
+    async fn on_error(&self, context: &HookContext<'_>) {
+        assert!(context.duration.is_some() && context.error.is_some() && context.request.is_some());
+        self.note("error", context.attempt);
+    }
+    async fn on_retry(&self, context: &HookContext<'_>) {
+        self.note("retry", context.attempt);
+    }
+}
+
+fn retrying(provider: &ScriptedProvider) -> LlmCycle {
+    let clock = Arc::new(ManualClock::jumping());
+    let policy = RetryPolicy::new().with_mid_stream(MidStream::Restart);
+    let retry = Retry::new(provider.clone(), policy, Arc::clone(&clock) as _, Arc::new(|| 1.0));
+    LlmCycle::new(Arc::new(retry), clock)
+}
+
+#[tokio::test]
+async fn hooks_are_told_which_attempt() {
+    let error = || LlmError::new(LlmErrorKind::Server, "no");
+    let provider = ScriptedProvider::new([
+        ScriptStep::error(error()),
+        ScriptStep::text("half").then_error(error()),
+        ScriptStep::text("Fine."),
+        ScriptStep::error(error()),
+        ScriptStep::error(LlmError::new(LlmErrorKind::Authentication, "no")),
+    ]);
+    let (mut cycle, points) = Points::on(retrying(&provider));
+    cycle.turn("Go").await.unwrap();
+    assert_eq!(
+        points.seen(),
+        [
+            "start 0",
+            "error 0",
+            "retry 1",
+            "error 1",
+            "retry 2",
+            "answered 2",
+            "end 0"
+        ]
+    );
+    assert_eq!((cycle.usage().calls, cycle.usage().calls_with_usage), (2, 1));
+    cycle.turn("Go").await.unwrap_err();
+    assert_eq!(points.seen(), ["start 1", "error 0", "retry 1", "error 1", "end 1"]);
+}
+
+/// Leaves a turn open whose tool runs.
+async fn interrupted(cycle: &mut LlmCycle) {
+    let mut turn = cycle.turn("Hello").with_tools(Arc::new(NeverExecutor)).stream();
+    while let Some(event) = turn.next().await {
+        if event_name(&event) == "tool.started" {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_turn_is_ended_for_hooks_before_the_next_begins() {
+    let steps = || [ScriptStep::calls([call("a", "wait", "{}")]), ScriptStep::text("Fine.")];
+    let paired = ["start 0", "answered 0", "end 0", "start 1", "answered 0", "end 1"];
+
+    let (mut cycle, points) = Points::on(cycle(&ScriptedProvider::new(steps())));
+    interrupted(&mut cycle).await;
+    cycle.turn("Again").await.unwrap();
+    assert_eq!(points.seen(), paired);
+
+    let (mut cycle, points) = Points::on(crate::support::cycle(&ScriptedProvider::new(steps())));
+    interrupted(&mut cycle).await;
+    cycle.set_messages(vec![Arc::new(Message::system("S"))]).unwrap();
+    cycle.turn("Again").await.unwrap();
+    assert_eq!(points.seen(), paired);
+    assert_eq!(lines(&cycle), ["system: S", "user: Again", "assistant: Fine."]);
+}
+
+#[tokio::test]
+async fn settings_reach_the_next_turn() {
+    let rounds = (0..2).map(|n| ScriptStep::calls([call(&format!("c{n}"), "add", "{}")]));
+    let mut cycle = cycle(&ScriptedProvider::new(rounds));
+    cycle.settings_mut().limits = Limits::new().with_max_tool_turns(1);
+    let error = cycle
+        .turn("Go").with_tools(FnExecutor::echo(&["add"]))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), CycleErrorKind::LimitReached);
+}
+
+/// Reports these, whatever runs.
+struct Reports(Vec<ToolReport>);
+
+impl ToolExecutor for Reports {
+    fn definitions(&self) -> Arc<[Tool]> {
+        [Tool::from(ToolDefinition::new(
+            "add",
+            "A tool.",
+            json!({"type": "object"}),
+        ))]
+        .into()
+    }
+
+    fn execute(&self, _: Vec<ToolWork>) -> ToolReports {
+        stream::iter(self.0.clone()).boxed()
+    }
+}
+
+#[tokio::test]
+async fn reports_that_fit_no_running_call_do_no_harm() {
+    let settled = |call: &str, outcome| ToolReport::Settled {
+        call_id: call.into(),
+        outcome,
+        duration: Duration::ZERO,
+    };
+    let stray = Question::new("b", 1, QuestionKind::Input, "Whose question is this?");
+    let reports = vec![
+        settled("nobody", ToolOutcome::done("lost")),
+        settled("a", ToolOutcome::done("one")),
+        settled("a", ToolOutcome::done("two")),
+        settled("c", ToolOutcome::Ask(stray)),
+        settled("b", ToolOutcome::done("three")),
+    ];
+    let calls = ["a", "b", "c"].map(|id| call(id, "add", "{}"));
+    let mut cycle = cycle(&ScriptedProvider::new([
+        ScriptStep::calls(calls),
+        ScriptStep::text("Fine."),
+    ]));
+    let outcome = cycle.turn("Go").with_tools(Arc::new(Reports(reports))).await.unwrap();
+    assert_eq!(outcome.text(), "Fine.");
+    let told = lines(&cycle);
+    assert_eq!(told[2..4], ["tool: one", "tool: three"]);
+    assert!(told[4].contains("not a new one of this call"), "{told:?}");
+}
+
+fn asking(token: Option<CancellationToken>) -> Arc<FnExecutor> {
+    FnExecutor::new(&["send"], move |work| {
+        if let Some(token) = &token {
+            token.cancel();
+        }
+        match &work.resumed {
+            None => ToolOutcome::Ask(Question::new(
+                work.call.id.as_str(),
+                1,
+                QuestionKind::Approval,
+                "Send it?",
+            )),
+            Some(_) => ToolOutcome::done("sent"),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_cancelled_turn_does_not_suspend() {
+    let token = CancellationToken::new();
+    let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::calls([call("a", "send", "{}")])]));
+    let options = TurnOptions::new()
+        .with_token(token.clone())
+        .with_tools(asking(Some(token)));
+    let error = cycle.turn(Begin::new([Message::user("Go")])).with_options(options).await.unwrap_err();
+    assert_eq!(error.kind(), CycleErrorKind::Cancelled);
+    assert!(!cycle.machine().is_open());
+    validate_messages(cycle.messages()).unwrap();
+}
+
+#[tokio::test]
+async fn input_that_cannot_be_sent_leaves_a_suspended_turn_alone() {
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "send", "{}")]), ScriptStep::text("Sent.")]);
+    let mut cycle = cycle(&provider);
+    let outcome = cycle.turn("Go").with_tools(asking(None)).await.unwrap();
+    let question = outcome.questions()[0].id.clone();
+    cycle.turn(Vec::<Message>::new()).await.unwrap_err();
+    let options = TurnOptions::new().with_tools(asking(None));
+    let outcome = cycle.resume([(question, Answer::approve())]).with_options(options).await.unwrap();
+    assert_eq!(outcome.text(), "Sent.");
+}
+
+#[tokio::test]
+async fn a_resumed_turn_counts_its_events_on_also_elsewhere() {
+    let steps = [
+        ScriptStep::calls([call("a", "send", "{}")]),
+        ScriptStep::text("Sent."),
+        ScriptStep::text("Bye."),
+    ];
+    let provider = ScriptedProvider::new(steps);
+    let mut first = cycle(&provider);
+    let events: Vec<_> = first.turn("Go").with_tools(asking(None)).stream().collect().await;
+    let told = events.len() as u64;
+    assert!(told > 3);
+    let saved = serde_json::to_string(first.machine()).unwrap();
+    let machine = serde_json::from_str(&saved).unwrap();
+    let mut second = LlmCycle::from_machine(provider, ManualClock::jumping(), machine);
+    let question = first.machine().questions().next().unwrap().id.clone();
+    let resume = agcore_cycle::TurnInput::Resume(vec![(question, Answer::approve())]);
+    let options = TurnOptions::new().with_tools(asking(None));
+    let rest: Vec<_> = second.turn(resume).with_options(options).stream().collect().await;
+    let numbers: Vec<_> = rest.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (told..told + rest.len() as u64).collect::<Vec<_>>());
+    let next: Vec<_> = second.turn("And?").stream().collect().await;
+    assert_eq!(next[0].seq, 0, "the next turn counts anew");
+}
+
+#[test]
+fn a_turn_inside_other_futures_is_woken_by_its_reader() {
+    let words = "word ".repeat(500);
+    let steps = [
+        ScriptStep::calls([call("a", "add", "{}"), call("b", "add", "{}")]),
+        ScriptStep::text(words),
+    ];
+    let mut cycle = cycle(&ScriptedProvider::new(steps));
+    // A set of futures polls only those that were woken.
+    let turn = TurnStream::new(|observer| async move {
+        let mut set = FuturesUnordered::new();
+        let options = TurnOptions::new().with_tools(FnExecutor::echo(&["add"]));
+        set.push(async {
+            cycle
+                .turn(Begin::new([Message::user("Go")])).with_options(options).observed(observer)
+                .await
+        });
+        set.next().await.unwrap()
+    });
+    let outcome = turn.finish().now_or_never().expect("everything is ready").unwrap();
+    assert_eq!(outcome.report().unwrap().rounds, 1);
+}
+
+#[tokio::test]
+async fn a_turn_in_another_task_wakes_its_reader() {
+    let words = "word ".repeat(500);
+    let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::text(words)]));
+    let turn = TurnStream::new(|observer| async move {
+        let run = async move {
+            cycle
+                .turn(Begin::new([Message::user("Go")])).with_options(TurnOptions::new()).observed(observer)
+                .await
+        };
+        tokio::spawn(run).await.unwrap()
+    });
+    let events = tokio::time::timeout(Duration::from_secs(30), turn.collect::<Vec<_>>())
+        .await
+        .expect("it hangs");
+    assert!(events.len() > 500);
+}

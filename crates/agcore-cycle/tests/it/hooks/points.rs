@@ -1,0 +1,242 @@
+//! What each point may do, what it is told, and in which order hooks run.
+
+use std::sync::Arc;
+
+use agcore_chat::{Fault, FaultKind, Message, ToolCall, ToolOutcome, ToolResult};
+use agcore_cycle::{CycleErrorKind, HookContext, PlanStepEnd, TurnOptions, TurnOutcome, hooks::HookBounds};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{Does, Tester, cycle_of_all_points, hooks, jumping};
+use crate::{
+    compaction::history,
+    support::{FnExecutor, call, cycle, lines},
+};
+
+fn steps() -> [ScriptStep; 2] {
+    [ScriptStep::calls([call("a", "add", "{}")]), ScriptStep::text("Done.")]
+}
+
+#[tokio::test]
+async fn all_points_come_in_order_and_each_hook_after_the_one_before() {
+    let first = Tester::new("1");
+    let second = first.beside("2");
+    let (mut cycle, _) = cycle_of_all_points(&jumping(), hooks([first.clone(), second]));
+    cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await.unwrap();
+    let expected: Vec<_> = [
+        "turn_start Go",
+        "pre_request Reply Go",
+        "on_error no",
+        "on_retry 1",
+        "post_request Reply Go ->",
+        "pre_tool {}",
+        "post_tool {} -> {}",
+        "pre_request Reply {}",
+        "post_request Reply {} -> Done.",
+        "turn_end Done.",
+    ]
+    .iter()
+    .flat_map(|point| [format!("1 {point}"), format!("2 {point}")])
+    .collect();
+    assert_eq!(first.log(), expected);
+}
+
+#[tokio::test]
+async fn what_one_hook_replaces_the_next_sees() {
+    let first = Tester::new("1").at("pre_request", Does::Replace);
+    let second = first.beside("2").at("pre_request", Does::Replace);
+    let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
+    let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second]));
+    cycle.turn("Go").await.unwrap();
+    assert_eq!(provider.requests()[0].messages[0].text(), "[[Go]]");
+    assert_eq!(lines(&cycle), ["user: Go", "assistant: Hi."], "it is not history");
+    let log = first.log();
+    assert_eq!(
+        log[2..5],
+        [
+            "1 pre_request Reply Go",
+            "2 pre_request Reply [Go]",
+            "1 post_request Reply [[Go]] -> Hi."
+        ]
+    );
+}
+
+#[tokio::test]
+async fn arguments_and_results_are_replaced_in_order() {
+    let first = Tester::new("1").at("pre_tool", Does::Replace);
+    let second = first.beside("2").at("post_tool", Does::Replace);
+    let third = first.beside("3").at("post_tool", Does::Replace);
+    let provider = ScriptedProvider::new(steps());
+    let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second, third]));
+    cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await.unwrap();
+    let tools: Vec<_> = first.log().into_iter().filter(|line| line.contains("_tool")).collect();
+    let expected = [
+        "1 pre_tool {}",
+        r#"2 pre_tool {"by":"1"}"#,
+        r#"3 pre_tool {"by":"1"}"#,
+        r#"1 post_tool {"by":"1"} -> {"by":"1"}"#,
+        r#"2 post_tool {"by":"1"} -> {"by":"1"}"#,
+        r#"3 post_tool {"by":"1"} -> [{"by":"1"}]"#,
+    ];
+    assert_eq!(tools, expected);
+    assert_eq!(lines(&cycle)[2], r#"tool: [[{"by":"1"}]]"#);
+    let asked = cycle.messages()[1]
+        .as_assistant()
+        .unwrap()
+        .tool_calls()
+        .next()
+        .unwrap()
+        .clone();
+    assert_eq!(asked.raw_input(), "{}", "history keeps what the model asked for");
+}
+
+#[tokio::test]
+async fn the_first_that_blocks_is_the_last_that_is_asked() {
+    for (point, asked, message) in [
+        ("turn_start", 1, "1 says no"),
+        ("pre_request", 1, "1 says no"),
+        ("pre_tool", 2, ""),
+    ] {
+        let first = Tester::new("1").at(point, Does::Block);
+        let second = first.beside("2");
+        let provider = ScriptedProvider::new(steps());
+        let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second]));
+        let outcome = cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await;
+        let log = first.log();
+        assert!(log.iter().any(|line| line.starts_with(&format!("1 {point}"))));
+        assert!(
+            !log.iter().any(|line| line.starts_with(&format!("2 {point}"))),
+            "{log:?}"
+        );
+        assert!(
+            !log.iter().any(|line| line.contains("post_tool")),
+            "a blocked call has no result: {log:?}"
+        );
+        match outcome {
+            Err(error) => {
+                assert_eq!((error.kind(), error.message()), (CycleErrorKind::HookBlocked, message));
+                assert_eq!(provider.unused(), 2, "nothing was sent");
+                assert!(cycle.messages().is_empty());
+            }
+            Ok(_) => assert_eq!((lines(&cycle)[2].as_str(), asked), ("tool: 1 says no", 2)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turn_starts_with_its_input_whatever_its_form() {
+    let tester = Tester::new("t");
+    let provider = ScriptedProvider::new([1, 2].map(|_| ScriptStep::text("Hi.")));
+    let mut cycle = cycle(&provider).with_hooks(hooks([tester.clone()]));
+    cycle.turn("One").await.unwrap();
+    assert_eq!(tester.log()[0], "t turn_start One");
+    let messages = [Message::system("Two"), Message::user("Three")].map(Arc::new).to_vec();
+    cycle.turn(messages).await.unwrap();
+    assert_eq!(tester.log()[0], "t turn_start Two+Three");
+}
+
+#[tokio::test]
+async fn a_request_for_a_summary_says_so() {
+    let tester = Tester::new("t");
+    let provider = ScriptedProvider::new([ScriptStep::text("They read.")]);
+    let mut cycle = cycle(&provider).with_hooks(hooks([tester.clone()]));
+    cycle.set_messages(history(8, 150)).unwrap();
+    assert!(!cycle.compact(TurnOptions::new()).await.unwrap().is_nothing());
+    let log = tester.log();
+    assert_eq!(log.len(), 2);
+    assert!(log[0].starts_with("t pre_request Summary"), "{log:?}");
+    assert!(
+        log[1].starts_with("t post_request Summary") && log[1].ends_with("-> They read."),
+        "{log:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_failed_turn_ends_with_its_error() {
+    let tester = Tester::new("t").at("pre_request", Does::Block);
+    let mut cycle = cycle(&ScriptedProvider::new([])).with_hooks(hooks([tester.clone()]));
+    cycle.turn("Go").await.unwrap_err();
+    assert_eq!(tester.log().last().unwrap(), "t turn_end t says no");
+}
+
+/// A result with its hints for observers, one that is an error, one that ends the turn.
+#[tokio::test]
+async fn every_form_of_result_is_replaced_whole() {
+    let check = async |outcome: fn() -> ToolOutcome| {
+        let tester = Tester::new("t").at("post_tool", Does::Replace);
+        let mut cycle = cycle(&ScriptedProvider::new(steps())).with_hooks(hooks([tester]));
+        let tools = FnExecutor::new(&["add"], move |_| outcome());
+        let outcome = cycle.turn("Go").with_tools(tools).await.unwrap();
+        (
+            outcome,
+            lines(&cycle)[2].clone(),
+            serde_json::to_string(cycle.machine()).unwrap(),
+        )
+    };
+    let (_, told, state) = check(|| {
+        let mut result = ToolResult::new("key");
+        result.display = Some(Box::new(json!("the key in colour")));
+        ToolOutcome::Done(result)
+    })
+    .await;
+    assert_eq!(told, "tool: [key]");
+    assert!(
+        !state.contains("in colour"),
+        "what observers would see goes with the text"
+    );
+    let (_, told, _) = check(|| ToolOutcome::error("key")).await;
+    assert_eq!(told, "tool: [key]");
+    let (outcome, told, _) = check(|| ToolOutcome::Divert {
+        content: "key".into(),
+        data: Value::from("bo"),
+    })
+    .await;
+    assert!(matches!(outcome, TurnOutcome::Diverted { data, .. } if data == "bo"));
+    assert_eq!(told, "tool: [key]");
+}
+
+#[tokio::test]
+async fn a_custom_tool_keeps_its_text() {
+    let tester = Tester::new("t").at("pre_tool", Does::Replace);
+    let clock = ManualClock::jumping();
+    let token = CancellationToken::new();
+    let bounds = HookBounds::new(&clock, &token);
+    let call = Arc::new(ToolCall::custom("a", "sql", "select 1"));
+    let passed = hooks([tester])
+        .pre_tool(&HookContext::new("me"), &bounds, call.clone())
+        .await;
+    assert_eq!(passed.unwrap(), call);
+}
+
+#[tokio::test]
+async fn a_step_of_a_plan_is_told_however_it_ended() {
+    let tester = Tester::new("t").at("plan_step", Does::Panic);
+    let (hooks, clock, token) = (
+        hooks([tester.clone()]),
+        ManualClock::jumping(),
+        CancellationToken::new(),
+    );
+    let bounds = HookBounds::new(&clock, &token);
+    let fault = Fault::new(FaultKind::Tool, "no");
+    for (step, end) in [PlanStepEnd::Completed, PlanStepEnd::Failed, PlanStepEnd::Skipped]
+        .into_iter()
+        .enumerate()
+    {
+        let context = HookContext::new("me")
+            .with_plan_step(u32::try_from(step).unwrap(), end)
+            .with_error(&fault);
+        hooks.plan_step(&context, &bounds).await;
+    }
+    assert_eq!(
+        tester.log(),
+        [
+            "t plan_step 0 Completed",
+            "t plan_step 1 Failed",
+            "t plan_step 2 Skipped"
+        ]
+    );
+}

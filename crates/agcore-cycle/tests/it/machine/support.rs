@@ -1,0 +1,233 @@
+//! A machine under test, outcomes in few words, and history and events as short lines.
+
+use std::sync::Arc;
+
+use agcore_chat::{
+    Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message, ModelEvent, PersonEvent,
+    Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome, TurnEvent, validate_messages,
+};
+use agcore_cycle::machine::{Begin, Changes, Failure, Limits, Machine, MachineError, Outcome, Reply, Step};
+use serde_json::json;
+
+/// A machine, and the events that it told so far.
+#[derive(Debug)]
+pub(super) struct Play {
+    pub(super) machine: Machine,
+    pub(super) events: Vec<EventKind>,
+}
+
+impl Play {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            machine: Machine::new(limits),
+            events: Vec::new(),
+        }
+    }
+
+    /// A machine whose first turn began with "Hello".
+    pub(super) fn begun() -> Self {
+        Self::begun_with(Limits::new())
+    }
+
+    pub(super) fn begun_with(limits: Limits) -> Self {
+        let mut play = Self::new(limits);
+        play.absorb(begin("Hello"));
+        play
+    }
+
+    /// A first turn in which the model made these calls.
+    pub(super) fn acting(ids: &[&str]) -> Self {
+        let mut play = Self::begun();
+        play.absorb(calls(ids));
+        play
+    }
+
+    /// The same, and all of them run.
+    pub(super) fn running(ids: &[&str]) -> Self {
+        let mut play = Self::acting(ids);
+        play.absorb(started(ids));
+        play
+    }
+
+    /// Takes in what fits, and checks what must hold after every outcome.
+    #[track_caller]
+    pub(super) fn absorb(&mut self, outcome: Outcome) -> Changes {
+        let before = self.machine.history().len();
+        let changes = self.machine.absorb(outcome).unwrap();
+        let kept = if changes.replaced { 0 } else { before };
+        assert_eq!(self.machine.history().len(), kept + changes.appended);
+        if !self.machine.history().is_empty() {
+            validate_messages(self.machine.history()).unwrap();
+        }
+        self.events.extend(changes.events.iter().cloned());
+        changes
+    }
+
+    /// Hands in what does not fit, and checks that nothing changed.
+    #[track_caller]
+    pub(super) fn refuse(&mut self, outcome: Outcome) -> MachineError {
+        let before = self.machine.clone();
+        let misuse = self.machine.absorb(outcome).unwrap_err();
+        assert_eq!(self.machine, before, "{misuse}");
+        misuse
+    }
+
+    /// Death and a new process.
+    pub(super) fn reload(&mut self) {
+        let json = serde_json::to_string(&self.machine).unwrap();
+        self.machine = serde_json::from_str(&json).unwrap();
+    }
+
+    /// The history, a line for each message.
+    pub(super) fn history(&self) -> Vec<String> {
+        self.machine
+            .history()
+            .iter()
+            .map(|message| message_line(message))
+            .collect()
+    }
+
+    /// The events so far, a line for each.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.events.iter().map(event_line).collect()
+    }
+
+    /// What is to be done, in a line.
+    pub(super) fn step(&self) -> String {
+        match self.machine.next() {
+            Step::Idle => "idle".into(),
+            Step::Call(plan) => format!("call {:?}", plan.purpose),
+            Step::Run(work) => {
+                let ids = work.iter().map(|work| match work.resumed.as_deref() {
+                    None => work.call.id.clone(),
+                    Some((question, answer)) => {
+                        format!("{} after {} {answer:?}", work.call.id, question.id)
+                    }
+                });
+                format!("run [{}]", ids.collect::<Vec<_>>().join(", "))
+            }
+            Step::Wait(questions) => {
+                let ids: Vec<_> = questions.iter().map(|question| question.id.to_string()).collect();
+                format!("wait [{}]", ids.join(", "))
+            }
+            Step::End(end) => format!("end {}", end_line(end)),
+            _ => "unknown".into(),
+        }
+    }
+}
+
+fn end_line(end: &agcore_cycle::machine::End) -> String {
+    use agcore_cycle::machine::End;
+    match end {
+        End::Answered => "answered".into(),
+        End::Diverted { call, data } => format!("diverted by {call} {data}"),
+        End::Failed(fault) => format!("failed {}", fault.kind),
+        End::Stopped(cause) => format!("stopped {}", cause.kind),
+        End::Limit(limit) => format!("limit {}", limit.as_str()),
+        _ => "unknown".into(),
+    }
+}
+
+pub(super) fn message_line(message: &Message) -> String {
+    match message {
+        Message::Tool(result) => {
+            let mark = if result.marks.is_error { " failed" } else { "" };
+            format!("{}{mark}: {}", result.tool_call_id, message.text())
+        }
+        Message::Assistant(reply) => {
+            let ids: Vec<_> = reply.tool_calls().map(|call| call.id.as_str()).collect();
+            format!("assistant: {}{ids:?}", message.text())
+        }
+        other => format!("{}: {}", other.role(), other.text()),
+    }
+}
+
+pub(super) fn event_line(event: &EventKind) -> String {
+    match event {
+        EventKind::Turn(TurnEvent::Started(_)) => "turn started".into(),
+        EventKind::Turn(TurnEvent::BudgetReached { limit }) => format!("limit {limit}"),
+        EventKind::Turn(TurnEvent::Error(fault)) => format!("error {}", fault.kind),
+        EventKind::Turn(TurnEvent::Complete { .. }) => "complete".into(),
+        EventKind::Text(TextEvent::MessageComplete(message)) => {
+            format!("message {}", message.text())
+        }
+        EventKind::Model(ModelEvent::Usage(usage)) => format!("usage {:?}", usage.total()),
+        EventKind::Tool(ToolEvent::Started { call_id, .. }) => format!("started {call_id}"),
+        EventKind::Tool(ToolEvent::Completed { call_id, is_error, .. }) => {
+            format!("completed {call_id}{}", if *is_error { " failed" } else { "" })
+        }
+        EventKind::Person(PersonEvent::Asked(question)) => format!("asked {}", question.id),
+        EventKind::Person(PersonEvent::Answered { question, .. }) => format!("answered {question}"),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(super) fn begin(text: &str) -> Outcome {
+    Outcome::Begun(Begin::new([Message::user(text)]))
+}
+
+/// A reply of text.
+pub(super) fn says(text: &str) -> Outcome {
+    Outcome::Reply(Reply::new(AssistantMessage::new(text)))
+}
+
+/// A message of calls without arguments.
+pub(super) fn call_message(ids: &[&str]) -> AssistantMessage {
+    AssistantMessage::from_blocks(ids.iter().map(|id| Block::from(ToolCall::function(*id, "look", "{}"))))
+}
+
+/// A reply of calls.
+pub(super) fn calls(ids: &[&str]) -> Outcome {
+    Outcome::Reply(Reply::new(call_message(ids)).with_finish(Some(FinishReason::ToolCalls)))
+}
+
+pub(super) fn started(ids: &[&str]) -> Outcome {
+    Outcome::Started(ids.iter().map(|id| (*id).into()).collect())
+}
+
+pub(super) fn tool(id: &str, outcome: ToolOutcome) -> Outcome {
+    Outcome::Tool {
+        call: id.into(),
+        outcome,
+        duration_us: 7,
+    }
+}
+
+pub(super) fn done(id: &str, text: &str) -> Outcome {
+    tool(id, ToolOutcome::done(text))
+}
+
+/// A call asks; the question's id is `<call>?<number>`.
+pub(super) fn asks(id: &str, number: u32, kind: QuestionKind) -> Outcome {
+    tool(id, ToolOutcome::Ask(Question::new(id, number, kind, "Well?")))
+}
+
+pub(super) fn answers(question: &str, answer: Answer) -> Outcome {
+    Outcome::Answer(question.into(), answer)
+}
+
+pub(super) fn diverts(id: &str) -> Outcome {
+    tool(
+        id,
+        ToolOutcome::Divert {
+            content: "over to billing".into(),
+            data: json!("billing"),
+        },
+    )
+}
+
+pub(super) fn fatal(id: &str) -> Outcome {
+    tool(id, ToolOutcome::Fatal(fault()))
+}
+
+pub(super) fn fault() -> Fault {
+    Fault::new(FaultKind::Connection, "the connection broke; try again later")
+}
+
+pub(super) fn fails() -> Outcome {
+    Outcome::Failed(Failure::new(fault()))
+}
+
+pub(super) fn shared(messages: impl IntoIterator<Item = Message>) -> Vec<Arc<Message>> {
+    messages.into_iter().map(Arc::new).collect()
+}

@@ -1,0 +1,134 @@
+//! Typed output over HTTP: what each API is sent, and what is read from it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use agcore_cycle::{LlmCycle, Output, OutputMode, TurnOptions, TypedOptions, TypedOutcome};
+use agcore_llm::{LlmProvider, ProviderConfig};
+use agcore_testkit::{
+    clock::ManualClock,
+    mock_server::{MockServer, Reply, Script, ToolCall},
+};
+use serde_json::{Value, json};
+
+use super::support::{OSLO, Weather, ask, oslo};
+
+/// A provider of this type that talks to the server.
+fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
+    let url = match kind {
+        "ollama-native" => format!("{}/api", server.root_url()),
+        _ => server.base_url(),
+    };
+    let config = ProviderConfig::parse(&format!("{kind}:mock-model")).unwrap();
+    config.with_base_url(url).build().unwrap()
+}
+
+fn reply(mode: OutputMode) -> Reply {
+    match mode {
+        OutputMode::Tool => Reply::tool_calls([ToolCall::raw("final_answer", OSLO).with_id("call_1")]),
+        _ => Reply::text(OSLO),
+    }
+}
+
+/// Both forms of a turn in this mode; gives the body of the first request.
+async fn body(kind: &str, mode: OutputMode) -> Value {
+    let server = MockServer::start(Script::new([reply(mode), reply(mode)]))
+        .await
+        .unwrap();
+    let mut cycle = LlmCycle::new(connect(kind, &server), ManualClock::jumping());
+    let output = Output::<Weather>::new(TypedOptions::new().with_mode(mode));
+    let whole = cycle
+        .turn(ask()).with_options(TurnOptions::new()).typed_as(output.clone())
+        .await
+        .unwrap();
+    assert_eq!(whole.value(), Some(&oslo()), "{kind} {mode:?}");
+    let mut next = cycle.clone();
+    next.clear_messages().unwrap();
+    let streamed = next
+        .turn(ask()).with_options(TurnOptions::new()).typed_as(output).stream()
+        .finish()
+        .await
+        .unwrap();
+    assert_eq!(streamed.value(), Some(&oslo()), "{kind} {mode:?}, streamed");
+    server.assert_done();
+    server.requests()[0].json().clone()
+}
+
+/// The properties of the type, as every API is told them.
+fn names(schema: &Value) -> Vec<&str> {
+    let properties = schema["properties"].as_object().expect("an object's schema");
+    properties.keys().map(String::as_str).collect()
+}
+
+const NAMES: [&str; 3] = ["city", "degrees", "sky"];
+
+#[tokio::test]
+async fn the_chat_wire() {
+    let native = body("openai", OutputMode::Native).await;
+    let format = &native["response_format"]["json_schema"];
+    assert_eq!(
+        (names(&format["schema"]), &format["strict"]),
+        (NAMES.to_vec(), &json!(true))
+    );
+    assert_eq!(format["schema"]["additionalProperties"], false);
+    let tool = body("openai", OutputMode::Tool).await;
+    assert_eq!(names(&tool["tools"][0]["function"]["parameters"]), NAMES);
+    assert_eq!(
+        tool["tool_choice"],
+        json!({"type": "function", "function": {"name": "final_answer"}})
+    );
+    let prompt = body("openai", OutputMode::Prompt).await;
+    assert_eq!(prompt["response_format"], json!({"type": "json_object"}));
+}
+
+#[tokio::test]
+async fn the_anthropic_wire() {
+    let native = body("anthropic", OutputMode::Native).await;
+    assert_eq!(names(&native["output_config"]["format"]["schema"]), NAMES);
+    let tool = body("anthropic", OutputMode::Tool).await;
+    assert_eq!(names(&tool["tools"][0]["input_schema"]), NAMES);
+    assert_eq!(tool["tool_choice"]["name"], "final_answer");
+    let prompt = body("anthropic", OutputMode::Prompt).await;
+    assert!(prompt["system"].to_string().contains("JSON Schema"), "{prompt}");
+}
+
+#[tokio::test]
+async fn the_responses_wire() {
+    let native = body("openai-responses", OutputMode::Native).await;
+    assert_eq!(names(&native["text"]["format"]["schema"]), NAMES);
+    let tool = body("openai-responses", OutputMode::Tool).await;
+    assert_eq!(names(&tool["tools"][0]["parameters"]), NAMES);
+    body("openai-responses", OutputMode::Prompt).await;
+}
+
+#[tokio::test]
+async fn the_ollama_wire() {
+    let native = body("ollama-native", OutputMode::Native).await;
+    assert_eq!(names(&native["format"]), NAMES);
+    let prompt = body("ollama-native", OutputMode::Prompt).await;
+    assert_eq!(prompt["format"], "json");
+}
+
+/// A map has no closed form: a vendor that takes closed objects only is asked by a tool, without any request being lost.
+#[tokio::test]
+async fn a_schema_that_a_wire_refuses_is_asked_for_otherwise() {
+    let map = json!({"a": 1, "b": 2});
+    for (kind, mode) in [("anthropic", OutputMode::Tool), ("openai", OutputMode::Native)] {
+        let reply = match mode {
+            OutputMode::Tool => Reply::tool_calls([ToolCall::new("final_answer", &map).with_id("call_1")]),
+            _ => Reply::text(map.to_string()),
+        };
+        let server = MockServer::start(Script::new([reply])).await.unwrap();
+        let mut cycle = LlmCycle::new(connect(kind, &server), ManualClock::jumping());
+        let output = Output::<BTreeMap<String, u32>>::new(TypedOptions::new());
+        let outcome = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).await;
+        let typed = outcome.and_then(TypedOutcome::finished).unwrap();
+        assert_eq!((typed.value["b"], typed.mode), (2, mode), "{kind}");
+        assert_eq!(server.requests().len(), 1);
+        if kind == "openai" {
+            assert_eq!(
+                server.requests()[0].json()["response_format"]["json_schema"]["strict"],
+                false
+            );
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! [`Recorder`]: collects attributes while a reply arrives, and records them in the span.
+
+use std::time::Duration;
+
+use agcore_chat::Usage;
+use tracing::Span;
+
+use super::content;
+use crate::reply::{Notice, ReplyItem};
+use agcore_wire::{Fold, LlmError, ReplyDelta, ReplyStart};
+
+/// Collects the attributes of a reply while it arrives.
+pub(super) struct Recorder {
+    has_started: bool,
+    has_ended: bool,
+    attempts: u32,
+    finish_reasons: Vec<(u32, String)>,
+    usage: Option<Box<Usage>>,
+    /// The whole reply, if its content is recorded.
+    fold: Option<Fold>,
+}
+
+impl Recorder {
+    pub(super) fn new(content: bool) -> Self {
+        Self {
+            has_started: false,
+            has_ended: false,
+            attempts: 1,
+            finish_reasons: Vec::new(),
+            usage: None,
+            fold: content.then(Fold::new),
+        }
+    }
+
+    /// Records an item. `elapsed` returns the time since the call was first polled.
+    pub(super) fn record(&mut self, span: &Span, item: &ReplyItem, elapsed: impl FnOnce() -> Duration) {
+        match item {
+            ReplyItem::Delta(delta) => {
+                if !std::mem::replace(&mut self.has_started, true) {
+                    span.record("gen_ai.response.time_to_first_chunk", elapsed().as_secs_f64());
+                }
+                self.delta(span, delta);
+            }
+            ReplyItem::Notice(notice) => self.notice(span, notice),
+            ReplyItem::End(end) => self.end(span, end.as_ref().err()),
+        }
+    }
+
+    fn delta(&mut self, span: &Span, delta: &ReplyDelta) {
+        match delta {
+            ReplyDelta::Start(start) => record_start(span, start),
+            ReplyDelta::Usage(usage) => self.usage = Some(usage.clone()),
+            ReplyDelta::Finish { choice, reason } if self.finish_reasons.iter().all(|(known, _)| known != choice) => {
+                self.finish_reasons.push((*choice, reason.as_str().to_owned()));
+            }
+            _ => {}
+        }
+        if let Some(fold) = &mut self.fold {
+            fold.push(delta);
+        }
+    }
+
+    fn notice(&mut self, span: &Span, notice: &Notice) {
+        match notice {
+            Notice::RetryScheduled { fault, delay, .. } => {
+                tracing::info!(fault = %fault.kind, ?delay, "the call failed and is retried");
+                self.next_attempt();
+            }
+            Notice::Restarted { fault, .. } => {
+                tracing::info!(fault = %fault.kind, "the reply was truncated and starts over");
+                self.next_attempt();
+            }
+            Notice::AnsweredBy(who) => {
+                let key = who.key.as_deref().map(|key| format!(" ({key})")).unwrap_or_default();
+                span.record("agcore.answered_by", format!("{}:{}{key}", who.provider, who.model));
+            }
+            Notice::Waiting { limit, delay } => tracing::info!(%limit, ?delay, "the call waits for a limit"),
+        }
+        if let Some(fold) = &mut self.fold {
+            notice.fold_into(fold);
+        }
+    }
+
+    fn next_attempt(&mut self) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.finish_reasons.clear();
+        self.usage = None;
+    }
+
+    fn end(&mut self, span: &Span, error: Option<&LlmError>) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        if let Some(error) = error {
+            record_failure(span, &error.kind().fault_kind().to_string());
+        }
+        span.record("agcore.attempts", self.attempts);
+        if !self.finish_reasons.is_empty() {
+            self.finish_reasons.sort_by_key(|(choice, _)| *choice);
+            let reasons: Vec<&str> = self.finish_reasons.iter().map(|(_, reason)| reason.as_str()).collect();
+            span.record("gen_ai.response.finish_reasons", tracing::field::debug(reasons));
+        }
+        if let Some(usage) = &self.usage {
+            record_usage(span, usage);
+        }
+        if let Some(fold) = self.fold.take() {
+            content::record_reply(span, &fold.response());
+        }
+    }
+
+    /// Records that the stream was dropped, which before its end counts as a cancelled call.
+    pub(super) fn dropped(&mut self, span: &Span) {
+        if !self.has_ended {
+            self.end(span, None);
+            record_failure(span, "cancelled");
+        }
+    }
+}
+
+fn record_failure(span: &Span, kind: &str) {
+    span.record("error.type", kind);
+    span.record("otel.status_code", "ERROR");
+}
+
+fn record_start(span: &Span, start: &ReplyStart) {
+    if let Some(id) = &start.id {
+        span.record("gen_ai.response.id", id.as_str());
+    }
+    if let Some(model) = &start.model {
+        span.record("gen_ai.response.model", model.as_str());
+    }
+}
+
+fn record_usage(span: &Span, usage: &Usage) {
+    let counters = [
+        ("gen_ai.usage.input_tokens", usage.prompt_tokens),
+        ("gen_ai.usage.output_tokens", usage.completion_tokens),
+        ("gen_ai.usage.cache_read.input_tokens", usage.cached()),
+        ("gen_ai.usage.cache_creation.input_tokens", usage.cache_write()),
+        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning()),
+    ];
+    for (name, tokens) in counters {
+        if let Some(tokens) = tokens {
+            span.record(name, tokens);
+        }
+    }
+}

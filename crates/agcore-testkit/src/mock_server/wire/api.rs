@@ -1,0 +1,153 @@
+//! [`Api`]: the four APIs of the server, and [`Operation`]: what a request asks for.
+
+use crate::mock_server::reply::ErrorShape;
+
+/// An API of a model server, with its own wire format.
+///
+/// ```
+/// use agcore_testkit::mock_server::Api;
+///
+/// assert_eq!(Api::OpenAiChat.path("/v1"), "/v1/chat/completions");
+/// assert_eq!(Api::Ollama.path("/v1"), "/api/chat");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Api {
+    /// OpenAI Chat Completions and compatible APIs.
+    OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Ollama's native API.
+    Ollama,
+}
+
+impl Api {
+    /// All APIs.
+    pub const ALL: [Self; 4] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Ollama];
+
+    /// Returns the path of the endpoint that generates answers, on a server that mounts the OpenAI and Anthropic APIs
+    /// under `prefix`. Ollama's path does not depend on it.
+    pub fn path(self, prefix: &str) -> String {
+        match self {
+            Self::OpenAiChat => format!("{prefix}/chat/completions"),
+            Self::OpenAiResponses => format!("{prefix}/responses"),
+            Self::Anthropic => format!("{prefix}/messages"),
+            Self::Ollama => "/api/chat".to_owned(),
+        }
+    }
+
+    /// Returns the name of the response header that carries the request id.
+    pub(crate) fn request_id_header(self) -> &'static str {
+        match self {
+            Self::Anthropic => "request-id",
+            Self::OpenAiChat | Self::OpenAiResponses | Self::Ollama => "x-request-id",
+        }
+    }
+
+    /// Returns the format of the API's errors.
+    pub(crate) fn error_shape(self) -> ErrorShape {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => ErrorShape::OpenAi,
+            Self::Anthropic => ErrorShape::Anthropic,
+            Self::Ollama => ErrorShape::Ollama,
+        }
+    }
+}
+
+/// The operation that a request asks for, determined by its method and path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Generating an answer: the operation that a [`Behavior`](crate::mock_server::Behavior) replies to.
+    Generate,
+    /// Counting the tokens of a prompt (Anthropic only).
+    CountTokens,
+    /// Computing embeddings.
+    Embed,
+    /// Listing the server's models.
+    ListModels,
+    /// A known path with an unsupported method; the only supported one is given.
+    WrongMethod(&'static str),
+    /// An unknown path.
+    Unknown,
+}
+
+/// Returns the API and the operation of a request. `has_anthropic_version` states whether it carries Anthropic's
+/// version header, the only difference between the two vendors' requests for `/models`.
+pub(crate) fn operation_of(
+    method: &str,
+    path: &str,
+    prefixes: &[String],
+    has_anthropic_version: bool,
+) -> (Api, Operation) {
+    let vendor = if has_anthropic_version {
+        Api::Anthropic
+    } else {
+        Api::OpenAiChat
+    };
+    let known = match path {
+        "/api/chat" => Some((Api::Ollama, Operation::Generate, "POST")),
+        "/api/embed" => Some((Api::Ollama, Operation::Embed, "POST")),
+        "/api/tags" => Some((Api::Ollama, Operation::ListModels, "GET")),
+        _ => prefixes
+            .iter()
+            .find_map(|prefix| prefixed(path.strip_prefix(prefix.as_str())?, vendor)),
+    };
+    match known {
+        Some((api, operation, allowed)) if method == allowed => (api, operation),
+        Some((api, _, allowed)) => (api, Operation::WrongMethod(allowed)),
+        None if path.starts_with("/api/") => (Api::Ollama, Operation::Unknown),
+        None => (vendor, Operation::Unknown),
+    }
+}
+
+/// Returns the API, the operation and the expected method of a path below a prefix.
+fn prefixed(rest: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
+    Some(match rest {
+        "/chat/completions" => (Api::OpenAiChat, Operation::Generate, "POST"),
+        "/responses" => (Api::OpenAiResponses, Operation::Generate, "POST"),
+        "/messages" => (Api::Anthropic, Operation::Generate, "POST"),
+        "/messages/count_tokens" => (Api::Anthropic, Operation::CountTokens, "POST"),
+        "/embeddings" => (Api::OpenAiChat, Operation::Embed, "POST"),
+        "/models" => (vendor, Operation::ListModels, "GET"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_map_to_operations() {
+        let prefixes = ["/v1".to_owned(), "/compatible-mode/v1".to_owned()];
+        let check = |request: &str, anthropic: bool, expected: (Api, Operation)| {
+            let (method, path) = request.split_once(' ').unwrap_or_default();
+            assert_eq!(operation_of(method, path, &prefixes, anthropic), expected, "{request}");
+        };
+        for api in Api::ALL {
+            check(&format!("POST {}", api.path("/v1")), false, (api, Operation::Generate));
+        }
+        check(
+            "POST /compatible-mode/v1/chat/completions",
+            false,
+            (Api::OpenAiChat, Operation::Generate),
+        );
+        check(
+            "GET /v1/chat/completions",
+            false,
+            (Api::OpenAiChat, Operation::WrongMethod("POST")),
+        );
+        check("GET /v1/models", false, (Api::OpenAiChat, Operation::ListModels));
+        check("GET /v1/models", true, (Api::Anthropic, Operation::ListModels));
+        check("POST /chat/completions", false, (Api::OpenAiChat, Operation::Unknown));
+        check(
+            "POST /v1/v1/chat/completions",
+            false,
+            (Api::OpenAiChat, Operation::Unknown),
+        );
+        check("POST /api/generate", false, (Api::Ollama, Operation::Unknown));
+    }
+}

@@ -1,0 +1,130 @@
+//! [`Tools`]: tool definitions and the tool choice. Without tools, neither is written.
+
+use std::borrow::Cow;
+
+use agcore_chat::{AllowedMode, AllowedTool, CacheMark, ChatRequest, Tool, ToolChoice, ToolDefinition};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Value, json};
+
+use super::{block::write_cache, schema};
+use crate::anthropic::vendor::{CACHE_CONTROL, unsupported};
+
+/// The tools of a request.
+#[derive(Debug, Default)]
+pub(super) struct Tools<'a> {
+    pub(super) list: Vec<EncodedTool<'a>>,
+    pub(super) choice: Option<Value>,
+}
+
+/// A tool in the form of the API.
+#[derive(Debug)]
+pub(super) enum EncodedTool<'a> {
+    Function {
+        tool: &'a ToolDefinition,
+        schema: Cow<'a, Value>,
+    },
+    /// A tool that the vendor runs, sent unchanged.
+    Hosted(&'a Value),
+}
+
+impl<'a> Tools<'a> {
+    pub(super) fn new(request: &'a ChatRequest) -> Result<Self, String> {
+        let choice = request.tool_choice.as_ref();
+        let offered = request.tools.iter().filter(|tool| is_offered(tool, choice));
+        let list: Vec<EncodedTool<'a>> = offered.map(encode_tool).collect::<Result<_, _>>()?;
+        if list.is_empty() {
+            return Ok(Self::default());
+        }
+        let choice = tool_choice(choice, request.parallel_tool_calls)?;
+        Ok(Self { list, choice })
+    }
+}
+
+/// Returns whether a tool is sent. The API cannot restrict the model to some of the tools, so tools that are not allowed
+/// are left out.
+fn is_offered(tool: &Tool, choice: Option<&ToolChoice>) -> bool {
+    let Some(ToolChoice::Allowed { tools, .. }) = choice else {
+        return true;
+    };
+    tools.iter().any(|allowed| match allowed {
+        AllowedTool::Function(name) | AllowedTool::Custom(name) => tool.name() == name,
+        AllowedTool::Hosted(raw) => matches!(tool, Tool::Hosted(hosted) if hosted == raw),
+        _ => false,
+    })
+}
+
+fn encode_tool(tool: &Tool) -> Result<EncodedTool<'_>, String> {
+    match tool {
+        Tool::Function(tool) => {
+            let mut schema = schema::tool_parameters(tool.parameters.as_ref(), &tool.name)?;
+            if tool.strict == Some(true) {
+                let closed = schema::closed(&schema)
+                    .map_err(|error| unsupported(&format!("the parameters of the tool `{}`", tool.name), &error))?;
+                schema = Cow::Owned(closed);
+            }
+            Ok(EncodedTool::Function { tool, schema })
+        }
+        Tool::Custom(tool) => Err(unsupported(
+            &format!("custom tools such as `{}`", tool.name),
+            "define a function with one argument of type string",
+        )),
+        Tool::Hosted(raw) if raw.is_object() => Ok(EncodedTool::Hosted(raw)),
+        _ => Err("a tool is neither a function nor a JSON object: leave it out".into()),
+    }
+}
+
+fn tool_choice(choice: Option<&ToolChoice>, parallel: Option<bool>) -> Result<Option<Value>, String> {
+    let mut written = match choice {
+        None if parallel == Some(false) => json!({"type": "auto"}),
+        None => return Ok(None),
+        Some(ToolChoice::None) => return Ok(Some(json!({"type": "none"}))),
+        Some(
+            ToolChoice::Auto
+            | ToolChoice::Allowed {
+                mode: AllowedMode::Auto,
+                ..
+            },
+        ) => json!({"type": "auto"}),
+        Some(ToolChoice::Required | ToolChoice::Allowed { .. }) => json!({"type": "any"}),
+        Some(ToolChoice::Function(name) | ToolChoice::Custom(name)) => json!({"type": "tool", "name": name}),
+        Some(ToolChoice::Other(raw @ Value::Object(_))) => raw.clone(),
+        Some(other) => {
+            return Err(unsupported(&format!("the tool choice {other:?}"), "set another one"));
+        }
+    };
+    if let (Some(false), Value::Object(members)) = (parallel, &mut written) {
+        members.entry("disable_parallel_tool_use").or_insert(Value::Bool(true));
+    }
+    Ok(Some(written))
+}
+
+impl Serialize for EncodedTool<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (tool, schema) = match self {
+            Self::Hosted(raw) => return raw.serialize(serializer),
+            Self::Function { tool, schema } => (tool, schema),
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &tool.name)?;
+        if let Some(description) = &tool.description {
+            map.serialize_entry("description", description)?;
+        }
+        map.serialize_entry("input_schema", schema)?;
+        if let Some(strict) = tool.strict {
+            map.serialize_entry("strict", &strict)?;
+        }
+        for (name, value) in tool.extra.iter().chain(tool.outer.iter()) {
+            map.serialize_entry(name, value)?;
+        }
+        write_cache(cache_mark(tool), &mut map)?;
+        map.end()
+    }
+}
+
+/// Returns the tool's cache mark, unless the application wrote one in the vendor's form.
+fn cache_mark(tool: &ToolDefinition) -> Option<&CacheMark> {
+    let is_written = [&tool.extra, &tool.outer]
+        .iter()
+        .any(|extra| extra.get(CACHE_CONTROL).is_some());
+    tool.marks.cache.as_ref().filter(|_| !is_written)
+}

@@ -1,0 +1,74 @@
+//! [`Document`]: a reply that is a single JSON document and arrives as a whole.
+
+use serde::de::DeserializeOwned;
+
+use super::{BYTE_ORDER_MARK, MAX_REPLY_BYTES};
+use crate::{
+    error::{LlmError, LlmErrorKind},
+    failure::FailureReader,
+    wire::{Close, ReplyHead},
+};
+
+/// A buffer for a reply that is a single JSON document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    failure: FailureReader,
+    is_success: bool,
+    body: Vec<u8>,
+}
+
+impl Document {
+    /// Creates an empty buffer for the reply with this head.
+    pub(crate) fn new(head: &ReplyHead) -> Self {
+        Self {
+            failure: FailureReader::new(head),
+            is_success: head.status.is_success(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Appends bytes of the body.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
+        if self.body.len().saturating_add(bytes.len()) > MAX_REPLY_BYTES {
+            return Err(self.failure.too_large(MAX_REPLY_BYTES));
+        }
+        self.body.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Parses the complete document. `expected` names what it should be, for errors: "list of models".
+    pub(crate) fn read<T: DeserializeOwned>(&self, close: Close, expected: &str) -> Result<T, LlmError> {
+        if !self.is_success {
+            return Err(self.reported_error());
+        }
+        let body = self.body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.body);
+        let error = match serde_json::from_slice(body) {
+            Ok(document) => return Ok(document),
+            Err(_) if close == Close::Reset => return Err(self.failure.connection_lost()),
+            Err(error) => error,
+        };
+        if error.is_eof() && !self.is_blank() {
+            let message = format!("the reply ended in the middle: {error}");
+            return Err(self.failure.annotate(LlmError::new(LlmErrorKind::Truncated, message)));
+        }
+        Err(self.malformed(match FailureReader::summary(&self.body) {
+            Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),
+            None if self.is_blank() => format!("expected a {expected}, but the reply is empty"),
+            None => format!("the reply is not a valid {expected}: {error}"),
+        }))
+    }
+
+    /// Returns the error that the document reports.
+    pub(crate) fn reported_error(&self) -> LlmError {
+        self.failure.read(&self.body)
+    }
+
+    /// Returns an error about a document that is not what it should be.
+    pub(crate) fn malformed(&self, message: String) -> LlmError {
+        self.failure.malformed(message, &self.body)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.body.trim_ascii().is_empty()
+    }
+}

@@ -1,0 +1,51 @@
+//! DeepSeek.
+//!
+//! Sources: its API reference (create-chat-completion) and its guide to the thinking mode.
+
+use super::rules::{
+    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule,
+    ToolRule, compatible,
+};
+
+/// DeepSeek: text only, no JSON schemas; a thinking model requires the reasoning of messages with tool calls to be sent
+/// back.
+pub fn deepseek() -> Dialect {
+    let base = compatible("deepseek");
+    Dialect {
+        aliases: &["deep-seek"],
+        base_url: Some("https://api.deepseek.com"),
+        key_variable: Some("DEEPSEEK_API_KEY"),
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "logprobs",
+            "top_logprobs",
+            "response_format",
+        ]),
+        effort: EffortRule::ThinkingSwitch,
+        content: ContentRule {
+            images: false,
+            audio: AudioRule::Refused,
+            files: false,
+            assistant_members: &["prefix"],
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: true,
+            thinking_models: &["reasoner"],
+        },
+        tools: ToolRule {
+            strict: StrictRule::Open,
+            ..base.tools
+        },
+        formats: FormatRule {
+            json_object: true,
+            json_schema: false,
+        },
+        ..base
+    }
+}

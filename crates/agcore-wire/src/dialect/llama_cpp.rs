@@ -1,0 +1,47 @@
+//! llama.cpp.
+//!
+//! Source: the README of its server.
+
+use super::rules::{
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+};
+
+/// llama.cpp: `tool_choice` cannot name a function; the reasoning effort is an argument of the chat template.
+pub fn llama_cpp() -> Dialect {
+    let base = compatible("llama.cpp");
+    Dialect {
+        aliases: &["llamacpp", "llama-server"],
+        base_url: Some("http://localhost:8080/v1"),
+        key_variable: None,
+        parameters: Parameters::AllExcept(&[
+            "verbosity",
+            "modalities",
+            "audio",
+            "prediction",
+            "web_search_options",
+            "service_tier",
+            "store",
+            "metadata",
+            "user",
+            "safety_identifier",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+        ]),
+        effort: EffortRule::TemplateArgument,
+        content: ContentRule {
+            files: false,
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::Member("reasoning_content"),
+            required_with_calls: false,
+            thinking_models: &[],
+        },
+        tools: ToolRule {
+            choice_named: false,
+            strict: StrictRule::Refused,
+            ..base.tools
+        },
+        ..base
+    }
+}

@@ -1,0 +1,61 @@
+//! Mistral.
+//!
+//! Source: its API reference (chat completion). Unknown members are rejected with 422.
+
+use super::rules::{
+    AudioRule, CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
+    ToolRule, compatible,
+};
+
+/// Mistral: ids of calls have nine letters or digits, reasoning is in content parts, usage is always sent.
+pub fn mistral() -> Dialect {
+    let base = compatible("mistral");
+    Dialect {
+        aliases: &["mistral-ai", "la-plateforme"],
+        base_url: Some("https://api.mistral.ai/v1"),
+        key_variable: Some("MISTRAL_API_KEY"),
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "n",
+            "stop",
+            "presence_penalty",
+            "frequency_penalty",
+            "seed",
+            "response_format",
+            "prediction",
+            "metadata",
+            "reasoning_effort",
+            "prompt_cache_key",
+            "parallel_tool_calls",
+        ]),
+        renamed: &[("seed", "random_seed")],
+        content: ContentRule {
+            arrays: true,
+            audio: AudioRule::Data,
+            files: false,
+            names: false,
+            assistant_members: &["prefix"],
+            ..base.content
+        },
+        reasoning: ReasoningRule {
+            field: ReasoningField::ThinkingParts,
+            required_with_calls: false,
+            thinking_models: &[],
+        },
+        tools: ToolRule {
+            choice_required: Some("any"),
+            strict: StrictRule::Open,
+            needs_parameters: true,
+            result_name: true,
+            call_ids: CallIdRule::NineAlphanumeric,
+            parsed_arguments: false,
+            ..base.tools
+        },
+        streaming: StreamRule {
+            usage_option: false,
+            always: false,
+        },
+        ..base
+    }
+}

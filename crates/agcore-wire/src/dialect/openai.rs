@@ -1,0 +1,31 @@
+//! OpenAI.
+//!
+//! Source: the reference of the Chat Completions API.
+
+use super::rules::{ContentRule, Dialect, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
+
+/// OpenAI: accepts everything. Newer models reject `max_tokens`, and strict schemas must be closed.
+pub fn openai() -> Dialect {
+    let base = compatible("openai");
+    Dialect {
+        aliases: &["open-ai", "chatgpt"],
+        base_url: Some("https://api.openai.com/v1"),
+        key_variable: Some("OPENAI_API_KEY"),
+        token_limit: TokenLimit::MaxCompletionTokens,
+        instructions: InstructionRole::AsGiven,
+        content: ContentRule {
+            arrays: true,
+            refusals: true,
+            legacy_functions: true,
+            ..base.content
+        },
+        tools: ToolRule {
+            custom: true,
+            choice_allowed: true,
+            strict: StrictRule::Closed,
+            parsed_arguments: false,
+            ..base.tools
+        },
+        ..base
+    }
+}

@@ -1,0 +1,46 @@
+//! Qwen on Alibaba Cloud Model Studio (DashScope).
+//!
+//! Sources: its pages on OpenAI compatibility and on deep thinking.
+
+use super::rules::{ContentRule, Dialect, EffortRule, Parameters, StreamRule, StrictRule, ToolRule, compatible};
+
+/// Qwen: thinking models support only streams, so every reply is streamed; a call cannot be required.
+pub fn qwen() -> Dialect {
+    let base = compatible("qwen");
+    Dialect {
+        aliases: &["dashscope", "alibaba", "model-studio"],
+        base_url: Some("https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+        key_variable: Some("DASHSCOPE_API_KEY"),
+        parameters: Parameters::Only(&[
+            "temperature",
+            "top_p",
+            "n",
+            "stop",
+            "presence_penalty",
+            "logprobs",
+            "top_logprobs",
+            "seed",
+            "response_format",
+            "modalities",
+            "audio",
+            "parallel_tool_calls",
+        ]),
+        effort: EffortRule::EnableThinking,
+        content: ContentRule {
+            files: false,
+            cache_marks: true,
+            assistant_members: &["partial"],
+            ..base.content
+        },
+        tools: ToolRule {
+            choice_required: None,
+            strict: StrictRule::Refused,
+            ..base.tools
+        },
+        streaming: StreamRule {
+            usage_option: true,
+            always: true,
+        },
+        ..base
+    }
+}

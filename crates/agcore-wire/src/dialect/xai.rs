@@ -1,0 +1,39 @@
+//! xAI.
+//!
+//! Source: its REST API reference (chat completions).
+
+use super::rules::{AudioRule, ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
+
+/// xAI: like OpenAI, without logit bias, audio and stored replies.
+pub fn xai() -> Dialect {
+    let base = compatible("xai");
+    Dialect {
+        aliases: &["x-ai", "grok"],
+        base_url: Some("https://api.x.ai/v1"),
+        key_variable: Some("XAI_API_KEY"),
+        parameters: Parameters::AllExcept(&[
+            "logit_bias",
+            "verbosity",
+            "modalities",
+            "audio",
+            "prediction",
+            "service_tier",
+            "store",
+            "metadata",
+            "safety_identifier",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+        ]),
+        token_limit: TokenLimit::MaxCompletionTokens,
+        content: ContentRule {
+            audio: AudioRule::Refused,
+            files: false,
+            ..base.content
+        },
+        tools: ToolRule {
+            parsed_arguments: false,
+            ..base.tools
+        },
+        ..base
+    }
+}

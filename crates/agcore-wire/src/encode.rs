@@ -1,0 +1,49 @@
+//! Code that the encoders of several APIs share.
+
+#![cfg_attr(
+    not(feature = "all-apis"),
+    allow(dead_code, reason = "each API uses some of these items")
+)]
+
+pub(crate) mod extra_headers;
+pub(crate) mod call_ids;
+pub(crate) mod unique_call_ids;
+
+use std::borrow::Cow;
+
+use crate::{
+    error::{LlmError, LlmErrorKind},
+    wire::EncodeOptions,
+};
+
+/// The name sent for a call that has none. Every API requires one; the call was never run, as its result states.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+
+/// Returns the name to send for the tool of a call.
+pub(crate) fn tool_name(name: &str) -> &str {
+    if name.is_empty() { UNKNOWN_TOOL } else { name }
+}
+
+/// Returns an error about a request that the API cannot express.
+pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> LlmError {
+    LlmError::new(LlmErrorKind::InvalidRequest, message)
+}
+
+/// Returns the model to ask: the one that the request names, or else the default one.
+pub(crate) fn model<'a>(requested: &'a str, options: &EncodeOptions<'a>) -> Result<&'a str, LlmError> {
+    match (requested, options.model) {
+        ("", "") => Err(invalid_request(
+            "no model is set: set one on the request or on the provider",
+        )),
+        ("", default) => Ok(default),
+        (requested, _) => Ok(requested),
+    }
+}
+
+/// Refuses a member of `extra_body` that the request has a field for, as returned by `extra_body_clash`.
+pub(crate) fn check_extra_body(clash: Option<&str>) -> Result<(), LlmError> {
+    clash.map_or(Ok(()), |name| {
+        let message = format!("extra_body must not contain `{name}`: set the request's field of that name instead");
+        Err(invalid_request(message))
+    })
+}

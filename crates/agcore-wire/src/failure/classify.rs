@@ -1,0 +1,94 @@
+//! The kind of a failure: by precise codes, then by the status, then by the wording.
+
+use super::{body::ErrorBody, codes, numbers, wording};
+use crate::error::{LlmErrorKind, TimeoutStage};
+
+/// The result of classifying a failure.
+pub(super) struct Verdict {
+    pub(super) kind: LlmErrorKind,
+    /// Overrides what the kind implies.
+    pub(super) retryable: Option<bool>,
+}
+
+/// Returns whether a retry is pointless for this kind, even if the server asks for one: the request will cost as much, be
+/// as long, or be as objectionable the next time. For other kinds the server may know about a temporary condition.
+pub(super) fn is_final(kind: &LlmErrorKind) -> bool {
+    matches!(
+        kind,
+        LlmErrorKind::QuotaExhausted | LlmErrorKind::ContextLength { .. } | LlmErrorKind::ContentFilter
+    )
+}
+
+/// Classifies a failure by its status (of HTTP, or named in a body with status 200) and its body.
+pub(super) fn classify(status: Option<u16>, body: &ErrorBody) -> Verdict {
+    let mut kind = precise(body)
+        .or_else(|| by_status(status, body))
+        .unwrap_or_else(|| by_wording(status, body));
+    if let LlmErrorKind::ContextLength { limit, requested } = &mut kind {
+        let (worded_limit, worded_requested) = numbers::parse(&body.text());
+        *limit = body.window.or(worded_limit);
+        *requested = body.prompt_tokens.or(worded_requested);
+    }
+    let retryable = match (&kind, status) {
+        // Groq: this request alone exceeds the limit per minute, so an unchanged one never succeeds.
+        (LlmErrorKind::RateLimit, Some(413)) => Some(false),
+        (LlmErrorKind::InvalidRequest, Some(409)) => Some(true),
+        (LlmErrorKind::Server, Some(501 | 505)) => Some(false),
+        _ => None,
+    };
+    Verdict { kind, retryable }
+}
+
+fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
+    if body.is_flagged {
+        return Some(LlmErrorKind::ContentFilter);
+    }
+    let kind = body
+        .codes
+        .iter()
+        .filter_map(|code| codes::precise(code))
+        .min_by_key(codes::rank)?;
+    // Gemini reports the same code for quotas per minute and per day; only the id of the quota distinguishes them.
+    let is_daily = kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
+    Some(if is_daily { LlmErrorKind::QuotaExhausted } else { kind })
+}
+
+/// The kinds of statuses that have one meaning.
+fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
+    Some(match status? {
+        401 | 407 => LlmErrorKind::Authentication,
+        402 => LlmErrorKind::QuotaExhausted,
+        403 | 429 if wording::is_quota(&body.text()) => LlmErrorKind::QuotaExhausted,
+        403 => LlmErrorKind::Permission,
+        300..=399 | 404 | 410 => LlmErrorKind::NotFound,
+        408 => LlmErrorKind::Timeout(TimeoutStage::Total),
+        413 => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        429 => LlmErrorKind::RateLimit,
+        503 | 529 => LlmErrorKind::Overloaded,
+        // Cerebras rejects a prompt that is too long without a body.
+        400 if body.is_blank => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        500..=599 if wording::is_context(&body.text()) => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        500..=599 if wording::is_bad_call(&body.text()) => LlmErrorKind::InvalidToolCall,
+        500..=599 => LlmErrorKind::Server,
+        _ => return None,
+    })
+}
+
+fn by_wording(status: Option<u16>, body: &ErrorBody) -> LlmErrorKind {
+    let vague = || body.codes.iter().find_map(|code| codes::vague(code));
+    let rest = if status.is_some() {
+        LlmErrorKind::InvalidRequest
+    } else {
+        LlmErrorKind::Unknown
+    };
+    wording::kind(&body.text()).or_else(vague).unwrap_or(rest)
+}

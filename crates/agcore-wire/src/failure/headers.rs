@@ -1,0 +1,188 @@
+//! [`UsefulHeaders`]: the headers of a reply that are useful in an error.
+
+use http::HeaderMap;
+
+/// The headers kept in errors: request ids, hints and limits of OpenAI, Azure, Anthropic, Groq, Google and Cloudflare.
+const USEFUL: &[&str] = &[
+    "x-request-id",
+    "request-id",
+    "apim-request-id",
+    "x-ms-request-id",
+    "x-amzn-requestid",
+    "x-ds-trace-id",
+    "cf-ray",
+    "date",
+    "location",
+    "content-encoding",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-tokens",
+    "anthropic-ratelimit-requests-limit",
+    "anthropic-ratelimit-requests-remaining",
+    "anthropic-ratelimit-requests-reset",
+    "anthropic-ratelimit-tokens-limit",
+    "anthropic-ratelimit-tokens-remaining",
+    "anthropic-ratelimit-tokens-reset",
+    "anthropic-ratelimit-input-tokens-limit",
+    "anthropic-ratelimit-input-tokens-remaining",
+    "anthropic-ratelimit-input-tokens-reset",
+    "anthropic-ratelimit-output-tokens-limit",
+    "anthropic-ratelimit-output-tokens-remaining",
+    "anthropic-ratelimit-output-tokens-reset",
+];
+
+/// The number of entries at the front of [`USEFUL`] that are ids of a request, in order of preference.
+const IDS: usize = 7;
+
+/// The counters of servers: the names of the headers with what remains and with when it is reset.
+pub(super) const COUNTERS: &[(&str, &str)] = &[
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    (
+        "anthropic-ratelimit-requests-remaining",
+        "anthropic-ratelimit-requests-reset",
+    ),
+    (
+        "anthropic-ratelimit-tokens-remaining",
+        "anthropic-ratelimit-tokens-reset",
+    ),
+    (
+        "anthropic-ratelimit-input-tokens-remaining",
+        "anthropic-ratelimit-input-tokens-reset",
+    ),
+    (
+        "anthropic-ratelimit-output-tokens-remaining",
+        "anthropic-ratelimit-output-tokens-reset",
+    ),
+];
+
+/// The initial capacity, which is enough for most replies.
+const CAPACITY: usize = 192;
+
+/// Lines of `name: value` in the order received. A single copy, so that the buffer of the head can be freed.
+#[derive(Debug, Clone)]
+pub(super) struct UsefulHeaders(String);
+
+impl UsefulHeaders {
+    pub(super) fn new(headers: &HeaderMap) -> Self {
+        let mut lines = String::with_capacity(CAPACITY);
+        for (name, value) in headers {
+            // Values that are not text are useless.
+            if position(name.as_str()).is_some()
+                && let Ok(value) = value.to_str()
+            {
+                for part in [name.as_str(), ": ", value, "\n"] {
+                    lines.push_str(part);
+                }
+            }
+        }
+        Self(lines)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.lines().filter_map(|line| line.split_once(": "))
+    }
+
+    /// Returns the value of a header, without surrounding whitespace.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.iter().find(|(known, _)| *known == name)?;
+        Some(value.trim())
+    }
+
+    /// Returns names and values in the order of [`USEFUL`]; of a repeated header, the first value.
+    pub(super) fn to_vec(&self) -> Vec<(String, String)> {
+        let mut found: Vec<(&str, &str)> = self.iter().collect();
+        found.sort_by_key(|(name, _)| position(name));
+        found.dedup_by_key(|(name, _)| *name);
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        found.into_iter().map(owned).collect()
+    }
+
+    /// Returns the server's id of the request.
+    pub(super) fn request_id(&self) -> Option<String> {
+        USEFUL[..IDS]
+            .iter()
+            .find_map(|name| self.get(name))
+            .filter(|id| !id.is_empty())
+            .map(str::to_owned)
+    }
+
+    /// Returns whether the server advises a retry, if it does either way.
+    pub(super) fn should_retry(&self) -> Option<bool> {
+        match self.get("x-should-retry")? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the position of a header in [`USEFUL`]. The length alone rules out most of the other headers of a reply.
+fn position(name: &str) -> Option<usize> {
+    let mut positions = *BY_LENGTH.get(name.len())?;
+    while positions != 0 {
+        let position = positions.trailing_zeros() as usize;
+        if USEFUL[position] == name {
+            return Some(position);
+        }
+        positions &= positions - 1;
+    }
+    None
+}
+
+/// For each length of a name, a bit for each position in [`USEFUL`] of a name with that length.
+const BY_LENGTH: [u64; 64] = {
+    let (mut positions, mut at) = ([0; 64], 0);
+    while at < USEFUL.len() {
+        positions[USEFUL[at].len()] |= 1 << at;
+        at += 1;
+    }
+    positions
+};
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn keeps_useful_headers_once_and_in_order() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("retry-after", "20 "),
+            ("server", "x"),
+            ("x-request-id", "a: b"),
+            ("x-request-id", "second"),
+            ("cf-ray", "é"),
+            ("date", ""),
+        ] {
+            headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        let kept = UsefulHeaders::new(&headers);
+        let all = kept.to_vec();
+        let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(all, [("x-request-id", "a: b"), ("date", ""), ("retry-after", "20 ")]);
+        assert_eq!(kept.get("retry-after"), Some("20"));
+        assert_eq!(kept.get("server"), None);
+        assert_eq!(kept.request_id().as_deref(), Some("a: b"));
+    }
+
+    #[test]
+    fn finds_every_useful_header() {
+        for (at, name) in USEFUL.iter().enumerate() {
+            assert_eq!(position(name), Some(at), "{name}");
+        }
+        assert_eq!(position(&"x".repeat(200)), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! Kinds that only the wording of a message reveals. Consulted last.
+
+use crate::error::LlmErrorKind;
+
+/// Phrases in lower case, all of which the message must contain.
+type Phrases = &'static [&'static str];
+
+/// Exhausted quotas and balances.
+const QUOTA: &[Phrases] = &[
+    &["exceeded your current quota"],
+    &["insufficient balance"],
+    &["insufficient credit"],
+    &["credit balance is too low"],
+    &["check your plan and billing"],
+    &["billing hard limit"],
+    &["not enough balance"],
+    &["requires more credits"],
+    &["please recharge"],
+    &["spend limit"],
+    &["spending limit"],
+    &["used all available credits"],
+    &["out of credit"],
+    &["included credits"],
+    &["insufficient funds"],
+    &["monthly allowance"],
+    &["reached", "api usage limits"],
+    &["reached your", "usage limit"], // Ollama's cloud
+    &["key limit exceeded"],
+    &["free-models-per-day"],
+    &["free tier", "exhausted"],
+    &["have any credits"],         // xAI
+    &["out of call volume quota"], // Azure API Management
+];
+
+/// Messages about a schema. They repeat names that the application chose, so their other words are meaningless.
+const SCHEMA: &[Phrases] = &[
+    &["invalid schema"],
+    &["schema", "propert"],
+    &["propert", "not allowed"], // JSON Schema's validators: "additional properties are not allowed ('x' was unexpected)"
+];
+
+/// Throttling. Checked before prompts that are too long: "too many tokens, please wait" is throttling.
+const THROTTLING: &[Phrases] = &[
+    &["throttling"],
+    &["too many tokens", "wait"],
+    &["too many requests"],
+    &["rate limit"],
+    &["tokens per min"],
+    &["requests per min"],
+];
+
+/// API keys that are rejected with a status other than 401.
+const KEY: &[Phrases] = &[
+    &["incorrect api key"],
+    &["invalid api key"],
+    &["api key not valid"],
+    &["api key is invalid"],
+    &["invalid x-api-key"],
+    &["no api key provided"],
+];
+
+/// Prompts that are too long, vendor by vendor.
+const CONTEXT: &[Phrases] = &[
+    &["prompt is too long"],                         // Anthropic
+    &["maximum context length"],                     // OpenAI, OpenRouter, vLLM, Mistral
+    &["exceeds the context window"],                 // OpenAI
+    &["context window exceeds limit"],               // MiniMax
+    &["input token count", "exceeds the maximum"],   // Gemini
+    &["maximum prompt length is"],                   // xAI
+    &["reduce the length of the messages"],          // Groq
+    &["too large for model with"],                   // Mistral
+    &["output tokens", "context length is only"],    // vLLM
+    &["exceeds the max_model_len"],                  // vLLM
+    &["exceeds the available context size"],         // llama.cpp
+    &["longer than the model's context length"],     // Together
+    &["exceeded model token limit"],                 // Moonshot
+    &["greater than the context length"],            // LM Studio
+    &["exceeded max context length"],                // Ollama
+    &["input length exceeds the context length"],    // Ollama, of embeddings
+    &["range of input length should be"],            // DashScope
+    &["prompt token count of", "exceeds the limit"], // GitHub Copilot
+    &["contextwindowexceedederror"],                 // LiteLLM
+    &["input is too long for requested model"],      // Bedrock
+    &["exceed context limit"],                       // Anthropic, with the output's limit
+    &["must have less than", "tokens"],              // Text Generation Inference
+    &["`inputs` tokens + `max_new_tokens` must be"], // Text Generation Inference, Together
+    &["context_length_exceeded"],
+    &["context length exceeded"],
+    &["exceeds the model's context"],
+    &["exceeds maximum context"],
+    &["exceed the context window"],
+    &["maximum context window"],
+    &["model_context_window_exceeded"], // z.ai
+    &["token limit exceeded"],
+    // The message may be about other members: "stop: too many tokens".
+    &["too many tokens", "prompt"],
+    &["too many tokens", "input"],
+    &["too many tokens", "message"],
+    &["too many tokens", "conversation"],
+    &["too many tokens", "context"],
+    &["too many tokens", "request"],
+];
+
+/// A complete message about a prompt that is too long.
+const BARE_CONTEXT: &str = "too many tokens";
+
+/// Content filters.
+const FILTER: &[Phrases] = &[
+    &["content management policy"],
+    &["blocked by content filtering policy"], // Anthropic
+    &["rejected as a result of our safety system"],
+    &["your input was flagged"],
+    &["flagged as potentially violating"], // OpenAI, as `invalid_prompt`
+    &["inappropriate content"],
+];
+
+/// Tool calls of the model that the server could not parse.
+const BAD_CALL: &[Phrases] = &[
+    &["error parsing tool call"], // Ollama
+];
+
+/// Servers that are busy or still loading a model.
+const BUSY: &[Phrases] = &[
+    &["overloaded"],
+    &["loading model"],
+    &["at capacity"],
+    &["server busy"], // Ollama
+    &["service is too busy"],
+];
+
+fn matches(message: &str, table: &[Phrases]) -> bool {
+    table
+        .iter()
+        .any(|phrases| phrases.iter().all(|phrase| message.contains(phrase)))
+}
+
+/// Returns whether the message is about an exhausted quota.
+pub(super) fn is_quota(message: &str) -> bool {
+    matches(&message.to_ascii_lowercase(), QUOTA)
+}
+
+/// Returns whether the message is about a prompt that is too long, not about throttling.
+pub(super) fn is_context(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    !matches(&message, THROTTLING) && mentions_context(&message)
+}
+
+fn mentions_context(message: &str) -> bool {
+    let is_bare = |line: &str| line.trim().trim_end_matches(['.', '!']) == BARE_CONTEXT;
+    matches(message, CONTEXT) || message.lines().any(is_bare)
+}
+
+/// Returns the message in lower case, without lines about schemas.
+fn without_schemas(message: &str) -> String {
+    let message = message.to_ascii_lowercase();
+    let lines = message.lines().filter(|line| !matches(line, SCHEMA));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether the message is about a tool call that could not be parsed.
+pub(super) fn is_bad_call(message: &str) -> bool {
+    matches(&message.to_ascii_lowercase(), BAD_CALL)
+}
+
+/// Returns the kind that the message indicates, for when nothing else determines it.
+pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
+    let message = without_schemas(message);
+    Some(match &*message {
+        message if matches(message, QUOTA) => LlmErrorKind::QuotaExhausted,
+        message if matches(message, THROTTLING) => LlmErrorKind::RateLimit,
+        message if matches(message, KEY) => LlmErrorKind::Authentication,
+        message if mentions_context(message) => LlmErrorKind::ContextLength {
+            limit: None,
+            requested: None,
+        },
+        message if matches(message, FILTER) => LlmErrorKind::ContentFilter,
+        message if matches(message, BAD_CALL) => LlmErrorKind::InvalidToolCall,
+        message if matches(message, BUSY) => LlmErrorKind::Overloaded,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOO_LONG: Option<LlmErrorKind> = Some(LlmErrorKind::ContextLength {
+        limit: None,
+        requested: None,
+    });
+
+    #[track_caller]
+    fn check(message: &str, expected: Option<LlmErrorKind>) {
+        assert_eq!(kind(message), expected, "{message}");
+    }
+
+    #[test]
+    fn takes_too_many_tokens_for_a_long_prompt_only_in_context() {
+        check("Too many tokens in the prompt.", TOO_LONG);
+        check("Too many tokens.", TOO_LONG);
+        check("Bad Request\ntoo many tokens", TOO_LONG);
+        check("too many tokens: size limit exceeded by the input", TOO_LONG);
+        check(
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+            TOO_LONG,
+        );
+        check("Invalid parameter: stop: too many tokens in stop sequence", None);
+        check("logit_bias has too many tokens", None);
+        check("Too many tokens, please wait.", Some(LlmErrorKind::RateLimit));
+    }
+
+    #[test]
+    fn ignores_names_in_schemas() {
+        check("Invalid API key", Some(LlmErrorKind::Authentication));
+        check("upstream said: 'Invalid API key'", Some(LlmErrorKind::Authentication));
+        for quoted in ["invalid api key", "rate limit", "prompt is too long"] {
+            check(
+                &format!("Invalid schema for function 'check': property '{quoted}' is not allowed"),
+                None,
+            );
+            check(
+                &format!("Additional properties are not allowed ('{quoted}' was unexpected)"),
+                None,
+            );
+        }
+        check(
+            "Invalid schema for function 'f'\nInsufficient Balance",
+            Some(LlmErrorKind::QuotaExhausted),
+        );
+    }
+
+    #[test]
+    fn recognizes_exhausted_quotas_in_each_vendors_words() {
+        for message in [
+            "Your newly created team doesn't have any credits yet.",
+            "Out of call volume quota. Quota will be replenished in 12:05:10.",
+        ] {
+            assert!(is_quota(message), "{message}");
+        }
+        assert!(!is_quota("Quota exceeded for requests per minute"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Encoders and decoders for LLM APIs: requests to bytes, and bytes of replies to typed deltas.
+//!
+//! Everything in this crate is pure. There is no async runtime, no HTTP client and no clock, so it can be used alone: in a
+//! gateway, a proxy, a log reader, or in the browser (it builds for wasm32).
+//!
+//! ```
+//! # #[cfg(feature = "openai-chat")] {
+//! use agcore_chat::{ChatRequest, Message};
+//! use agcore_wire::{Chat, Close, EncodeOptions, Fold, ReplyHead, Wire, dialect, openai_chat::OpenAiChat};
+//!
+//! let wire: Box<dyn Wire<Chat>> = Box::new(OpenAiChat::new(dialect::openai()));
+//!
+//! // Encode a request.
+//! let request = ChatRequest::new([Message::user("Hello")]);
+//! let encoded = wire.encode(&request, &EncodeOptions::new("gpt-5-mini"))?;
+//! assert_eq!(encoded.path, "/chat/completions");
+//!
+//! // Decode a reply, in chunks of any size.
+//! let mut decoder = wire.decoder(&ReplyHead::default());
+//! let (mut deltas, mut fold) = (Vec::new(), Fold::new());
+//! decoder.feed(br#"{"choices": [{"message": {"con"#, &mut deltas)?;
+//! decoder.feed(br#"tent": "Hi!"}, "finish_reason": "stop"}]}"#, &mut deltas)?;
+//! decoder.finish(Close::Clean, &mut deltas)?;
+//! deltas.into_iter().for_each(|delta| fold.push_owned(delta));
+//! assert_eq!(fold.response().text(), "Hi!");
+//! # }
+//! # Ok::<(), agcore_wire::LlmError>(())
+//! ```
+//!
+//! # Features
+//!
+//! <!-- features -->
+//! | feature | description |
+//! |---|---|
+//! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
+//! | `anthropic` | The Anthropic Messages API. |
+//! | `openai-responses` | The OpenAI Responses API. |
+//! | `ollama` | The native API of Ollama. |
+//! | `all-apis` | All of these APIs. |
+//! <!-- /features -->
+
+mod error;
+mod delta;
+mod free_id;
+mod fold;
+mod wire;
+pub mod operation;
+pub mod failure;
+pub mod sse;
+pub mod ndjson;
+#[cfg(feature = "_api")]
+mod decode;
+#[cfg(feature = "_api")]
+mod encode;
+#[cfg(feature = "openai-chat")]
+pub mod dialect;
+#[cfg(feature = "openai-chat")]
+pub mod openai_chat;
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
+#[cfg(feature = "ollama")]
+pub mod ollama;
+pub mod wire_case;
+
+pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
+pub use error::{LlmError, LlmErrorKind, TimeoutStage};
+pub use fold::Fold;
+pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
+
+/// The APIs of this build. Every API is registered here, and nowhere else in this crate.
+///
+/// ```
+/// # #[cfg(feature = "openai-chat")] {
+/// use agcore_wire::{APIS, EncodeOptions};
+///
+/// let api = APIS.iter().find(|api| api.name == "openai-chat").unwrap();
+/// let encoded = api.wire().encode(&agcore_chat::ChatRequest::new(["Hi".into()]), &EncodeOptions::new("m"))?;
+/// assert_eq!(encoded.path, "/chat/completions");
+/// # }
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
+pub const APIS: &[Api] = &[
+    #[cfg(feature = "openai-chat")]
+    Api::new("openai-chat", || {
+        Box::new(openai_chat::OpenAiChat::new(dialect::openai()))
+    }),
+    #[cfg(feature = "anthropic")]
+    Api::new("anthropic", || Box::new(anthropic::Anthropic::new())),
+    #[cfg(feature = "openai-responses")]
+    Api::new("openai-responses", || Box::new(openai_responses::OpenAiResponses::new())),
+    #[cfg(feature = "ollama")]
+    Api::new("ollama", || Box::new(ollama::Ollama::new())),
+];
+
+#[cfg(all(doctest, feature = "openai-chat"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

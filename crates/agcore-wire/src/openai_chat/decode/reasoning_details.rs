@@ -1,0 +1,95 @@
+//! `reasoning_details`, which OpenRouter and others send, and which must be sent back unchanged.
+//!
+//! A stream splits them into pieces. Joined by OpenRouter's rules they are the same as in a whole reply.
+
+use serde_json::Value;
+
+/// Appends pieces to a list. Text and summaries that continue the last entry are joined with it.
+pub(in crate::openai_chat) fn append(list: &mut Vec<Value>, pieces: impl IntoIterator<Item = Value>) {
+    for piece in pieces {
+        match list.last_mut() {
+            Some(last) if is_continuation(last, &piece) => join(last, piece),
+            _ => list.push(piece),
+        }
+    }
+}
+
+/// Returns the readable text of a piece.
+pub(super) fn text(detail: &Value) -> Option<&str> {
+    detail.get(text_member(detail)?)?.as_str()
+}
+
+/// Returns the member that contains the text of an entry of this type, which arrives in pieces.
+fn text_member(detail: &Value) -> Option<&'static str> {
+    match detail.get("type")?.as_str()? {
+        "reasoning.text" => Some("text"),
+        "reasoning.summary" => Some("summary"),
+        _ => None,
+    }
+}
+
+fn is_continuation(last: &Value, piece: &Value) -> bool {
+    text_member(piece).is_some()
+        && last.get("type") == piece.get("type")
+        && ["index", "id"]
+            .iter()
+            .all(|name| match (last.get(name), piece.get(name)) {
+                (Some(last), Some(piece)) => last == piece || last.is_null() || piece.is_null(),
+                _ => true,
+            })
+}
+
+fn join(last: &mut Value, piece: Value) {
+    let member = text_member(&piece);
+    let (Value::Object(last), Value::Object(piece)) = (last, piece) else {
+        return;
+    };
+    for (name, value) in piece {
+        match (last.get_mut(&name), value) {
+            (Some(Value::String(text)), Value::String(more)) if member == Some(name.as_str()) => {
+                text.push_str(&more);
+            }
+            (Some(_), Value::Null) => {}
+            (_, value) => {
+                last.insert(name, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn joins_pieces() {
+        let mut list = Vec::new();
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "text": "15 ", "index": 0, "signature": null})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "text": "* 27", "index": 0})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.text", "signature": "s1", "index": 0})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.encrypted", "data": "e1", "index": 1})],
+        );
+        append(
+            &mut list,
+            [json!({"type": "reasoning.encrypted", "data": "e2", "index": 2})],
+        );
+        let expected = json!([
+            {"type": "reasoning.text", "text": "15 * 27", "index": 0, "signature": "s1"},
+            {"type": "reasoning.encrypted", "data": "e1", "index": 1},
+            {"type": "reasoning.encrypted", "data": "e2", "index": 2},
+        ]);
+        assert_eq!(Value::Array(list), expected);
+    }
+}

@@ -1,0 +1,342 @@
+//! [`EncodedAssistant`]: assistant messages with text, reasoning, calls, and the vendor data that must be sent back.
+
+use std::borrow::Cow;
+
+use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Value, json};
+
+use super::{
+    super::{decode::reasoning_details, vendor::REASONING_DETAILS},
+    content::EncodedText,
+    context::Context,
+};
+use crate::{dialect::ReasoningField, encode::tool_name};
+
+/// The JSON of an assistant message.
+pub(super) struct EncodedAssistant<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) message: &'a AssistantMessage,
+}
+
+impl Serialize for EncodedAssistant<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (context, message) = (self.context, self.message);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("role", "assistant")?;
+        self.write_content(&mut map)?;
+        self.write_reasoning(&mut map)?;
+        if message.has_tool_calls() {
+            map.serialize_entry("tool_calls", &EncodedCalls { context, message })?;
+        }
+        if context.dialect.content.refusals {
+            write_some(
+                "refusal",
+                message.refusal.as_deref().filter(|text| !text.is_empty()),
+                &mut map,
+            )?;
+            // The vendor keeps the audio itself.
+            write_some("audio", message.audio.as_ref().and_then(audio_reference), &mut map)?;
+        }
+        context.write_name(message.name.as_deref(), &mut map)?;
+        self.write_function_call(message.function_call.as_ref(), &mut map)?;
+        for (name, value) in message.extra.iter().filter(|(name, _)| self.is_sent(name)) {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+fn write_some<S: SerializeMap, T: Serialize>(name: &str, value: Option<T>, map: &mut S) -> Result<(), S::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(name, &value))
+}
+
+fn audio_reference(audio: &Value) -> Option<Value> {
+    audio.get("id").map(|id| json!({ "id": id }))
+}
+
+impl EncodedAssistant<'_> {
+    /// Returns whether a member without a field is sent. Most are annotations of a reply, which vendors do not accept.
+    fn is_sent(&self, member: &str) -> bool {
+        self.context.dialect.content.assistant_members.contains(&member)
+    }
+
+    fn write_content<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
+        let (message, rule) = (self.message, self.context.dialect);
+        let thinking = matches!(rule.reasoning.field, ReasoningField::ThinkingParts) && self.has_reasoning();
+        let mut parts = message.blocks.iter().filter(|block| is_content(block));
+        let has_several = parts.next().is_some() && parts.next().is_some();
+        let is_plain = message.blocks.iter().all(|block| match block {
+            Block::Refusal(_) => !rule.content.refusals,
+            Block::Text(_) => true,
+            other => !is_content(other),
+        });
+        if thinking || (rule.content.arrays && (has_several || !is_plain)) {
+            return map.serialize_entry(
+                "content",
+                &EncodedBlocks {
+                    context: self.context,
+                    message,
+                    thinking,
+                },
+            );
+        }
+        let text = self.text();
+        if !text.is_empty() {
+            return map.serialize_entry("content", &text);
+        }
+        match self.fallback_text() {
+            Some(text) => map.serialize_entry("content", text),
+            None if message.has_tool_calls() || message.function_call.is_some() || self.has_refusal() => {
+                map.serialize_entry("content", &())
+            }
+            None => map.serialize_entry("content", ""),
+        }
+    }
+
+    /// Returns the visible text. It includes refusals if the vendor has no other place for them.
+    fn text(&self) -> Cow<'_, str> {
+        let is_refusal = |block: &Block| matches!(block, Block::Refusal(_));
+        if self.context.dialect.content.refusals || !self.message.blocks.iter().any(is_refusal) {
+            return self.message.text();
+        }
+        let texts = self.message.blocks.iter().filter_map(|block| match block {
+            Block::Text(block) => Some(block.text.as_str()),
+            Block::Refusal(part) => Some(part.refusal.as_str()),
+            _ => None,
+        });
+        Cow::Owned(texts.collect())
+    }
+
+    fn has_refusal(&self) -> bool {
+        self.context.dialect.content.refusals && self.message.refusal_text().is_some()
+    }
+
+    /// Returns the text for a vendor that does not support the members `refusal` and `audio`.
+    fn fallback_text(&self) -> Option<&str> {
+        if self.context.dialect.content.refusals {
+            return None;
+        }
+        let transcript = || self.message.audio.as_ref()?.get("transcript")?.as_str();
+        self.message.refusal_text().or_else(transcript)
+    }
+
+    /// Returns the reasoning that may be sent to this vendor: its own, and reasoning of unknown origin.
+    fn reasoning(&self) -> impl Iterator<Item = &str> {
+        self.message.blocks.iter().filter_map(|block| match block {
+            Block::Reasoning(reasoning) if belongs_to_vendor(self.context, reasoning.vendor.as_ref()) => {
+                Some(reasoning.text.as_str())
+            }
+            _ => None,
+        })
+    }
+
+    fn has_reasoning(&self) -> bool {
+        self.reasoning().any(|text| !text.is_empty())
+    }
+
+    fn write_reasoning<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
+        let rule = self.context.dialect.reasoning;
+        if let ReasoningField::Member(name) = rule.field {
+            let is_required = rule.required_with_calls && self.context.is_thinking && self.message.has_tool_calls();
+            if is_required || self.has_reasoning() {
+                map.serialize_entry(name, &Joined(|| self.reasoning()))?;
+            }
+        }
+        let mut list = Vec::new();
+        for block in &self.message.blocks {
+            let Block::Reasoning(reasoning) = block else {
+                continue;
+            };
+            let data =
+                vendor_data(self.context, reasoning.vendor.as_ref()).and_then(|data| data.get(REASONING_DETAILS));
+            reasoning_details::append(&mut list, data.and_then(Value::as_array).into_iter().flatten().cloned());
+        }
+        if list.is_empty() {
+            Ok(())
+        } else {
+            map.serialize_entry(REASONING_DETAILS, &list)
+        }
+    }
+
+    fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {
+        match call {
+            Some(_) if !self.context.dialect.content.legacy_functions => Err(self
+                .context
+                .refuse("`function_call`", "rewrite it as a tool call")),
+            call => write_some("function_call", call, map),
+        }
+    }
+}
+
+/// Returns whether data belongs to the vendor, or is not marked with a vendor at all.
+fn belongs_to_vendor(context: &Context<'_>, vendor: Option<&VendorData>) -> bool {
+    vendor.is_none_or(|data| data.vendor == context.dialect.name)
+}
+
+/// Returns the data that must be sent back to this vendor. Data of other vendors is never sent.
+fn vendor_data<'a>(context: &Context<'_>, vendor: Option<&'a VendorData>) -> Option<&'a Value> {
+    vendor
+        .filter(|data| data.vendor == context.dialect.name)
+        .map(|data| &data.data)
+}
+
+fn is_content(block: &Block) -> bool {
+    matches!(block, Block::Text(_) | Block::Refusal(_) | Block::Other(_))
+}
+
+/// The concatenation of texts. A single one is written without a copy.
+struct Joined<F>(F);
+
+impl<'a, F: Fn() -> I, I: Iterator<Item = &'a str>> Serialize for Joined<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut texts = (self.0)();
+        match (texts.next(), texts.next()) {
+            (None, _) => serializer.serialize_str(""),
+            (Some(only), None) => serializer.serialize_str(only),
+            _ => serializer.serialize_str(&(self.0)().collect::<String>()),
+        }
+    }
+}
+
+/// The JSON of blocks as content parts.
+struct EncodedBlocks<'a> {
+    context: &'a Context<'a>,
+    message: &'a AssistantMessage,
+    /// Whether to include reasoning.
+    thinking: bool,
+}
+
+impl Serialize for EncodedBlocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_included = |block: &&Block| match block {
+            Block::Reasoning(reasoning) => {
+                self.thinking && !reasoning.text.is_empty() && belongs_to_vendor(self.context, reasoning.vendor.as_ref())
+            }
+            // Several vendors reject empty texts.
+            Block::Text(text) => !text.text.is_empty(),
+            other => is_content(other),
+        };
+        let refusals = self.context.dialect.content.refusals;
+        let encoded = |block| EncodedBlock { block, refusals };
+        serializer.collect_seq(self.message.blocks.iter().filter(is_included).map(encoded))
+    }
+}
+
+struct EncodedBlock<'a> {
+    block: &'a Block,
+    /// Whether the vendor supports refusal parts; otherwise refusals become text.
+    refusals: bool,
+}
+
+impl Serialize for EncodedBlock<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let no_extra = Extra::new();
+        let plain = |text| EncodedText {
+            text,
+            extra: &no_extra,
+            cache: None,
+        };
+        match self.block {
+            Block::Text(block) => EncodedText {
+                extra: &block.extra,
+                ..plain(&block.text)
+            }
+            .serialize(serializer),
+            Block::Reasoning(reasoning) => {
+                let text = plain(&reasoning.text);
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("type", "thinking")?;
+                map.serialize_entry("thinking", &[text])?;
+                map.end()
+            }
+            Block::Refusal(part) if self.refusals => ContentPart::Refusal(part.clone()).serialize(serializer),
+            Block::Refusal(part) => plain(&part.refusal).serialize(serializer),
+            Block::Other(raw) => raw.serialize(serializer),
+            _ => serializer.serialize_unit(),
+        }
+    }
+}
+
+struct EncodedCalls<'a> {
+    context: &'a Context<'a>,
+    message: &'a AssistantMessage,
+}
+
+impl Serialize for EncodedCalls<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let context = self.context;
+        serializer.collect_seq(self.message.tool_calls().map(|call| EncodedCall { context, call }))
+    }
+}
+
+struct EncodedCall<'a> {
+    context: &'a Context<'a>,
+    call: &'a ToolCall,
+}
+
+impl Serialize for EncodedCall<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { context, call } = self;
+        let is_custom = matches!(call.input, CallInput::Text(_)) && context.dialect.tools.custom;
+        let kind = if is_custom { "custom" } else { "function" };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", context.call_ids.get(&call.id))?;
+        map.serialize_entry("type", kind)?;
+        map.serialize_entry(
+            kind,
+            &EncodedInput {
+                context,
+                call,
+                is_custom,
+            },
+        )?;
+        if let Some(Value::Object(members)) = vendor_data(context, call.vendor.as_ref()) {
+            members
+                .iter()
+                .try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        }
+        map.end()
+    }
+}
+
+/// The JSON of the inner object of a call.
+struct EncodedInput<'a> {
+    context: &'a Context<'a>,
+    call: &'a ToolCall,
+    is_custom: bool,
+}
+
+impl Serialize for EncodedInput<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("name", tool_name(&self.call.name))?;
+        match &self.call.input {
+            CallInput::Text(text) if self.is_custom => map.serialize_entry("input", text)?,
+            CallInput::Text(text) => {
+                map.serialize_entry("arguments", &json!({ "input": text }).to_string())?;
+            }
+            CallInput::Arguments(raw) if raw.trim().is_empty() => {
+                map.serialize_entry("arguments", "{}")?;
+            }
+            CallInput::Arguments(raw) if self.must_wrap() => {
+                map.serialize_entry("arguments", &json!({ "invalid_json": raw }).to_string())?;
+            }
+            CallInput::Arguments(raw) => map.serialize_entry("arguments", raw)?,
+            other => {
+                return Err(self
+                    .context
+                    .refuse(&format!("the call input {other:?}"), "leave the call out"));
+            }
+        }
+        map.end()
+    }
+}
+
+impl EncodedInput<'_> {
+    /// Returns whether the arguments must be wrapped in valid JSON. Servers that parse arguments reject the whole request if
+    /// they are invalid; wrapped, the model sees what it generated.
+    fn must_wrap(&self) -> bool {
+        self.context.dialect.tools.parsed_arguments && self.call.check_arguments().is_err()
+    }
+}

@@ -1,0 +1,78 @@
+//! [`Context`]: what every part of the encoder needs.
+
+use agcore_chat::{ChatRequest, Message};
+use serde::ser::{Error, SerializeMap};
+use serde_json::Value;
+
+use super::{call_id_format::NINE_ALPHANUMERIC, tool_cache::ToolCache};
+use crate::{
+    dialect::{CallIdRule, Dialect},
+    encode::call_ids::CallIds,
+};
+
+/// The dialect, and what is computed once per request.
+pub(super) struct Context<'a> {
+    pub(super) dialect: &'a Dialect,
+    pub(super) tool_cache: &'a ToolCache,
+    pub(super) call_ids: CallIds<'a>,
+    /// Whether the model is thinking in this conversation, judging by the request.
+    pub(super) is_thinking: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(
+        dialect: &'a Dialect,
+        tool_cache: &'a ToolCache,
+        request: &'a ChatRequest,
+        model: &str,
+    ) -> Self {
+        let is_thinking = dialect.reasoning.required_with_calls && is_thinking(dialect, request, model);
+        Self {
+            dialect,
+            tool_cache,
+            call_ids: match dialect.tools.call_ids {
+                CallIdRule::Any => CallIds::unchanged(),
+                CallIdRule::NineAlphanumeric => CallIds::new(NINE_ALPHANUMERIC, &request.messages),
+            },
+            is_thinking,
+        }
+    }
+
+    /// Returns an error about something that the vendor does not support, with advice on what to do instead.
+    pub(super) fn refuse<E: Error>(&self, what: &str, advice: &str) -> E {
+        E::custom(format_args!("{} does not support {what}: {advice}", self.dialect.name))
+    }
+
+    /// Writes the name of a participant.
+    pub(super) fn write_name<S: SerializeMap>(&self, name: Option<&str>, map: &mut S) -> Result<(), S::Error> {
+        match name {
+            Some(_) if !self.dialect.content.names => {
+                let advice = "leave it out, or put it into the text";
+                Err(self.refuse("the `name` of a participant", advice))
+            }
+            Some(name) => map.serialize_entry("name", name),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns whether a model is thinking: because of its name, because the request enables it, or because it did before.
+fn is_thinking(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
+    let switch = request
+        .extra_body
+        .get("thinking")
+        .and_then(|thinking| thinking.get("type"));
+    match switch.and_then(Value::as_str) {
+        Some("disabled") => return false,
+        Some("enabled") => return true,
+        _ => {}
+    }
+    let is_disabled = request.reasoning_effort.as_deref() == Some("none");
+    let has_thinking_name = dialect
+        .reasoning
+        .thinking_models
+        .iter()
+        .any(|part| model.contains(part));
+    let has_thought = |message: &Message| message.as_assistant().is_some_and(|message| !message.reasoning().is_empty());
+    !is_disabled && (has_thinking_name || request.messages.iter().any(|message| has_thought(message)))
+}

@@ -1,0 +1,113 @@
+//! [`EncodedContent`]: the content of messages and tool results. Plain text is a string, everything else a list of parts.
+
+use agcore_chat::{Content, ContentPart, Extra, FilePart, ImagePart};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::openai_responses::vendor::unsupported;
+
+/// The kind of message that the content belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A user message.
+    User,
+    /// An instruction: text only.
+    Instruction,
+    /// A tool result.
+    Tool,
+}
+
+/// Content in the form of the API. Cache marks are left out, because the API caches automatically.
+pub(super) struct EncodedContent<'a> {
+    pub(super) content: &'a Content,
+    pub(super) owner: Owner,
+}
+
+impl Serialize for EncodedContent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = match self.content {
+            Content::Text(text) => return serializer.serialize_str(text),
+            Content::Parts(parts) => parts,
+        };
+        if let [ContentPart::Text(part)] = &parts[..]
+            && part.extra.is_empty()
+        {
+            return serializer.serialize_str(&part.text);
+        }
+        let is_text = |part: &ContentPart| matches!(part, ContentPart::Text(_) | ContentPart::Other(_));
+        if self.owner == Owner::Instruction && !parts.iter().all(is_text) {
+            return Err(unsupported(
+                "parts other than text in instructions",
+                "send them in a user message",
+            ));
+        }
+        serializer.collect_seq(parts.iter().map(EncodedPart))
+    }
+}
+
+/// A content part in the form of the API.
+struct EncodedPart<'a>(&'a ContentPart);
+
+impl Serialize for EncodedPart<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            ContentPart::Text(part) => {
+                let mut map = serializer.serialize_map(None)?;
+                map.serialize_entry("type", "input_text")?;
+                map.serialize_entry("text", &part.text)?;
+                write_extra(&part.extra, &mut map)?;
+                map.end()
+            }
+            ContentPart::ImageUrl(part) => image(part, serializer),
+            ContentPart::File(part) => file(part, serializer),
+            ContentPart::InputAudio(_) => Err(unsupported(
+                "content parts of the type `input_audio`",
+                "send a transcript, or use the Chat Completions API",
+            )),
+            // Parts of unknown types are sent unchanged.
+            ContentPart::Other(raw) => raw.serialize(serializer),
+            _ => Err(unsupported(
+                "refusals outside of assistant messages",
+                "send them as text",
+            )),
+        }
+    }
+}
+
+fn image<S: Serializer>(part: &ImagePart, serializer: S) -> Result<S::Ok, S::Error> {
+    let image = &part.image_url;
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("type", "input_image")?;
+    // An uploaded image has an extra member `file_id` instead of a URL.
+    if !image.url.is_empty() {
+        map.serialize_entry("image_url", &image.url)?;
+    }
+    map.serialize_entry("detail", image.detail.as_deref().unwrap_or("auto"))?;
+    write_extra(&image.extra, &mut map)?;
+    write_extra(&part.extra, &mut map)?;
+    map.end()
+}
+
+fn file<S: Serializer>(part: &FilePart, serializer: S) -> Result<S::Ok, S::Error> {
+    let file = &part.file;
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("type", "input_file")?;
+    let members = [
+        ("file_id", &file.file_id),
+        ("filename", &file.filename),
+        ("file_data", &file.file_data),
+    ];
+    for (name, value) in members {
+        if let Some(value) = value {
+            map.serialize_entry(name, value)?;
+        }
+    }
+    write_extra(&file.extra, &mut map)?;
+    write_extra(&part.extra, &mut map)?;
+    map.end()
+}
+
+fn write_extra<S: SerializeMap>(extra: &Extra, map: &mut S) -> Result<(), S::Error> {
+    extra
+        .iter()
+        .try_for_each(|(name, value)| map.serialize_entry(name, value))
+}

@@ -1,0 +1,41 @@
+//! Behavior of the encoders and decoders, checked from the outside.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "tests may fail loudly"
+)]
+
+#[cfg(feature = "anthropic")]
+mod anthropic_decode;
+#[cfg(feature = "anthropic")]
+mod anthropic_encode;
+#[cfg(feature = "openai-chat")]
+mod dialects;
+mod deltas;
+mod errors;
+#[cfg(feature = "ollama")]
+mod ollama_decode;
+#[cfg(feature = "ollama")]
+mod ollama_encode;
+#[cfg(feature = "openai-chat")]
+mod openai_chat_decode;
+#[cfg(feature = "openai-chat")]
+mod openai_chat_encode;
+#[cfg(feature = "openai-responses")]
+mod responses_decode;
+#[cfg(feature = "openai-responses")]
+mod responses_encode;
+#[cfg(feature = "openai-responses")]
+mod responses_random;
+#[cfg(feature = "openai-responses")]
+mod responses_round_trip;
+#[cfg(feature = "openai-responses")]
+mod responses_support;
+#[cfg(feature = "openai-chat")]
+mod sdk_types;
+mod sse;
+#[cfg(feature = "all-apis")]
+mod vendors;
+mod wire_cases;

@@ -1,0 +1,47 @@
+//! `fmt`, `clippy` and `docs`: the tools of the toolchain have nothing to report.
+
+use crate::check::Check;
+use crate::process;
+use crate::report::Report;
+use crate::workspace::Workspace;
+
+const CLIPPY: &[&str] = &[
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--all-features",
+    "--keep-going",
+    "--",
+    "--deny",
+    "warnings",
+];
+
+const DOCS: &[&str] = &["doc", "--workspace", "--all-features", "--no-deps", "--keep-going"];
+
+/// Checks that every file is formatted by rustfmt.
+pub(crate) fn fmt(workspace: &Workspace, report: &mut Report) {
+    let mut command = workspace.cargo.command(["fmt", "--all", "--check"]);
+    let result = process::logged(&mut command, &workspace.log("fmt"));
+    let remedy = "run `cargo fmt --all`";
+    report.add(&Check::command("fmt", result, &workspace.root, remedy));
+}
+
+/// Checks that neither the compiler nor clippy warns, in any target.
+pub(crate) fn clippy(workspace: &Workspace, report: &mut Report) {
+    let result = process::logged(&mut workspace.cargo.command(CLIPPY), &workspace.log("clippy"));
+    let remedy = "fix the warnings; where one is wrong, add #[expect(lint, reason = \"…\")]";
+    report.add(&Check::command("clippy", result, &workspace.root, remedy));
+}
+
+/// Checks that rustdoc does not warn: in the public pages, where a link to a private item is broken, and in the pages
+/// with private items.
+pub(crate) fn docs(workspace: &Workspace, report: &mut Report) {
+    let private = [DOCS, &["--document-private-items"]].concat();
+    for (name, arguments) in [("public", DOCS), ("private", &private)] {
+        let mut command = workspace.cargo.command(arguments);
+        let log = workspace.log(&format!("docs-{name}"));
+        let result = process::logged(command.env("RUSTDOCFLAGS", "--deny warnings"), &log);
+        let remedy = "fix the doc comments named in the output";
+        report.add(&Check::command(name, result, &workspace.root, remedy));
+    }
+}

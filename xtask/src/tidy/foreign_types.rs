@@ -1,0 +1,117 @@
+//! Foreign types: which external crates may occur in the public API of each library.
+//!
+//! A type of another crate in a public signature ties our versions to theirs, so each one is a decision.
+
+use std::collections::BTreeSet;
+
+use crate::check::Check;
+use crate::finding::Finding;
+use crate::public_api::{Apis, Entry};
+use crate::workspace::Workspace;
+
+/// Libraries, and the external crates that their public API may mention.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("agcore-agent", &["serde", "tokio_util"]),
+    ("agcore-chat", &["futures_core", "serde", "serde_json"]),
+    (
+        "agcore-cycle",
+        &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
+    ),
+    (
+        "agcore-llm",
+        &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],
+    ),
+    ("agcore-prompt", &["serde", "serde_json"]),
+    (
+        "agcore-testkit",
+        &["bytes", "serde", "serde_json", "tracing", "tracing_subscriber"],
+    ),
+    (
+        "agcore-tools",
+        &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
+    ),
+    ("agcore-wire", &["bytes", "http", "serde", "serde_json"]),
+];
+
+const THIS_FILE: &str = "xtask/src/tidy/foreign_types.rs";
+
+/// Compares the public API of all libraries with the table.
+pub(super) fn check(name: &str, apis: &Apis<'_>, workspace: &Workspace) -> Check {
+    let members = workspace.members.iter();
+    let members: BTreeSet<String> = members.map(|member| member.name.replace('-', "_")).collect();
+    let findings = apis.libraries().map(|libraries| {
+        let lists = libraries
+            .iter()
+            .map(|library| findings(&library.name, &library.entries, &members, allowed(&library.name)));
+        lists.collect::<Vec<_>>().concat()
+    });
+    Check::from_result(name, findings)
+}
+
+fn allowed(library: &str) -> &'static [&'static str] {
+    let entry = ALLOWED.iter().find(|(name, _)| *name == library);
+    entry.map_or(&[], |(_, crates)| crates)
+}
+
+fn findings(library: &str, entries: &[Entry], members: &BTreeSet<String>, allowed: &[&str]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut reported = BTreeSet::new();
+    for entry in entries {
+        for name in entry.crates.iter().filter(|name| !members.contains(*name)) {
+            if !allowed.contains(&name.as_str()) && reported.insert(name) {
+                findings.push(Finding::new(
+                    format!("crates/{library}"),
+                    format!("its public API mentions `{name}`: {}", entry.text),
+                    format!("use a type of our own, or add `{name}` to the list in {THIS_FILE}"),
+                ));
+            }
+        }
+    }
+    let used: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.crates).collect();
+    let unused = allowed.iter().filter(|name| !used.iter().any(|used| used == *name));
+    findings.extend(unused.map(|name| {
+        Finding::new(
+            THIS_FILE,
+            format!("`{name}` does not occur in the public API of {library}"),
+            "remove it from the list",
+        )
+    }));
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_crates(crates: &[&str], allowed: &[&str], expected: &[&str]) {
+        let entry = Entry {
+            path: "a::f".to_owned(),
+            text: "fn a::f()".to_owned(),
+            crates: crates.iter().map(|&name| name.to_owned()).collect(),
+            ..Entry::default()
+        };
+        let members = BTreeSet::from(["agcore_chat".to_owned()]);
+        let found = findings("a", &[entry.clone(), entry], &members, allowed);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (finding, expected) in found.iter().zip(expected) {
+            assert!(finding.to_string().contains(expected), "{finding}");
+        }
+    }
+
+    #[test]
+    fn finds_a_crate_that_is_not_allowed() {
+        check_crates(&["agcore_chat"], &[], &[]);
+        check_crates(&["bytes"], &["bytes"], &[]);
+        check_crates(
+            &["bytes"],
+            &[],
+            &["crates/a: its public API mentions `bytes`: fn a::f()"],
+        );
+    }
+
+    #[test]
+    fn finds_an_entry_that_is_not_used() {
+        check_crates(&[], &["bytes"], &["`bytes` does not occur in the public API of a"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! Texts are plain English: a list of words and phrases is rejected in comments, docs, messages, names and pages.
+//!
+//! The list is in `prose/phrases.toml`. It finds what a list can find; the rest takes a reader.
+
+mod phrase;
+mod text;
+
+use std::sync::LazyLock;
+
+use crate::finding::Finding;
+use crate::rust_comments::{Comment, Kind};
+use crate::sources::{SourceFile, Sources};
+use phrase::{Phrase, Phrases};
+use text::{Passage, Word};
+
+static PHRASES: LazyLock<Result<Phrases, String>> =
+    LazyLock::new(|| Phrases::parse(include_str!("prose/phrases.toml")));
+
+const LIST: &str = "xtask/src/tidy/prose/phrases.toml";
+
+/// Files and folders that are not checked: they quote what is rejected, or are not ours to reword.
+const EXEMPT: &[&str] = &[
+    "xtask/src/tidy/prose",
+    "xtask/tests/it/prose.rs",
+    "docs/glossary.md",
+    "docs/api/",
+    "LICENSE",
+];
+
+/// Checks comments, names and strings of Rust files, Markdown pages, and manifests and scripts as a whole.
+pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
+    let phrases = match &*PHRASES {
+        Ok(phrases) => phrases,
+        Err(error) => return vec![Finding::new(LIST, error, "fix the list")],
+    };
+    let files = sources.iter().filter(|file| is_checked(&file.path));
+    files.flat_map(|file| in_file(file, phrases)).collect()
+}
+
+fn is_checked(path: &str) -> bool {
+    let is_data = path.starts_with("fuzz/seeds/") || (path.contains("fixtures/") && !path.ends_with(".md"));
+    !is_data && !EXEMPT.iter().any(|exempt| path.starts_with(exempt))
+}
+
+fn in_file(file: &SourceFile, phrases: &Phrases) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for passage in text::passages(file) {
+        let mut at = 0;
+        while at < passage.words.len() {
+            let Some((length, phrase)) = phrases.longest_at(&passage, at) else {
+                at += 1;
+                continue;
+            };
+            findings.push(finding(file, &passage.words[at..at + length], phrase));
+            at += length;
+        }
+    }
+    let comments = text::comments(file);
+    findings.extend(comments.iter().filter_map(|comment| opener(file, comment, phrases)));
+    findings
+}
+
+fn finding(file: &SourceFile, words: &[Word], phrase: &Phrase) -> Finding {
+    let matched: Vec<_> = words.iter().map(|word| word.text.as_str()).collect();
+    Finding::new(
+        format!("{}:{}", file.path, words[0].line),
+        format!("`{}`", matched.join(" ")),
+        format!("write: {}", phrase.advice),
+    )
+}
+
+/// Returns a finding if a doc comment starts with a word that makes it a fragment.
+fn opener(file: &SourceFile, comment: &Comment, phrases: &Phrases) -> Option<Finding> {
+    let first = comment.lines.iter().find(|line| !line.trim().is_empty())?;
+    let word = Passage::from_line(first, comment.line).words.into_iter().next()?;
+    let starts =
+        |openers: &[String]| openers.iter().any(|opener| *opener == word.text) && first.trim().starts_with(&word.text);
+    let is_rejected = match comment.kind {
+        Kind::Plain => false,
+        Kind::InnerDoc => starts(&phrases.openers),
+        Kind::OuterDoc => {
+            starts(&phrases.openers) || (starts(&phrases.function_openers) && documents_function(file, comment))
+        }
+    };
+    is_rejected.then(|| {
+        Finding::new(
+            format!("{}:{}", file.path, comment.line),
+            format!("a doc comment starts with `{}`", word.text),
+            "start with what the item is or does: `Returns the …`, `Parses …`, `A decoder for …`",
+        )
+    })
+}
+
+/// Returns whether the item below a doc comment is a function.
+fn documents_function(file: &SourceFile, comment: &Comment) -> bool {
+    let below = file.text.lines().skip(comment.line - 1 + comment.lines.len());
+    let item = below
+        .map(str::trim)
+        .find(|line| !line.starts_with('#') && !line.is_empty());
+    item.is_some_and(|item| item.split([' ', '(']).take(5).any(|word| word == "fn"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, text: &str, expected: &[&str]) {
+        let found = findings(&Sources::from([(path, text)]));
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (finding, expected) in found.iter().zip(expected) {
+            assert!(finding.to_string().contains(expected), "{finding}");
+        }
+    }
+
+    const RUST: &str = "crates/a/src/lib.rs";
+
+    #[test]
+    fn the_list_is_valid() {
+        assert_eq!(PHRASES.as_ref().err(), None);
+    }
+
+    #[test]
+    fn finds_phrases_in_comments_across_lines() {
+        check(RUST, "//! The base URL is\n//! no URL.\n", &["lib.rs:1: `is no`"]);
+        check(RUST, "fn f() {} // It is told.\n", &["lib.rs:1: `told`"]);
+        check(
+            RUST,
+            "/// There is no `told`. It is no longer needed.\nfn f() {}\n",
+            &[],
+        );
+        check(RUST, "/// ```\n/// told();\n/// ```\nstruct S;\n", &[]);
+    }
+
+    #[test]
+    fn finds_phrases_in_messages_but_not_in_data() {
+        check(
+            RUST,
+            "fn f() { g(\"the URL `{url}` is none\") }",
+            &["lib.rs:1: `is none`"],
+        );
+        check(
+            RUST,
+            "#[expect(lint, reason = \"nobody reads it\")]\nfn f() {}",
+            &["`nobody`"],
+        );
+        check(RUST, "fn f() { g(\"told\", \"{\\\"says\\\":1}\") }", &[]);
+        let test = "#[test]\nfn t() { f(\"he told me\"); assert_eq!(a(), \"he said\", \"it was told\"); }";
+        check("crates/a/tests/it/main.rs", test, &["main.rs:2: `told`"]);
+    }
+
+    #[test]
+    fn finds_words_in_names() {
+        check(
+            RUST,
+            "fn is_told() {}\nstruct NobodyElse;\n",
+            &["lib.rs:1: `told`", "lib.rs:2: `nobody`"],
+        );
+        check(RUST, "fn goldsmith() {} fn stand_in() {}", &[]);
+    }
+
+    #[test]
+    fn finds_phrases_in_pages_and_manifests() {
+        check(
+            "docs/a.md",
+            "# A\n\nIt goes on.\n\n```\ntold\n```\n",
+            &["docs/a.md:3: `goes on`"],
+        );
+        check("deny.toml", "# One of ours.\n", &["deny.toml:1: `One of ours`"]);
+        check("crates/a/fixtures/a.md", "Thus.\n", &["`Thus`"]);
+        check("crates/a/fixtures/a.toml", "# Thus.\n", &[]);
+    }
+
+    #[test]
+    fn finds_fragments_at_the_start_of_docs() {
+        check(
+            RUST,
+            "/// What it costs.\npub struct Price;",
+            &["a doc comment starts with `What`"],
+        );
+        check(RUST, "/// Whether it is on.\npub on: bool", &[]);
+        check(
+            RUST,
+            "/// Whether it is on.\n#[inline]\npub fn on() {}",
+            &["starts with `Whether`"],
+        );
+    }
+}
