@@ -3,7 +3,7 @@
 //! The system prompt is made of layers and computed anew for each turn; it is never a part of the history. So the
 //! history can be handed to another agent, or be saved and go on under a new version of the prompt.
 //!
-//! Run it: `cargo run --example agent_session`.
+//! Run it: `cargo run -p agcore-examples --example agent_session`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -3,7 +3,7 @@
 //! The server is a mock on loopback, so that no key is needed; all else is what a real program does. With a key of your
 //! own the provider is one line: `agcore::model("openai:gpt-5-mini", key)?`.
 //!
-//! Run it: `cargo run --example basic_chat`.
+//! Run it: `cargo run -p agcore-examples --example basic_chat`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

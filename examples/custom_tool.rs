@@ -3,7 +3,7 @@
 //! The function is for the common case: its argument type gives the schema, the reading and the error texts, and
 //! [`State`] hands it what the application has. `BaseTool` is for tools whose schema is only known at run time.
 //!
-//! Run it: `cargo run --example custom_tool`.
+//! Run it: `cargo run -p agcore-examples --example custom_tool`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -3,7 +3,7 @@
 //! A key that is told to slow down rests, and the other one goes on; a vendor that fails is passed over. Who rests until
 //! when is saved and read again, as over a restart. The vendors are mock servers on loopback.
 //!
-//! Run it: `cargo run --example fallback`.
+//! Run it: `cargo run -p agcore-examples --example fallback`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -2,7 +2,7 @@
 //!
 //! [`Hook::pre_tool`] may replace the arguments of a call, or block it. Replaced arguments are checked against the tool's
 //! schema like any others, so a hook cannot hand a tool what it does not take. Hooks run in the order in which they were
-//! added: the second one here sees what the first one made. Run it: `cargo run --example guardrail_argument_rewriter`.
+//! added: the second one here sees what the first one made. Run it: `cargo run -p agcore-examples --example guardrail_argument_rewriter`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

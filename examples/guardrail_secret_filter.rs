@@ -2,7 +2,7 @@
 //!
 //! A [`Hook`] is the application's own code at the edges of a run. This one is asked at three of them: whole private keys
 //! are not taken at all, API keys are hidden in what is sent, and in what tools return. Since the model never sees a key,
-//! its replies have none. Run it: `cargo run --example guardrail_secret_filter`.
+//! its replies have none. Run it: `cargo run -p agcore-examples --example guardrail_secret_filter`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -3,7 +3,7 @@
 //! Every call of a model passes the same gate. Rules decide first; what they do not decide, an [`Approver`] is asked.
 //! Each decision is an audit record before anything runs.
 //!
-//! Run it: `cargo run --example permission_and_approval`.
+//! Run it: `cargo run -p agcore-examples --example permission_and_approval`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

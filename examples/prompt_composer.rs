@@ -3,7 +3,7 @@
 //! What the application wrote is a template. What a user wrote is data: it goes into a block from which it cannot break
 //! out, whatever it says.
 //!
-//! Run it: `cargo run --example prompt_composer`.
+//! Run it: `cargo run -p agcore-examples --example prompt_composer`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -4,7 +4,7 @@
 //! the cassette as the model did, piece by piece; everything above it cannot tell the difference. While it runs, the
 //! network is denied, loopback too.
 //!
-//! Run it: `cargo run --example record_and_replay`.
+//! Run it: `cargo run -p agcore-examples --example record_and_replay`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

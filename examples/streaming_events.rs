@@ -3,7 +3,7 @@
 //! A turn is a stream of [`StreamEvent`]s; match on the topics that you care about. When the stream has ended,
 //! `finish` gives the same outcome as a turn that was not streamed.
 //!
-//! Run it: `cargo run --example streaming_events`.
+//! Run it: `cargo run -p agcore-examples --example streaming_events`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

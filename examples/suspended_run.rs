@@ -3,7 +3,7 @@
 //! A server that runs agents cannot hold a process until a person has time. With [`SuspendingApprover`] the turn ends
 //! with its questions instead; whoever has the state and an answer resumes it. What has run does not run again.
 //!
-//! Run it: `cargo run --example suspended_run`.
+//! Run it: `cargo run -p agcore-examples --example suspended_run`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 

@@ -3,7 +3,7 @@
 //! Derive `Deserialize` and `JsonSchema`; doc comments are for the model. How the model is asked (by the vendor's own form
 //! of the answer, by a tool, in the prompt) follows from what the provider can do.
 //!
-//! Run it: `cargo run --example typed_output`.
+//! Run it: `cargo run -p agcore-examples --example typed_output`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
