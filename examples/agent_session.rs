@@ -1,7 +1,7 @@
-//! A session: turns that remember earlier turns, another agent that takes over, and a conversation saved as JSON.
+//! A session: turns that remember earlier turns, a second agent that takes over, and a conversation saved as JSON.
 //!
-//! The system prompt is made of layers and computed anew for each turn; it is never a part of the history. So the
-//! history can be handed to another agent, or be saved and go on under a new version of the prompt.
+//! The system prompt consists of layers, is computed for each turn, and is never part of the history. So the history can be
+//! handed to another agent, or be saved and continue with a new version of the prompt.
 //!
 //! Run it: `cargo run -p agcore-examples --example agent_session`.
 
@@ -23,30 +23,30 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let cook = Arc::new(AgentSpec::new("cook", "You are a cook."));
     let session = bundle.session("dinner", cook);
-    say(&session, "I am Ada.").await?;
-    let answer = say(&session, "What is my name?").await?;
+    ask(&session, "I am Ada.").await?;
+    let answer = ask(&session, "What is my name?").await?;
     assert!(answer.contains("Ada"), "the second turn remembers the first");
 
     // Another agent, the same conversation. Agents are data: this one could come from a settings file.
-    let sommelier = r#"{"name": "sommelier", "system_prompt": "You know all about wine."}"#;
+    let sommelier = r#"{"name": "sommelier", "system_prompt": "You know everything about wine."}"#;
     let sommelier: Arc<AgentSpec> = Arc::new(serde_json::from_str(sommelier)?);
     session.switch_agent(sommelier.clone());
-    let answer = say(&session, "And who are you?").await?;
+    let answer = ask(&session, "And who are you?").await?;
     assert!(answer.contains("wine") && !answer.contains("cook"));
 
-    // All of the session as JSON; it goes on in this process or in another.
+    // Save the whole session as JSON. It can continue in this process or in another one.
     let saved = serde_json::to_string(&session.export().await)?;
     println!("saved as {} bytes of JSON", saved.len());
     drop(session);
 
     let state: SessionState = serde_json::from_str(&saved)?;
     let session = bundle.restore(state, sommelier)?;
-    let answer = say(&session, "What is my name again?").await?;
-    assert!(answer.contains("Ada"), "the restored session remembers, too");
+    let answer = ask(&session, "What is my name again?").await?;
+    assert!(answer.contains("Ada"), "the restored session remembers");
 
     let usage = session.usage().await;
     println!(
-        "{} messages, {} calls of the model, {} tokens",
+        "{} messages, {} model calls, {} tokens",
         session.messages().await.len(),
         usage.calls,
         usage.usage.total().unwrap_or_default()
@@ -55,15 +55,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One turn, shown.
-async fn say(session: &AgentSession, text: &str) -> Result<String, Box<dyn Error>> {
+/// Runs a turn and prints it.
+async fn ask(session: &AgentSession, text: &str) -> Result<String, Box<dyn Error>> {
     println!("you        {text}");
     let outcome = session.turn(text).await?;
     println!("{:10} {}", session.agent().name(), outcome.text());
     Ok(outcome.text().into_owned())
 }
 
-/// Everything that sessions share. The base prompt is the first layer of every agent's system prompt.
+/// Builds what sessions share. The base prompt is the first layer of every agent's system prompt.
 fn bundle(provider: Arc<dyn LlmProvider>) -> Result<RuntimeBundle, Box<dyn Error>> {
     let config = AgentConfig::new().with_base_prompt("You work in a restaurant.");
     Ok(AgentBuilder::new()
@@ -78,7 +78,7 @@ fn provider(server: &MockServer) -> Result<Arc<dyn LlmProvider>, Box<dyn Error>>
         .build()?)
 }
 
-/// The model is a script whose answers come from the request alone: it knows a name only if the history has it.
+/// A scripted model that answers from the request alone: it knows a name only if the history contains it.
 fn model(request: &RecordedRequest) -> Reply {
     let prompt = request.prompt();
     let name = prompt.user_texts().find_map(|text| text.strip_prefix("I am "));

@@ -1,7 +1,7 @@
-//! One question over HTTP: the whole reply, what it cost, and what a refusal looks like.
+//! A single request over HTTP: the reply, its cost, and an error.
 //!
-//! The server is a mock on loopback, so that no key is needed; all else is what a real program does. With a key of your
-//! own the provider is one line: `agcore::model("openai:gpt-5-mini", key)?`.
+//! The server is a mock on loopback, so no key is needed; everything else is what a real program does. With a real key,
+//! the provider is one line: `agcore::model("openai:gpt-5-mini", key)?`.
 //!
 //! Run it: `cargo run -p agcore-examples --example basic_chat`.
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_api_key("sk-example");
     let provider = config.build()?;
 
-    // A request is plain data. It names no model, so that the provider's own is asked.
+    // A request is plain data. It names no model, so the provider's default is used.
     let request = ChatRequest::new([
         Message::system("Answer in one word."),
         Message::user("What is the capital of France?"),
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     .with_max_tokens(50);
     println!("asked     {}", request.messages[1].text());
 
-    // The whole reply. What the server did not say is `None`, never 0.
+    // The whole reply. What the server did not report is `None`, never 0.
     let response = provider.chat(request.clone()).await?;
     println!("answered  {}", response.text());
     println!("by        {}", response.model.as_deref().unwrap_or("?"));
@@ -51,17 +51,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(response.text(), "Paris.");
     assert!(usage.total().is_some());
 
-    // A failure has a kind, says whether to try again, and reads as a sentence.
+    // An error has a kind, knows whether a retry may help, and reads as a sentence.
     match provider.chat(request.with_model("gpt-0")).await {
-        Ok(response) => return Err(format!("nobody has gpt-0: {}", response.text()).into()),
+        Ok(response) => return Err(format!("gpt-0 should not exist: {}", response.text()).into()),
         Err(error) => {
-            println!("refused   {error}");
-            println!("          worth a retry: {}", error.is_retryable());
+            println!("error     {error}");
+            println!("          retryable: {}", error.is_retryable());
             assert_eq!(*error.kind(), LlmErrorKind::NotFound);
         }
     }
 
-    // It really went over the wire.
+    // The mock server recorded the requests.
     let sent = server.shutdown().await;
     assert_eq!(sent[0].header("authorization"), Some("Bearer sk-example"));
     assert_eq!(sent[0].json()["model"], "gpt-5-mini");

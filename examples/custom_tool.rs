@@ -1,7 +1,7 @@
 //! Two ways to write a tool: an async function with typed arguments, and a type that implements [`BaseTool`].
 //!
-//! The function is for the common case: its argument type gives the schema, the reading and the error texts, and
-//! [`State`] hands it what the application has. `BaseTool` is for tools whose schema is only known at run time.
+//! The function is for the common case: its argument type provides the schema, the deserialization and the error messages,
+//! and [`State`] gives it access to the application. `BaseTool` is for tools whose schema is known only at run time.
 //!
 //! Run it: `cargo run -p agcore-examples --example custom_tool`.
 
@@ -23,13 +23,13 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Which article, and how many of it.
-// Doc comments here are descriptions for the model, which fills this in.
+/// An article and the wanted quantity.
+// The doc comments of this type are descriptions for the model.
 #[derive(Deserialize, JsonSchema)]
 struct StockQuery {
-    /// The article's number, such as A-100.
+    /// The number of the article, such as A-100.
     article: String,
-    /// How many are wanted.
+    /// The wanted quantity.
     #[serde(default = "one")]
     quantity: u32,
 }
@@ -38,23 +38,27 @@ fn one() -> u32 {
     1
 }
 
-/// What the model gets back, as JSON.
+/// The result for the model, as JSON.
 #[derive(Serialize)]
 struct StockAnswer {
     in_stock: u32,
     enough: bool,
 }
 
-/// What the application has; shared by all calls.
+/// The state of the application, shared by all calls.
 struct Warehouse {
     stock: BTreeMap<&'static str, u32>,
 }
 
-/// A typed tool is any such function. The text of its error is for the model, so that it can do better.
+/// Any such function can be a typed tool. The model sees the text of the error, so that it can correct its call.
 async fn stock(query: StockQuery, warehouse: State<Warehouse>) -> Result<StockAnswer, ToolError> {
     let Some(&in_stock) = warehouse.stock.get(query.article.as_str()) else {
         let known: Vec<_> = warehouse.stock.keys().copied().collect();
-        let message = format!("there is no {}; known are {}", query.article, known.join(", "));
+        let message = format!(
+            "there is no article {}; the articles are {}",
+            query.article,
+            known.join(", ")
+        );
         return Err(ToolError::failed(message));
     };
     Ok(StockAnswer {
@@ -63,7 +67,7 @@ async fn stock(query: StockQuery, warehouse: State<Warehouse>) -> Result<StockAn
     })
 }
 
-/// Answers from pages that are only known at run time: the schema lists their titles.
+/// Returns pages that are known only at run time. The schema lists their titles.
 struct Handbook {
     pages: BTreeMap<String, String>,
     parameters: Value,
@@ -109,7 +113,7 @@ impl BaseTool for Handbook {
     }
 }
 
-/// A model that errs twice before it gets it right; a script, so that the example needs no key.
+/// A model that makes two mistakes before it succeeds. It is scripted, so the example needs no key.
 fn model() -> ScriptedProvider {
     let step = |id, tool, arguments| ScriptStep::calls([ToolCall::function(id, tool, arguments)]);
     ScriptedProvider::new([
@@ -141,11 +145,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let clerk = AgentSpec::new("clerk", "You help customers of a shop.");
     let session = bundle.session("s-1", clerk);
-    let outcome = session
-        .turn("Three of A-100, please. Can I bring them back?")
-        .await?;
+    let outcome = session.turn("Three of A-100, please. Can I bring them back?").await?;
 
-    // What each call told the model.
+    // The results that the model saw.
     let messages = session.messages().await;
     let results = messages.iter().filter(|message| message.role() == Role::Tool);
     let results: Vec<_> = results.map(|message| message.text()).collect();
@@ -154,8 +156,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{}", outcome.text());
 
-    assert!(results[0].contains("$.quantity"), "the place of the error is named");
-    assert!(results[1].contains("known are A-100, B-200"));
+    assert!(results[0].contains("$.quantity"), "the error contains the path");
+    assert!(results[1].contains("the articles are A-100, B-200"));
     assert_eq!(results[2], r#"{"in_stock":7,"enough":true}"#);
     assert_eq!(results[3], "Goods can be returned within 30 days.");
     Ok(())

@@ -1,7 +1,7 @@
-//! A router: two keys of one vendor, and another vendor for when the first one is down.
+//! A router: two keys of one vendor, and a second vendor as a fallback.
 //!
-//! A key that is told to slow down rests, and the other one goes on; a vendor that fails is passed over. Who rests until
-//! when is saved and read again, as over a restart. The vendors are mock servers on loopback.
+//! A key that hits a rate limit cools down while the other one is used, and a vendor that fails is skipped. The cooldowns are
+//! saved and restored, as across a restart. The vendors are mock servers on loopback.
 //!
 //! Run it: `cargo run -p agcore-examples --example fallback`.
 
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]))
     .await?;
 
-    // The first call is made with the key `team`, which has to slow down; `spare` goes on at once.
+    // The first call uses the key `team`, which hits a rate limit. `spare` takes over at once.
     let router = router(&first, &second)?;
     assert_eq!(ask(&router, "the capital of France").await?, "openai/spare");
     assert!(router.status()["openai"][0].cooldown.is_some());
@@ -48,31 +48,27 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The first vendor is down.
     assert_eq!(ask(&router, "the capital of Spain").await?, "deepseek/default");
 
-    // The program is restarted: what is saved holds labels and times, no keys.
+    // The program restarts. The saved state contains labels and times, but no keys.
     let saved = serde_json::to_string(&router.export())?;
     println!("saved         {saved}");
     let router = self::router(&first, &second)?;
-    let gone = router.import(&serde_json::from_str::<RouterState>(&saved)?)?;
-    assert!(gone.is_empty(), "every label is still that of a key");
+    let unknown = router.import(&serde_json::from_str::<RouterState>(&saved)?)?;
+    assert!(unknown.is_empty(), "every label still belongs to a key");
     assert_eq!(ask(&router, "the capital of Italy").await?, "openai/spare");
 
-    // Both fail, each in its own way.
+    // Both vendors fail, for different reasons.
     let request = ChatRequest::new([Message::user("What is the capital of Peru?")]);
     let Err(error) = router.chat(request).await else {
-        return Err("both vendors were to fail".into());
+        return Err("both vendors should fail".into());
     };
-    println!(
-        "failed        {:?}, worth a retry: {}",
-        error.kind(),
-        error.is_retryable()
-    );
-    let failures = Failures::from_error(&error).ok_or("an error that stands for several")?;
+    println!("failed        {:?}, retryable: {}", error.kind(), error.is_retryable());
+    let failures = Failures::from_error(&error).ok_or("the error should contain the failures of both vendors")?;
     for failure in failures.iter() {
         println!("  {:11} {}", failure.name, failure.error);
     }
     assert_eq!((failures.len(), error.is_retryable()), (2, true));
 
-    // `team` was asked once, and then left in peace.
+    // `team` was used once and then left alone.
     let keys: Vec<_> = first.shutdown().await.iter().map(key).collect();
     assert_eq!(keys, ["sk-team", "sk-spare", "sk-spare", "sk-spare", "sk-spare"]);
     assert_eq!(second.shutdown().await.len(), 2);
@@ -99,17 +95,17 @@ fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Err
         .build()?)
 }
 
-/// Asks for something, shows the answer, and tells who gave it.
+/// Asks a question, prints the answer, and returns who answered.
 async fn ask(router: &Router, what: &str) -> Result<String, Box<dyn Error>> {
     let request = ChatRequest::new([Message::user(format!("What is {what}?"))]);
     let response = router.chat(request).await?;
-    let who = response.answered_by.clone().ok_or("a router tells who answers")?;
+    let who = response.answered_by.clone().ok_or("a router reports who answered")?;
     let key = who.key.unwrap_or_default();
     println!("{:13} {} ({}, key {key})", who.provider, response.text(), who.model);
     Ok(format!("{}/{key}", who.provider))
 }
 
-/// The key that a request was made with.
+/// Returns the key of a request.
 fn key(request: &agcore_testkit::mock_server::RecordedRequest) -> String {
     let header = request.header("authorization").unwrap_or_default();
     header.trim_start_matches("Bearer ").to_owned()

@@ -1,8 +1,10 @@
-//! A guardrail as a hook: whatever path the model asks for, a tool stays inside its folder.
+//! A guardrail as a hook: a tool stays inside its folder, whatever path the model asks for.
 //!
-//! [`Hook::pre_tool`] may replace the arguments of a call, or block it. Replaced arguments are checked against the tool's
-//! schema like any others, so a hook cannot hand a tool what it does not take. Hooks run in the order in which they were
-//! added: the second one here sees what the first one made. Run it: `cargo run -p agcore-examples --example guardrail_argument_rewriter`.
+//! [`Hook::pre_tool`] may replace the arguments of a call, or block it. Replaced arguments are validated against the tool's
+//! schema like any others. Hooks run in the order in which they were added: the second one sees the arguments that the first
+//! one has replaced.
+//!
+//! Run it: `cargo run -p agcore-examples --example guardrail_argument_rewriter`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
@@ -23,12 +25,12 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Keeps `path` arguments of all tools inside a folder.
+/// Confines the `path` arguments of all tools to a folder.
 struct InFolder(&'static str);
 
 impl InFolder {
-    /// The path inside the folder; nothing when it leads out of it.
-    fn place(&self, path: &str) -> Option<String> {
+    /// Returns the path inside the folder, or `None` if it leads out of it.
+    fn resolve(&self, path: &str) -> Option<String> {
         let path = path.strip_prefix(self.0).unwrap_or(path);
         let mut parts = vec![self.0];
         for part in path.split(['/', '\\']) {
@@ -51,14 +53,14 @@ impl Hook for InFolder {
     }
 
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
-        // Arguments that cannot be read reach no tool anyway: the model is told what is wrong with them.
+        // Invalid arguments never reach a tool: the model gets an error.
         let Ok(mut arguments) = call.arguments().cloned() else {
             return ToolVerdict::Continue;
         };
         let Some(asked) = arguments.get("path").and_then(Value::as_str) else {
             return ToolVerdict::Continue;
         };
-        match self.place(asked) {
+        match self.resolve(asked) {
             Some(path) if path == asked => ToolVerdict::Continue,
             Some(path) => {
                 println!("  folder  {asked} becomes {path}");
@@ -66,24 +68,24 @@ impl Hook for InFolder {
                 ToolVerdict::Replace(arguments)
             }
             None => {
-                println!("  folder  {asked} is refused");
-                ToolVerdict::Block(format!("{asked} is outside of the folder you may read."))
+                println!("  folder  {asked} is blocked");
+                ToolVerdict::Block(format!("{asked} is outside the folder that you may read"))
             }
         }
     }
 
-    /// The call is the one that ran, with the arguments that it was given.
+    /// The call is the one that ran, with the replaced arguments.
     async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, _: &ToolResult) -> ResultVerdict {
         println!("  ran     {} {}", call.name, call.raw_input());
         ResultVerdict::Continue
     }
 }
 
-/// Lets nobody read more than this many lines at once.
-struct AtMost(i64);
+/// Limits the number of lines that are read at once.
+struct MaxLines(i64);
 
 #[async_trait]
-impl Hook for AtMost {
+impl Hook for MaxLines {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         let Ok(mut arguments) = call.arguments().cloned() else {
             return ToolVerdict::Continue;
@@ -100,14 +102,14 @@ impl Hook for AtMost {
 
 #[derive(Deserialize, JsonSchema)]
 struct Read {
-    /// Which file.
+    /// The path of the file.
     path: String,
-    /// How many of its lines.
+    /// The number of lines.
     lines: u32,
 }
 
-/// One turn in which the model makes these calls; gives back what it was told of each.
-async fn results(hooks: [Option<AtMost>; 2], calls: &[(&str, i64)]) -> Result<Vec<String>, Box<dyn Error>> {
+/// Runs a turn in which the model makes these calls. Returns the result of each.
+async fn call_results(hooks: [Option<MaxLines>; 2], calls: &[(&str, i64)]) -> Result<Vec<String>, Box<dyn Error>> {
     let tools = ToolRegistry::new();
     let read = |read: Read| async move { Ok::<_, ToolError>(format!("{} lines of {}", read.lines, read.path)) };
     tools.register(typed("read", "Reads a file.", read))?;
@@ -133,25 +135,25 @@ async fn results(hooks: [Option<AtMost>; 2], calls: &[(&str, i64)]) -> Result<Ve
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    println!("calls that are good, outside, far outside, too long:");
+    println!("a valid path, a path to normalize, a path outside, too many lines:");
     let calls = [
         ("/srv/files/a.txt", 5),
         ("notes/../b.txt", 5),
         ("../../etc/passwd", 5),
         ("/etc/passwd", 5_000),
     ];
-    let told = results([Some(AtMost(100)), None], &calls).await?;
-    for result in &told {
-        println!("  told    {result}");
+    let results = call_results([Some(MaxLines(100)), None], &calls).await?;
+    for result in &results {
+        println!("  result  {result}");
     }
-    assert_eq!(told[0], "5 lines of /srv/files/a.txt");
-    assert_eq!(told[1], "5 lines of /srv/files/b.txt");
-    assert_eq!(told[2], "../../etc/passwd is outside of the folder you may read.");
-    assert_eq!(told[3], "100 lines of /srv/files/etc/passwd");
+    assert_eq!(results[0], "5 lines of /srv/files/a.txt");
+    assert_eq!(results[1], "5 lines of /srv/files/b.txt");
+    assert_eq!(results[2], "../../etc/passwd is outside the folder that you may read");
+    assert_eq!(results[3], "100 lines of /srv/files/etc/passwd");
 
-    println!("a hook that is wrong itself:");
-    let told = results([Some(AtMost(100)), Some(AtMost(-1))], &[("a.txt", 5)]).await?;
-    println!("  told    {}", told[0]);
-    assert!(told[0].contains("$.lines"), "the tool did not run: {}", told[0]);
+    println!("a hook with a bug:");
+    let results = call_results([Some(MaxLines(100)), Some(MaxLines(-1))], &[("a.txt", 5)]).await?;
+    println!("  result  {}", results[0]);
+    assert!(results[0].contains("$.lines"), "the tool did not run: {}", results[0]);
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! A guardrail as a hook: no key reaches the model, neither from the user nor from a tool.
 //!
-//! A [`Hook`] is the application's own code at the edges of a run. This one is asked at three of them: whole private keys
-//! are not taken at all, API keys are hidden in what is sent, and in what tools return. Since the model never sees a key,
-//! its replies have none. Run it: `cargo run -p agcore-examples --example guardrail_secret_filter`.
+//! A [`Hook`] is application code that runs around turns, requests and tool calls. This one rejects turns with a private key,
+//! and replaces API keys in requests and in the results of tools. The model never sees a key, so its replies contain none.
+//!
+//! Run it: `cargo run -p agcore-examples --example guardrail_secret_filter`.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
@@ -10,7 +11,7 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use agcore::{
     AgentBuilder, AgentSpec, ChatRequest, Message, ToolRegistry,
-    agent::AgentError,
+    agent::AgentErrorKind,
     chat::{Content, ContentPart, ToolCall, ToolResult},
     llm::{Hook, HookContext, RequestVerdict, ResultVerdict, TurnVerdict},
     tools::{NoArguments, ToolError, typed},
@@ -18,26 +19,26 @@ use agcore::{
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
 
-/// Hides keys: words that begin as the keys of some services do.
+/// Replaces keys: words with the prefixes of some services.
 struct SecretFilter;
 
-/// How keys begin: OpenAI and Anthropic, GitHub, AWS.
-const BEGINNINGS: [&str; 3] = ["sk-", "ghp_", "AKIA"];
+/// The prefixes of keys: OpenAI and Anthropic, GitHub, AWS.
+const PREFIXES: [&str; 3] = ["sk-", "ghp_", "AKIA"];
 
-/// The text without keys, if it has any.
+/// Returns the text without keys, if it contains any.
 fn without_keys(text: &str) -> Option<String> {
-    let border = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_';
+    let is_separator = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_';
     let mut clean = String::with_capacity(text.len());
-    for piece in text.split_inclusive(border) {
-        let word = piece.trim_end_matches(border);
-        let is_key = word.len() > 8 && BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
+    for piece in text.split_inclusive(is_separator) {
+        let word = piece.trim_end_matches(is_separator);
+        let is_key = word.len() > 8 && PREFIXES.iter().any(|prefix| word.starts_with(prefix));
         clean.push_str(if is_key { "[key]" } else { word });
         clean.push_str(&piece[word.len()..]);
     }
     (clean != text).then_some(clean)
 }
 
-/// All text of what a person or a tool said, whether it stands alone or beside pictures and files.
+/// Returns all text parts of a user message or a tool result.
 fn texts(message: &mut Message) -> Vec<&mut String> {
     let content = match message {
         Message::User(message) => &mut message.content,
@@ -62,17 +63,17 @@ impl Hook for SecretFilter {
         "secret filter"
     }
 
-    /// If the filter fails, nothing goes out: better no answer than a key given away.
+    /// If the filter fails, nothing is sent: no answer is better than a leaked key.
     fn fails_closed(&self) -> bool {
         true
     }
 
-    /// A filter that hangs has failed.
+    /// A filter that hangs counts as failed.
     fn timeout(&self) -> Option<Duration> {
         Some(Duration::from_secs(5))
     }
 
-    /// A whole private key is never meant for a model.
+    /// A private key is never meant for a model.
     async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
         let is_private_key = |message: &Arc<Message>| message.text().contains("PRIVATE KEY-----");
         if context.input.iter().any(is_private_key) {
@@ -81,8 +82,8 @@ impl Hook for SecretFilter {
         TurnVerdict::Continue
     }
 
-    /// Replaces the request, not the history: the user still sees what they wrote. A request for a summary of the
-    /// conversation comes here, too.
+    /// Replaces the request, not the history: the user still sees what they wrote. Requests for a summary of the
+    /// conversation pass here, too.
     async fn pre_request(&self, _: &HookContext<'_>, request: &Arc<ChatRequest>) -> RequestVerdict {
         let mut clean = None;
         for (at, message) in request.messages.iter().enumerate() {
@@ -94,7 +95,7 @@ impl Hook for SecretFilter {
                 }
             }
             if hidden {
-                println!("  filter  goes out as: {}", message.text());
+                println!("  filter  sent as: {}", message.text());
                 let clean = clean.get_or_insert_with(|| ChatRequest::clone(request));
                 clean.messages[at] = Arc::new(message);
             }
@@ -104,7 +105,7 @@ impl Hook for SecretFilter {
         })
     }
 
-    /// Replaces the result before anybody sees it: history and events have no key either.
+    /// Replaces the result before anything else sees it: history and events contain no key either.
     async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, result: &ToolResult) -> ResultVerdict {
         match without_keys(&result.content.text()) {
             Some(text) => {
@@ -127,16 +128,16 @@ fn tools() -> Result<ToolRegistry, ToolError> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = ScriptedProvider::new([
         ScriptStep::calls([ToolCall::function("call_1", "environment", "{}")]),
-        ScriptStep::text("It is another key."),
+        ScriptStep::text("It is a different key."),
     ]);
     let bundle = AgentBuilder::new()
         .with_provider(model.clone())
         .with_tools(tools()?)
         .with_hook(SecretFilter)
         .build()?;
-    let session = bundle.session("s-1", AgentSpec::new("clerk", "You look after settings."));
+    let session = bundle.session("s-1", AgentSpec::new("clerk", "You manage settings."));
 
-    println!("a turn with keys in it:");
+    println!("a turn with a key:");
     let outcome = session.turn("Is my key (sk-live-4242) the one in use?").await?;
     println!("  answer  {}", outcome.text());
     let messages = session.messages().await;
@@ -145,10 +146,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     println!("a turn with a private key:");
-    let refused = session.turn("-----BEGIN PRIVATE KEY----- MIGH").await;
-    println!("  refused {refused:?}");
+    let blocked = session.turn("-----BEGIN PRIVATE KEY----- MIGH").await;
+    println!("  blocked {blocked:?}");
 
-    // No key ever reached the model, and the refused turn reached nobody.
+    // No key ever reached the model, and the blocked turn did not reach it at all.
     let requests = model.requests();
     assert_eq!(requests.len(), 2);
     for request in &requests {
@@ -165,7 +166,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     assert_eq!(messages[0].text(), "Is my key (sk-live-4242) the one in use?");
     assert_eq!(messages[2].text(), "REGION=eu KEY=\"[key]\"");
-    assert!(matches!(refused, Err(AgentError::HookBlocked(reason)) if reason == "Please do not send private keys."));
+    let error = blocked.err().ok_or("the turn should be blocked")?;
+    assert_eq!(error.kind(), AgentErrorKind::HookBlocked);
+    assert_eq!(error.message(), "Please do not send private keys.");
     assert_eq!(session.messages().await.len(), messages.len());
     Ok(())
 }

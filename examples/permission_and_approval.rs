@@ -1,7 +1,7 @@
-//! Which calls may run: rules, a person who is asked, a yes for the session, a no, and the audit log.
+//! Permissions: rules, a person who approves or denies calls, an approval for the whole session, and the audit log.
 //!
-//! Every call of a model passes the same gate. Rules decide first; what they do not decide, an [`Approver`] is asked.
-//! Each decision is an audit record before anything runs.
+//! Every tool call passes the same gate. Rules decide first. An [`Approver`] decides what the rules leave open. Each decision is
+//! an audit record before anything runs.
 //!
 //! Run it: `cargo run -p agcore-examples --example permission_and_approval`.
 
@@ -30,8 +30,8 @@ use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
 use serde::Deserialize;
 
-/// Read and network are allowed by default, delete and shell denied. On top of that: writing and mail are asked about,
-/// and nothing is ever written below `/etc`, whoever says yes.
+/// By default, reading and network access are allowed, deleting and shells are denied. In addition, writing and sending mail
+/// need approval, and nothing may be written below `/etc`, even with approval.
 fn rules() -> Result<PermissionRules, ToolError> {
     let etc = ArgumentTest::Within("/etc".into());
     Ok(PermissionRules::default().with_rules([
@@ -41,7 +41,7 @@ fn rules() -> Result<PermissionRules, ToolError> {
     ]))
 }
 
-/// Stands for a person at a keyboard: notes may be written from now on, mail is not sent.
+/// Simulates a person: approves writing notes for the whole session, and denies sending mail.
 #[derive(Default)]
 struct Person {
     asked: AtomicUsize,
@@ -60,7 +60,7 @@ impl Approver for Person {
     }
 }
 
-/// Prints what a log would keep.
+/// Prints the audit records.
 struct PrintedLog;
 
 impl AuditSink for PrintedLog {
@@ -79,17 +79,17 @@ impl AuditSink for PrintedLog {
 
 #[derive(Deserialize, JsonSchema)]
 struct File {
-    /// The file's path.
+    /// The path of the file.
     path: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Mail {
-    /// Who gets it.
+    /// The recipient.
     to: String,
 }
 
-/// The tools, each with what it needs to be allowed to do.
+/// The tools with their permissions.
 fn tools() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
     let done = |verb| move |file: File| async move { Ok(format!("{verb} {}", file.path)) };
@@ -101,7 +101,7 @@ fn tools() -> Result<ToolRegistry, ToolError> {
     Ok(tools)
 }
 
-/// The calls of the scripted model, one for each round, and how each has to end.
+/// The calls of the scripted model, one per round, and the expected text of each result.
 const CALLS: [(&str, &str, &str); 6] = [
     ("read", r#"{"path": "/notes/a.md"}"#, "read /notes/a.md"),
     ("write", r#"{"path": "/notes/a.md"}"#, "wrote /notes/a.md"),
@@ -119,7 +119,7 @@ fn model() -> ScriptedProvider {
     let calls = (1..).zip(CALLS).map(|(number, (tool, arguments, _))| {
         ScriptStep::calls([ToolCall::function(format!("call_{number}"), tool, arguments)])
     });
-    ScriptedProvider::new(calls.chain([ScriptStep::text("I did what I may.")]))
+    ScriptedProvider::new(calls.chain([ScriptStep::text("I did what I was allowed to do.")]))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -134,10 +134,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let session = bundle.session("s-1", AgentSpec::new("clerk", "You keep notes."));
 
-    println!("decisions (? is a question to the person, # a line of the audit log):");
+    println!("decisions (? asks the person, # is a line of the audit log):");
     session.turn("Tidy up my notes.").await?;
 
-    println!("what the model was told:");
+    println!("results that the model saw:");
     let messages = session.messages().await;
     let results = messages.iter().filter(|message| message.role() == Role::Tool);
     for (result, (tool, _, expected)) in results.zip(CALLS) {
@@ -145,7 +145,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         assert!(result.text().contains(expected), "{tool}: {}", result.text());
     }
 
-    // Asked for the first write and for the mail; the second write was covered by the yes for the session.
+    // The person was asked about the first write and about the mail. The approval for the session covers the second write.
     assert_eq!(person.asked.load(Ordering::Relaxed), 2);
     let grants = session.tools().grants();
     println!("granted for the session: {}", grants[0].tool);

@@ -1,8 +1,7 @@
-//! A session recorded once and replayed without a network: the test of an agent that needs no key and costs nothing.
+//! A session that is recorded once and replayed without a network: a test of an agent that needs no key and costs nothing.
 //!
-//! The recorder wraps the provider and writes a cassette, without the secrets that it is told of. The replay answers from
-//! the cassette as the model did, piece by piece; everything above it cannot tell the difference. While it runs, the
-//! network is denied, loopback too.
+//! The recorder wraps the provider and writes a cassette, without the configured secrets. The replay answers from the
+//! cassette with the same chunks as the model. While it runs, network access is denied, including loopback.
 //!
 //! Run it: `cargo run -p agcore-examples --example record_and_replay`.
 
@@ -26,11 +25,10 @@ use agcore_testkit::{
     mock_server::{MockServer, RecordedRequest, Reply, ToolCall},
     network::deny_network,
 };
-use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::json;
 
-/// What the application keeps to itself; the model is told it all the same.
+/// A secret of the application that the model knows.
 const DOOR_CODE: &str = "4711-0815";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -38,7 +36,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome<()> {
     for streamed in [false, true] {
-        // Once, with a model over HTTP. A file is as good as this vector.
+        // Record once, with a model over HTTP. The writer could as well write to a file.
         let server = MockServer::start(model).await?;
         let config = ProviderConfig::parse("openai:mock")?.with_base_url(server.base_url());
         let writer = Arc::new(CassetteWriter::new(Vec::new()));
@@ -46,10 +44,7 @@ async fn main() -> Outcome<()> {
             .with_scrub(secrets());
         let recorder = Arc::new(recorder);
         let original = session(recorder.clone(), streamed).await?;
-        assert!(
-            recorder.problems().is_empty(),
-            "a recording that is not whole is of no use"
-        );
+        assert!(recorder.problems().is_empty(), "the recording is complete");
         drop(server);
 
         let bytes = writer.with_inner(|bytes| bytes.clone());
@@ -62,23 +57,26 @@ async fn main() -> Outcome<()> {
         let text = String::from_utf8(bytes)?;
         assert!(
             !text.contains(DOOR_CODE) && text.contains("[redacted]"),
-            "no secret is in the cassette"
+            "the cassette contains no secret"
         );
 
-        // Ever after, without it.
+        // Replay any number of times.
         let denied = deny_network().with_loopback_denied();
         let replay = ReplayProvider::new(cassette).with_scrub(secrets());
         let replayed = session(Arc::new(replay.clone()), streamed).await?;
-        assert_eq!(replayed, original, "byte by byte");
+        assert_eq!(replayed, original, "the replay is identical");
         replay.check_done()?;
-        println!("replayed all of it, with the network denied:");
+        println!("replayed everything, without network access:");
         println!("  {}", replayed.last().map(String::as_str).unwrap_or_default());
 
-        // A request that was not recorded is told apart from those that were.
+        // A request that was not recorded is an error.
         let other = ChatRequest::new([Message::user("Something else")]);
-        let error = replay.chat(other).await.err().ok_or("it was not recorded")?;
+        let error = replay.chat(other).await.err().ok_or("the request was not recorded")?;
         println!("{error}");
-        assert!(error.message().contains("messages[0]"), "the error says what differs");
+        assert!(
+            error.message().contains("messages[0]"),
+            "the error names the difference"
+        );
         drop(denied);
     }
     Ok(())
@@ -88,30 +86,30 @@ fn secrets() -> Scrub {
     Scrub::new().with_secret(DOOR_CODE)
 }
 
-/// Two turns of an agent with a tool: everything that is told of them, and the conversation as JSON.
+/// Runs two turns of an agent with a tool. Returns their events or text, and the conversation as JSON.
 async fn session(provider: Arc<dyn LlmProvider>, streamed: bool) -> Outcome<[String; 2]> {
-    // How long a tool took is told, too: on a clock that stands still it is always the same.
+    // Events contain the duration of tools, which is always the same on a clock that does not advance.
     let builder = AgentBuilder::new().with_clock(ManualClock::new());
     let bundle = builder.with_provider(provider).with_tools(tools()?).build()?;
     let session = bundle.session(
         "s-1",
         AgentSpec::new("porter", format!("The door code is {DOOR_CODE}.")),
     );
-    let mut told = String::new();
+    let mut observed = String::new();
     for input in ["How many guests are 2 and 3?", "And what is the code?"] {
         if streamed {
             let mut turn = session.turn(input).stream();
             while let Some(event) = turn.next().await {
-                told.push_str(&serde_json::to_string(&event)?);
+                observed.push_str(&serde_json::to_string(&event)?);
             }
         } else {
-            told.push_str(&session.turn(input).await?.text());
+            observed.push_str(&session.turn(input).await?.text());
         }
     }
-    Ok([told, serde_json::to_string(&session.messages().await)?])
+    Ok([observed, serde_json::to_string(&session.messages().await)?])
 }
 
-/// What the tool is called with.
+/// The arguments of the tool.
 #[derive(Deserialize, JsonSchema)]
 struct Guests {
     first: u32,
@@ -125,7 +123,7 @@ fn tools() -> Outcome<ToolRegistry> {
     Ok(tools)
 }
 
-/// A model that needs the tool for the first question and has the second answer from its instructions.
+/// A model that needs the tool for the first question and answers the second one from its instructions.
 fn model(request: &RecordedRequest) -> Reply {
     let prompt = request.prompt();
     match prompt.last_user() {

@@ -1,7 +1,7 @@
-//! The events of one turn: the model's calls, two tools side by side with progress, the streamed answer, the end.
+//! The events of a turn: tool calls, two tools that run concurrently and report progress, the streamed answer, the end.
 //!
-//! A turn is a stream of [`StreamEvent`]s; match on the topics that you care about. When the stream has ended,
-//! `finish` gives the same outcome as a turn that was not streamed.
+//! A streamed turn yields [`StreamEvent`]s. Match on the topics you care about. After the last event, `finish` returns the
+//! same outcome as a turn that is awaited.
 //!
 //! Run it: `cargo run -p agcore-examples --example streaming_events`.
 
@@ -19,7 +19,6 @@ use agcore::{
     },
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use futures_util::StreamExt;
 use serde::Deserialize;
 use tokio::sync::Barrier;
 
@@ -44,14 +43,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let outcome = turn.finish().await?;
 
-    // What was streamed is what the turn came to.
+    // The streamed text is the text of the outcome.
     assert_eq!(shown.text, outcome.text());
     assert_eq!(shown.tools_done, 2);
-    assert!(shown.over, "the last event says that the turn is over");
+    assert!(shown.over, "the last event completes the turn");
     Ok(())
 }
 
-/// A model that calls both tools at once, then answers; a script, so that the example needs no key.
+/// A model that calls both tools at once and then answers. It is scripted, so the example needs no key.
 fn model() -> ScriptedProvider {
     let lisbon = r#"{"city": "Lisbon"}"#;
     ScriptedProvider::new([
@@ -65,11 +64,11 @@ fn model() -> ScriptedProvider {
 
 #[derive(Deserialize, JsonSchema)]
 struct Place {
-    /// The city's name.
+    /// The name of the city.
     city: String,
 }
 
-/// Where the two tools wait for each other: the turn ends only if they really run side by side.
+/// The two tools wait for each other here, so the turn ends only if they run concurrently.
 struct Meeting(Barrier);
 
 async fn weather(place: Place, meeting: State<Meeting>, context: ToolContext) -> Result<String, ToolError> {
@@ -83,7 +82,7 @@ async fn local_time(place: Place, meeting: State<Meeting>) -> Result<String, Too
     Ok(format!("16:40 in {}", place.city))
 }
 
-/// Prints the events, as a terminal would show them.
+/// Prints the events as a terminal would.
 #[derive(Default)]
 struct Shown {
     events: u64,
@@ -94,7 +93,7 @@ struct Shown {
 
 impl Shown {
     fn event(&mut self, event: &StreamEvent) {
-        assert_eq!(event.seq, self.events, "events are counted without gaps");
+        assert_eq!(event.seq, self.events, "events are numbered without gaps");
         self.events += 1;
         let place = format!("{:>2} round {}", event.seq, event.round);
         match &event.kind {
@@ -107,10 +106,10 @@ impl Shown {
                 println!("{place}  usage      {} tokens", usage.total().unwrap_or_default());
             }
             EventKind::Turn(TurnEvent::Complete { usage }) => {
-                println!("{place}  complete   {} calls of the model", usage.calls);
+                println!("{place}  complete   {} model calls", usage.calls);
                 self.over = true;
             }
-            // More kinds may come: `EventKind` is non-exhaustive.
+            // `EventKind` is non-exhaustive.
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! A turn that needs a yes from somebody who is not there: it is suspended, saved as JSON, and goes on elsewhere.
+//! A turn that needs the approval of an absent person: it is suspended, saved as JSON, and resumed elsewhere.
 //!
-//! A server that runs agents cannot hold a process until a person has time. With [`SuspendingApprover`] the turn ends
-//! with its questions instead; whoever has the state and an answer resumes it. What has run does not run again.
+//! A server cannot keep a process waiting until a person has time. With [`SuspendingApprover`], the turn ends with its
+//! questions instead. Any process that has the state and an answer can resume it. Calls that have run do not run again.
 //!
 //! Run it: `cargo run -p agcore-examples --example suspended_run`.
 
@@ -27,60 +27,60 @@ use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // The world outside of both processes.
+    // The world outside both processes.
     let bank = Bank::default();
 
     let (saved, question) = first_process(&bank).await?;
-    assert_eq!(bank.log(), ["looked up"], "nothing was paid before the yes");
+    assert_eq!(bank.log(), ["looked up"], "nothing was paid before the approval");
 
     second_process(&bank, &saved, question).await?;
     assert_eq!(bank.log(), ["looked up", "paid 40"], "and nothing ran twice");
     Ok(())
 }
 
-/// Begins the turn. The model asks for two calls at once: one runs, the other needs a yes.
+/// Starts the turn. The model asks for two calls at once: one runs, the other needs approval.
 async fn first_process(bank: &Bank) -> Result<(String, QuestionId), Box<dyn Error>> {
     let model = ScriptedProvider::new([ScriptStep::calls([
         ToolCall::function("call_1", "balance", "{}"),
         ToolCall::function("call_2", "pay", r#"{"amount": 40}"#),
     ])]);
-    let session = bundle(model, bank)?.session("invoice-7", agent());
-    let outcome = session.turn("Pay invoice 7, if there is enough money.").await?;
+    let session = bundle(model, bank)?.session("invoice-7", clerk());
+    let outcome = session.turn("Pay invoice 7 if there is enough money.").await?;
 
     let [question] = outcome.questions() else {
         return Err("the turn should wait for exactly one answer".into());
     };
     println!("first process   {}", question.prompt);
     let saved = serde_json::to_string(&session.export().await)?;
-    println!("                saved as {} bytes of JSON, and gone", saved.len());
+    println!("                saved as {} bytes of JSON, then exits", saved.len());
     Ok((saved, question.id.clone()))
 }
 
-/// Goes on with nothing but the JSON and the answer; provider, tools and rules are made anew.
+/// Continues with nothing but the JSON and the answer. Provider, tools and rules are created again.
 async fn second_process(bank: &Bank, saved: &str, question: QuestionId) -> Result<(), Box<dyn Error>> {
     let model = ScriptedProvider::new([ScriptStep::text("Paid; 60 are left.")]);
     let state: SessionState = serde_json::from_str(saved)?;
     println!("second process  session {}", state.id());
-    let session = bundle(model.clone(), bank)?.restore(state, agent())?;
+    let session = bundle(model.clone(), bank)?.restore(state, clerk())?;
 
     let outcome = session.resume([(question, Answer::approve())]).await?;
     println!("                {}", outcome.text());
 
-    // The model is asked once more, with the results of both processes in their places.
+    // The model is called once more, with the results of both processes.
     let asked = &model.requests()[0].messages;
     let results: Vec<_> = asked[3..].iter().map(|message| message.text()).collect();
     assert_eq!(results, ["100", "paid 40"]);
     Ok(())
 }
 
-fn agent() -> Arc<AgentSpec> {
+fn clerk() -> Arc<AgentSpec> {
     Arc::new(AgentSpec::new("clerk", "You pay invoices."))
 }
 
-/// A bundle as each process makes it for itself.
+/// Builds the bundle. Each process does this for itself.
 fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    tools.register(typed("balance", "How much money there is.", balance))?;
+    tools.register(typed("balance", "Returns the balance.", balance))?;
     tools.register(typed("pay", "Pays an amount.", pay))?;
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay"));
     Ok(AgentBuilder::new()
@@ -92,7 +92,7 @@ fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn
         .build()?)
 }
 
-/// What was done, in order.
+/// Records what was done, in order.
 #[derive(Clone, Default)]
 struct Bank(Arc<Mutex<Vec<String>>>);
 
@@ -117,7 +117,7 @@ async fn balance(_: NoArguments, bank: State<Bank>) -> Result<u32, ToolError> {
 
 #[derive(Deserialize, JsonSchema)]
 struct Payment {
-    /// How much, in whole euros.
+    /// The amount in whole euros.
     amount: u32,
 }
 
