@@ -16,7 +16,7 @@ use crate::{
 /// The argument for the core if the process is not pinned.
 const ANY: &str = "any";
 
-/// The main function of a client process: runs the client and prints its figures.
+/// Runs a client, in its own process, and prints its figures.
 pub(crate) fn client(job: &str, client: &str, url: &str, core: Option<usize>) -> Fallible {
     core.map_or(Ok(()), core::pin_to)?;
     println!("{}", (find(job)?.run)(client, url)?);

@@ -2,7 +2,10 @@
 //! the deltas of a decoded reply fold into the same reply.
 
 use agcore_chat::ChatResponse;
-use agcore_llm::{wire::{deltas_from_response, Chat, Close, ReplyHead, Wire}, Fold, LlmError};
+use agcore_llm::{
+    Fold, LlmError,
+    wire::{Chat, Close, ReplyHead, Wire, deltas_from_response},
+};
 use http::{HeaderValue, StatusCode, header::CONTENT_TYPE};
 
 use crate::{Choices, slicings};
@@ -11,14 +14,21 @@ use crate::{Choices, slicings};
 ///
 /// # Panics
 /// Panics if an invariant is violated.
-pub fn check_decoder(wire: &dyn Wire<Chat>, types: &[&'static str], body: &[u8], choices: &mut Choices) -> ChatResponse {
+pub fn check_decoder(
+    wire: &dyn Wire<Chat>,
+    types: &[&'static str],
+    body: &[u8],
+    choices: &mut Choices,
+) -> ChatResponse {
     let close = *choices.pick(&[Close::Clean, Close::Reset]);
     let mut head = ReplyHead {
         status: *choices.pick(&[StatusCode::OK, StatusCode::OK, StatusCode::OK, StatusCode::BAD_REQUEST]),
         ..ReplyHead::default()
     };
-    head.headers
-        .insert(CONTENT_TYPE, HeaderValue::from_static(choices.pick::<&'static str>(types)));
+    head.headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(choices.pick::<&'static str>(types)),
+    );
 
     let [whole, bytewise, irregular] = slicings(body);
     let expected = decode(wire, &head, close, &whole);

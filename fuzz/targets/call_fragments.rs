@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use agcore_chat::ToolCall;
-use agcore_llm::{wire::{deltas_from_response, CallFragment}, Fold, ReplyDelta};
+use agcore_llm::{
+    Fold, ReplyDelta,
+    wire::{CallFragment, deltas_from_response},
+};
 use libfuzzer_sys::{
     arbitrary::{Result, Unstructured},
     fuzz_target,

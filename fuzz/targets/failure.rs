@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use agcore_fuzz::Choices;
-use agcore_llm::wire::{failure::read_failure, ReplyHead};
+use agcore_llm::wire::{ReplyHead, failure::read_failure};
 use http::{HeaderName, HeaderValue, StatusCode};
 use libfuzzer_sys::fuzz_target;
 

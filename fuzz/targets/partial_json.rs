@@ -2,8 +2,8 @@
 //! parses, every partial value is a prefix of it, and objects surrounded by prose are found regardless of the splits.
 #![no_main]
 
-use agcore_fuzz::slicings;
 use agcore_cycle::typed::{ObjectFinder, PartialJson};
+use agcore_fuzz::slicings;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ fn is_prefix(part: &Value, whole: &Value) -> bool {
         (Value::Array(part), Value::Array(whole)) => {
             part.len() <= whole.len() && part.iter().zip(whole).all(|(part, whole)| is_prefix(part, whole))
         }
-        (Value::Object(part), Value::Object(whole)) => {
-            part.iter().all(|(name, part)| whole.get(name).is_some_and(|whole| is_prefix(part, whole)))
-        }
+        (Value::Object(part), Value::Object(whole)) => part
+            .iter()
+            .all(|(name, part)| whole.get(name).is_some_and(|whole| is_prefix(part, whole))),
         (part, whole) => part == whole,
     }
 }
@@ -78,7 +78,13 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(partial.value().as_ref(), Some(whole));
             assert!(partial.is_complete());
         }
-        results.push((partial.value(), partial.is_complete(), partial.is_broken(), finder.value(), finder.into_objects()));
+        results.push((
+            partial.value(),
+            partial.is_complete(),
+            partial.is_broken(),
+            finder.value(),
+            finder.into_objects(),
+        ));
     }
     assert!(
         results.windows(2).all(|two| two[0] == two[1]),

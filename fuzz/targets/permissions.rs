@@ -38,14 +38,30 @@ fn check(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Arguments) {
     }
     let mut reversed = rules.clone();
     reversed.rules.reverse();
-    assert_eq!(verdict(&reversed), decision.verdict, "the order of rules must not matter");
+    assert_eq!(
+        verdict(&reversed),
+        decision.verdict,
+        "the order of rules must not matter"
+    );
 
     let with = |state| rules.clone().with_rule(Rule::tool(state, "*"));
-    assert_eq!(verdict(&with(RuleState::Deny)), Verdict::Deny, "deny overrides everything");
+    assert_eq!(
+        verdict(&with(RuleState::Deny)),
+        Verdict::Deny,
+        "deny overrides everything"
+    );
     assert_ne!(verdict(&with(RuleState::Ask)), Verdict::Allow, "ask overrides allow");
     match decision.verdict {
-        Verdict::Deny => assert_eq!(verdict(&with(RuleState::Allow)), Verdict::Deny, "allow does not override deny"),
-        Verdict::Ask => assert_eq!(verdict(&with(RuleState::Allow)), Verdict::Ask, "allow does not override ask"),
+        Verdict::Deny => assert_eq!(
+            verdict(&with(RuleState::Allow)),
+            Verdict::Deny,
+            "allow does not override deny"
+        ),
+        Verdict::Ask => assert_eq!(
+            verdict(&with(RuleState::Allow)),
+            Verdict::Ask,
+            "allow does not override ask"
+        ),
         _ => {}
     }
 }

@@ -3,7 +3,7 @@
 
 use agcore_chat::{ChatRequest, ChatResponse, Message};
 use agcore_fuzz::{Choices, decoder::check_decoder};
-use agcore_llm::wire::{openai_responses::OpenAiResponses, Chat, EncodeOptions, Wire};
+use agcore_llm::wire::{Chat, EncodeOptions, Wire, openai_responses::OpenAiResponses};
 use libfuzzer_sys::fuzz_target;
 
 const TYPES: &[&str] = &["text/event-stream", "application/json", "text/html"];

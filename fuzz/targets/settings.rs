@@ -27,8 +27,8 @@ const KEY: &str = "sk-live/0123456789";
 /// Returns the messages about a settings file.
 fn messages(text: &str) -> Vec<String> {
     match file::File::parse(Path::new("agcore.toml"), text) {
-        Ok(file) => file.unknown.iter().map(|(_, fault)| fault.to_string()).collect(),
-        Err(fault) => vec![fault.to_string()],
+        Ok(file) => file.unknown.iter().map(|(_, error)| error.to_string()).collect(),
+        Err(error) => vec![error.to_string()],
     }
 }
 
@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
         messages.extend(
             dotenv::parse(Path::new(".env"), &file)
                 .err()
-                .map(|fault| fault.to_string()),
+                .map(|error| error.to_string()),
         );
         for message in messages {
             assert!(!message.contains(KEY), "{message}");

@@ -2,7 +2,7 @@
 #![no_main]
 
 use agcore_fuzz::slicings;
-use agcore_llm::wire::{sse::{SseDecoder, SseEvent, SseTooLong}};
+use agcore_llm::wire::sse::{SseDecoder, SseEvent, SseTooLong};
 use libfuzzer_sys::fuzz_target;
 
 /// A limit so small that short inputs exceed it.
@@ -18,7 +18,8 @@ struct Decoded {
 fn read(mut decoder: SseDecoder, reads: &[&[u8]]) -> Decoded {
     let mut decoded = Decoded::default();
     let mut keep = |event: SseEvent<'_>| {
-        decoded.events
+        decoded
+            .events
             .push((event.name.to_vec(), event.data.to_vec(), event.unterminated));
         Ok(())
     };
@@ -33,7 +34,11 @@ fuzz_target!(|bytes: &[u8]| {
         let decoder = || SseDecoder::new().with_limit(limit);
         let expected = read(decoder(), &whole);
         assert_eq!(read(decoder(), &bytewise), expected, "byte by byte, limit {limit}");
-        assert_eq!(read(decoder(), &irregular), expected, "in irregular reads, limit {limit}");
+        assert_eq!(
+            read(decoder(), &irregular),
+            expected,
+            "in irregular reads, limit {limit}"
+        );
         assert!(
             expected.events.iter().all(|(_, data, _)| data.len() <= limit),
             "an event is larger than the limit {limit}"

@@ -1,5 +1,6 @@
 //! `gen`: files and parts of files that are generated from manifests and sources.
 
+mod output;
 mod api;
 mod feature_table;
 
@@ -9,25 +10,11 @@ use anyhow::Context as _;
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::generate::output::{Generated, Output};
 use crate::public_api::Apis;
 use crate::report::Report;
 use crate::sources::Sources;
 use crate::workspace::Workspace;
-
-/// A file with its generated content.
-#[derive(Debug)]
-struct Generated {
-    /// The path relative to the root of the workspace.
-    path: String,
-    text: String,
-}
-
-/// Files with their generated content, and what prevents the generation of others.
-#[derive(Debug, Default)]
-struct Output {
-    files: Vec<Generated>,
-    findings: Vec<Finding>,
-}
 
 /// Writes all generated files, or compares them if `check` is set.
 pub(crate) fn run(workspace: &Workspace, check: bool, report: &mut Report) {

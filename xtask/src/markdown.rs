@@ -10,7 +10,7 @@ pub(crate) struct CodeBlock<'a> {
     pub(crate) info: &'a str,
 }
 
-/// What rustdoc does with a block of code.
+/// The treatment of a block of code by rustdoc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Execution {
     /// Compiled and run.

@@ -9,7 +9,7 @@ use std::thread;
 
 use anyhow::{Context as _, bail};
 
-/// How to call cargo: the program, its working directory, and the settings of its builds.
+/// The way to call cargo: the program, its working directory, and the settings of its builds.
 #[derive(Debug, Clone)]
 pub(crate) struct Cargo {
     program: OsString,

@@ -2,6 +2,7 @@
 //!
 //! Items that macros generate are not visible, except that a call whose arguments declare public items is listed itself.
 
+mod entry;
 mod tokens;
 mod signature;
 mod exports;
@@ -18,18 +19,7 @@ use cargo_metadata::TargetKind;
 use crate::module_tree::ModuleTree;
 use crate::workspace::{Package, Workspace};
 
-/// One public item: a type, a field, a function, an implementation of a trait.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
-    /// The path of the item, or of the type for which something is implemented.
-    pub(crate) path: String,
-    /// Whether the entry implements a trait; such entries follow the one of the type.
-    pub(crate) is_implementation: bool,
-    /// The item on one line.
-    pub(crate) text: String,
-    /// The external crates that occur in the signature, by their names in code.
-    pub(crate) crates: BTreeSet<String>,
-}
+pub(crate) use entry::Entry;
 
 /// The APIs of all libraries in `crates/`, read when they are first needed.
 pub(crate) struct Apis<'a> {

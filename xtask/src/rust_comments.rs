@@ -13,7 +13,7 @@ pub(crate) struct Comment {
     pub(crate) lines: Vec<String>,
 }
 
-/// What a comment documents.
+/// The kind of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `//!`: the enclosing module.

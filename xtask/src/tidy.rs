@@ -34,11 +34,11 @@ struct Input<'a> {
     range: Option<&'a str>,
 }
 
-/// How a convention is checked.
+/// The function that checks a convention.
 enum Run {
-    /// On the text of the files alone.
+    /// Needs only the text of the files.
     Text(fn(&Sources) -> Vec<Finding>),
-    /// With more than that; the function receives the name of the check.
+    /// Needs more than that, or adds a note to the check, whose name it receives.
     Full(fn(&str, Input<'_>) -> Check),
 }
 

@@ -9,7 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata, TargetKind};
 
 use crate::process::{self, Cargo};
 
-/// What cargo knows about the workspace of the current directory.
+/// The workspace of the current directory, as cargo describes it.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,

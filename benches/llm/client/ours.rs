@@ -10,7 +10,6 @@ use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResu
 use agcore_cycle::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict, TurnOutcome};
 use agcore_llm::{Call, LlmProvider, ProviderConfig, ReplyDelta, ReplyItem};
 use async_trait::async_trait;
-use futures_util::StreamExt;
 
 use super::tools;
 use crate::{Fallible, canned::streamed::Api};

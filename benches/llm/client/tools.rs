@@ -16,7 +16,7 @@ pub(crate) struct Place {
     pub(crate) city: String,
 }
 
-/// The implementation of all tools.
+/// Implements all tools.
 pub(crate) async fn look_up(place: Place) -> Result<String, ToolError> {
     Ok(format!("{}: 21", place.city))
 }

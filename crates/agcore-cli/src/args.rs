@@ -382,18 +382,18 @@ pub(crate) struct CaseArgs {
     /// Write results to this directory instead of standard output
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How to feed the bytes to the decoder
+    /// Size of the pieces in which the body is decoded
     #[arg(long, value_enum, default_value_t = ReadMode::Listed)]
     pub(crate) mode: ReadMode,
 }
 
-/// The size of the reads in which the bytes of a case are fed to the decoder.
+/// The size of the pieces in which the body of a case is decoded.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ReadMode {
-    /// Split where the case says
+    /// Split at the positions in the case
     Listed,
-    /// All in one read
+    /// All bytes at once
     Whole,
-    /// One byte per read
+    /// One byte at a time
     Bytes,
 }

@@ -11,8 +11,8 @@ use crate::{
     approve::Question,
     console::{Console, Line},
     exit::Failure,
+    process::print,
     render::{Palette, wrapped},
-    stdio::print,
 };
 
 /// Reads answers to approval questions, and edited arguments.
@@ -107,7 +107,7 @@ fn parse(word: &str) -> Answer {
         "y" | "yes" => Answer::Approval(Approval::once()),
         "s" | "session" => Answer::Approval(Approval::session()),
         "a" | "always" => Answer::Approval(Approval::always()),
-        "n" | "no" => Answer::Approval(Approval::deny("The user said no.")),
+        "n" | "no" => Answer::Approval(Approval::deny("The user answered no.")),
         "e" | "edit" => Answer::Edit,
         _ => Answer::Unrecognized,
     }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::environment::os_variable;
+use crate::process::os_variable;
 
 /// Returns the path of the history file and creates its directory: `agcore/history` in `$XDG_STATE_HOME`, else in
 /// `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Returns `None` if no variable names such a place.

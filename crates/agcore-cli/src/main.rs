@@ -1,12 +1,11 @@
 //! The `agcore` command line.
 
 mod args;
-mod environment;
 mod utc;
 mod vendor;
 mod exit;
 mod interrupt;
-mod stdio;
+mod process;
 mod atomic_file;
 mod history;
 mod grants;

@@ -39,7 +39,7 @@ pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
     Ok(tools)
 }
 
-/// The current date and time in UTC.
+/// Returns the current date and time in UTC.
 #[tool(crate = agcore::tools, permissions(read), read_only)]
 async fn current_time() -> Result<String, ToolError> {
     Ok(utc(SystemClock::new().now()))
@@ -56,11 +56,11 @@ enum Operation {
     Remainder,
 }
 
-/// Computes with two numbers.
+/// Performs an arithmetic operation on two numbers.
 #[tool(crate = agcore::tools, permissions(read), read_only, idempotent)]
 #[serde(deny_unknown_fields)]
 async fn arithmetic(
-    /// What to compute.
+    /// The operation to perform.
     operation: Operation,
     /// The first number.
     a: f64,

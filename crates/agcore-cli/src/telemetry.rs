@@ -14,7 +14,7 @@ use tracing_subscriber::{Layer, Registry, layer::SubscriberExt, util::Subscriber
 
 pub(crate) use self::collector::Collector;
 
-use crate::{args::LogLevel, environment::variable, exit::Failure, render::sanitized};
+use crate::{args::LogLevel, exit::Failure, process::variable, render::sanitized};
 
 /// The variable that sets the log level.
 pub(crate) const LOG_VARIABLE: &str = "AGCORE_LOG";

@@ -69,7 +69,7 @@ impl LlmCycle {
             hooks: Hooks::default(),
             settings,
             turn_end_pending: machine.is_open(),
-            seq: machine.told(),
+            seq: machine.events_sent(),
             gauge: Gauge::default(),
             machine,
         }

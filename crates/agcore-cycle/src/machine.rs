@@ -1,20 +1,20 @@
-//! [`Machine`]: the cycle of requests and tool rounds as a pure, serializable state machine.
+//! [`Machine`]: the agent loop as a pure, serializable state machine.
 //!
-//! [`next`](Machine::next) reads what is to be done, only [`absorb`](Machine::absorb) changes anything, and the state is
-//! the fold of the absorbed [`Outcome`]s: they are what a journal keeps. No clock, no future, no vendor. Retries, restarts
-//! and routing stay below it, agents and handoff above it.
+//! [`next`](Machine::next) returns what to do, only [`absorb`](Machine::absorb) changes anything, and the state is the fold of
+//! the absorbed [`Outcome`]s, which are what a journal keeps. There is no clock, no future and no vendor code. Retries,
+//! restarts and routing happen below the machine, agents and handoffs above it.
 //!
-//! The answer of a typed turn is [checked](Step::Check) before it counts. One that does not fit enters the history with a
-//! hint for the model, or with an error result where a tool carries the answer, and the model mends it, so often as the
-//! turn's [`Expectation`] says.
+//! The answer of a typed turn is [checked](Step::Check) before it counts. One that does not fit enters the history with a hint
+//! for the model, or with an error result if a tool carries the answer. The model may correct it as many times as the
+//! [`Expectation`] of the turn allows.
 //!
-//! History is valid after every outcome: what a turn adds enters it with the next accepted reply, a round (the assistant
+//! The history is valid after every outcome. What a turn adds enters it with the next accepted reply; a round (the assistant
 //! message and the results of all its calls) enters at once.
 //!
-//! Compaction: whoever has an estimator hands in a [plan](Compact). Old tool results become markers at once and for good;
-//! for a summary [`next`](Machine::next) asks for a call of the model, whatever else is under way. A summary that is of no
-//! use leaves what taking results out gives. When the model says that the conversation is too long, `next` asks for a plan,
-//! once for each call.
+//! Code with a token estimator passes in a [plan](Compact) for a compaction. Old tool results become markers at once and
+//! permanently; for a summary, [`next`](Machine::next) asks for a call of the model, whatever else is in progress. If the
+//! summary is not usable, only the tool results are removed. When the model rejects the conversation as too long, `next` asks for
+//! a plan, once per call.
 
 mod absorb;
 mod changes;

@@ -136,8 +136,9 @@ impl ReplyStream {
     /// Returns the next item, or `None` after the last one.
     ///
     /// Cancel safe: no item is lost when the future is dropped.
-    pub async fn next(&mut self) -> Option<ReplyItem> {
-        poll_fn(|cx| self.0.as_mut().poll_next(cx)).await
+    pub fn next(&mut self) -> impl Future<Output = Option<ReplyItem>> + Send + Unpin {
+        // An `async fn` would cost a few instructions more for each item.
+        poll_fn(|cx| self.0.as_mut().poll_next(cx))
     }
 
     /// Converts the reply into a stream of its text.

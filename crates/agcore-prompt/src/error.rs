@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl PromptError {
-    /// Returns what went wrong.
+    /// Returns the reason for the error.
     pub fn kind(&self) -> &PromptErrorKind {
         &self.0.kind
     }

@@ -35,8 +35,8 @@
 //! ```
 //!
 //! The server implements OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Ollama's native API, each
-//! both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw JSON
-//! according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
+//! both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw
+//! JSON according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
 //!
 //! - A [`Behavior`] decides what to reply: a closure over the request, a [`Script`], the [`Demo`] model, or the
 //!   interactive [`Playground`] model.

@@ -33,7 +33,8 @@ fn line(value: &Expr) -> Result<String> {
         Expr::Group(group) => line(&group.expr),
         other => Err(Error::new_spanned(
             other,
-            "the doc comment must be literal text to become the description; write `#[tool(description = …)]` with this expression",
+            "the doc comment must be literal text to become the description; write `#[tool(description = …)]` with this \
+             expression",
         )),
     }
 }

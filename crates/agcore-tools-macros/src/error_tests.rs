@@ -42,8 +42,8 @@ fn errors(source: &str) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Checks the errors and their order. Each expected error is a line of the source, and below it the underlined tokens and
-/// the start of the message.
+/// Checks the errors and their order. Each expected error is a line of the source, and below it the underlined tokens
+/// and the start of the message.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     let found = errors(source);

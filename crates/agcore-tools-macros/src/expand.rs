@@ -29,8 +29,8 @@ pub(crate) fn expand(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Returns a span with the location of these tokens for messages, but with the hygiene of a macro, so that lints treat the
-/// generated code as such.
+/// Returns a span with the location of these tokens for messages, but with the hygiene of a macro, so that lints treat
+/// the generated code as such.
 fn at(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }
@@ -133,8 +133,8 @@ fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
             }
         });
     }
-    // With these spans, the compiler points at an unsupported return type, and at the name of the function for all other
-    // errors.
+    // With these spans, the compiler points at an unsupported return type, and at the name of the function for all
+    // other errors.
     let result = quote_spanned! {at(output)=>
         let output: ::core::result::Result<_, #tools::ToolError> = #ident(#(#values),*).await;
         #tools::IntoToolOutput::into_output(output?)

@@ -128,7 +128,7 @@ fn check_signature(signature: &Signature, problems: &mut Problems) {
     if generics.lt_token.is_some() {
         problems.add(
             generics,
-            "a tool cannot be generic, because the model receives one schema: write a tool for each type, or use `typed`",
+            "a tool cannot be generic, because the model receives one schema: write a tool for each type or use `typed`",
         );
     }
     if let Some(clause) = &generics.where_clause {
@@ -152,7 +152,10 @@ fn parameters(inputs: Punctuated<FnArg, token::Comma>, problems: &mut Problems) 
     if let Some(surplus) = from_context.nth(MAX_FROM_CONTEXT) {
         problems.add(
             &surplus.ty,
-            format!("a tool supports at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` gives access to all of them"),
+            format!(
+                "a tool supports at most {MAX_FROM_CONTEXT} values from the context; `ToolContext` gives access to all of \
+                 them"
+            ),
         );
     }
     parsed.into_iter().collect()

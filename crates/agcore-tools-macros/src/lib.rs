@@ -1,4 +1,5 @@
-//! The attribute [`#[tool]`](macro@tool) of `agcore-tools`, which creates a tool from an async function and its doc comments.
+//! The attribute [`#[tool]`](macro@tool) of `agcore-tools`, which creates a tool from an async function and its doc
+//! comments.
 //!
 //! ```
 //! use agcore_tools::{BaseTool, ToolError, ToolRegistry, tool};
@@ -24,8 +25,8 @@
 //! # }
 //! ```
 //!
-//! Use it through `agcore-tools` with the feature `macros`. This crate exists because procedural macros need one of their
-//! own.
+//! Use it through `agcore-tools` with the feature `macros`. This crate exists because procedural macros need one of
+//! their own.
 
 mod problems;
 mod documentation;
@@ -46,25 +47,25 @@ use proc_macro::TokenStream;
 /// Turns the async function below it into a tool.
 ///
 /// `async fn add(a: i64, b: i64)` becomes `fn add() -> impl BaseTool + Debug`, which creates the tool with
-/// `agcore_tools::typed` and a generated type for the arguments. The original function can be called only within its own
-/// body. It returns `Result<T, ToolError>`, where `T` is a `ToolOutput` or any type that implements `Serialize`.
+/// `agcore_tools::typed` and a generated type for the arguments. The original function can be called only within its
+/// own body. It returns `Result<T, ToolError>`, where `T` is a `ToolOutput` or any type that implements `Serialize`.
 ///
-/// The type of the arguments derives `serde::Deserialize`, so a crate that uses the attribute depends on `serde`, as it does
-/// for `typed`.
+/// The type of the arguments derives `serde::Deserialize`, so a crate that uses the attribute depends on `serde`, as it
+/// does for `typed`.
 ///
 /// # Name and description
 ///
-/// The name of the function is the name of the tool, and its doc comment is the description. A doc comment on a parameter
-/// describes that argument.
+/// The name of the function is the name of the tool, and its doc comment is the description. A doc comment on a
+/// parameter describes that argument.
 ///
 /// # Parameters
 ///
-/// A parameter is an argument that the model provides, unless it is extracted from the context. `State<…>` and `ToolContext`
-/// are recognized by their names; `#[context]` marks any other type that implements `FromContext`. Up to four parameters
-/// can be extracted, at any position, and unlike arguments they can be destructured by a pattern.
+/// A parameter is an argument that the model provides, unless it is extracted from the context. `State<…>` and
+/// `ToolContext` are recognized by their names; `#[context]` marks any other type that implements `FromContext`. Up to
+/// four parameters can be extracted, at any position, and unlike arguments they can be destructured by a pattern.
 ///
-/// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; on the function, below
-/// `#[tool]`, they work as on a struct.
+/// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; on the function,
+/// below `#[tool]`, they work as on a struct.
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, ToolError, tool};

@@ -109,8 +109,8 @@ fn path(input: ParseStream<'_>) -> Result<Path> {
     input.call(Path::parse_mod_style)
 }
 
-/// Parses the name, which must be a literal: rules and grants refer to it, and a text search should find it. The registry
-/// performs the complete check.
+/// Parses the name, which must be a literal: rules and grants refer to it, and a text search should find it. The
+/// registry performs the complete check.
 fn name(input: ParseStream<'_>) -> Result<LitStr> {
     let name: LitStr = input.parse()?;
     let text = name.value();

@@ -20,8 +20,8 @@ pub(crate) fn unsupported(ty: &Type) -> Option<(&Type, &'static str)> {
     match ty {
         Type::Reference(_) => Some((
             ty,
-            "arguments are deserialized from JSON and must be owned: use `String` for `&str`, `Vec<T>` for `&[T]`, `T` for \
-             `&T`",
+            "arguments are deserialized from JSON and must be owned: use `String` for `&str`, `Vec<T>` for `&[T]`, `T` \
+             for `&T`",
         )),
         Type::ImplTrait(_) => Some((
             ty,

@@ -1,8 +1,8 @@
 //! The time that a call takes beyond the tool itself, with validation, permission rules, audit and statistics.
 //!
-//! Run it with `cargo bench -p agcore-tools --features schema`. The goal is at most 5 µs for a small argument object. For
-//! comparison, the same run measures a call with a frozen clock, which shows the cost of reading the time on this machine,
-//! and the bare work: parsing the arguments, adding, and formatting the sum.
+//! Run it with `cargo bench -p agcore-tools --features schema`. The goal is at most 5 µs for a small argument object.
+//! For comparison, the same run measures a call with a frozen clock, which shows the cost of reading the time on this
+//! machine, and the bare work: parsing the arguments, adding, and formatting the sum.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench prints")]
 
 use std::{

@@ -16,8 +16,10 @@ use crate::{arguments::Arguments, grants::Grant, permission::Permission, tool::T
 ///
 /// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
 /// use agcore_tools::{
-///     Approval, ApprovalRequest, Approver, Arguments, Rule, RuleState, PermissionRules, SystemClock, ToolContext, ToolError,
-///     ToolPolicy, ToolRegistry, schemars::{self, JsonSchema}, typed,
+///     Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, SystemClock, ToolContext, ToolError,
+///     ToolPolicy, ToolRegistry,
+///     schemars::{self, JsonSchema},
+///     typed,
 /// };
 /// use async_trait::async_trait;
 /// use serde::Deserialize;
@@ -102,8 +104,8 @@ pub struct ApprovalRequest {
     pub permissions: Vec<Permission>,
     /// Why the approver is asked: the rule, in words.
     pub reason: String,
-    /// The grant that is remembered when the answer allows the call for the session or permanently without a grant of its
-    /// own. It covers any arguments, or only the same ones where a rule asked about them.
+    /// The grant that is remembered when the answer allows the call for the session or permanently without a grant of
+    /// its own. It covers any arguments, or only the same ones where a rule asked about them.
     pub grant: Grant,
 }
 
@@ -178,8 +180,8 @@ impl Approval {
 ///
 /// use agcore_chat::{Answer, ToolCall, ToolOutcome, ToolWork};
 /// use agcore_tools::{
-///     NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, SystemClock, ToolContext, ToolError, ToolPolicy,
-///     ToolRegistry, typed,
+///     NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, SystemClock, ToolContext, ToolError,
+///     ToolPolicy, ToolRegistry, typed,
 /// };
 ///
 /// # #[tokio::main(flavor = "current_thread")]

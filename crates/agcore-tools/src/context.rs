@@ -341,7 +341,8 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Sets the observer of progress for calls that are made one by one. The stream of an executor reports progress itself.
+    /// Sets the observer of progress for calls that are made one by one. The stream of an executor reports progress
+    /// itself.
     pub fn with_progress(mut self, send: impl Fn(&Text, Progress) + Send + Sync + 'static) -> Self {
         self.0.progress = Some(Arc::new(send));
         self

@@ -13,8 +13,8 @@ pub(crate) const NAME_BYTES: usize = 128;
 /// The error of a tool or of a call to it.
 ///
 /// An error has two texts. [`Display`](fmt::Display) and [`message`](Self::message) are for the operator and print one
-/// layer; the cause is in [`source`](Error::source). [`model_text`](Self::model_text) is what the model gets to see, and
-/// never contains the cause.
+/// layer; the cause is in [`source`](Error::source). [`model_text`](Self::model_text) is what the model gets to see,
+/// and never contains the cause.
 ///
 /// In a tool, `?` converts a [`String`] or `&str`, an [`std::io::Error`] and a [`serde_json::Error`] into
 /// [`ToolErrorKind::ExecutionFailed`]. Use [`ToolError::other`] for any other error.
@@ -61,8 +61,8 @@ enum Detail {
 
 /// The kinds of failure that a caller may want to distinguish.
 ///
-/// The kind is `Copy`, so [`ToolError::kind`] returns it by value. An error whose kind carries data, such as `LlmError`,
-/// returns a reference instead.
+/// The kind is `Copy`, so [`ToolError::kind`] returns it by value. An error whose kind carries data, such as
+/// `LlmError`, returns a reference instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
@@ -253,8 +253,8 @@ impl ToolError {
     ///
     /// True for [`ExecutionFailed`](ToolErrorKind::ExecutionFailed),
     /// [`InvalidArguments`](ToolErrorKind::InvalidArguments), [`Timeout`](ToolErrorKind::Timeout) and
-    /// [`Other`](ToolErrorKind::Other). This is not a statement about retries: repeating the same call unchanged may well
-    /// fail again.
+    /// [`Other`](ToolErrorKind::Other). This is not a statement about retries: repeating the same call unchanged may
+    /// well fail again.
     pub fn is_for_model(&self) -> bool {
         use ToolErrorKind as Kind;
         matches!(
@@ -325,8 +325,8 @@ impl Error for ToolError {
     }
 }
 
-/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The model sees the kind of I/O failure, without
-/// paths.
+/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The model sees the kind of I/O failure,
+/// without paths.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
         Self::failed(format!("an I/O operation failed: {}", error.kind())).with_source(error)

@@ -204,8 +204,8 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Sets the timeout of a call, by default 60 s; `None` means no timeout. A tool's own timeout takes precedence. The time
-    /// a call waits for people does not count.
+    /// Sets the timeout of a call, by default 60 s; `None` means no timeout. A tool's own timeout takes precedence. The
+    /// time a call waits for people does not count.
     pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
@@ -254,8 +254,8 @@ impl ExecutorBuilder {
     /// Builds the executor.
     ///
     /// # Errors
-    /// The error of [`check_context`](crate::BaseTool::check_context), when the context lacks something that a tool needs,
-    /// such as a [`State<T>`](crate::State).
+    /// The error of [`check_context`](crate::BaseTool::check_context), when the context lacks something that a tool
+    /// needs, such as a [`State<T>`](crate::State).
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
         let gate = Gate {

@@ -1,8 +1,8 @@
-//! Layers around the execution of a call: timeout, redaction, offloading and truncation of results, audit, statistics, and
-//! custom ones.
+//! Layers around the execution of a call: timeout, redaction, offloading and truncation of results, audit, statistics,
+//! and custom ones.
 //!
-//! Something that runs a call implements [`Invoke`]. A layer is an [`Invoke`] that wraps another one, which it receives as
-//! the first argument of its constructor, in the same way as the layers around a model in agcore-llm. An
+//! Something that runs a call implements [`Invoke`]. A layer is an [`Invoke`] that wraps another one, which it receives
+//! as the first argument of its constructor, in the same way as the layers around a model in agcore-llm. An
 //! [executor](crate::ExecutorBuilder) builds this stack, from the inside out: [`Run`] (the tool itself), [`Timeout`],
 //! [`Redact`], [`Offload`], custom layers, [`Truncate`], [`Audit`], [`Statistics`]. One stack serves all tools of the
 //! executor; the [`PreparedCall`] names the tool.

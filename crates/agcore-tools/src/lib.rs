@@ -1,9 +1,9 @@
 //! Tools for LLM agents: typed tools, a registry, validation, permissions and approvals.
 //!
-//! A [tool](BaseTool) is usually created from an async function with [`typed()`]. A [`ToolRegistry`] holds the tools of an
-//! application. An [executor](RegistryExecutor) runs the calls of a model's reply: it validates the arguments, decides by
-//! the [rules](permission) and the [`Approver`] of a [`ToolPolicy`] whether each call may run, and passes it through the
-//! [layers](layer).
+//! A [tool](BaseTool) is usually created from an async function with [`typed()`]. A [`ToolRegistry`] holds the tools of
+//! an application. An [executor](RegistryExecutor) runs the calls of a model's reply: it validates the arguments,
+//! decides by the [rules](permission) and the [`Approver`] of a [`ToolPolicy`] whether each call may run, and passes it
+//! through the [layers](layer).
 //!
 //! ```
 //! use std::sync::Arc;

@@ -23,7 +23,6 @@ use crate::error::ToolError;
 /// let report = ToolOutput::value(json!({"sky": "clear"})).with_metadata(json!({"station": 7}));
 /// assert_eq!(report.into_content(), Some(Content::from(r#"{"sky":"clear"}"#)));
 ///
-/// // Text and images for the model, and the same as JSON for programs.
 /// let map = vec![ContentPart::text("Rome"), ContentPart::image_url("https://example.org/rome.png")];
 /// let output = ToolOutput::content_and_value(map, json!({"zoom": 3}));
 /// assert_eq!(output.as_value(), Some(&json!({"zoom": 3})));
@@ -300,8 +299,8 @@ impl ToolOutput {
         }
     }
 
-    /// Converts the output into the content for the model. Returns `None` for a stream or a request for input, which are
-    /// not results yet.
+    /// Converts the output into the content for the model. Returns `None` for a stream or a request for input, which
+    /// are not results yet.
     pub fn into_content(self) -> Option<Content> {
         match self.body {
             OutputBody::Value(value) => Some(Content::Text(text_of(value))),
@@ -370,14 +369,13 @@ impl From<ContentPart> for ToolOutput {
     }
 }
 
-/// The return values that a typed tool's function may have: a [`ToolOutput`], or any type that implements [`Serialize`].
+/// The return values that a typed tool's function may have: a [`ToolOutput`], or any type that implements
+/// [`Serialize`].
 ///
 /// ```
 /// use agcore_tools::{IntoToolOutput, ToolError};
-/// use serde_json::json;
-///
 /// let output = vec![1, 2].into_output()?;
-/// assert_eq!(output.as_value(), Some(&json!([1, 2])));
+/// assert_eq!(output.as_value(), Some(&serde_json::json!([1, 2])));
 /// # Ok::<(), ToolError>(())
 /// ```
 pub trait IntoToolOutput {

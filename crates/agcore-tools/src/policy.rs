@@ -17,8 +17,8 @@ use crate::{
 ///
 /// use agcore_chat::{ToolCall, ToolWork};
 /// use agcore_tools::{
-///     Approval, ApprovalRequest, Approver, NoArguments, PermissionRules, Rule, RuleState, SystemClock, ToolContext, ToolError,
-///     ToolPolicy, ToolRegistry, typed,
+///     Approval, ApprovalRequest, Approver, NoArguments, PermissionRules, Rule, RuleState, SystemClock, ToolContext,
+///     ToolError, ToolPolicy, ToolRegistry, typed,
 /// };
 /// use async_trait::async_trait;
 ///

@@ -19,8 +19,8 @@ use crate::{
 /// The version of the JSON form of a session.
 const VERSION: u32 = 1;
 
-/// The state that the executors of a session share across rounds: the refusals that the model already knows of, and what
-/// a person has allowed for the session.
+/// The state that the executors of a session share across rounds: the refusals that the model already knows of, and
+/// what a person has allowed for the session.
 ///
 /// All clones refer to the same session. It can be saved with a suspended turn, using [`export`](Self::export) and
 /// [`restore`](Self::restore).
@@ -87,7 +87,8 @@ impl ToolSession {
         Self::default()
     }
 
-    /// Starts a new turn: every refusal is shown to the model once again. Not to be called when a suspended turn resumes.
+    /// Starts a new turn: every refusal is shown to the model once again. Not to be called when a suspended turn
+    /// resumes.
     pub fn begin_turn(&self) {
         self.lock().refusals.clear();
     }

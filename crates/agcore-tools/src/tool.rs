@@ -9,8 +9,8 @@ use crate::{arguments::Arguments, context::ToolContext, error::ToolError, output
 
 /// Something that a model can call.
 ///
-/// For the common case, an async function with typed arguments, use [`typed`](crate::typed()) instead. Implement this trait
-/// when the name or the schema is known only at run time.
+/// For the common case, an async function with typed arguments, use [`typed`](crate::typed()) instead. Implement this
+/// trait when the name or the schema is known only at run time.
 ///
 /// ```
 /// use std::sync::Arc;

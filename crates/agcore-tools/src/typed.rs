@@ -26,9 +26,9 @@ use crate::{
 
 /// Creates a tool from an async function.
 ///
-/// The first parameter of the function is a type that derives `Deserialize` and `JsonSchema`. The schema, the parsing of
-/// arguments and the error texts are derived from it; doc comments on its fields become descriptions. Up to four more
-/// parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
+/// The first parameter of the function is a type that derives `Deserialize` and `JsonSchema`. The schema, the parsing
+/// of arguments and the error texts are derived from it; doc comments on its fields become descriptions. Up to four
+/// more parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, schemars::{self, JsonSchema}, typed};

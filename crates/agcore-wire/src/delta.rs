@@ -33,7 +33,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ReplyDelta {
-    /// What is known about the reply as a whole. Emitted before any other delta, and again when more is known.
+    /// Metadata of the reply. Emitted before any other delta, and again when more is known.
     Start(Box<ReplyStart>),
     /// More visible text.
     Text {
@@ -107,7 +107,7 @@ pub enum ReplyDelta {
     },
 }
 
-/// What is known about a reply as a whole.
+/// The metadata of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReplyStart {
     /// The server's id of the reply.

@@ -1,4 +1,4 @@
-//! [`Dialect`]: how a vendor's version of the Chat Completions API deviates from OpenAI's.
+//! [`Dialect`]: the deviations of a vendor's version of the Chat Completions API.
 //!
 //! A dialect is plain data. `docs/dialects.md` lists what each vendor accepts, what is translated and what is refused.
 //! Dialects only affect requests: the decoder handles the replies of all vendors.

@@ -376,7 +376,10 @@ mod tests {
         for body in ["", "<title>Access Denied</title>"] {
             let error = read(407, &[], body.as_bytes());
             assert_eq!(error.kind(), &LlmErrorKind::Authentication);
-            assert!(error.message().starts_with("the proxy requires valid credentials"), "{error}");
+            assert!(
+                error.message().starts_with("the proxy requires valid credentials"),
+                "{error}"
+            );
             assert!(!error.is_retryable());
         }
         assert!(read(407, &[], b"no").message().ends_with(": no"));

@@ -1,6 +1,6 @@
 //! [`Fold`]: assembles deltas into a [`ChatResponse`], the same way for streamed and whole replies.
 
-mod calls;
+pub(crate) mod calls;
 
 use agcore_chat::{
     AnsweredBy, AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, Marks, Reasoning, TextBlock, Usage,
@@ -40,8 +40,8 @@ impl Fold {
     }
 
     /// Sets which provider sends the reply.
-    pub fn set_answered_by(&mut self, who: AnsweredBy) {
-        self.answered_by = Some(who);
+    pub fn set_answered_by(&mut self, answered_by: AnsweredBy) {
+        self.answered_by = Some(answered_by);
     }
 
     /// Adds a delta like [`push`](Self::push), but moves its large parts instead of cloning them.

@@ -41,7 +41,6 @@
 
 mod error;
 mod delta;
-mod free_id;
 mod fold;
 mod wire;
 pub mod operation;
@@ -73,10 +72,12 @@ pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, W
 ///
 /// ```
 /// # #[cfg(feature = "openai-chat")] {
+/// use agcore_chat::{ChatRequest, Message};
 /// use agcore_wire::{APIS, EncodeOptions};
 ///
 /// let api = APIS.iter().find(|api| api.name == "openai-chat").unwrap();
-/// let encoded = api.wire().encode(&agcore_chat::ChatRequest::new(["Hi".into()]), &EncodeOptions::new("m"))?;
+/// let request = ChatRequest::new([Message::user("Hi")]);
+/// let encoded = api.wire().encode(&request, &EncodeOptions::new("gpt-5-mini"))?;
 /// assert_eq!(encoded.path, "/chat/completions");
 /// # }
 /// # Ok::<(), agcore_wire::LlmError>(())
@@ -89,7 +90,10 @@ pub const APIS: &[Api] = &[
     #[cfg(feature = "anthropic")]
     Api::new("anthropic", || Box::new(anthropic::Anthropic::new())),
     #[cfg(feature = "openai-responses")]
-    Api::new("openai-responses", || Box::new(openai_responses::OpenAiResponses::new())),
+    Api::new(
+        "openai-responses",
+        || Box::new(openai_responses::OpenAiResponses::new()),
+    ),
     #[cfg(feature = "ollama")]
     Api::new("ollama", || Box::new(ollama::Ollama::new())),
 ];

@@ -1,7 +1,7 @@
 //! [`Wire`]: the contract of encoders and decoders. Implementations are pure: no transport, no futures, no clock.
 //!
-//! A *wire* implements one API, a *transport* moves bytes, and an [`Operation`] is what a server is asked for (a chat
-//! completion, a list of models, embeddings). `agcore_llm::WireProvider` combines them.
+//! A *wire* implements one API, a *transport* moves bytes, and an [`Operation`] is a kind of request (a chat completion, a
+//! list of models, embeddings). `agcore_llm::WireProvider` combines them.
 
 use agcore_chat::ChatRequest;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, StatusCode};
 
 use crate::{delta::ReplyDelta, error::LlmError};
 
-/// What a server is asked for.
+/// A kind of request, such as a chat completion.
 pub trait Operation: Send + Sync + 'static {
     /// The type of requests.
     type Request: Send + Sync;
@@ -200,7 +200,7 @@ pub trait Decoder<O: Operation>: Send {
     }
 }
 
-/// How a connection was closed.
+/// The way a connection was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
     /// Cleanly.

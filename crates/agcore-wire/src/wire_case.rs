@@ -68,7 +68,7 @@ pub struct WireCase {
     pub id: String,
     /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses` or `ollama`.
     pub dialect: String,
-    /// What is special about the case, in one line.
+    /// The special feature of the case, in one line.
     pub quirk: String,
     /// The status and headers.
     pub http: CaseHead,
@@ -80,7 +80,7 @@ pub struct WireCase {
     /// The positions in the body at which reads end.
     #[serde(default)]
     pub splits: Vec<usize>,
-    /// How the connection is closed.
+    /// The way the connection is closed.
     pub close: CaseClose,
 }
 
@@ -94,7 +94,7 @@ pub struct CaseHead {
     pub headers: BTreeMap<String, String>,
 }
 
-/// How the connection of a case is closed.
+/// The way the connection of a case is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseClose {
@@ -113,7 +113,7 @@ impl From<CaseClose> for Close {
     }
 }
 
-/// How the body is split into reads. The result must not depend on it.
+/// The way a body is split into reads. The result must not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
     /// At the positions listed in the case.

@@ -1,4 +1,4 @@
-//! Symbols: a build with one wire has no code of another.
+//! Symbols: a build with one API contains no code of another.
 
 use std::path::PathBuf;
 
@@ -8,38 +8,35 @@ use cargo_metadata::Message;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::process;
-use crate::workspace::Workspace;
+use crate::workspace::{Package, Workspace};
 
-const PACKAGE: &str = "agcore-llm";
+const PACKAGE: &str = "agcore-wire";
 
-/// The wires: feature and module.
-const WIRES: &[(&str, &str)] = &[
-    ("anthropic", "anthropic"),
-    ("ollama", "ollama"),
-    ("openai-chat", "openai_chat"),
-    ("openai-responses", "openai_responses"),
-];
+/// The private feature that every API enables.
+const API: &str = "_api";
 
-/// Builds the library with each wire alone and reads the names in what came out.
+/// Builds the library with each API alone and searches the result for symbols of the others.
 pub(super) fn check(workspace: &Workspace) -> Vec<Check> {
     let Some(package) = workspace.member(PACKAGE) else {
         return Vec::new();
     };
-    let mut checks = Vec::new();
-    for (feature, _) in WIRES
-        .iter()
-        .filter(|(feature, _)| package.features.contains_key(*feature))
-    {
-        let found = build(workspace, feature).map(|library| findings(feature, &library));
-        checks.push(Check::from_result(
-            format!("{PACKAGE} with `{feature}` has no other wire's code"),
-            found,
-        ));
-    }
-    checks
+    let apis = apis(package);
+    let check = |feature: &&str| {
+        let found = build(workspace, feature).map(|library| findings(&apis, feature, &library));
+        let name = format!("{PACKAGE} with `{feature}` contains no code of other APIs");
+        Check::from_result(name, found)
+    };
+    apis.iter().map(check).collect()
 }
 
-/// The bytes of the library built with one feature.
+/// Returns the features that stand for one API each: those that enable the private feature themselves.
+fn apis(package: &Package) -> Vec<&str> {
+    let enables_api = |enabled: &[String]| enabled.iter().any(|feature| feature == API);
+    let apis = package.features.iter().filter(|(_, enabled)| enables_api(enabled));
+    apis.map(|(feature, _)| feature.as_str()).collect()
+}
+
+/// Returns the bytes of the library built with one feature.
 fn build(workspace: &Workspace, feature: &str) -> anyhow::Result<Vec<u8>> {
     let arguments = [
         "build",
@@ -50,13 +47,13 @@ fn build(workspace: &Workspace, feature: &str) -> anyhow::Result<Vec<u8>> {
         "--no-default-features",
     ];
     let mut command = workspace.cargo.command(arguments);
-    let told = process::stdout(command.args(["--features", feature]))?;
-    let library = Message::parse_stream(told.as_bytes())
+    let output = process::stdout(command.args(["--features", feature]))?;
+    let library = Message::parse_stream(output.as_bytes())
         .filter_map(|message| match message {
             Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
             _ => None,
         })
-        .filter(|artifact| artifact.target.name == PACKAGE.replace('-', "_"))
+        .filter(|artifact| artifact.target.name == crate_name())
         .flat_map(|artifact| artifact.filenames)
         .find(|file| file.extension() == Some("rlib"));
     let Some(library) = library else {
@@ -66,49 +63,57 @@ fn build(workspace: &Workspace, feature: &str) -> anyhow::Result<Vec<u8>> {
     std::fs::read(&library).with_context(|| format!("cannot read {}", library.display()))
 }
 
-fn findings(feature: &str, library: &[u8]) -> Vec<Finding> {
+fn findings(apis: &[&str], feature: &str, library: &[u8]) -> Vec<Finding> {
     let finding = |problem: String| {
-        let remedy = "put the module behind its feature, and what several wires need into a room of its own";
-        Finding::new(format!("crates/{PACKAGE}/src/wire.rs"), problem, remedy)
+        let remedy = "put the module behind its feature, and code that several APIs share into `decode` or `encode`";
+        Finding::new(format!("crates/{PACKAGE}/src/lib.rs"), problem, remedy)
     };
-    let wrong = |(wire, module): &(&str, &str)| match (*wire == feature, has_code_of(library, module)) {
+    let wrong = |api: &&str| match (*api == feature, has_code_of(library, api)) {
         (true, false) => Some(finding(format!(
-            "`{wire}` was built and its symbols are not found: this check is blind"
+            "`{api}` was built but its symbols were not found, so this check proves nothing"
         ))),
         (false, true) => Some(finding(format!(
-            "a build with `{feature}` alone has symbols of `{wire}`"
+            "a build with `{feature}` alone contains symbols of `{api}`"
         ))),
         _ => None,
     };
-    WIRES.iter().filter_map(wrong).collect()
+    apis.iter().filter_map(wrong).collect()
 }
 
-/// Whether a symbol of `wire::<module>` is in the bytes. Symbols hold each part of a path behind its length.
-fn has_code_of(library: &[u8], module: &str) -> bool {
-    let symbol = format!("4wire{}{module}", module.len());
+/// Returns whether the bytes contain a symbol of the module of an API. Mangled symbols hold each path segment after its
+/// length.
+fn has_code_of(library: &[u8], api: &str) -> bool {
+    let (package, module) = (crate_name(), api.replace('-', "_"));
+    let symbol = format!("{}{package}{}{module}", package.len(), module.len());
     library.windows(symbol.len()).any(|bytes| bytes == symbol.as_bytes())
+}
+
+fn crate_name() -> String {
+    PACKAGE.replace('-', "_")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const APIS: &[&str] = &["anthropic", "ollama", "openai-chat"];
+
     #[test]
-    fn code_of_another_wire_is_found() {
-        let library = b"_ZN10agcore_llm4wire9anthropic6encode17h0E _ZN10agcore_llm4wire6ollama6encode17h0E";
-        let found = findings("anthropic", library);
+    fn reports_code_of_another_api() {
+        let library = b"_ZN11agcore_wire9anthropic6encode17h0E _ZN11agcore_wire6ollama6encode17h0E";
+        let found = findings(APIS, "anthropic", library);
         assert_eq!(found.len(), 1);
         assert!(found[0].to_string().contains("symbols of `ollama`"), "{}", found[0]);
     }
 
     #[test]
-    fn a_check_that_sees_nothing_fails() {
-        let found = findings("anthropic", b"_ZN10agcore_llm4wire7failure4read17h0E");
-        assert!(found[0].to_string().contains("this check is blind"), "{}", found[0]);
+    fn fails_if_it_finds_no_symbols_at_all() {
+        let found = findings(APIS, "openai-chat", b"_ZN11agcore_wire7failure4read17h0E");
+        assert!(found[0].to_string().contains("proves nothing"), "{}", found[0]);
     }
 
     #[test]
-    fn its_own_code_is_as_it_should_be() {
-        assert!(findings("ollama", b"_ZN10agcore_llm4wire6ollama6encode17h0E").is_empty());
+    fn accepts_its_own_code() {
+        assert!(findings(APIS, "ollama", b"_ZN11agcore_wire6ollama6encode17h0E").is_empty());
     }
 }

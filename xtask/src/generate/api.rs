@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::finding::Finding;
-use crate::generate::Generated;
+use crate::generate::output::Generated;
 use crate::public_api::Apis;
 use crate::sources::Sources;
 

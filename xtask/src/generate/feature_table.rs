@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use crate::feature_set::{self, DEFAULT};
 use crate::finding::Finding;
-use crate::generate::{Generated, Output};
+use crate::generate::output::{Generated, Output};
 use crate::sources::{SourceFile, Sources};
 use crate::workspace::Package;
 

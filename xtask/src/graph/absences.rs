@@ -1,4 +1,4 @@
-//! Absences: what a crate promises not to bring along.
+//! Absences: dependencies that a crate promises not to have.
 
 use crate::check::Check;
 use crate::feature_set;
@@ -8,21 +8,20 @@ use crate::workspace::{Package, Workspace};
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// A promise of one crate.
+/// The promise of one crate.
 #[derive(Debug)]
 struct Absence {
     package: &'static str,
-    /// The features that the promise holds with: all, or all that do not turn
-    /// on this one.
+    /// The promise holds with all features, or with all features that do not enable this one.
     unless: Option<&'static str>,
     target: Option<&'static str>,
     banned: &'static [&'static str],
 }
 
-/// The pure crates run where there is no system below them.
+/// Pure crates run on targets without an operating system.
 const SYSTEM: &[&str] = &["getrandom", "mio", "socket2", "tokio"];
 
-/// Without a transport there is none of its parts.
+/// The HTTP transport and its parts.
 const HTTP: &[&str] = &[
     "h2",
     "hyper",
@@ -36,12 +35,14 @@ const HTTP: &[&str] = &[
 ];
 
 const ABSENCES: &[Absence] = &[
-    pure_on("agcore-chat", None),
-    pure_on("agcore-chat", Some(WASM)),
-    pure_on("agcore-prompt", None),
-    pure_on("agcore-prompt", Some(WASM)),
-    pure_on("agcore-profile", None),
-    pure_on("agcore-profile", Some(WASM)),
+    pure("agcore-chat", Some("tokio"), None),
+    pure("agcore-chat", Some("tokio"), Some(WASM)),
+    pure("agcore-wire", None, None),
+    pure("agcore-wire", None, Some(WASM)),
+    pure("agcore-prompt", None, None),
+    pure("agcore-prompt", None, Some(WASM)),
+    pure("agcore-profile", None, None),
+    pure("agcore-profile", None, Some(WASM)),
     Absence {
         package: "agcore-llm",
         unless: Some("http"),
@@ -50,16 +51,16 @@ const ABSENCES: &[Absence] = &[
     },
 ];
 
-const fn pure_on(package: &'static str, target: Option<&'static str>) -> Absence {
+const fn pure(package: &'static str, unless: Option<&'static str>, target: Option<&'static str>) -> Absence {
     Absence {
         package,
-        unless: None,
+        unless,
         target,
         banned: SYSTEM,
     }
 }
 
-/// Looks for the banned crates in each tree.
+/// Searches each tree for the banned crates.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     ABSENCES.iter().map(|absence| check_one(workspace, absence)).collect()
 }
@@ -94,10 +95,10 @@ fn findings(package: &Package, absence: &Absence, tree: &Tree) -> Vec<Finding> {
             let target = target.unwrap_or_default();
             Finding::new(
                 &package.manifest,
-                format!("{name} is in its tree, though it promises not to bring it"),
+                format!("{name} is in its dependency tree, although the crate promises not to depend on it"),
                 format!(
-                    "`cargo tree --package {} --all-features{target} --invert {name}` shows who brings it; \
-                     put that behind a feature or let it be handed in",
+                    "`cargo tree --package {} --all-features{target} --invert {name}` shows which dependency uses it; \
+                     put that behind a feature, or let the caller pass it in",
                     package.name
                 ),
             )
@@ -111,7 +112,7 @@ impl std::fmt::Display for Absence {
         if let Some(feature) = self.unless {
             write!(f, " without `{feature}`")?;
         }
-        write!(f, " brings no {}", self.banned.join(", "))?;
+        write!(f, " does not depend on {}", self.banned.join(", "))?;
         match self.target {
             Some(target) => write!(f, " for {target}"),
             None => Ok(()),

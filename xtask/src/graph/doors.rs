@@ -1,27 +1,27 @@
-//! Doors: each outside world is reached through one crate. Checked on direct
-//! dependencies; tests may use what they like.
+//! Doors: each outside system is reached through one crate. Only direct dependencies are checked, and not those of
+//! tests.
 
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::workspace::{Kind, Workspace};
 
-/// An outside world, the libraries that lead to it, and who may use them.
+/// An outside system, the libraries that reach it, and the crates that may use them.
 #[derive(Debug)]
 pub(crate) struct Door {
-    pub(crate) world: &'static str,
+    pub(crate) system: &'static str,
     pub(crate) libraries: &'static [&'static str],
-    holders: &'static [&'static str],
+    users: &'static [&'static str],
 }
 
-/// Every door of the house.
+/// Every door of the workspace.
 pub(crate) const DOORS: &[Door] = &[
     Door {
-        world: "HTTP out",
+        system: "outgoing HTTP",
         libraries: &["attohttpc", "curl", "isahc", "minreq", "reqwest", "surf", "ureq"],
-        holders: &["agcore-llm"],
+        users: &["agcore-llm"],
     },
     Door {
-        world: "TLS",
+        system: "TLS",
         libraries: &[
             "native-tls",
             "openssl",
@@ -33,15 +33,15 @@ pub(crate) const DOORS: &[Door] = &[
             "tokio-rustls",
             "webpki-roots",
         ],
-        holders: &["agcore-llm", "agcore-cli"],
+        users: &["agcore-llm", "agcore-cli"],
     },
     Door {
-        world: "MCP",
+        system: "MCP",
         libraries: &["rmcp"],
-        holders: &["agcore-mcp"],
+        users: &["agcore-mcp"],
     },
     Door {
-        world: "databases",
+        system: "databases",
         libraries: &[
             "deadpool-postgres",
             "deadpool-redis",
@@ -58,10 +58,10 @@ pub(crate) const DOORS: &[Door] = &[
             "tantivy",
             "tokio-postgres",
         ],
-        holders: &["agcore-store"],
+        users: &["agcore-store"],
     },
     Door {
-        world: "HTTP in",
+        system: "incoming HTTP",
         libraries: &[
             "actix-web",
             "axum",
@@ -72,10 +72,10 @@ pub(crate) const DOORS: &[Door] = &[
             "tiny_http",
             "warp",
         ],
-        holders: &["agcore-mcp", "agcore-server", "agcore-testkit"],
+        users: &["agcore-mcp", "agcore-server", "agcore-testkit"],
     },
     Door {
-        world: "the terminal",
+        system: "the terminal",
         libraries: &[
             "clap",
             "clap_complete",
@@ -89,7 +89,7 @@ pub(crate) const DOORS: &[Door] = &[
             "rustyline",
             "termimad",
         ],
-        holders: &["agcore-cli"],
+        users: &["agcore-cli"],
     },
 ];
 
@@ -105,13 +105,13 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
                 findings.push(Finding::new(
                     &member.manifest,
                     format!(
-                        "{} depends on {}, but {} is reached only by {}",
+                        "{} depends on {}, but {} is only for {}",
                         member.name,
                         dependency.name,
-                        door.world,
-                        door.holders.join(", ")
+                        door.system,
+                        door.users.join(", ")
                     ),
-                    "take the value or a trait object from outside, and let the crate that holds the door make it",
+                    "accept the value or a trait object, and create it in the crate that may use the library",
                 ));
             }
         }
@@ -121,7 +121,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
 
 fn wrong_door(user: &str, library: &str) -> Option<&'static Door> {
     let door = DOORS.iter().find(|door| door.libraries.contains(&library))?;
-    (!door.holders.contains(&user)).then_some(door)
+    (!door.users.contains(&user)).then_some(door)
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_world_has_its_holders() {
+    fn only_the_listed_crates_use_a_door() {
         check("agcore-llm", "reqwest", true);
         check("agcore-tools", "reqwest", false);
         check("agcore-mcp", "rmcp", true);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn other_libraries_have_no_door() {
+    fn other_libraries_may_be_used_by_all() {
         check("agcore-chat", "serde", true);
     }
 }

@@ -4,65 +4,72 @@ use crate::check::Check;
 use crate::finding::Finding;
 use crate::workspace::{Dependency, Kind, Workspace};
 
-/// Where a crate lives.
+/// The place of a crate in the layering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It may use everything on lower floors.
+    /// May use every crate on a lower floor.
     Floor(u8),
-    /// It stands beside the house and may use what is listed.
-    Beside(&'static [&'static str]),
+    /// Is outside the layering and may use the listed crates.
+    Outside(&'static [&'static str]),
 }
 
-/// The plan of the house. A crate that is not built yet has its place already.
-pub(crate) const HOUSE: &[(&str, Place)] = &[
+/// The place of every crate, including crates that do not exist yet.
+pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-chat", Place::Floor(0)),
     (TOOLS_MACROS, Place::Floor(0)),
-    ("agcore-llm", Place::Floor(1)),
+    ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),
     ("agcore-memory", Place::Floor(1)),
+    ("agcore-llm", Place::Floor(2)),
     ("agcore-mcp", Place::Floor(2)),
-    ("agcore-catalog", Place::Floor(2)),
     ("agcore-store", Place::Floor(2)),
     ("agcore-profile", Place::Floor(2)),
     ("agcore-agui", Place::Floor(2)),
-    ("agcore-agent", Place::Floor(3)),
-    ("agcore-flow", Place::Floor(4)),
-    ("agcore", Place::Floor(5)),
-    ("agcore-server", Place::Floor(5)),
-    ("agcore-cli", Place::Floor(6)),
+    ("agcore-cycle", Place::Floor(3)),
+    ("agcore-catalog", Place::Floor(3)),
+    ("agcore-agent", Place::Floor(4)),
+    ("agcore-flow", Place::Floor(5)),
+    ("agcore-eval", Place::Floor(5)),
+    ("agcore", Place::Floor(6)),
+    ("agcore-server", Place::Floor(6)),
+    ("agcore-cli", Place::Floor(7)),
     (
         TESTKIT,
-        Place::Beside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-memory"]),
+        Place::Outside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-memory"]),
     ),
-    ("agcore-examples", Place::Beside(&["agcore", TESTKIT])),
+    ("agcore-examples", Place::Outside(&["agcore", TESTKIT])),
     (
         "agcore-benches",
-        Place::Beside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-agent"]),
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-llm",
+            "agcore-cycle",
+            "agcore-tools",
+            "agcore-agent",
+        ]),
     ),
-    ("xtask", Place::Beside(&[])),
+    ("xtask", Place::Outside(&[])),
 ];
 
-/// The test doubles: everybody's dev-dependency.
+/// The test kit, which every crate may use as a dev-dependency.
 pub(crate) const TESTKIT: &str = "agcore-testkit";
 
 const TOOLS_MACROS: &str = "agcore-tools-macros";
 
-/// Macros and whose names they write: what they write can only be tested with
-/// it.
+/// Macro crates, each with the crate that its output refers to: the output can only be tested together with that crate.
 const MACROS: &[(&str, &str)] = &[(TOOLS_MACROS, "agcore-tools")];
 
-/// Who ships the test doubles: the demo runs against the mock server, and so
-/// do the examples.
-const TESTKIT_HOLDERS: &[&str] = &["agcore-cli", "agcore-examples"];
+/// The crates that use the test kit outside of tests: the demo and the examples run against its mock server.
+const TESTKIT_USERS: &[&str] = &["agcore-cli", "agcore-examples"];
 
-/// The place of a crate, if it has one.
+/// Returns the place of a crate, if it has one.
 pub(crate) fn place(name: &str) -> Option<Place> {
-    let resident = HOUSE.iter().find(|(resident, _)| *resident == name);
-    resident.map(|(_, place)| *place)
+    let entry = PLACES.iter().find(|(known, _)| *known == name);
+    entry.map(|(_, place)| *place)
 }
 
-/// Checks every dependency between members, dev-dependencies too.
+/// Checks every dependency between members, including dev-dependencies.
 pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
     vec![Check::new("floors", findings(workspace))]
 }
@@ -73,7 +80,7 @@ fn findings(workspace: &Workspace) -> Vec<Finding> {
         if place(&member.name).is_none() {
             findings.push(Finding::new(
                 &member.manifest,
-                format!("{} has no place in the house", member.name),
+                format!("{} has no place in the layering", member.name),
                 "give it a floor in xtask/src/graph/floors.rs and in docs/architecture.md",
             ));
         }
@@ -85,8 +92,7 @@ fn findings(workspace: &Workspace) -> Vec<Finding> {
                 findings.push(Finding::new(
                     &member.manifest,
                     problem,
-                    "move what it needs to a lower floor, or ask for it by a small trait of its own \
-                     that the floor above implements",
+                    "move the shared code to a lower floor, or define a small trait here that the crate above implements",
                 ));
             }
         }
@@ -96,17 +102,17 @@ fn findings(workspace: &Workspace) -> Vec<Finding> {
 
 fn violation(user: &str, dependency: &Dependency) -> Option<String> {
     let used = dependency.name.as_str();
-    // Who has no place is told so once.
+    // A crate without a place has its own finding.
     let (from, to) = (place(user)?, place(used)?);
     let is_tested_with = used == TESTKIT || MACROS.contains(&(user, used));
     if is_tested_with && dependency.kind == Kind::Development {
         return None;
     }
     let allowed = match (from, to) {
-        _ if used == TESTKIT => TESTKIT_HOLDERS.contains(&user),
+        _ if used == TESTKIT => TESTKIT_USERS.contains(&user),
         (Place::Floor(from), Place::Floor(to)) => to < from,
-        (Place::Floor(_), Place::Beside(_)) => false,
-        (Place::Beside(list), _) => list.contains(&used),
+        (Place::Floor(_), Place::Outside(_)) => false,
+        (Place::Outside(list), _) => list.contains(&used),
     };
     (!allowed).then(|| format!("{} uses {}", describe(user, from), describe(used, to)))
 }
@@ -114,8 +120,8 @@ fn violation(user: &str, dependency: &Dependency) -> Option<String> {
 fn describe(name: &str, place: Place) -> String {
     match place {
         Place::Floor(floor) => format!("{name} (floor {floor})"),
-        Place::Beside([]) => format!("{name} (beside the house, may use none of its crates)"),
-        Place::Beside(list) => format!("{name} (beside the house, may use {})", list.join(", ")),
+        Place::Outside([]) => format!("{name} (outside the layering, may use none of its crates)"),
+        Place::Outside(list) => format!("{name} (outside the layering, may use {})", list.join(", ")),
     }
 }
 
@@ -138,13 +144,15 @@ mod tests {
     }
 
     #[test]
-    fn only_lower_floors_may_be_used() {
-        check("agcore-llm", Kind::Normal, "agcore-chat", true);
+    fn crates_may_use_lower_floors_only() {
+        check("agcore-llm", Kind::Normal, "agcore-wire", true);
+        check("agcore-cycle", Kind::Normal, "agcore-llm", true);
         check("agcore-agent", Kind::Normal, "agcore-tools", true);
-        check("agcore-llm", Kind::Normal, "agcore-tools", false);
+        check("agcore-cycle", Kind::Normal, "agcore-agent", false);
+        check("agcore-wire", Kind::Normal, "agcore-tools", false);
         check("agcore-chat", Kind::Normal, "agcore-llm", false);
         check("agcore-tools", Kind::Build, "agcore-agent", false);
-        check("agcore-tools", Kind::Development, "agcore-agent", false);
+        check("agcore-llm", Kind::Development, "agcore-cycle", false);
     }
 
     #[test]
@@ -160,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn macros_use_none_of_ours_but_are_tested_with_their_crate() {
+    fn macro_crates_use_no_member_but_are_tested_with_one() {
         check("agcore-tools", Kind::Normal, TOOLS_MACROS, true);
         check(TOOLS_MACROS, Kind::Normal, "agcore-tools", false);
         check(TOOLS_MACROS, Kind::Normal, "agcore-chat", false);
@@ -170,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_house_is_no_dependency() {
+    fn crates_outside_the_layering_are_not_dependencies() {
         check("agcore-examples", Kind::Normal, "agcore", true);
         check("agcore-examples", Kind::Normal, "agcore-llm", false);
         check("agcore-cli", Kind::Normal, "xtask", false);

@@ -79,8 +79,8 @@ fn render(members: &[Package]) -> String {
     text.push_str("```\n\n| crate | uses | reaches |\n| --- | --- | --- |\n");
     for member in members {
         let used: Vec<_> = direct(&uses, &member.name).collect();
-        let worlds = worlds(member).join(", ");
-        let _ = writeln!(text, "| {} | {} | {worlds} |", member.name, used.join(", "));
+        let systems = systems(member).join(", ");
+        let _ = writeln!(text, "| {} | {} | {systems} |", member.name, used.join(", "));
     }
     text
 }
@@ -104,7 +104,7 @@ fn groups(members: &[Package]) -> Vec<(String, Vec<&str>)> {
     for member in members {
         let floor = match floors::place(&member.name) {
             Some(Place::Floor(floor)) => Some(floor),
-            Some(Place::Beside(_)) | None => None,
+            Some(Place::Outside(_)) | None => None,
         };
         floors.entry(floor).or_default().push(&member.name);
     }
@@ -141,7 +141,7 @@ fn direct<'a>(uses: &'a Uses<'_>, name: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// Returns the outside systems that a crate reaches directly.
-fn worlds(member: &Package) -> Vec<&'static str> {
+fn systems(member: &Package) -> Vec<&'static str> {
     let shipped = |library: &str| {
         let mut dependencies = member.dependencies.iter();
         dependencies.any(|used| used.kind != Kind::Development && used.name == library)
@@ -149,7 +149,7 @@ fn worlds(member: &Package) -> Vec<&'static str> {
     let doors = DOORS
         .iter()
         .filter(|door| door.libraries.iter().any(|name| shipped(name)));
-    doors.map(|door| door.world).collect()
+    doors.map(|door| door.system).collect()
 }
 
 #[cfg(test)]
@@ -190,7 +190,7 @@ mod tests {
         );
         assert!(!picture.contains("serde"), "{picture}");
         assert!(
-            picture.contains("| agcore-llm | agcore-chat | HTTP out |\n"),
+            picture.contains("| agcore-llm | agcore-chat | outgoing HTTP |\n"),
             "{picture}"
         );
     }

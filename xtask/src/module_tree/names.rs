@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{ImplItem, Item, ItemUse, Macro, TraitItem, UseTree, Visibility};
 
-use crate::module_tree::{Reference, Scope};
+use crate::module_tree::tree::{Reference, Scope};
 use crate::rust_source;
 
 /// Collects the names in the items of a module, without nested modules and test code.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
 
-use crate::module_tree::{Id, Module, ModuleTree, ROOT, names};
+use crate::module_tree::names;
+use crate::module_tree::tree::{Id, Module, ModuleTree, ROOT};
 use crate::rust_source;
 
 /// Returns the text of a file if it exists.

@@ -1,6 +1,6 @@
 //! Resolving a path to the module or item that it refers to.
 
-use crate::module_tree::{Id, Meaning, ModuleTree, ROOT};
+use crate::module_tree::tree::{Id, Meaning, ModuleTree, ROOT};
 
 /// Limit for chains of imports, so that imports that refer to each other in a cycle end.
 const MAX_STEPS: usize = 32;

@@ -8,12 +8,12 @@ use crate::module_tree::{Id, Meaning, ModuleTree, ROOT};
 use crate::public_api::tokens;
 use crate::rust_source;
 
-/// What is exported: an item by the module that defines it and its name there, a module, or something of another crate.
+/// An exported module or item. An item is identified by the module that defines it and its name there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
     Module(Id),
     Item(Id, String),
-    /// A path of another crate.
+    /// An item of another crate, by its path; or the call of a macro that declares items.
     Foreign(String),
 }
 
@@ -51,7 +51,7 @@ pub(super) fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = Strin
     conditions.map(|attribute| tokens::render(quote::ToTokens::to_token_stream(attribute)))
 }
 
-/// Returns whether an item is `#[doc(hidden)]` and thus not part of the API.
+/// Returns whether an item is `#[doc(hidden)]` and therefore not part of the API.
 pub(super) fn is_hidden(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("doc")

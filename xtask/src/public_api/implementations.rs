@@ -11,7 +11,7 @@ use crate::public_api::signature::{self, Mentioned};
 use crate::public_api::tokens::render;
 use crate::rust_source;
 
-/// What a path in an implementation refers to.
+/// The item that a path in an implementation refers to.
 enum Resolved {
     Exported(Export),
     /// An item of this library that is not exported.

@@ -7,7 +7,7 @@ use syn::visit::Visit as _;
 use syn::{Attribute, Fields, Item, ItemEnum, ItemStruct, ItemTrait, Signature, TraitItem, Visibility};
 
 use crate::module_tree::{Id, Meaning, ModuleTree};
-use crate::public_api::Entry;
+use crate::public_api::entry::Entry;
 use crate::public_api::exports::{self, Export, Exports, Target};
 use crate::public_api::signature::{self, Mentioned};
 use crate::public_api::tokens::render;
@@ -207,7 +207,7 @@ impl Lister<'_> {
                 let text = format!("{path}::{name}: {}", render(field.ty.to_token_stream()));
                 let mentioned = Mentioned::by(|collector| collector.visit_type(&field.ty));
                 self.part(&parts, name, &field.attrs, |lister, place| {
-                    lister.add(place, text, mentioned)
+                    lister.add(place, text, mentioned);
                 });
             }
         }
@@ -253,7 +253,7 @@ impl Lister<'_> {
             );
             let mentioned = Mentioned::by(|collector| collector.visit_fields(&variant.fields));
             self.part(&parts, &variant.ident, &variant.attrs, |lister, place| {
-                lister.add(place, text, mentioned)
+                lister.add(place, text, mentioned);
             });
         }
     }

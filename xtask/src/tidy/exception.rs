@@ -5,7 +5,7 @@ use crate::finding::Finding;
 /// An entry of a list of exceptions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exception {
-    /// What is excepted: a path, or a folder that ends in `/`, and for a function `path:name`.
+    /// The excepted file or folder (which ends in `/`), or a function as `path:name`.
     pub(super) subject: &'static str,
     pub(super) reason: &'static str,
 }

@@ -38,14 +38,25 @@ const THIS_FILE: &str = "xtask/src/tidy/foreign_types.rs";
 /// Compares the public API of all libraries with the table.
 pub(super) fn check(name: &str, apis: &Apis<'_>, workspace: &Workspace) -> Check {
     let members = workspace.members.iter();
-    let members: BTreeSet<String> = members.map(|member| member.name.replace('-', "_")).collect();
+    let members: BTreeSet<String> = members.map(|member| in_code(&member.name)).collect();
     let findings = apis.libraries().map(|libraries| {
-        let lists = libraries
-            .iter()
-            .map(|library| findings(&library.name, &library.entries, &members, allowed(&library.name)));
+        let lists = libraries.iter().map(|library| {
+            let allowed = allowed(&library.name);
+            let mut findings = not_allowed(&library.name, &library.entries, &members, allowed);
+            let package = workspace.member(&library.name);
+            let dependencies = package.into_iter().flat_map(|package| &package.dependencies);
+            let dependencies: BTreeSet<String> = dependencies.map(|used| in_code(&used.name)).collect();
+            findings.extend(unused(&library.name, &library.entries, &dependencies, allowed));
+            findings
+        });
         lists.collect::<Vec<_>>().concat()
     });
     Check::from_result(name, findings)
+}
+
+/// Returns the name of a crate in code.
+fn in_code(name: &str) -> String {
+    name.replace('-', "_")
 }
 
 fn allowed(library: &str) -> &'static [&'static str] {
@@ -53,7 +64,7 @@ fn allowed(library: &str) -> &'static [&'static str] {
     entry.map_or(&[], |(_, crates)| crates)
 }
 
-fn findings(library: &str, entries: &[Entry], members: &BTreeSet<String>, allowed: &[&str]) -> Vec<Finding> {
+fn not_allowed(library: &str, entries: &[Entry], members: &BTreeSet<String>, allowed: &[&str]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut reported = BTreeSet::new();
     for entry in entries {
@@ -67,16 +78,23 @@ fn findings(library: &str, entries: &[Entry], members: &BTreeSet<String>, allowe
             }
         }
     }
+    findings
+}
+
+/// Finds crates of the table that are dependencies of the library, but not a part of its API.
+fn unused(library: &str, entries: &[Entry], dependencies: &BTreeSet<String>, allowed: &[&str]) -> Vec<Finding> {
     let used: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.crates).collect();
-    let unused = allowed.iter().filter(|name| !used.iter().any(|used| used == *name));
-    findings.extend(unused.map(|name| {
+    let unused = allowed
+        .iter()
+        .filter(|name| dependencies.contains(**name) && !used.iter().any(|used| used == *name));
+    let findings = unused.map(|name| {
         Finding::new(
             THIS_FILE,
             format!("`{name}` does not occur in the public API of {library}"),
             "remove it from the list",
         )
-    }));
-    findings
+    });
+    findings.collect()
 }
 
 #[cfg(test)]
@@ -92,7 +110,9 @@ mod tests {
             ..Entry::default()
         };
         let members = BTreeSet::from(["agcore_chat".to_owned()]);
-        let found = findings("a", &[entry.clone(), entry], &members, allowed);
+        let dependencies = BTreeSet::from(["bytes".to_owned()]);
+        let mut found = not_allowed("a", &[entry.clone(), entry.clone()], &members, allowed);
+        found.extend(unused("a", &[entry], &dependencies, allowed));
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for (finding, expected) in found.iter().zip(expected) {
             assert!(finding.to_string().contains(expected), "{finding}");
@@ -113,5 +133,7 @@ mod tests {
     #[test]
     fn finds_an_entry_that_is_not_used() {
         check_crates(&[], &["bytes"], &["`bytes` does not occur in the public API of a"]);
+        // A table entry for a crate that is not a dependency has no effect.
+        check_crates(&[], &["http"], &[]);
     }
 }

@@ -73,13 +73,14 @@ fn finding(file: &SourceFile, words: &[Word], phrase: &Phrase) -> Finding {
 fn opener(file: &SourceFile, comment: &Comment, phrases: &Phrases) -> Option<Finding> {
     let first = comment.lines.iter().find(|line| !line.trim().is_empty())?;
     let word = Passage::from_line(first, comment.line).words.into_iter().next()?;
-    let starts =
-        |openers: &[String]| openers.iter().any(|opener| *opener == word.text) && first.trim().starts_with(&word.text);
-    let is_rejected = match comment.kind {
-        Kind::Plain => false,
-        Kind::InnerDoc => starts(&phrases.openers),
-        Kind::OuterDoc => {
-            starts(&phrases.openers) || (starts(&phrases.function_openers) && documents_function(file, comment))
+    let starts = |openers: &[String]| openers.contains(&word.text) && first.trim().starts_with(&word.text);
+    let is_rejected = match documented(file, comment) {
+        Documented::Nothing => false,
+        Documented::Part => starts(&phrases.openers),
+        Documented::Item => starts(&phrases.openers) || starts(&phrases.item_openers),
+        Documented::Function => {
+            let lists = [&phrases.openers, &phrases.item_openers, &phrases.function_openers];
+            lists.iter().any(|openers| starts(openers))
         }
     };
     is_rejected.then(|| {
@@ -91,13 +92,57 @@ fn opener(file: &SourceFile, comment: &Comment, phrases: &Phrases) -> Option<Fin
     })
 }
 
-/// Returns whether the item below a doc comment is a function.
-fn documents_function(file: &SourceFile, comment: &Comment) -> bool {
+/// The subject of a comment.
+enum Documented {
+    /// A plain comment.
+    Nothing,
+    /// A field or a variant.
+    Part,
+    /// A module, a type or another item, or a test.
+    Item,
+    /// A function outside of test code.
+    Function,
+}
+
+fn documented(file: &SourceFile, comment: &Comment) -> Documented {
+    const KEYWORDS: &[&str] = &[
+        "async",
+        "const",
+        "enum",
+        "extern",
+        "impl",
+        "macro_rules!",
+        "mod",
+        "static",
+        "struct",
+        "trait",
+        "type",
+        "union",
+        "unsafe",
+        "use",
+    ];
+    match comment.kind {
+        Kind::Plain => return Documented::Nothing,
+        Kind::InnerDoc => return Documented::Item,
+        Kind::OuterDoc => {}
+    }
     let below = file.text.lines().skip(comment.line - 1 + comment.lines.len());
     let item = below
         .map(str::trim)
         .find(|line| !line.starts_with('#') && !line.is_empty());
-    item.is_some_and(|item| item.split([' ', '(']).take(5).any(|word| word == "fn"))
+    let mut words = item.unwrap_or_default().split([' ', '(', '<']).take(5);
+    if words.clone().any(|word| word == "fn") {
+        let is_source = file.path.contains("/src/") && !file.is_test_code();
+        return if is_source {
+            Documented::Function
+        } else {
+            Documented::Item
+        };
+    }
+    if words.any(|word| KEYWORDS.contains(&word)) {
+        return Documented::Item;
+    }
+    Documented::Part
 }
 
 #[cfg(test)]
@@ -184,5 +229,8 @@ mod tests {
             "/// Whether it is on.\n#[inline]\npub fn on() {}",
             &["starts with `Whether`"],
         );
+        check(RUST, "struct S {\n/// How long it ran.\ntime: u8 }", &[]);
+        check(RUST, "/// How it ended.\npub enum End {}", &["starts with `How`"]);
+        check("crates/a/tests/it/main.rs", "/// The result is kept.\nfn f() {}", &[]);
     }
 }

@@ -74,6 +74,12 @@ const EXTRAS: &[(&str, &[&str])] = &[
 
 const THIS_FILE: &str = "xtask/src/tidy/wires.rs";
 
+/// Returns whether a file is one of those that every API has.
+pub(super) fn is_required(path: &str) -> bool {
+    let name = path.strip_prefix(FOLDER).and_then(|path| path.split_once('/'));
+    name.is_some_and(|(_, name)| REQUIRED.contains(&name))
+}
+
 /// Checks the files of every API. A folder with an encoder and a decoder is an API.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     check(sources, EXTRAS)

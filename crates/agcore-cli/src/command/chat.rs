@@ -21,9 +21,9 @@ use crate::{
     args::ChatArgs,
     exit::Failure,
     interrupt::Interrupts,
+    process::read_stdin,
     render::{Color, JsonLines, Render, Terminal},
     settings::Settings,
-    stdio::read_stdin,
     turn,
 };
 

@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     args::ReportArgs,
-    environment::variable,
     exit::Failure,
+    process::{print, variable},
     render::{sanitized_line, truncated},
     settings::{Choices, Chosen, Origin},
-    stdio::print,
     table::table,
     telemetry::{Collector, EXPORT_UNAVAILABLE},
     vendor::redacted_url,

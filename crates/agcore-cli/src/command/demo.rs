@@ -12,8 +12,8 @@ use crate::{
     approve::question,
     exit::Failure,
     interrupt::Interrupts,
+    process::print,
     render::{Color, Palette, Render, Terminal, usage_line},
-    stdio::print,
     turn,
 };
 use agcore::{
@@ -98,7 +98,7 @@ struct Place {
 
 #[derive(Deserialize, JsonSchema)]
 struct Note {
-    /// What to note.
+    /// The text to note.
     text: String,
 }
 

@@ -13,9 +13,9 @@ use self::check::{Check, Status};
 use crate::{
     args::ReportArgs,
     exit::{Failure, FailureKind},
+    process::print,
     render::{Color, sanitized_line, wrapped},
     settings::Choices,
-    stdio::print,
 };
 
 /// The width of the columns for status and name.

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::{
     args::{ModelsArgs, SettingsArgs},
     exit::Failure,
+    process::print,
     render::sanitized_line,
     settings::Choices,
-    stdio::print,
     table::table,
 };
 

@@ -14,10 +14,10 @@ use crate::{
     interrupt::Interrupts,
     listing::listing,
     policy::Policy,
+    process::print,
     render::{Color, sanitized_line},
     sample_tools,
     settings::ToolSettings,
-    stdio::print,
 };
 
 /// Runs a `tools` command.

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::environment::os_variable;
+use crate::process::os_variable;
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     args::SettingsArgs,
-    environment,
     exit::{Failure, suggestion},
+    process,
     telemetry::LOG_VARIABLE,
     vendor::{is_openai, key_variable},
 };
@@ -198,7 +198,7 @@ fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {
         let origin = Origin::Option("--trace-content");
         return Ok(Chosen { value: true, origin });
     }
-    match environment::variable(TRACE_CONTENT) {
+    match process::variable(TRACE_CONTENT) {
         None => Ok(default(false)),
         Some(value) => parse_switch(&value, Origin::Environment(TRACE_CONTENT.to_owned())),
     }

@@ -12,8 +12,8 @@ use super::{
     origin::{Chosen, Origin},
 };
 use crate::{
-    environment::{names, variable},
     exit::Failure,
+    process::{variable, variable_names},
 };
 
 /// The default settings file.
@@ -98,7 +98,7 @@ impl Sources {
     /// Returns the names of all variables with the program's prefix, in the environment and in `.env`, sorted.
     pub(super) fn program_variables(&self) -> Vec<String> {
         let dotenv = self.dotenv.iter().flat_map(HashMap::keys).cloned();
-        let mut names: Vec<String> = dotenv.chain(names()).collect();
+        let mut names: Vec<String> = dotenv.chain(variable_names()).collect();
         names.retain(|name| name.starts_with(PREFIX));
         names.sort();
         names.dedup();

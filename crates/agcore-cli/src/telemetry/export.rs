@@ -87,7 +87,7 @@ impl Exporter {
 fn resource() -> Resource {
     let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     let resource = Resource::builder().with_attribute(version);
-    match crate::environment::variable("OTEL_SERVICE_NAME") {
+    match crate::process::variable("OTEL_SERVICE_NAME") {
         // The builder has already read it.
         Some(_) => resource.build(),
         None => resource.with_service_name(SERVICE).build(),

@@ -10,7 +10,7 @@ use tracing_subscriber::{
 
 use crate::args::LogLevel;
 
-/// The prefix of agcore's crate names. Other crates are not logged: their events may contain headers, and thus keys.
+/// The prefix of agcore's crate names. Other crates are not logged: their events may contain headers, and therefore keys.
 pub(super) const TARGET_PREFIX: &str = "agcore";
 
 /// Writes a line for each event and, when it ends, for each span.

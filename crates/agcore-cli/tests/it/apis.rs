@@ -103,7 +103,11 @@ fn a_streamed_chat_with_a_tool() {
         let server = Server::playground();
         let ran = case.agcore(&server).run(["chat", "some arithmetic"]);
         let answer = ran.assert_success();
-        assert!(answer.contains("**arithmetic** returned: "), "{}: {answer}", case.provider);
+        assert!(
+            answer.contains("**arithmetic** returned: "),
+            "{}: {answer}",
+            case.provider
+        );
         assert!(
             ran.stderr.contains("2 model calls"),
             "{}: {}",

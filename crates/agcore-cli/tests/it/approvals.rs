@@ -57,7 +57,7 @@ fn the_tool_list_of_a_chat_reflects_the_answers() {
     let rules = "[permissions]\nask = ['read_notes']\ndeny = ['current_time']\n";
     let mut person = Person::chatting(Agcore::talking_to(&server).with_file("agcore.toml", rules), &[]);
     person.types("/tools");
-    person.sees("arithmetic: Computes with two numbers.\r\n  allowed: all permissions it needs are allowed");
+    person.sees("arithmetic: Performs an arithmetic operation on two numbers.\r\n  allowed: all permissions it needs are allowed");
     person.sees("  denied: agcore.toml:3:9: deny current_time");
     person.sees("  needs approval: agcore.toml:2:8: ask read_notes");
     person.sees("  needs approval: default for write: ask save_note");
@@ -118,7 +118,7 @@ fn tools_call_asks_at_the_terminal() {
         person
     };
     let mut person = run(Agcore::new(), &["perhaps", "n"]);
-    person.sees("error: save_note was denied: you said no");
+    person.sees("error: save_note was denied: you answered no");
     let agcore = person.leaves_with(1);
     assert!(agcore.files().is_empty());
 
@@ -132,7 +132,7 @@ fn tools_call_asks_at_the_terminal() {
     let mut person = run(agcore, &[]);
     person.sees(QUESTION);
     person.presses('d');
-    person.sees("error: save_note was denied: you said no");
+    person.sees("error: save_note was denied: you answered no");
     let agcore = person.leaves_with(1);
     assert!(agcore.files().is_empty());
 

@@ -30,7 +30,7 @@ fn runs_the_edited_arguments() {
     person.next();
     assert_eq!(note(&person.agcore), "- save it 中文\n");
     let results = server.requests().pop().unwrap();
-    assert!(!results.json().to_string().contains("The user said no"));
+    assert!(!results.json().to_string().contains("The user answered no"));
     person.presses('d');
     person.leaves_with(0);
 }
@@ -55,7 +55,7 @@ fn reports_invalid_arguments_and_edits_them_again() {
     person.presses('c');
     person.sees(QUESTION);
     person.types("n");
-    person.sees("The user said no.");
+    person.sees("The user answered no.");
     person.next();
     assert!(person.agcore.files().is_empty());
     person.presses('d');

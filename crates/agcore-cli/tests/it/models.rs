@@ -49,7 +49,9 @@ fn reports_errors() {
     agcore
         .run(["models"])
         .assert_failed(3, &["(HTTP 401)", "check OPENAI_API_KEY"]);
-    Agcore::new().run(["models"]).assert_failed(3, &["the API key is missing"]);
+    Agcore::new()
+        .run(["models"])
+        .assert_failed(3, &["the API key is missing"]);
     let url = server.base_url();
     drop(server);
     let down = Agcore::new().with("OPENAI_API_KEY", KEY).with("OPENAI_BASE_URL", &url);

@@ -51,7 +51,7 @@ fn shows_the_part_before_an_error() {
         .assert_failed(2, &["cannot read gone"]);
     agcore
         .run(["inspect", "stream", "a.sse", "--dialect", "nobody"])
-        .assert_failed(2, &["the dialect `nobody`"]);
+        .assert_failed(2, &["does not support the API `nobody`"]);
 }
 
 /// An Anthropic stream with a text, a call and usage.

@@ -33,7 +33,7 @@ fn a_conversation() {
     person.types("maybe");
     person.sees(QUESTION);
     person.types("n");
-    person.sees("returned: save_note was denied by a person: The user said no.");
+    person.sees("returned: save_note was denied by a person: The user answered no.");
     person.next();
     assert!(person.agcore.files().is_empty());
 
@@ -187,7 +187,7 @@ fn input_typed_before_a_question_does_not_answer_it() {
     person.types("y");
     person.sees(QUESTION);
     person.types("n");
-    person.sees("The user said no.");
+    person.sees("The user answered no.");
     person.next();
     assert!(person.agcore.files().is_empty());
     person.presses('d');

@@ -16,8 +16,8 @@ fn lists_tools_with_permissions_and_access() {
     assert_eq!(
         heads,
         [
-            "arithmetic: Computes with two numbers.",
-            "current_time: The current date and time in UTC.",
+            "arithmetic: Performs an arithmetic operation on two numbers.",
+            "current_time: Returns the current date and time in UTC.",
             "read_notes: Reads the user's notes.",
             "save_note: Adds a note to the user's notes.",
         ]

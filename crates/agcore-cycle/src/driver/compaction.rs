@@ -21,7 +21,7 @@ use crate::{
 impl Driver<'_> {
     /// Compacts the conversation if the next request reaches the threshold. Returns whether it did.
     pub(super) async fn compact_if_due(&mut self) -> Result<bool, CycleError> {
-        if !self.compactor.is_armed() || self.machine.compaction_rests() {
+        if !self.compactor.is_armed() || self.machine.is_compaction_paused() {
             return Ok(false);
         }
         let compaction = self.compactor.at_threshold(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), self.provider.info());
@@ -42,14 +42,14 @@ impl Driver<'_> {
     pub(crate) async fn compact(mut self) -> Result<CompactionReport, CycleError> {
         let tokens = self.request_tokens();
         self.compactor.start_report(tokens);
-        if self.machine.summing().is_none() {
+        if self.machine.pending_summary().is_none() {
             let compaction = self.compactor.on_request(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), tokens, self.provider.info());
             let Some(compaction) = compaction else {
                 return Ok(self.compactor.take_report());
             };
             self.absorb(compaction).await?;
         }
-        if self.machine.summing().is_some() {
+        if self.machine.pending_summary().is_some() {
             self.summarize().await?;
         }
         match self.error.take() {
@@ -105,7 +105,7 @@ impl Driver<'_> {
 
     /// Returns whether the machine waits for a summary that the caller requested, outside of a turn.
     pub(super) fn is_requested_summary(&self) -> bool {
-        let summing = self.machine.summing();
+        let summing = self.machine.pending_summary();
         summing.is_some_and(|compact| compact.reason == CompactReason::Asked)
     }
 

@@ -105,7 +105,7 @@ impl<'a> Driver<'a> {
     fn apply(&mut self, outcome: Outcome) -> Result<(), MachineError> {
         // Events of a round belong to the round in which they happened, not to the next one.
         let (turn, round) = (self.machine.turn_index(), self.machine.round());
-        let starts_turn = matches!(outcome, Outcome::Begun(_));
+        let starts_turn = matches!(outcome, Outcome::TurnStarted(_));
         let mut changes = std::mem::take(&mut self.changes);
         changes.clear();
         self.machine.absorb_into(outcome, &mut changes)?;

@@ -62,7 +62,7 @@ impl Driver<'_> {
         }
         self.events.restart();
         self.notify_turn_end().await;
-        self.absorb(Outcome::Begun(begin)).await?;
+        self.absorb(Outcome::TurnStarted(begin)).await?;
         *self.turn_end_pending = true;
         self.ask_for_turn().await
     }
@@ -71,7 +71,7 @@ impl Driver<'_> {
     fn check(&self, begin: &Begin) -> Result<(), CycleError> {
         let mut trial = self.machine.clone();
         trial.absorb(Outcome::Stop(Cause::abandoned()))?;
-        trial.absorb(Outcome::Begun(begin.clone()))?;
+        trial.absorb(Outcome::TurnStarted(begin.clone()))?;
         Ok(())
     }
 
@@ -117,8 +117,8 @@ impl Driver<'_> {
         self.record_time().await?;
         self.send(PersonEvent::Suspended(questions.clone())).await;
         let count = self.events.count();
-        if count != self.machine.told() {
-            self.absorb(Outcome::Told(count)).await?;
+        if count != self.machine.events_sent() {
+            self.absorb(Outcome::EventsSent(count)).await?;
         }
         Ok(TurnOutcome::Suspended(questions))
     }

@@ -1,4 +1,4 @@
-//! Taking in what happens to a turn: its beginning, replies, failures, limits, its end.
+//! Absorbing the outcomes of a turn: start, replies, failures, limits, end.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use super::{
 use crate::budget::{BudgetLimit, Resource, Spent};
 
 impl Machine {
-    /// Takes in what happened.
+    /// Changes the state according to an outcome.
     ///
     /// # Errors
-    /// [`MachineError`] for an outcome that nothing waits for; the state stays as it was.
+    /// [`MachineError`] for an outcome that does not fit the state; the state stays as it was.
     pub fn absorb(&mut self, outcome: Outcome) -> Result<Changes, MachineError> {
         let mut changes = Changes::default();
         self.absorb_into(outcome, &mut changes)?;
         Ok(changes)
     }
 
-    /// The same, for a driver that uses the room for events again.
+    /// Like [`absorb`](Self::absorb), for a driver that reuses the buffer of events.
     pub(crate) fn absorb_into(&mut self, outcome: Outcome, changes: &mut Changes) -> Result<(), MachineError> {
         match outcome {
-            Outcome::Begun(begin) => self.begin(begin, changes),
+            Outcome::TurnStarted(begin) => self.begin(begin, changes),
             Outcome::Reply(reply) => self.reply(reply, changes),
             Outcome::Failed(failure) => self.failed(failure, changes),
             Outcome::Started(calls) => self.started(&calls, changes),
@@ -55,7 +55,7 @@ impl Machine {
                 self.spend(&spent);
                 Ok(())
             }
-            Outcome::Told(events) => self.told_events(events),
+            Outcome::EventsSent(count) => self.record_events(count),
         }
     }
 
@@ -77,9 +77,9 @@ impl Machine {
         if messages.is_empty() || view.last().is_some_and(|last| last.as_assistant().is_some()) {
             return Err(MachineError::NothingToAnswer);
         }
-        changes.tell(TurnEvent::Started(messages.clone()));
+        changes.emit(TurnEvent::Started(messages.clone()));
         self.turns = self.turns.saturating_add(1);
-        // Without any round there is nothing to offer tools for.
+        // Without any rounds, offering tools would be pointless.
         let purpose = if self.rounds_are_over(0) {
             Purpose::WrapUp
         } else {
@@ -89,13 +89,15 @@ impl Machine {
         turn.breaker_was_open = self.breaker.is_open();
         turn.typed = expectation.map(Typed::new);
         self.turn = Some(turn);
-        // A summary that somebody stopped waiting for.
+        // Discard a requested summary that nobody waits for any more.
         self.summing = None;
         Ok(())
     }
 
     fn reply(&mut self, reply: Reply, changes: &mut Changes) -> Result<(), MachineError> {
-        let purpose = self.calling().ok_or(MachineError::NotWaitingFor("a reply of the model"))?;
+        let purpose = self
+            .calling()
+            .ok_or(MachineError::NotWaitingFor("a reply of the model"))?;
         let Reply {
             mut message,
             finish,
@@ -111,7 +113,7 @@ impl Machine {
             turn.overflow = Overflow::None;
         }
         turn::make_ids_unique(&mut message, &self.history, &self.forgotten);
-        changes.tell(TextEvent::MessageComplete(Arc::clone(&message)));
+        changes.emit(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
             .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
@@ -119,15 +121,15 @@ impl Machine {
             self.answered(message, finish.as_ref(), changes);
             return Ok(());
         }
-        let refused = result::refusal(finish.as_ref(), self.wraps_up(purpose), self.round(), &self.limits);
-        let slots = self.slots_of(&message, finish.as_ref(), refused.as_ref(), changes);
+        let refusal = result::refusal(finish.as_ref(), self.wraps_up(purpose), self.round(), &self.limits);
+        let slots = self.slots_of(&message, finish.as_ref(), refusal.as_ref(), changes);
         if let Some(fault) = self.filtered_answer(&message, finish.as_ref()) {
             self.close_with(End::Failed(fault));
         }
         self.act(message, slots, changes);
-        let goes_on = self.is_open() && self.draft().is_none();
-        if let Some(result::Refusal::Limit(limit)) = refused.filter(|_| goes_on) {
-            changes.tell(TurnEvent::BudgetReached {
+        let continues = self.is_open() && self.draft().is_none();
+        if let Some(result::Refusal::Limit(limit)) = refusal.filter(|_| continues) {
+            changes.emit(TurnEvent::BudgetReached {
                 limit: Text::from(limit.as_str()),
             });
             self.end(End::Limit(limit), changes);
@@ -135,13 +137,13 @@ impl Machine {
         Ok(())
     }
 
-    /// The limit for which the model was asked to wrap up.
+    /// Returns the limit because of which the model was asked to wrap up.
     fn wraps_up(&self, purpose: Purpose) -> Option<LimitKind> {
         let budget = self.turn.as_ref().and_then(|turn| turn.wraps_up);
         (purpose == Purpose::WrapUp).then(|| budget.map_or(LimitKind::ToolTurns, LimitKind::Budget))
     }
 
-    /// What the model is called for, when a reply is waited for.
+    /// Returns the purpose of the call in flight, if the machine waits for a reply.
     pub(super) fn calling(&self) -> Option<Purpose> {
         match self.open_turn()? {
             Turn {
@@ -153,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// Begins to run the calls of a reply; those that cannot run have their results already.
+    /// Starts a round with the calls of a reply. Calls that cannot run already have their results.
     fn act(&mut self, reply: Arc<AssistantMessage>, slots: Vec<Slot>, changes: &mut Changes) {
         if let Some(turn) = &mut self.turn {
             turn.phase = Phase::Acting { reply, slots };
@@ -165,7 +167,7 @@ impl Machine {
         if self.summing.is_some() {
             self.count(&failure.lost);
             if failure.fault.kind == FaultKind::Cancelled {
-                // Nobody waits for it any more: the conversation stays as it is.
+                // The caller no longer waits for the summary: the conversation stays as it is.
                 self.summing = None;
             } else {
                 self.fall_back(failure.fault, changes);
@@ -186,9 +188,9 @@ impl Machine {
     }
 
     fn stop(&mut self, cause: Cause, changes: &mut Changes) -> Result<(), MachineError> {
-        // What somebody asked for by hand is no part of a turn.
-        let by_hand = |compact: Compact| compact.reason == CompactReason::Asked;
-        if self.summing.take().is_some_and(by_hand) {
+        // A requested compaction is not part of a turn.
+        let is_requested = |compact: Compact| compact.reason == CompactReason::Asked;
+        if self.summing.take().is_some_and(is_requested) {
             return Ok(());
         }
         if !self.is_open() {
@@ -201,7 +203,7 @@ impl Machine {
         }
         self.give_up(|_| true, changes);
         self.close_with(End::Stopped(cause));
-        // A turn that was calling the model has nothing to commit: its input never entered the history.
+        // A turn that was waiting for a reply has nothing to commit: its input never entered the history.
         self.close_round(changes);
         if self.is_open() {
             let end = self.turn.as_mut().and_then(|turn| turn.closing.take());
@@ -210,26 +212,29 @@ impl Machine {
         Ok(())
     }
 
-    /// A budget has too little left: the model wraps up where that is the setting and it did not yet, else the turn ends.
+    /// A budget has too little left. The model wraps up if the limits say so and it has not done so yet; otherwise the turn
+    /// ends.
     fn limit(&mut self, limit: BudgetLimit, lost: &UsageTracker, changes: &mut Changes) -> Result<(), MachineError> {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
-        let acts = self.slots().iter().any(Slot::is_ready) || limit.resource == Resource::Time;
+        let has_ready_calls = self.slots().iter().any(Slot::is_ready) || limit.resource == Resource::Time;
         let event = TurnEvent::BudgetReached {
             limit: limit.as_str().into(),
         };
         match self.open_turn().map(|turn| &turn.phase) {
             Some(Phase::Calling(_)) => {
-                let purpose = self.calling().ok_or(MachineError::NotWaitingFor("the limit of a budget"))?;
+                let purpose = self
+                    .calling()
+                    .ok_or(MachineError::NotWaitingFor("the limit of a budget"))?;
                 self.count(lost);
-                changes.tell(event);
+                changes.emit(event);
                 if wraps_up && purpose == Purpose::Reply {
                     self.wrap_up(limit);
                 } else {
                     self.end(End::Limit(LimitKind::Budget(limit)), changes);
                 }
             }
-            Some(Phase::Acting { .. }) if acts && self.summing.is_none() && self.draft().is_none() => {
-                changes.tell(event);
+            Some(Phase::Acting { .. }) if has_ready_calls && self.summing.is_none() && self.draft().is_none() => {
+                changes.emit(event);
                 self.limit_tools(limit, wraps_up, changes);
             }
             _ => return Err(MachineError::NotWaitingFor("the limit of a budget")),
@@ -237,12 +242,12 @@ impl Machine {
         Ok(())
     }
 
-    /// The next reply is the last.
+    /// Makes the next reply the last one.
     fn wrap_up(&mut self, limit: BudgetLimit) {
         let Some(turn) = &mut self.turn else { return };
         turn.wraps_up = Some(limit);
         turn.phase = Phase::Calling(Purpose::WrapUp);
-        // Behind the turn's own input, or a hint, the note would be a second user message in a row.
+        // After the input of the turn, or a hint, the note would be a second consecutive user message.
         if turn.pending.is_empty() {
             turn.pending.push(Arc::new(turn.wrap_up_note()));
         }
@@ -255,17 +260,17 @@ impl Machine {
         }
     }
 
-    fn told_events(&mut self, events: u64) -> Result<(), MachineError> {
+    fn record_events(&mut self, count: u64) -> Result<(), MachineError> {
         match &mut self.turn {
             Some(turn) if !matches!(turn.phase, Phase::Ended(_)) => {
-                turn.told = events;
+                turn.events_sent = count;
                 Ok(())
             }
             _ => Err(MachineError::NoTurn),
         }
     }
 
-    /// Whether so many rounds are all, and the model shall wrap up.
+    /// Returns whether this number of rounds reaches the limit, and the model must wrap up.
     pub(super) fn rounds_are_over(&self, rounds: u32) -> bool {
         rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp
     }
@@ -278,16 +283,16 @@ impl Machine {
         turn.pending.clear();
         turn.phase = Phase::Ended(end);
         turn.overflow = Overflow::None;
-        // It rested for a whole turn.
+        // Compactions were paused for a whole turn.
         if turn.breaker_was_open {
             self.breaker.close();
         }
-        changes.tell(TurnEvent::Complete {
+        changes.emit(TurnEvent::Complete {
             usage: Box::new(turn.spent.clone()),
         });
     }
 
-    /// What the turn added so far enters the history.
+    /// Moves what the turn has added so far into the history.
     fn commit_pending(&mut self, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
         if std::mem::take(&mut turn.replaces) {

@@ -1,23 +1,23 @@
-//! [`Changes`] that an outcome made, and [`MachineError`] for one that does not fit.
+//! [`Changes`] made by an outcome, and [`MachineError`] for an outcome that does not fit.
 
 use agcore_chat::{EventKind, QuestionId, SequenceError};
 
-/// What an outcome changed.
+/// The changes made by an outcome.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// Whether the history was emptied before messages were appended.
+    /// Whether the history was cleared before messages were appended.
     pub replaced: bool,
-    /// Whether a compaction changed messages of the history or took some out: read it anew.
+    /// Whether a compaction changed or removed messages of the history, so that it must be read again.
     pub rewritten: bool,
-    /// How many messages were appended to the history, after all else.
+    /// The number of messages that were appended to the history, after all other changes.
     pub appended: usize,
-    /// What to tell observers, in order.
+    /// The events for observers, in order.
     pub events: Vec<EventKind>,
 }
 
 impl Changes {
-    /// Forgets everything but the room for events.
+    /// Resets everything, but keeps the buffer of events.
     pub(crate) fn clear(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
@@ -27,40 +27,40 @@ impl Changes {
         };
     }
 
-    pub(super) fn tell(&mut self, event: impl Into<EventKind>) {
+    pub(super) fn emit(&mut self, event: impl Into<EventKind>) {
         self.events.push(event.into());
     }
 }
 
-/// An outcome that nothing waits for. The state stays as it was.
+/// An outcome does not fit the state. The state stays as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MachineError {
     /// A turn is open.
-    #[error("a turn is open; end or stop it first")]
+    #[error("a turn is open; finish or stop it first")]
     TurnOpen,
     /// No turn is open.
-    #[error("no turn is open; begin one first")]
+    #[error("no turn is open; start one first")]
     NoTurn,
-    /// The messages may not be sent.
-    #[error("the messages may not be sent: {0}")]
+    /// The messages cannot be sent.
+    #[error("the messages cannot be sent: {0}")]
     InvalidMessages(#[source] SequenceError),
     /// There is nothing for the model to answer.
-    #[error("there is nothing to answer: the last message must be of the user, a tool or the application")]
+    #[error("there is nothing to answer: the last message must be from the user, a tool or the application")]
     NothingToAnswer,
-    /// Something else is waited for.
-    #[error("nothing waits for {0}")]
+    /// The machine waits for something else.
+    #[error("the machine does not wait for {0}")]
     NotWaitingFor(&'static str),
     /// No open question has this id.
     #[error("no open question has the id `{0}`")]
     UnknownQuestion(QuestionId),
-    /// The question was answered before.
-    #[error("the question `{0}` is answered already")]
+    /// The question has already been answered.
+    #[error("the question `{0}` has already been answered")]
     AlreadyAnswered(QuestionId),
     /// A question of another call, or one whose id was used before.
-    #[error("the question `{0}` is not a new one of this call")]
-    BadQuestion(QuestionId),
+    #[error("the question `{0}` belongs to another call, or its id was used before")]
+    InvalidQuestion(QuestionId),
     /// A compaction that does not fit the conversation.
     #[error("this compaction does not fit the conversation: {0}")]
-    BadCompaction(&'static str),
+    InvalidCompaction(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Taking in verdicts on typed output.
+//! Absorbing verdicts on typed output.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use super::{
 use crate::typed::OutputMode;
 
 impl Machine {
-    /// What the open turn asks of its answer, when it is a typed one.
+    /// Returns what the open turn expects of its answer, if it is a typed one.
     pub fn expectation(&self) -> Option<&Expectation> {
         self.typed().map(|typed| &typed.expectation)
     }
 
-    /// How often the newest turn's answer was sent back to be mended.
+    /// Returns how many times the answer of the newest turn was sent back for correction.
     pub fn repairs(&self) -> u32 {
         let typed = self.turn.as_ref().and_then(|turn| turn.typed.as_ref());
         typed.map_or(0, |typed| typed.repairs)
     }
 
-    /// How the newest turn's answer was asked for, when it is a typed one.
+    /// Returns how the model was asked for the answer of the newest turn, if it is a typed one.
     pub fn output_mode(&self) -> Option<OutputMode> {
         Some(self.turn.as_ref()?.typed.as_ref()?.expectation.mode)
     }
@@ -36,7 +36,7 @@ impl Machine {
         self.open_turn()?.typed.as_ref()
     }
 
-    /// The answer that is to be checked.
+    /// Returns the answer to check.
     pub(super) fn draft(&self) -> Option<Draft<'_>> {
         match &self.turn.as_ref()?.phase {
             Phase::Checking { reply, is_cut } => Some(Draft {
@@ -56,12 +56,12 @@ impl Machine {
         }
     }
 
-    /// Slots for the calls of a reply. The first call of the answering tool is the answer.
+    /// Creates the slots for the calls of a reply. The first call of the answering tool is the answer.
     pub(super) fn slots_of(
         &self,
         message: &AssistantMessage,
         finish: Option<&FinishReason>,
-        refused: Option<&Refusal>,
+        refusal: Option<&Refusal>,
         changes: &mut Changes,
     ) -> Vec<Slot> {
         let tool = self.expectation().and_then(Expectation::answering_tool);
@@ -69,7 +69,7 @@ impl Machine {
         let mut is_answered = false;
         let slot = |call: &Arc<ToolCall>| {
             if Some(call.name.as_str()) != tool || filtered {
-                Slot::new(Arc::clone(call), refused, changes)
+                Slot::new(Arc::clone(call), refusal, changes)
             } else if std::mem::replace(&mut is_answered, true) {
                 Slot::refused(Arc::clone(call), result::ONE_ANSWER, changes)
             } else {
@@ -79,7 +79,7 @@ impl Machine {
         message.shared_calls().map(slot).collect()
     }
 
-    /// Why a reply whose calls give the answer will never be one.
+    /// Returns the fault if the answer of a typed turn is in a call that a content filter cut off.
     pub(super) fn filtered_answer(&self, message: &AssistantMessage, finish: Option<&FinishReason>) -> Option<Fault> {
         let tool = self.expectation().and_then(Expectation::answering_tool)?;
         let is_filtered = finish == Some(&FinishReason::ContentFilter);
@@ -87,7 +87,7 @@ impl Machine {
         (is_filtered && answers()).then(|| declined(message, finish)).flatten()
     }
 
-    /// A reply without calls is the answer: at once, or when it was checked.
+    /// Handles a reply without calls, which is the answer: at once, or after it was checked.
     pub(super) fn answered(
         &mut self,
         message: Arc<AssistantMessage>,
@@ -128,7 +128,7 @@ impl Machine {
             return;
         }
         self.settle_draft(ToolResult::new("The answer was accepted."), changes);
-        // What was called beside the answer was not waited for.
+        // Nobody waits for the other calls of the reply.
         for slot in self.slots_mut() {
             slot.give_up_for(ANSWERED, changes);
         }
@@ -140,7 +140,7 @@ impl Machine {
         let Some(typed) = self.turn.as_mut().and_then(|turn| turn.typed.as_mut()) else {
             return;
         };
-        let failed = (typed.repairs >= typed.expectation.max_repairs).then(|| misfit(typed.repairs, faults));
+        let failed = (typed.repairs >= typed.expectation.max_repairs).then(|| rejected_answer(typed.repairs, faults));
         if failed.is_none() {
             typed.repairs += 1;
         }
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// A reply without calls that is to be checked: it is no part of the history yet.
+    /// Returns a reply without calls that has to be checked. It is not yet part of the history.
     pub(super) fn unchecked(&self) -> Option<Arc<AssistantMessage>> {
         match &self.turn.as_ref()?.phase {
             Phase::Checking { reply, .. } => Some(Arc::clone(reply)),
@@ -185,40 +185,40 @@ impl Machine {
         }
     }
 
-    /// The provider refused to be asked like this.
+    /// Changes the way the model is asked, because the provider refused the current one.
     pub(super) fn recast(&mut self, mode: OutputMode) -> Result<(), MachineError> {
         if self.calling().is_none() {
-            return Err(MachineError::NotWaitingFor("another way of asking"));
+            return Err(MachineError::NotWaitingFor("another way to ask for the answer"));
         }
         match self.turn.as_mut().and_then(|turn| turn.typed.as_mut()) {
             Some(typed) => {
                 typed.expectation.mode = mode;
                 Ok(())
             }
-            None => Err(MachineError::NotWaitingFor("another way of asking: the turn is not typed")),
+            None => Err(MachineError::NotWaitingFor("another way to ask: the turn is not typed")),
         }
     }
 }
 
-/// Why a reply will never be an answer.
+/// Returns the fault if a reply can never be an answer.
 fn declined(message: &AssistantMessage, finish: Option<&FinishReason>) -> Option<Fault> {
     let words = if finish == Some(&FinishReason::ContentFilter) {
-        "the model's answer was cut by a content filter, so there is no value; word the request differently"
+        "the model's answer was cut off by a content filter, so there is no value; rephrase the request"
     } else if message.refusal_text().is_some() {
-        "the model refused to answer, so there is no value; its words are the last message of the history"
+        "the model refused to answer, so there is no value; its explanation is the last message of the history"
     } else {
         return None;
     };
     Some(Fault::new(FaultKind::ContentFilter, words))
 }
 
-/// The last answer does not fit. Only places are told: the words may quote what the model wrote.
-fn misfit(repairs: u32, faults: &[SchemaViolation]) -> Fault {
-    let places: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
+/// Returns the fault for a last answer that does not fit. It contains only paths, because messages may quote the model.
+fn rejected_answer(repairs: u32, faults: &[SchemaViolation]) -> Fault {
+    let paths: Vec<&str> = faults.iter().map(|fault| fault.path.as_str()).collect();
     let message = format!(
-        "the model's answer does not fit its schema (at {}), and {repairs} repairs did not help; allow more, simplify the \
-         type, or take another model",
-        places.join(", ")
+        "the model's answer does not fit its schema (at {}), and {repairs} repairs did not help; allow more repairs, simplify \
+         the type, or use another model",
+        paths.join(", ")
     );
     Fault::new(FaultKind::Malformed, message)
 }

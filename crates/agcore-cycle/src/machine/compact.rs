@@ -1,32 +1,32 @@
-//! [`Compact`] and [`Summary`]: how the conversation is made shorter, as a journal keeps it.
+//! [`Compact`] and [`Summary`]: a compaction of the conversation, as a journal keeps it.
 //!
-//! Who has an estimator plans; the machine does what the plan says, decides whether a summary is of use, and keeps the
+//! Code with a token estimator makes the plan. The machine executes it, decides whether a summary is usable, and keeps the
 //! numbers that this needs.
 
 use serde::{Deserialize, Serialize};
 
 use super::reply::Reply;
 
-/// A plan to make the conversation shorter. Places are those of [`View::older`](super::View::older).
+/// A plan to compact the conversation. Indices refer to [`View::older`](super::View::older).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Compact {
-    /// Why.
+    /// The reason for the compaction.
     pub reason: CompactReason,
-    /// Tool results that become a marker, in order; with a cut, only when no summary comes of it.
+    /// The indices of tool results to replace by markers, in ascending order. With a cut, only if there is no usable summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<usize>,
-    /// The model sums up what stands before this place, that of an assistant message.
+    /// The model summarizes the messages before this index, which is the one of an assistant message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<usize>,
-    /// Tokens of the request as it is, estimated.
+    /// The estimated tokens of the request before the compaction.
     pub tokens_before: u64,
-    /// Tokens of the request with the results taken out, estimated.
+    /// The estimated tokens of the request without the tool results.
     pub tokens_pruned: u64,
 }
 
 impl Compact {
-    /// A plan that changes nothing of a request with so many tokens.
+    /// Creates a plan that changes nothing in a request of this size.
     pub fn new(reason: CompactReason, tokens: u64) -> Self {
         Self {
             reason,
@@ -37,49 +37,49 @@ impl Compact {
         }
     }
 
-    /// Adds tool results to take out, and the tokens of the request without them.
+    /// Sets the tool results to replace, and the tokens of the request without them.
     pub fn with_results(mut self, results: Vec<usize>, tokens: u64) -> Self {
         (self.results, self.tokens_pruned) = (results, tokens);
         self
     }
 
-    /// Adds where the part ends that the model sums up.
+    /// Sets the end of the part that the model summarizes.
     pub fn with_cut(mut self, cut: Option<usize>) -> Self {
         self.cut = cut;
         self
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty() && self.cut.is_none()
     }
 }
 
-/// Why the conversation is made shorter.
+/// The reason for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CompactReason {
-    /// It has reached the threshold.
+    /// The conversation has reached the threshold.
     Threshold,
-    /// The model said that it is too long.
+    /// The model rejected the conversation as too long.
     Overflow,
-    /// Somebody asked.
+    /// The caller requested it.
     Asked,
 }
 
-/// What the model made of the part that it was asked to sum up.
+/// The summary that the model wrote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// What it said.
+    /// The reply of the model.
     pub reply: Reply,
-    /// Tokens of the request with the summary in place, estimated.
+    /// The estimated tokens of the request with the summary in place.
     pub tokens: u64,
 }
 
 impl Summary {
-    /// A reply, and the tokens of the request with it in place.
+    /// Creates a summary from a reply and the tokens of the request with it in place.
     pub fn new(reply: Reply, tokens: u64) -> Self {
         Self { reply, tokens }
     }

@@ -1,4 +1,4 @@
-//! Taking in how the conversation is made shorter.
+//! Absorbing compactions and summaries.
 
 use std::sync::Arc;
 
@@ -29,29 +29,31 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether this compaction is waited for and fits.
+    /// Checks that the machine waits for this compaction, and that it fits the conversation.
     fn check(&self, compact: &Compact) -> Result<(), MachineError> {
         let next = self.next();
-        let waits = self.summing.is_none()
+        let is_expected = self.summing.is_none()
             && match compact.reason {
                 CompactReason::Threshold => matches!(next, Step::Call(_)),
                 CompactReason::Overflow => matches!(next, Step::Shorten(_)),
                 CompactReason::Asked => !matches!(next, Step::Shorten(_)),
             };
-        if !waits {
+        if !is_expected {
             return Err(MachineError::NotWaitingFor("this compaction"));
         }
         let older = self.view().older;
         let prunable = |at: &usize| older.get(*at).is_some_and(|message| pruned_result(message).is_some());
-        let goes_on = |cut: usize| matches!(older.get(cut).map(|message| &**message), Some(Message::Assistant(_)));
+        let is_assistant = |cut: usize| matches!(older.get(cut).map(|message| &**message), Some(Message::Assistant(_)));
         let has_goal = |cut: usize| older[..cut].iter().any(|message| matches!(**message, Message::User(_)));
         if compact.is_empty() && compact.reason != CompactReason::Overflow {
-            Err(MachineError::BadCompaction("it changes nothing"))
+            Err(MachineError::InvalidCompaction("it changes nothing"))
         } else if !compact.results.is_sorted_by(|a, b| a < b) || !compact.results.iter().all(prunable) {
-            Err(MachineError::BadCompaction("there is no tool result in a place it names"))
-        } else if compact.cut.is_some_and(|cut| !goes_on(cut) || !has_goal(cut)) {
-            Err(MachineError::BadCompaction(
-                "the cut is not before an assistant message behind the first user message",
+            Err(MachineError::InvalidCompaction(
+                "it names a message that is not a tool result",
+            ))
+        } else if compact.cut.is_some_and(|cut| !is_assistant(cut) || !has_goal(cut)) {
+            Err(MachineError::InvalidCompaction(
+                "the cut must be before an assistant message and after the first user message",
             ))
         } else {
             Ok(())
@@ -73,12 +75,12 @@ impl Machine {
                 .clone()
                 .map(|usage| ModelEvent::Usage(Box::new(usage)).into()),
         );
-        if let Some(why) = unfit(&reply, tokens, compact.tokens_pruned) {
-            self.fall_back(Fault::new(FaultKind::Malformed, why), changes);
+        if let Some(reason) = rejection(&reply, tokens, compact.tokens_pruned) {
+            self.fall_back(Fault::new(FaultKind::Malformed, reason), changes);
             return Ok(());
         }
         self.put_summary(compact.cut.unwrap_or(0), &reply.message.text(), changes);
-        changes.tell(ContextEvent::Compacted {
+        changes.emit(ContextEvent::Compacted {
             method: CompactionMethod::Summary,
             tokens_before: compact.tokens_before,
             tokens_after: tokens,
@@ -88,16 +90,16 @@ impl Machine {
         Ok(())
     }
 
-    /// No summary came: what taking results out gives is all.
+    /// There is no usable summary: only the tool results are removed.
     pub(super) fn fall_back(&mut self, fault: Fault, changes: &mut Changes) {
         let Some(compact) = self.summing.take() else { return };
-        changes.tell(ContextEvent::CompactionFailed { fault });
+        changes.emit(ContextEvent::CompactionFailed { fault });
         let changed = self.prune(&compact, changes);
         self.breaker.record(0);
         self.compacted(changed, changes);
     }
 
-    /// The compaction is over. One that was to help a call that did not fit, and changed nothing, ends the turn.
+    /// Ends the compaction. If it was to resolve an overflow but changed nothing, the turn ends.
     fn compacted(&mut self, changed: bool, changes: &mut Changes) {
         self.summing = None;
         if let (Some(fault), false) = (self.take_overflow(), changed) {
@@ -105,7 +107,7 @@ impl Machine {
         }
     }
 
-    /// Takes results out; gives back whether there were any.
+    /// Replaces tool results by markers. Returns whether there were any.
     fn prune(&mut self, compact: &Compact, changes: &mut Changes) -> bool {
         if compact.results.is_empty() {
             return false;
@@ -117,7 +119,7 @@ impl Machine {
             }
         }
         changes.rewritten |= self.set_older(older);
-        changes.tell(ContextEvent::Compacted {
+        changes.emit(ContextEvent::Compacted {
             method: CompactionMethod::Prune,
             tokens_before: compact.tokens_before,
             tokens_after: compact.tokens_pruned,
@@ -148,20 +150,20 @@ fn freed(compact: &Compact, changed: bool) -> u64 {
     }
 }
 
-/// Why a summary is of no use.
-fn unfit(reply: &Reply, tokens: u64, limit: u64) -> Option<&'static str> {
+/// Returns the reason why a summary cannot be used, if there is one.
+fn rejection(reply: &Reply, tokens: u64, limit: u64) -> Option<&'static str> {
     if reply.message.has_tool_calls() {
         Some(
-            "the model called tools instead of summing up; old tool results were taken out instead, where there were any",
+            "the model called tools instead of writing a summary; old tool results were removed instead, if there were any",
         )
     } else if reply.finish == Some(FinishReason::Length) {
-        Some("the summary was cut at its token limit; raise it, or take a model that reasons less")
+        Some("the summary was cut off at its token limit; raise the limit, or use a model that reasons less")
     } else if reply.finish == Some(FinishReason::ContentFilter) {
-        Some("the summary was cut by a content filter")
+        Some("the summary was cut off by a content filter")
     } else if reply.message.text().trim().is_empty() {
         Some("the summary is empty")
     } else if tokens >= limit {
-        Some("the summary is no shorter than what it would replace")
+        Some("the summary is not shorter than what it would replace")
     } else {
         None
     }

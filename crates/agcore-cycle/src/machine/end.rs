@@ -18,32 +18,32 @@ pub enum End {
     Answered,
     /// A tool handed the conversation over.
     Diverted {
-        /// The call that did.
+        /// The id of the call that did so.
         call: Text,
-        /// What the layer above needs to know.
+        /// Data for the layer above.
         data: Value,
     },
-    /// It failed.
+    /// The turn failed.
     Failed(Fault),
-    /// It was stopped.
+    /// The turn was stopped.
     Stopped(Cause),
-    /// It reached a limit.
+    /// The turn reached a limit.
     Limit(LimitKind),
 }
 
-/// Which limit.
+/// The kind of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LimitKind {
-    /// Rounds of tools.
+    /// The number of tool rounds.
     ToolTurns,
     /// A budget.
     Budget(BudgetLimit),
 }
 
 impl LimitKind {
-    /// The limit's name.
+    /// Returns the name of the limit.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ToolTurns => "max_tool_turns",
@@ -51,16 +51,16 @@ impl LimitKind {
         }
     }
 
-    /// What happened and what to do.
+    /// Returns what happened and what to do.
     pub fn message(self) -> Cow<'static, str> {
         match self {
             Self::ToolTurns => {
-                "the model still asks for tools after the last round that max_tool_turns allows; raise it, or let the \
-                 model wrap up"
+                "the model still calls tools after the last round that max_tool_turns allows; raise it, or let the model \
+                 wrap up"
                     .into()
             }
             Self::Budget(limit) => format!(
-                "the budget {limit} has too little left for what comes next; raise it, or let the model wrap up"
+                "the budget {limit} has too little left for the next step; raise it, or let the model wrap up"
             )
             .into(),
         }
@@ -68,7 +68,7 @@ impl LimitKind {
 }
 
 impl End {
-    /// The end as a fault, unless it is a good one.
+    /// Returns the end as a fault, unless the turn succeeded.
     pub fn fault(&self) -> Option<Fault> {
         match self {
             Self::Answered | Self::Diverted { .. } => None,

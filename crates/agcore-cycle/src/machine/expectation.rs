@@ -1,11 +1,11 @@
-//! [`Expectation`] of a typed turn, the [`Draft`] that is to be checked, and the [`Verdict`] on it.
+//! [`Expectation`] of a typed turn, the [`Draft`] to check, and the [`Verdict`] on it.
 
 use agcore_chat::{AssistantMessage, SchemaViolation, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::typed::OutputMode;
 
-/// What a typed turn asks of its answer. The schema is not in it: whoever checks has it.
+/// What a typed turn expects of its answer. The schema is not part of it: the code that checks the answer has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Expectation {
@@ -13,12 +13,12 @@ pub struct Expectation {
     pub mode: OutputMode,
     /// The name of the tool whose arguments are the answer, in that mode.
     pub tool: String,
-    /// How often the model may mend an answer that does not fit.
+    /// How many times the model may correct an answer that does not fit.
     pub max_repairs: u32,
 }
 
 impl Expectation {
-    /// What a turn asks of its answer.
+    /// Creates an expectation.
     pub fn new(mode: OutputMode, tool: impl Into<String>, max_repairs: u32) -> Self {
         Self {
             mode,
@@ -27,31 +27,31 @@ impl Expectation {
         }
     }
 
-    /// The tool whose arguments are the answer, when the model is asked by one.
+    /// Returns the name of the tool whose arguments are the answer, if the model is asked through a tool.
     pub fn answering_tool(&self) -> Option<&str> {
         (self.mode == OutputMode::Tool).then_some(self.tool.as_str())
     }
 }
 
-/// An answer that is to be checked.
+/// An answer to check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Draft<'a> {
-    /// The reply that it stands in.
+    /// The reply that contains it.
     pub reply: &'a AssistantMessage,
-    /// The call whose arguments it is; without one it is the reply's text.
+    /// The call whose arguments it is. Without a call, it is the text of the reply.
     pub call: Option<&'a ToolCall>,
-    /// Whether the reply was cut at its token limit.
+    /// Whether the reply was cut off at its token limit.
     pub is_cut: bool,
 }
 
-/// Whether an answer fits.
+/// Whether an answer fits its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It does.
+    /// It fits.
     Accepted,
-    /// It does not, for these reasons.
+    /// It does not fit, for these reasons.
     Rejected(Vec<SchemaViolation>),
 }

@@ -1,4 +1,4 @@
-//! [`Outcome`]: what happened; also the record that a journal keeps.
+//! [`Outcome`]: what happened in a step. Also the record that a journal keeps.
 
 use std::sync::Arc;
 
@@ -15,18 +15,19 @@ use crate::{
     typed::OutputMode,
 };
 
-/// What happened.
+/// What happened in a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// A turn begins.
-    Begun(Begin),
+    /// A turn starts.
+    #[serde(rename = "begun")]
+    TurnStarted(Begin),
     /// The model replied.
     Reply(Reply),
-    /// The model could not be asked, for good.
+    /// The call of the model failed permanently.
     Failed(Failure),
-    /// These calls are about to run; a whole batch in one record.
+    /// These calls are about to run: a whole batch in one record.
     Started(Vec<Text>),
     /// A call ended.
     Tool {
@@ -34,39 +35,40 @@ pub enum Outcome {
         call: Text,
         /// How it ended.
         outcome: ToolOutcome,
-        /// How long it ran, in microseconds.
+        /// The duration of the call, in microseconds.
         duration_us: u64,
     },
     /// A question was answered.
     Answer(QuestionId, Answer),
-    /// A call whose fate is not known runs again.
+    /// A call whose outcome is unknown runs again.
     Redo(Text),
-    /// The turn is stopped; a summary that was asked for by hand is given up alone.
+    /// The turn is stopped. If a requested summary is pending, only that is abandoned.
     Stop(Cause),
-    /// The conversation is made shorter like this.
+    /// The conversation is compacted according to this plan.
     Compact(Compact),
     /// The summary that a compaction waits for.
     Summary(Summary),
     /// The answer of a typed turn was checked.
     Verdict(Verdict),
-    /// The provider refuses to be asked for typed output like before; it is asked like this.
+    /// The provider refuses the current way of asking for typed output; use this one.
     Recast(OutputMode),
-    /// A budget has too little left for what is to be done next.
+    /// A budget has too little left for the next step.
     Limit {
-        /// Which.
+        /// The budget.
         limit: BudgetLimit,
-        /// Attempts of the call under way that came to nothing, where there was one.
+        /// Failed attempts of the call in flight, if there was one.
         #[serde(default)]
         lost: UsageTracker,
     },
-    /// So much of the budgets was spent.
+    /// This much of the budgets was spent.
     Spent(Spent),
-    /// So many events of the turn were told: those that follow, perhaps in another process, are counted on.
-    Told(u64),
+    /// This many events of the turn were sent. Later ones, perhaps in another process, continue the numbering.
+    #[serde(rename = "told")]
+    EventsSent(u64),
 }
 
 impl Outcome {
-    /// A budget has too little left for what is to be done next.
+    /// Creates the outcome for a budget that has too little left for the next step.
     pub fn limit(limit: BudgetLimit) -> Self {
         Self::Limit {
             limit,
@@ -75,22 +77,22 @@ impl Outcome {
     }
 }
 
-/// The beginning of a turn.
+/// The start of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Begin {
-    /// What the turn adds.
+    /// The messages that the turn adds.
     pub messages: Vec<Arc<Message>>,
-    /// Whether the messages are the whole conversation, in place of the history.
+    /// Whether the messages replace the history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,
-    /// What the turn asks of its answer, when it is a typed one.
+    /// What the turn expects of its answer, if it is a typed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
 }
 
 impl Begin {
-    /// A turn that goes on with the history.
+    /// Creates a turn that appends these messages to the history.
     pub fn new(messages: impl IntoIterator<Item = impl Into<Arc<Message>>>) -> Self {
         Self {
             messages: messages.into_iter().map(Into::into).collect(),
@@ -99,7 +101,7 @@ impl Begin {
         }
     }
 
-    /// A turn whose messages, together with the reply, become the history.
+    /// Creates a turn whose messages replace the history.
     pub fn replacing(messages: impl IntoIterator<Item = impl Into<Arc<Message>>>) -> Self {
         Self {
             replaces: true,
@@ -107,25 +109,25 @@ impl Begin {
         }
     }
 
-    /// Makes it a typed turn.
+    /// Makes this a typed turn.
     pub fn with_expectation(mut self, expectation: Expectation) -> Self {
         self.expectation = Some(expectation);
         self
     }
 }
 
-/// Why a turn is stopped.
+/// The reason a turn is stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cause {
-    /// What kind of cause.
+    /// The kind of the cause.
     pub kind: FaultKind,
-    /// For people.
+    /// The message for people.
     pub message: String,
 }
 
 impl Cause {
-    /// A cause in words.
+    /// Creates a cause.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -133,17 +135,17 @@ impl Cause {
         }
     }
 
-    /// The caller cancelled.
+    /// Creates the cause for a turn that the caller cancelled.
     pub fn cancelled() -> Self {
         Self::new(FaultKind::Cancelled, "the turn was cancelled")
     }
 
-    /// The turn was left open and another begins.
+    /// Creates the cause for an open turn that another one replaces.
     pub fn abandoned() -> Self {
         Self::new(FaultKind::Cancelled, "the turn was abandoned before it ended")
     }
 
-    /// A hook said no.
+    /// Creates the cause for a turn that a hook blocked.
     pub fn hook_blocked(message: impl Into<String>) -> Self {
         Self::new(FaultKind::HookBlocked, message)
     }

@@ -1,4 +1,4 @@
-//! [`Reply`] of a model, and the [`Failure`] of a call without one.
+//! [`Reply`] of a model, and [`Failure`] of a call.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Reply {
-    /// What it said.
+    /// The message.
     pub message: Arc<AssistantMessage>,
-    /// Why it stopped.
+    /// The reason the model stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
-    /// Tokens used, where known.
+    /// The tokens used, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Attempts that came to nothing before.
+    /// Failed attempts before this reply.
     #[serde(default)]
     pub lost: UsageTracker,
 }
 
 impl Reply {
-    /// A reply of which nothing more is known.
+    /// Creates a reply without further information.
     pub fn new(message: impl Into<Arc<AssistantMessage>>) -> Self {
         Self {
             message: message.into(),
@@ -33,30 +33,30 @@ impl Reply {
         }
     }
 
-    /// Adds why the model stopped.
+    /// Sets the reason the model stopped.
     pub fn with_finish(mut self, finish: Option<FinishReason>) -> Self {
         self.finish = finish;
         self
     }
 
-    /// Adds the tokens used.
+    /// Sets the tokens used.
     pub fn with_usage(mut self, usage: Option<Usage>) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Adds attempts that came to nothing.
+    /// Sets the failed attempts.
     pub fn with_lost(mut self, lost: UsageTracker) -> Self {
         self.lost = lost;
         self
     }
 }
 
-/// A call of the model that came to nothing.
+/// A failed call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Why.
+    /// The reason.
     pub fault: Fault,
     /// Attempts that returned a part of an answer.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure that cost nothing.
+    /// Creates a failure that cost nothing.
     pub fn new(fault: Fault) -> Self {
         Self {
             fault,
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Adds attempts that returned a part of an answer.
+    /// Sets the attempts that returned a part of an answer.
     pub fn with_lost(mut self, lost: UsageTracker) -> Self {
         self.lost = lost;
         self

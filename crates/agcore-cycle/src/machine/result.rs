@@ -1,4 +1,4 @@
-//! Results that the machine itself gives a call: what cannot run, what did not run, what is too long.
+//! Results that the machine itself assigns to calls: those that cannot run, did not run, or are too long.
 
 use std::fmt::Write as _;
 
@@ -13,29 +13,29 @@ use super::{
     limits::{Limits, RoundLimit},
 };
 
-/// The call never began.
+/// For a call that never started.
 pub(super) const NOT_RUN: &str = "This call was not run: the turn ended before it began.";
-/// The call never began, for want of budget.
+/// For a call that never started because the budget is exhausted.
 pub(super) const NO_BUDGET: &str = "This call was not run: the budget for tools is spent.";
-/// The call stood beside the answer of a typed turn.
+/// For a call next to the answer of a typed turn.
 pub(super) const ANSWERED: &str = "This call was not run: the answer was given in the same reply.";
-/// The call gave a second answer of a typed turn.
+/// For a second answer of a typed turn.
 pub(super) const ONE_ANSWER: &str = "This answer was not looked at: give one answer only.";
-/// The call began and nobody knows how it ended.
+/// For a call that started and whose outcome is unknown.
 pub(super) const OUTCOME_UNKNOWN: &str =
     "The outcome of this call is not known: it was interrupted while it ran. It may or may not have taken effect.";
 
-/// Why none of a reply's calls may run.
+/// The reason why no call of a reply may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The reply was cut, and the calls with it.
+    /// The reply was cut off, and the calls with it.
     Cut(&'static str),
-    /// There are no rounds left.
+    /// A limit was reached.
     Limit(LimitKind),
 }
 
 impl Refusal {
-    /// For the model.
+    /// Returns the message for the model.
     pub(super) fn message(&self) -> &'static str {
         match self {
             Self::Cut(message) => message,
@@ -45,7 +45,8 @@ impl Refusal {
     }
 }
 
-/// Whether none of a reply's calls may run. `wraps_up` is the limit for which the model was asked to wrap up.
+/// Returns the reason why no call of a reply may run, if there is one. `wraps_up` is the limit because of which the model was
+/// asked to wrap up.
 pub(super) fn refusal(
     finish: Option<&FinishReason>,
     wraps_up: Option<LimitKind>,
@@ -70,7 +71,7 @@ pub(super) fn refusal(
     }
 }
 
-/// What the model is told of a call whose arguments are not JSON; such a call never reaches a tool.
+/// Returns the result for a call whose arguments are not a JSON object. Such a call never reaches a tool.
 pub(super) fn unreadable(call: &ToolCall) -> Option<ToolResult> {
     if matches!(call.input, agcore_chat::CallInput::Text(_)) {
         return None;
@@ -80,8 +81,8 @@ pub(super) fn unreadable(call: &ToolCall) -> Option<ToolResult> {
         .map(|error| ToolResult::error(error.to_string()))
 }
 
-/// The result of a call whose fate is not known, together with what the person who was asked about it says.
-pub(super) fn told_unknown(answer: &Answer) -> ToolResult {
+/// Returns the result for a call whose outcome is unknown, with the reply of the person who was asked about it.
+pub(super) fn unknown_outcome(answer: &Answer) -> ToolResult {
     let words = match answer {
         Answer::Deny { message } => message.clone(),
         Answer::Value(Value::String(text)) => text.clone(),
@@ -96,7 +97,9 @@ pub(super) fn told_unknown(answer: &Answer) -> ToolResult {
     ToolResult::error(format!("{OUTCOME_UNKNOWN}{lead}{words}"))
 }
 
-/// Cuts a result's text to `limit` bytes, note included, on a character boundary.
+/// Truncates the text of a result to `limit` bytes at a character boundary, including a note of the original size.
+///
+/// Executors of agcore-tools keep this limit themselves; this is the guard for all others.
 pub(super) fn cut(mut result: ToolResult, limit: usize) -> ToolResult {
     let size: usize = match &result.content {
         Content::Text(text) => text.len(),
@@ -131,9 +134,7 @@ fn cut_text(text: &mut String, left: &mut usize) {
     *left -= text.len();
 }
 
-/// What the model is told when it must answer now.
-///
-/// `answering` is the one tool that is left, in a typed turn.
+/// Returns the message that asks the model to answer now. `answering` is the only tool that is left, in a typed turn.
 pub(super) fn wrap_up_note(answering: Option<&str>) -> Message {
     hint(match answering {
         None => {
@@ -147,7 +148,7 @@ pub(super) fn wrap_up_note(answering: Option<&str>) -> Message {
     })
 }
 
-/// What the model is told of an answer that does not fit. `answering` is the tool that carries it.
+/// Returns the text that asks the model to correct an answer that does not fit. `answering` is the tool that carries it.
 pub(super) fn repair_hint(faults: &[SchemaViolation], answering: Option<&str>) -> String {
     let mut text = "The answer does not fit the schema:".to_owned();
     for fault in faults {
@@ -163,7 +164,7 @@ pub(super) fn repair_hint(faults: &[SchemaViolation], answering: Option<&str>) -
     text
 }
 
-/// A note of the machine's own to the model.
+/// Returns a note of the machine to the model.
 pub(super) fn hint(text: String) -> Message {
     Message::User(UserMessage {
         content: text.into(),

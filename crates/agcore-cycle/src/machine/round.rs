@@ -1,4 +1,4 @@
-//! Taking in what happens to the calls of a round: starts, results, questions, answers.
+//! Absorbing the outcomes of a round: starts, results, questions, answers.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ impl Machine {
     pub(super) fn started(&mut self, calls: &[Text], changes: &mut Changes) -> Result<(), MachineError> {
         if self.draft().is_some() {
             return Err(MachineError::NotWaitingFor(
-                "the start of calls: typed output is to be checked first",
+                "the start of calls: typed output must be checked first",
             ));
         }
         let slots = self.slots_mut();
@@ -58,7 +58,7 @@ impl Machine {
                 if closing {
                     slot.give_up(changes);
                 } else {
-                    changes.tell(PersonEvent::Asked(Box::new(question)));
+                    changes.emit(PersonEvent::Asked(Box::new(question)));
                 }
             }
             ToolOutcome::Done(done) => slot.settle(result::cut(done, limit), us, changes),
@@ -85,13 +85,13 @@ impl Machine {
         Ok(())
     }
 
-    /// A question is of the call that asks it, and its id is new: an answer must find one question.
+    /// Checks that a question belongs to the call that asks it and has a new id: an answer must find exactly one question.
     fn check_question(&self, call: &str, question: &Question) -> Result<(), MachineError> {
         let used = self.answer_of(&question.id).is_some() || self.questions().any(|asked| asked.id == question.id);
         if *question.call_id == *call && !used {
             Ok(())
         } else {
-            Err(MachineError::BadQuestion(question.id.clone()))
+            Err(MachineError::InvalidQuestion(question.id.clone()))
         }
     }
 
@@ -111,7 +111,7 @@ impl Machine {
             .iter_mut()
             .find(|slot| matches!(&slot.state, SlotState::Asking(asked) if asked.id == *question))
             .ok_or_else(unknown)?;
-        changes.tell(PersonEvent::Answered {
+        changes.emit(PersonEvent::Answered {
             question: question.clone(),
             answer: answer.clone(),
         });
@@ -132,11 +132,11 @@ impl Machine {
                 slot.redo();
                 Ok(())
             }
-            _ => Err(MachineError::NotWaitingFor("this call to run again")),
+            _ => Err(MachineError::NotWaitingFor("a repetition of this call")),
         }
     }
 
-    /// Gives those calls that have no result one that says so.
+    /// Settles those calls without a result with an error that says so.
     pub(super) fn give_up(&mut self, which: impl Fn(&Slot) -> bool, changes: &mut Changes) {
         self.slots_mut()
             .iter_mut()
@@ -144,13 +144,13 @@ impl Machine {
             .for_each(|slot| slot.give_up(changes));
     }
 
-    /// There is no budget for the calls that wait to begin; when it is time that is over, for none. Where the model does not
-    /// wrap up, nobody is asked any more.
+    /// There is no budget for the calls that wait to start; if time has run out, for no call at all. If the model does not wrap
+    /// up, open questions are settled, too.
     pub(super) fn limit_tools(&mut self, limit: BudgetLimit, wraps_up: bool, changes: &mut Changes) {
-        let all = limit.resource == Resource::Time;
+        let is_time = limit.resource == Resource::Time;
         let ends = |slot: &Slot| match slot.state {
-            SlotState::Running => all,
-            SlotState::Asking(_) => all || !wraps_up,
+            SlotState::Running => is_time,
+            SlotState::Asking(_) => is_time || !wraps_up,
             SlotState::Ready | SlotState::Checking { .. } | SlotState::Settled(_) => true,
         };
         for slot in self.slots_mut().iter_mut().filter(|slot| ends(slot)) {
@@ -163,8 +163,8 @@ impl Machine {
         self.close_round(changes);
     }
 
-    /// The turn ends like this as soon as its calls are settled. The first handoff counts, but gives way to a stop and to
-    /// a fault: who cancels does not want the next agent.
+    /// Makes the turn end like this once its calls are settled. The first handoff wins, but a stop or a fault replaces it: a
+    /// caller who cancels does not want the next agent.
     pub(super) fn close_with(&mut self, end: End) {
         let Some(turn) = &mut self.turn else { return };
         if turn.closing.is_none() || !matches!(end, End::Diverted { .. }) {
@@ -172,10 +172,10 @@ impl Machine {
         }
     }
 
-    /// When all calls are settled, the round enters the history and the turn goes on or ends.
+    /// Moves the round into the history once all its calls are settled. The turn continues or ends.
     pub(super) fn close_round(&mut self, changes: &mut Changes) {
-        let spent = self.turn.as_ref().is_some_and(|turn| turn.wraps_up.is_some());
-        let over = spent || self.rounds_are_over(self.round().saturating_add(1));
+        let wraps_up = self.turn.as_ref().is_some_and(|turn| turn.wraps_up.is_some());
+        let is_last = wraps_up || self.rounds_are_over(self.round().saturating_add(1));
         let Some(turn) = &mut self.turn else { return };
         let Phase::Acting { reply, slots } = &mut turn.phase else {
             return;
@@ -186,10 +186,10 @@ impl Machine {
         let (reply, slots) = (Arc::clone(reply), std::mem::take(slots));
         turn.round = turn.round.saturating_add(1);
         let closing = turn.closing.take();
-        turn.phase = Phase::Calling(if over { Purpose::WrapUp } else { Purpose::Reply });
-        // Mostly nobody else has the reply any more, and it moves.
+        turn.phase = Phase::Calling(if is_last { Purpose::WrapUp } else { Purpose::Reply });
+        // Usually this is the only reference, so the reply is moved.
         let reply = Message::Assistant(Arc::unwrap_or_clone(reply));
-        turn.pending = if over {
+        turn.pending = if is_last {
             vec![Arc::new(turn.wrap_up_note())]
         } else {
             Vec::new()

@@ -1,4 +1,4 @@
-//! [`Machine`]: the state, what it says of itself, and what is to be done next.
+//! [`Machine`]: the state, its accessors, and the next step.
 
 use std::{mem, sync::Arc};
 
@@ -16,18 +16,36 @@ use super::{
 };
 use crate::budget::Spent;
 
-/// The version of the state's JSON form that this code writes.
+/// The version of the JSON form that this code writes and reads.
 const VERSION: u16 = 1;
 
-/// The state of one conversation's engine.
+/// The state of one conversation.
+///
+/// ```
+/// use agcore_chat::{AssistantMessage, Message};
+/// use agcore_cycle::machine::{Begin, Limits, Machine, Outcome, Reply, Step};
+///
+/// let mut machine = Machine::new(Limits::new());
+/// assert_eq!(machine.next(), Step::Idle);
+///
+/// // A turn starts: the model must be called.
+/// machine.absorb(Outcome::TurnStarted(Begin::new([Message::user("Hello")])))?;
+/// assert!(matches!(machine.next(), Step::Call(_)));
+///
+/// // The model replies without tool calls: the turn ends.
+/// machine.absorb(Outcome::Reply(Reply::new(AssistantMessage::new("Good day."))))?;
+/// assert!(matches!(machine.next(), Step::End(_)));
+/// assert_eq!(machine.history().len(), 2);
+/// # Ok::<(), agcore_cycle::machine::MachineError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Stands first, so that another version is told before its other members are looked at.
+    /// First, so that an unknown version is reported before other members are read.
     #[serde(deserialize_with = "known_version")]
     version: u16,
     pub(super) history: Vec<Arc<Message>>,
     pub(super) turn: Option<Turn>,
-    /// Turns begun so far.
+    /// The number of turns started so far.
     pub(super) turns: u32,
     pub(super) usage: UsageTracker,
     pub(super) limits: Limits,
@@ -36,7 +54,7 @@ pub struct Machine {
     pub(super) summing: Option<Compact>,
     #[serde(default)]
     pub(super) breaker: CompactionBreaker,
-    /// Ids of calls that compactions took out; an id names one call for good.
+    /// The ids of calls that compactions removed: an id names one call forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) forgotten: Vec<String>,
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
@@ -47,13 +65,13 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::E
     match u16::deserialize(deserializer)? {
         VERSION => Ok(VERSION),
         other => Err(D::Error::custom(format_args!(
-            "this state has version {other}, but this program reads version {VERSION}: use the program that wrote it"
+            "this state has version {other}, but this program reads version {VERSION}; use the version of the program that wrote it"
         ))),
     }
 }
 
 impl Machine {
-    /// An engine without a history.
+    /// Creates a machine with an empty history.
     pub fn new(limits: Limits) -> Self {
         Self {
             version: VERSION,
@@ -69,53 +87,53 @@ impl Machine {
         }
     }
 
-    /// The conversation so far; always valid.
+    /// Returns the conversation so far, which is always valid.
     pub fn history(&self) -> &[Arc<Message>] {
         &self.history
     }
 
-    /// Tokens and calls of all turns.
+    /// Returns the tokens and calls of all turns.
     pub fn usage(&self) -> &UsageTracker {
         &self.usage
     }
 
-    /// Tokens and calls of the newest turn.
+    /// Returns the tokens and calls of the newest turn.
     pub fn turn_usage(&self) -> Option<&UsageTracker> {
         self.turn.as_ref().map(|turn| &turn.spent)
     }
 
-    /// Counts from zero again: usage, and what was spent of the budgets.
+    /// Resets usage and spending to zero.
     pub fn reset_usage(&mut self) {
         self.usage = UsageTracker::default();
         self.cost = Spent::default();
     }
 
-    /// What all turns spent of the budgets, as far as it was told.
+    /// Returns what all turns spent of the budgets.
     pub fn spent(&self) -> &Spent {
         &self.cost
     }
 
-    /// What the newest turn spent of the budgets.
+    /// Returns what the newest turn spent of the budgets.
     pub fn turn_spent(&self) -> Option<&Spent> {
         self.turn.as_ref().map(|turn| &turn.cost)
     }
 
-    /// How many events of the newest turn were told before it was suspended.
-    pub fn told(&self) -> u64 {
-        self.turn.as_ref().map_or(0, |turn| turn.told)
+    /// Returns the number of events of the newest turn that were sent before it was suspended.
+    pub fn events_sent(&self) -> u64 {
+        self.turn.as_ref().map_or(0, |turn| turn.events_sent)
     }
 
-    /// Whether compactions at the threshold rest, because the last ones did not help.
-    pub fn compaction_rests(&self) -> bool {
+    /// Returns whether compactions at the threshold are paused because the last ones did not help.
+    pub fn is_compaction_paused(&self) -> bool {
         self.breaker.is_open()
     }
 
-    /// The compaction that waits for a summary.
-    pub fn summing(&self) -> Option<&Compact> {
+    /// Returns the compaction that waits for a summary.
+    pub fn pending_summary(&self) -> Option<&Compact> {
         self.summing.as_ref()
     }
 
-    /// The conversation as a compaction sees it: what the next request shows.
+    /// Returns the conversation as a compaction sees it: what the next request contains.
     pub fn view(&self) -> View<'_> {
         match self.open_turn() {
             Some(turn) if turn.replaces => View {
@@ -133,41 +151,41 @@ impl Machine {
         }
     }
 
-    /// The limits of its turns.
+    /// Returns the limits of every turn.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Sets the limits; those of an open turn change with it.
+    /// Sets the limits, including those of an open turn.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// How many turns have begun.
+    /// Returns the number of turns started so far.
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// The newest turn's place, from 0.
+    /// Returns the index of the newest turn, from 0.
     pub fn turn_index(&self) -> u32 {
         self.turns.saturating_sub(1)
     }
 
-    /// The newest turn's round, from 0.
+    /// Returns the round of the newest turn, from 0.
     pub fn round(&self) -> u32 {
         self.turn.as_ref().map_or(0, |turn| turn.round)
     }
 
-    /// Whether a turn has begun and not ended.
+    /// Returns whether a turn has started and not ended.
     pub fn is_open(&self) -> bool {
         self.open_turn().is_some()
     }
 
-    /// Replaces the history, between turns only.
+    /// Replaces the history between turns.
     ///
     /// # Errors
-    /// [`MachineError::TurnOpen`] while a turn is open, [`MachineError::InvalidMessages`] for a history that may not be sent; an empty
-    /// one is fine. The state stays as it was.
+    /// [`MachineError::TurnOpen`] while a turn is open, [`MachineError::InvalidMessages`] for a history that cannot be sent (an
+    /// empty one is fine). The state stays as it was.
     pub fn set_history(&mut self, history: Vec<Arc<Message>>) -> Result<(), MachineError> {
         if self.is_open() {
             return Err(MachineError::TurnOpen);
@@ -182,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What is to be done now.
+    /// Returns the next step.
     pub fn next(&self) -> Step<'_> {
         if let Some(cut) = self.summing.as_ref().and_then(|compact| compact.cut) {
             return Step::Call(CallPlan {
@@ -200,13 +218,13 @@ impl Machine {
                 pending: &turn.pending,
             }),
             Phase::Checking { .. } => self.draft().map_or(Step::Idle, Step::Check),
-            Phase::Acting { slots, .. } => self.draft().map_or_else(|| acting(slots), Step::Check),
+            Phase::Acting { slots, .. } => self.draft().map_or_else(|| next_of_round(slots), Step::Check),
             Phase::Ended(end) => Step::End(end),
         }
     }
 
-    /// Calls that were running when the state was saved: whether they took effect is not known. Each is settled by
-    /// [`Outcome::Redo`](super::Outcome::Redo) or by an [`Outcome::Tool`](super::Outcome::Tool) before the turn goes on.
+    /// Returns the calls that were running when the state was saved. Whether they took effect is unknown. Settle each with an
+    /// [`Outcome::Redo`](super::Outcome::Redo) or an [`Outcome::Tool`](super::Outcome::Tool) before the turn continues.
     pub fn uncertain(&self) -> impl Iterator<Item = &ToolCall> {
         self.slots()
             .iter()
@@ -214,7 +232,7 @@ impl Machine {
             .map(|slot| &*slot.call)
     }
 
-    /// The questions that wait for an answer.
+    /// Returns the questions that wait for an answer.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
         self.slots().iter().filter_map(|slot| match &slot.state {
             SlotState::Asking(question) => Some(&**question),
@@ -222,7 +240,7 @@ impl Machine {
         })
     }
 
-    /// The answer that a question of this turn was given.
+    /// Returns the answer to a question of this turn.
     pub fn answer_of(&self, question: &QuestionId) -> Option<&Answer> {
         let answered = &self.turn.as_ref()?.answered;
         answered.iter().find(|(id, _)| id == question).map(|(_, answer)| answer)
@@ -246,7 +264,7 @@ impl Machine {
         }
     }
 
-    /// Replaces what [`view`](Self::view) calls older; gives back whether that was history.
+    /// Replaces what [`view`](Self::view) calls `older`. Returns whether that was the history.
     pub(super) fn set_older(&mut self, older: Vec<Arc<Message>>) -> bool {
         let replaces = self.open_turn().is_some_and(|turn| turn.replaces);
         match &mut self.turn {
@@ -256,7 +274,7 @@ impl Machine {
         !replaces
     }
 
-    /// The fault that the compaction under way shall help against.
+    /// Takes the fault that the current compaction must resolve.
     pub(super) fn take_overflow(&mut self) -> Option<agcore_chat::Fault> {
         let overflow = &mut self.turn.as_mut()?.overflow;
         match mem::replace(overflow, Overflow::Retried) {
@@ -269,8 +287,8 @@ impl Machine {
     }
 }
 
-/// What is to be done while calls run: start what is ready, else wait for what runs, else for a person.
-fn acting(slots: &[Slot]) -> Step<'_> {
+/// Returns the next step of a round: start calls that are ready, else wait for running ones, else for a person.
+fn next_of_round(slots: &[Slot]) -> Step<'_> {
     let ready: Vec<_> = slots.iter().filter_map(Slot::work).collect();
     if !ready.is_empty() || slots.iter().any(|slot| matches!(slot.state, SlotState::Running)) {
         return Step::Run(ready);

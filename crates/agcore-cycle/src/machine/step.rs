@@ -1,4 +1,4 @@
-//! [`Step`]: what is to be done.
+//! [`Step`]: what to do next.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{end::End, expectation::Draft};
 
-/// What is to be done.
+/// What to do next.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step<'a> {
-    /// No turn has begun yet.
+    /// No turn has started yet.
     Idle,
-    /// Call the model. Answered by a reply, a failure or a stop; a call for a summary by that.
+    /// Call the model. The outcome is a reply, a failure or a stop, or a summary if that was asked for.
     Call(CallPlan<'a>),
-    /// Start these calls and wait for any that runs; without any, wait for those that run.
+    /// Start these calls, then wait for a running one. If there are none to start, only wait.
     Run(Vec<ToolWork>),
-    /// Check the answer of a typed turn. Answered by a verdict.
+    /// Check the answer of a typed turn. The outcome is a verdict.
     Check(Draft<'a>),
-    /// Nothing can go on before one of these is answered: save the state, or ask now.
+    /// Wait for an answer to one of these questions: save the state, or ask now.
     Wait(Vec<&'a Question>),
-    /// The model says that the conversation is too long for it: make it shorter. Answered by a compaction; one that changes
+    /// Compact the conversation, because the model rejected it as too long. The outcome is a compaction; one that changes
     /// nothing ends the turn.
     Shorten(View<'a>),
     /// The turn is over.
@@ -32,14 +32,14 @@ pub enum Step<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct View<'a> {
-    /// What may be changed.
+    /// The messages that may be changed.
     pub older: &'a [Arc<Message>],
-    /// What the turn adds; it stays as it is.
+    /// The messages that the turn adds. They stay as they are.
     pub added: &'a [Arc<Message>],
 }
 
 impl View<'_> {
-    /// All of it.
+    /// Returns all messages.
     pub fn messages(&self) -> Vec<Arc<Message>> {
         self.older.iter().chain(self.added).cloned().collect()
     }
@@ -49,22 +49,22 @@ impl View<'_> {
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallPlan<'a> {
-    /// What for.
+    /// The purpose of the call.
     pub purpose: Purpose,
     /// The conversation so far.
     pub history: &'a [Arc<Message>],
-    /// What the turn adds to it, after the history.
+    /// The messages that the turn adds after the history.
     pub pending: &'a [Arc<Message>],
 }
 
 impl CallPlan<'_> {
-    /// The messages to send.
+    /// Returns the messages to send.
     pub fn messages(&self) -> Vec<Arc<Message>> {
         self.history.iter().chain(self.pending).cloned().collect()
     }
 }
 
-/// What a call of the model is for.
+/// The purpose of a call of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -73,6 +73,6 @@ pub enum Purpose {
     Reply,
     /// The last reply, without tools.
     WrapUp,
-    /// A summary of these messages, without tools. It is no part of the conversation.
+    /// A summary of these messages, without tools. It is not part of the conversation.
     Summary,
 }

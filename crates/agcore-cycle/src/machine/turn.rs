@@ -19,35 +19,35 @@ use crate::budget::{BudgetLimit, Spent};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// Input or a note; enters the history with the next accepted reply.
+    /// Input or a note. It enters the history with the next accepted reply.
     pub(super) pending: Vec<Arc<Message>>,
-    /// Whether `pending` takes the place of the history.
+    /// Whether `pending` replaces the history.
     pub(super) replaces: bool,
     pub(super) phase: Phase,
-    /// Rounds that entered the history.
+    /// The number of rounds that entered the history.
     pub(super) round: u32,
     pub(super) spent: UsageTracker,
-    /// How the turn ends when its calls are settled.
+    /// How the turn ends once its calls are settled.
     pub(super) closing: Option<End>,
     pub(super) answered: Vec<(QuestionId, Answer)>,
     #[serde(default, skip_serializing_if = "Overflow::is_none")]
     pub(super) overflow: Overflow,
-    /// The budget for which the model is asked to wrap up.
+    /// The budget because of which the model is asked to wrap up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) wraps_up: Option<BudgetLimit>,
-    /// Whether the breaker of compactions was open when the turn began.
+    /// Whether the breaker of compactions was open when the turn started.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub(super) breaker_was_open: bool,
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub(super) cost: Spent,
-    /// Events that were told.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) told: u64,
+    /// The number of events that were sent.
+    #[serde(rename = "told", default, skip_serializing_if = "is_zero")]
+    pub(super) events_sent: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) typed: Option<Typed>,
 }
 
-/// What a typed turn asks of its answer, and how often it was sent back.
+/// What a typed turn expects of its answer, and how many times the answer was sent back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Typed {
     pub(super) expectation: Expectation,
@@ -67,15 +67,15 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Whether the model said of the call under way that the conversation is too long.
+/// Whether the model rejected the call in flight because the conversation is too long.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Overflow {
     #[default]
     None,
-    /// It did: the conversation must be made shorter.
+    /// It did: the conversation must be compacted.
     Due(Fault),
-    /// It did, and the call is made once more. If that fails, the turn does.
+    /// It did, and the call is made once more. If that fails, the turn fails.
     Retried,
 }
 
@@ -89,7 +89,7 @@ impl Overflow {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     Calling(Purpose),
-    /// A reply without calls is checked before it counts as the answer.
+    /// A reply without calls, to be checked before it counts as the answer.
     Checking {
         reply: Arc<AssistantMessage>,
         is_cut: bool,
@@ -106,13 +106,13 @@ pub(super) enum Phase {
 pub(super) struct Slot {
     pub(super) call: Arc<ToolCall>,
     pub(super) state: SlotState,
-    /// The newest question that was answered: the call goes on with it whenever it starts.
+    /// The newest question that was answered. The call resumes with it when it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resumed: Option<Box<(Question, Answer)>>,
-    /// Whether observers heard of the call; they hear once.
-    #[serde(default, skip_serializing_if = "Not::not")]
-    told: bool,
-    /// Whether a run of it was interrupted, so that it may have taken effect.
+    /// Whether the start of the call was announced to observers, which happens once.
+    #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
+    announced: bool,
+    /// Whether it was interrupted while running, so that it may have taken effect.
     #[serde(default, skip_serializing_if = "Not::not")]
     interrupted: bool,
 }
@@ -144,7 +144,7 @@ impl Turn {
             wraps_up: None,
             breaker_was_open: false,
             cost: Spent::default(),
-            told: 0,
+            events_sent: 0,
             typed: None,
         }
     }
@@ -156,9 +156,9 @@ impl Turn {
 }
 
 impl Slot {
-    /// A slot that may start, or is settled because the call cannot run.
-    pub(super) fn new(call: Arc<ToolCall>, refused: Option<&Refusal>, changes: &mut Changes) -> Self {
-        let refusal = match refused {
+    /// Creates a slot that may start, or that is settled because the call cannot run.
+    pub(super) fn new(call: Arc<ToolCall>, refusal: Option<&Refusal>, changes: &mut Changes) -> Self {
+        let refusal = match refusal {
             Some(refusal) => Some(ToolResult::error(refusal.message())),
             None => result::unreadable(&call),
         };
@@ -169,15 +169,15 @@ impl Slot {
         slot
     }
 
-    /// A slot whose arguments are the answer of a typed turn.
+    /// Creates a slot whose arguments are the answer of a typed turn.
     pub(super) fn checking(call: Arc<ToolCall>, is_cut: bool) -> Self {
         Self::in_state(call, SlotState::Checking { is_cut })
     }
 
-    /// A slot of a call that will not run, for this reason.
-    pub(super) fn refused(call: Arc<ToolCall>, why: &'static str, changes: &mut Changes) -> Self {
+    /// Creates a slot of a call that will not run, for this reason.
+    pub(super) fn refused(call: Arc<ToolCall>, reason: &'static str, changes: &mut Changes) -> Self {
         let mut slot = Self::in_state(call, SlotState::Ready);
-        slot.settle(ToolResult::error(why), 0, changes);
+        slot.settle(ToolResult::error(reason), 0, changes);
         slot
     }
 
@@ -186,7 +186,7 @@ impl Slot {
             call,
             state,
             resumed: None,
-            told: false,
+            announced: false,
             interrupted: false,
         }
     }
@@ -195,7 +195,7 @@ impl Slot {
         matches!(self.state, SlotState::Ready)
     }
 
-    /// The call as work, when it may start.
+    /// Returns the call as work for an executor, if it may start.
     pub(super) fn work(&self) -> Option<ToolWork> {
         self.is_ready().then(|| {
             let mut work = ToolWork::new(Arc::clone(&self.call));
@@ -205,7 +205,7 @@ impl Slot {
     }
 
     pub(super) fn start(&mut self, changes: &mut Changes) {
-        self.tell(changes);
+        self.announce(changes);
         self.state = SlotState::Running;
     }
 
@@ -214,7 +214,7 @@ impl Slot {
         self.state = SlotState::Asking(Box::new(question));
     }
 
-    /// An answer makes the slot ready, or is the result.
+    /// Applies an answer: it makes the slot ready, or becomes the result.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<ToolResult> {
         let SlotState::Asking(question) = &self.state else {
             return None;
@@ -222,30 +222,30 @@ impl Slot {
         if question.kind != QuestionKind::Uncertain {
             self.resumed = Some(Box::new(((**question).clone(), answer)));
         } else if !matches!(answer, Answer::Approve { .. }) {
-            return Some(result::told_unknown(&answer));
+            return Some(result::unknown_outcome(&answer));
         }
         self.state = SlotState::Ready;
         None
     }
 
-    /// The call was interrupted and runs again.
+    /// Runs an interrupted call again.
     pub(super) fn redo(&mut self) {
         self.interrupted = true;
         self.state = SlotState::Ready;
     }
 
     pub(super) fn settle(&mut self, result: ToolResult, duration_us: u64, changes: &mut Changes) {
-        self.tell(changes);
-        changes.tell(self.completed(&result, duration_us));
+        self.announce(changes);
+        changes.emit(self.completed(&result, duration_us));
         self.state = SlotState::Settled(result);
     }
 
-    /// Settles a call that has no result with one that says so.
+    /// Settles a call without a result with an error that says so.
     pub(super) fn give_up(&mut self, changes: &mut Changes) {
         self.give_up_for(result::NOT_RUN, changes);
     }
 
-    /// The same, with what a call is told that never began.
+    /// Like [`give_up`](Self::give_up), with the text for a call that never started.
     pub(super) fn give_up_for(&mut self, not_run: &'static str, changes: &mut Changes) {
         let text = match self.state {
             SlotState::Settled(_) => return,
@@ -256,9 +256,9 @@ impl Slot {
         self.settle(ToolResult::error(text), 0, changes);
     }
 
-    fn tell(&mut self, changes: &mut Changes) {
-        if !std::mem::replace(&mut self.told, true) {
-            changes.tell(ToolEvent::Started {
+    fn announce(&mut self, changes: &mut Changes) {
+        if !std::mem::replace(&mut self.announced, true) {
+            changes.emit(ToolEvent::Started {
                 call_id: self.call.id.as_str().into(),
                 name: self.call.name.as_str().into(),
                 input: self.call.raw_input().into(),
@@ -278,7 +278,7 @@ impl Slot {
         }
     }
 
-    /// The tool message of a settled slot.
+    /// Converts a settled slot into its tool message.
     pub(super) fn into_message(self) -> Option<Message> {
         let SlotState::Settled(result) = self.state else {
             return None;
@@ -293,11 +293,11 @@ impl Slot {
     }
 }
 
-/// Gives calls whose id the history has already (servers that count from zero in each reply) an id of their own, so that
-/// questions and journals name one call for good. A call without an id gets one. `forgotten` are ids of calls that a
-/// compaction took out.
+/// Renames calls whose id the history already contains, so that an id names one call forever in questions and journals: some
+/// servers count from zero in each reply. A call without an id gets one. `forgotten` are the ids of calls that a compaction
+/// removed.
 pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &[String]) {
-    // Mostly all are new: told without hashing a long history.
+    // Usually all ids are new, which can be checked without hashing a long history.
     let mut new: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();
     new.sort_unstable();
     let is_new = |id: &str| new.binary_search(&id).is_err();
@@ -322,7 +322,7 @@ pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Ar
     }
 }
 
-/// The ids of all calls before.
+/// Returns the ids of all earlier calls.
 fn ids<'a>(history: &'a [Arc<Message>], forgotten: &'a [String]) -> impl Iterator<Item = &'a str> {
     let earlier = history.iter().filter_map(|message| message.as_assistant());
     let calls = earlier.flat_map(AssistantMessage::tool_calls);

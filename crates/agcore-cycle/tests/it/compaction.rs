@@ -313,12 +313,12 @@ async fn the_breaker_opens_at_three_rests_for_a_turn_and_a_rescue_passes_it() {
     });
     cycle.set_messages(talk.map(Arc::new).collect()).unwrap();
     for _ in 0..3 {
-        assert!(!cycle.machine().compaction_rests());
+        assert!(!cycle.machine().is_compaction_paused());
         let (told, _) = context_events(cycle.turn("And?").stream()).await;
         assert!(matches!(told[..], [ContextEvent::CompactionFailed { .. }]), "{told:?}");
     }
     provider.assert_done();
-    assert!(cycle.machine().compaction_rests());
+    assert!(cycle.machine().is_compaction_paused());
     // The next turn makes no attempt, but a rescue does.
     for step in [too_long(), ScriptStep::text("A story."), fine()] {
         provider.push(step);
@@ -327,7 +327,7 @@ async fn the_breaker_opens_at_three_rests_for_a_turn_and_a_rescue_passes_it() {
     assert_eq!(outcome.unwrap().text(), "Fine.");
     assert!(matches!(told[..], [ContextEvent::Compacted { .. }]), "{told:?}");
     provider.assert_done();
-    assert!(!cycle.machine().compaction_rests());
+    assert!(!cycle.machine().is_compaction_paused());
 }
 
 struct NoSummaries;

@@ -83,7 +83,7 @@ async fn a_cancelled_or_dropped_compaction_leaves_the_conversation() {
     });
     assert_eq!(result.unwrap_err().kind(), CycleErrorKind::Cancelled);
     assert_eq!(cycle.messages(), before);
-    assert!(cycle.machine().summing().is_none());
+    assert!(cycle.machine().pending_summary().is_none());
 
     // Also in the middle of the summary; what it cost counts.
     let token = CancellationToken::new();
@@ -97,7 +97,7 @@ async fn a_cancelled_or_dropped_compaction_leaves_the_conversation() {
 
     provider.push(ScriptStep::hang());
     let dropped = futures_util::FutureExt::now_or_never(cycle.compact(TurnOptions::new()));
-    assert!(dropped.is_none() && cycle.machine().summing().is_some());
+    assert!(dropped.is_none() && cycle.machine().pending_summary().is_some());
     provider.push(ScriptStep::text("Fine."));
     assert_eq!(cycle.turn("And?").await.unwrap().text(), "Fine.");
     assert_eq!(cycle.messages()[..before.len()], before);

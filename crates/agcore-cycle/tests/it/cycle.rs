@@ -332,7 +332,7 @@ async fn another_answer_to_an_answered_question_is_refused() {
         .await
         .unwrap();
     let error = cycle.resume([(id, Answer::deny("no"))]).with_options(options()).await.unwrap_err();
-    assert!(error.to_string().contains("answered already"), "{error}");
+    assert!(error.to_string().contains("already been answered"), "{error}");
 }
 
 #[tokio::test]

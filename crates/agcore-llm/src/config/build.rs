@@ -28,7 +28,9 @@ impl ProviderConfig {
     pub fn build(&self) -> Result<Arc<dyn LlmProvider>, LlmError> {
         let (transport, guard) = transport(self)?;
         let wire = self.provider_type.chat(self.context_window);
-        Ok(Arc::new(WireProvider::new(info(self), wire, transport).with_guard(guard)))
+        Ok(Arc::new(
+            WireProvider::new(info(self), wire, transport).with_guard(guard),
+        ))
     }
 
     /// Creates an embedder that uses the model of the settings. Nothing is sent.
@@ -122,7 +124,10 @@ fn key_header(name: Option<&str>) -> Result<KeyHeader, LlmError> {
     };
     let named = http::HeaderName::try_from(name).map(KeyHeader::Named);
     named.map_err(|error| {
-        let message = format!("the dialect names an invalid header for the API key: `{}`", name.escape_debug());
+        let message = format!(
+            "the dialect names an invalid header for the API key: `{}`",
+            name.escape_debug()
+        );
         LlmError::new(LlmErrorKind::InvalidRequest, message).with_source(error)
     })
 }

@@ -212,10 +212,7 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
     /// Inspects an item that is about to be returned.
     fn forward(&mut self, item: ReplyItem) -> ReplyItem {
         match item {
-            ReplyItem::Delta(delta) => {
-                self.attempt.record(&delta);
-                self.announced(ReplyItem::Delta(delta))
-            }
+            ReplyItem::Delta(_) => self.announced(item),
             ReplyItem::End(Ok(())) => {
                 let end = self.end(Ok(()));
                 let item = self.announced(end);
@@ -298,18 +295,25 @@ impl<S: SwitchStrategy> Stream for SwitchingStream<S> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
         let this = self.get_mut();
-        if let Some(item) = this.pending.take() {
-            return Poll::Ready(Some(item));
+        if this.pending.is_some() {
+            return Poll::Ready(this.pending.take());
         }
         loop {
             let item = match &mut this.state {
-                State::Done => return Poll::Ready(None),
-                State::New => this.start(),
                 State::Reading(reply) => {
                     let item = ready!(Pin::new(reply).poll_next(cx));
+                    if let Some(ReplyItem::Delta(delta)) = &item {
+                        this.attempt.record(delta);
+                        // Nearly all items take this path, so they are not moved.
+                        if this.is_announced {
+                            return Poll::Ready(item);
+                        }
+                    }
                     let item = item.unwrap_or_else(|| ReplyItem::End(Err(LlmError::truncated())));
                     Some(this.forward(item))
                 }
+                State::New => this.start(),
+                State::Done => return Poll::Ready(None),
                 State::Waiting(wait) => match ready!(wait.as_mut().poll(cx)) {
                     true => Some(this.end(Err(LlmError::cancelled()))),
                     false => {

@@ -1,14 +1,19 @@
 //! The circuit breaker around a provider.
 
+use std::sync::Arc;
+
 use agcore_chat::FaultKind;
 use agcore_llm::{
     Call, LlmErrorKind, LlmProvider, ReplyItem,
     layer::breaker::{Breaker, BreakerPolicy, CircuitState},
 };
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use futures_util::{FutureExt, StreamExt};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use futures_util::{FutureExt, future};
 
-use crate::router_support::{ask, clocks, provider, request, seconds, steps, tell};
+use crate::support::{manual_clock, provider, request, run, seconds, send, steps};
 
 fn policy() -> BreakerPolicy {
     BreakerPolicy::new()
@@ -16,33 +21,28 @@ fn policy() -> BreakerPolicy {
         .with_open_for(seconds(30), seconds(60))
 }
 
-fn of(
-    provider: &ScriptedProvider,
-) -> (
-    Breaker<ScriptedProvider>,
-    std::sync::Arc<agcore_testkit::clock::ManualClock>,
-) {
-    let (clock, handed) = clocks();
-    (Breaker::new(provider.clone(), policy(), handed).unwrap(), clock)
+fn breaker(provider: &ScriptedProvider) -> (Breaker<ScriptedProvider>, Arc<ManualClock>) {
+    let (clock, shared) = manual_clock();
+    (Breaker::new(provider.clone(), policy(), shared).unwrap(), clock)
 }
 
 #[tokio::test]
-async fn an_open_circuit_asks_nobody_and_says_until_when_and_why() {
+async fn an_open_circuit_sends_nothing_and_states_why_and_until_when() {
     let inner = provider("a", steps("500 503"));
-    let (breaker, clock) = of(&inner);
-    ask(&breaker).await;
-    ask(&breaker).await;
+    let (breaker, clock) = breaker(&inner);
+    send(&breaker).await;
+    send(&breaker).await;
     clock.advance(seconds(10));
-    let told = ask(&breaker).await;
-    let error = told.error();
+    let outcome = send(&breaker).await;
+    let error = outcome.error();
     assert_eq!(
         error.to_string(),
-        "a: not asked: the circuit is open after failures, the next call may try in 20.0 s"
+        "a: not sent: the circuit breaker is open after failures; the next call may probe the server in 20.0 s"
     );
     assert!(error.is_retryable() && error.retry_after() == Some(seconds(20)));
     assert!(
         error.chain().ends_with("it went wrong"),
-        "the last failure is its source: {}",
+        "the last failure is the source: {}",
         error.chain()
     );
     assert_eq!(error.fault().kind, FaultKind::Overloaded);
@@ -50,7 +50,7 @@ async fn an_open_circuit_asks_nobody_and_says_until_when_and_why() {
 }
 
 #[tokio::test]
-async fn only_what_speaks_against_the_server_opens_it() {
+async fn only_failures_of_the_server_open_it() {
     for script in [
         "400 400 400",
         "429 429 429",
@@ -59,9 +59,9 @@ async fn only_what_speaks_against_the_server_opens_it() {
         "500 400 500 400 500",
     ] {
         let inner = provider("a", steps(script));
-        let (breaker, _) = of(&inner);
+        let (breaker, _) = breaker(&inner);
         for _ in script.split_whitespace() {
-            ask(&breaker).await;
+            send(&breaker).await;
         }
         assert_eq!(breaker.state(), CircuitState::Closed, "{script}");
         inner.assert_done();
@@ -69,43 +69,41 @@ async fn only_what_speaks_against_the_server_opens_it() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_cut_speaks_against_the_server() {
-    let cut = || ScriptStep::text("half").then_cut();
-    let (breaker, _) = of(&provider("a", [cut(), cut()]));
-    assert_eq!(*ask(&breaker).await.error().kind(), LlmErrorKind::Truncated);
-    ask(&breaker).await;
+async fn a_truncated_stream_is_a_failure_of_the_server() {
+    let truncated = || ScriptStep::text("half").then_cut();
+    let (breaker, _) = breaker(&provider("a", [truncated(), truncated()]));
+    assert_eq!(*send(&breaker).await.error().kind(), LlmErrorKind::Truncated);
+    send(&breaker).await;
     assert!(matches!(breaker.state(), CircuitState::Open { .. }));
 }
 
 #[tokio::test]
-async fn of_many_at_once_one_tries() {
+async fn one_of_many_concurrent_calls_is_the_probe() {
     let inner = provider("a", steps("500 500 ok"));
-    let (breaker, clock) = of(&inner);
-    ask(&breaker).await;
-    ask(&breaker).await;
+    let (breaker, clock) = breaker(&inner);
+    send(&breaker).await;
+    send(&breaker).await;
     clock.advance(seconds(30));
-    let mut first = breaker.open(Call::new(request()));
+    let mut probe = breaker.open(Call::new(request()));
     assert!(
-        matches!(first.next().await, Some(ReplyItem::Delta(_))),
-        "it begins, and has no content yet"
+        matches!(probe.next().await, Some(ReplyItem::Delta(_))),
+        "the reply starts, but has no content yet"
     );
-    let told = futures_util::future::join_all((0..64).map(|_| ask(&breaker))).await;
-    assert!(
-        told.iter()
-            .all(|told| told.error().message().contains("another call tries right now"))
-    );
+    let outcomes = future::join_all((0..64).map(|_| send(&breaker))).await;
+    let expected = "another call is probing the server now";
+    assert!(outcomes.iter().all(|outcome| outcome.error().message().contains(expected)));
     assert_eq!(inner.requests().len(), 3);
-    while first.next().await.is_some() {}
+    while probe.next().await.is_some() {}
     assert_eq!(breaker.state(), CircuitState::Closed);
 }
 
 #[tokio::test]
-async fn the_first_piece_of_an_answer_closes_it() {
+async fn the_first_content_of_a_probe_closes_it() {
     let long = ScriptStep::text("a long answer").then_hang();
     let inner = provider("a", steps("500 500").into_iter().chain([long]));
-    let (breaker, clock) = of(&inner);
-    ask(&breaker).await;
-    ask(&breaker).await;
+    let (breaker, clock) = breaker(&inner);
+    send(&breaker).await;
+    send(&breaker).await;
     clock.advance(seconds(30));
     let mut stream = breaker.open(Call::new(request()).with_stream(true));
     stream.next().await;
@@ -115,7 +113,7 @@ async fn the_first_piece_of_an_answer_closes_it() {
 }
 
 #[tokio::test]
-async fn a_try_that_is_dropped_lets_the_next_one_try() {
+async fn after_a_dropped_probe_the_next_call_is_the_probe() {
     let inner = provider(
         "a",
         steps("500 500")
@@ -123,25 +121,25 @@ async fn a_try_that_is_dropped_lets_the_next_one_try() {
             .chain([ScriptStep::hang()])
             .chain(steps("ok")),
     );
-    let (breaker, clock) = of(&inner);
-    ask(&breaker).await;
-    ask(&breaker).await;
+    let (breaker, clock) = breaker(&inner);
+    send(&breaker).await;
+    send(&breaker).await;
     clock.advance(seconds(30));
-    let mut attempt = breaker.open(Call::new(request()));
-    assert!(attempt.next().now_or_never().is_none());
+    let mut probe = breaker.open(Call::new(request()));
+    assert!(probe.next().now_or_never().is_none());
     assert_eq!(breaker.state(), CircuitState::HalfOpen);
-    drop(attempt);
-    assert_eq!(ask(&breaker).await.answer.unwrap().text(), "Hi.");
+    drop(probe);
+    assert_eq!(send(&breaker).await.response.unwrap().text(), "Hi.");
     assert_eq!(breaker.state(), CircuitState::Closed);
 }
 
 #[tokio::test]
-async fn cancelled_calls_say_nothing() {
-    let (breaker, _) = of(&provider("a", []));
+async fn cancelled_calls_do_not_count() {
+    let (breaker, _) = breaker(&provider("a", []));
     for _ in 0..5 {
         let call = Call::new(request());
         call.token.cancel();
-        assert_eq!(*tell(&breaker, call).await.error().kind(), LlmErrorKind::Cancelled);
+        assert_eq!(*run(&breaker, call).await.error().kind(), LlmErrorKind::Cancelled);
     }
     assert_eq!(breaker.state(), CircuitState::Closed);
 }

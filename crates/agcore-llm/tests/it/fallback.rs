@@ -11,7 +11,7 @@ use std::{
 
 use agcore_chat::{ChatRequest, ContentPart, Message, ResponseFormat, Tool, ToolDefinition};
 use agcore_llm::{
-    Call, Capabilities, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderInfo, ReplyItem,
+    Call, Capabilities, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderInfo, Random, ReplyItem,
     layer::{
         fallback::{Candidate, Fallback, FallbackOn, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
@@ -31,7 +31,9 @@ use tracing::{
 };
 use tracing_core::span::Current;
 
-use crate::router_support::{OVERFLOW, always, ask, error, failing, limited, provider, request, seconds, steps, tell};
+use crate::support::{
+    OVERFLOW, always, error, failing, provider, rate_limited, request, run, seconds, send, steps,
+};
 
 fn fallback(candidates: impl IntoIterator<Item = Candidate>) -> Fallback {
     with_policy(candidates, FallbackPolicy::new())
@@ -51,63 +53,66 @@ fn chain(scripts: &[&str], policy: FallbackPolicy) -> Fallback {
 }
 
 #[tokio::test]
-async fn each_fails_differently_and_the_error_knows_all() {
-    let told = ask(&chain(&["500", "402", "429:20", "401"], FallbackPolicy::new())).await;
+async fn the_error_summarizes_all_failures() {
+    let outcome = send(&chain(&["500", "402", "429:20", "401"], FallbackPolicy::new())).await;
     let expected = [
         LlmErrorKind::Server,
         LlmErrorKind::QuotaExhausted,
         LlmErrorKind::RateLimit,
         LlmErrorKind::Authentication,
     ];
-    let failures = told.failures();
-    assert_eq!(failures.iter().map(|(who, _)| who.as_str()).collect::<String>(), "abcd");
+    let failures = outcome.failures();
+    assert_eq!(failures.iter().map(|(name, _)| name.as_str()).collect::<String>(), "abcd");
     assert_eq!(failures.into_iter().map(|(_, kind)| kind).collect::<Vec<_>>(), expected);
-    let error = told.error();
+    let error = outcome.error();
     assert_eq!(
         *error.kind(),
         LlmErrorKind::RateLimit,
-        "the last one that a retry may help"
+        "the kind of the last retryable failure"
     );
     assert!(error.is_retryable());
-    assert_eq!(error.retry_after(), None, "the first may be asked at any time");
+    assert_eq!(error.retry_after(), None, "the first provider may be tried at any time");
     assert_eq!(
         error.to_string(),
-        "4 of 4 providers were asked and failed; a: it went wrong; b: it went wrong; c: it went wrong; d: it went wrong"
+        "4 of 4 providers were tried and failed; a: it went wrong; b: it went wrong; c: it went wrong; d: it went wrong"
     );
-    assert_eq!(told.notices(), ["retry 1 in 0", "retry 2 in 0", "retry 3 in 0"]);
+    assert_eq!(outcome.notices(), ["retry 1 in 0", "retry 2 in 0", "retry 3 in 0"]);
 }
 
 #[tokio::test]
-async fn hints_of_all_become_the_soonest() {
+async fn the_error_has_the_shortest_hint() {
     let all = fallback(
         ["a", "b"]
             .into_iter()
             .zip([30, 20])
-            .map(|(name, after)| Candidate::new(provider(name, [limited(after)]))),
+            .map(|(name, after)| Candidate::new(provider(name, [rate_limited(after)]))),
     );
-    assert_eq!(ask(&all).await.error().retry_after(), Some(seconds(20)));
+    assert_eq!(send(&all).await.error().retry_after(), Some(seconds(20)));
 }
 
 #[tokio::test]
-async fn the_only_one_keeps_its_error_as_it_is() {
+async fn the_error_of_an_only_provider_is_unchanged() {
     let inner = || ScriptStep::error(error(LlmErrorKind::Server).with_status(502).with_provider("a"));
-    let told = ask(&fallback([Candidate::new(provider("a", [inner()]))])).await;
-    assert_eq!(told.error().to_string(), "a: it went wrong (HTTP 502)");
+    let outcome = send(&fallback([Candidate::new(provider("a", [inner()]))])).await;
+    assert_eq!(outcome.error().to_string(), "a: it went wrong (HTTP 502)");
 }
 
 #[tokio::test]
-async fn what_ends_a_call_after_others_failed_is_told_with_them() {
-    let told = ask(&chain(&["500", "400", "ok"], FallbackPolicy::new())).await;
-    assert_eq!(told.who(), "InvalidRequest");
-    assert!(!told.error().is_retryable());
-    assert_eq!(told.failures().len(), 2);
-    assert_eq!(told.error().to_string(), "it went wrong (others had failed before)");
+async fn an_error_that_ends_the_call_contains_the_failures_before_it() {
+    let outcome = send(&chain(&["500", "400", "ok"], FallbackPolicy::new())).await;
+    assert_eq!(outcome.answered_by(), "InvalidRequest");
+    assert!(!outcome.error().is_retryable());
+    assert_eq!(outcome.failures().len(), 2);
+    assert_eq!(
+        outcome.error().to_string(),
+        "it went wrong (after other attempts had failed)"
+    );
 }
 
 #[tokio::test]
-async fn rules_say_what_goes_on() {
+async fn the_rule_decides_which_failures_are_followed_by_the_next_provider() {
     let narrow = FallbackPolicy::new().with_on(FallbackOn::Retryable);
-    for (script, wide_goes_on, narrow_goes_on) in [
+    for (script, by_default, if_narrow) in [
         ("500", true, true),
         ("413", true, true),
         ("429", true, true),
@@ -116,20 +121,20 @@ async fn rules_say_what_goes_on() {
         ("404", true, false),
         ("400", false, false),
     ] {
-        for (policy, goes_on) in [(FallbackPolicy::new(), wide_goes_on), (narrow.clone(), narrow_goes_on)] {
-            let told = ask(&chain(&[script, "ok"], policy)).await;
-            assert_eq!(told.who() == "b", goes_on, "{script}: {told:?}");
+        for (policy, expected) in [(FallbackPolicy::new(), by_default), (narrow.clone(), if_narrow)] {
+            let outcome = send(&chain(&[script, "ok"], policy)).await;
+            assert_eq!(outcome.answered_by() == "b", expected, "{script}: {outcome:?}");
         }
     }
-    let own =
+    let custom =
         chain(&["400", "ok"], FallbackPolicy::new()).with_rule(|error| *error.kind() == LlmErrorKind::InvalidRequest);
-    assert_eq!(ask(&own).await.who(), "b");
+    assert_eq!(send(&custom).await.answered_by(), "b");
 }
 
-/// Takes a capability away.
-type Unable = fn(&mut Capabilities);
+type Change = fn(&mut Capabilities);
 
-fn able(name: &str, change: impl FnOnce(&mut Capabilities)) -> ScriptedProvider {
+/// A provider that answers, with changed capabilities.
+fn with_capabilities(name: &str, change: impl FnOnce(&mut Capabilities)) -> ScriptedProvider {
     let mut capabilities = Capabilities::default();
     change(&mut capabilities);
     let info = ProviderInfo::new(name, format!("{name}-1")).with_capabilities(capabilities);
@@ -137,51 +142,56 @@ fn able(name: &str, change: impl FnOnce(&mut Capabilities)) -> ScriptedProvider 
 }
 
 #[tokio::test]
-async fn who_cannot_take_the_request_is_passed_over() {
-    let picture = vec![
+async fn skips_providers_that_cannot_serve_the_request() {
+    let image = vec![
         ContentPart::text("What is this?"),
         ContentPart::image_url("data:image/png;base64,AA=="),
     ];
     let tool = Tool::from(ToolDefinition::new("t", "A tool.", json!({"type": "object"})));
-    let cases: [(ChatRequest, Unable); 4] = [
-        (ChatRequest::new([Message::user(picture)]), |able| able.images = false),
-        (request().with_tools([tool]), |able| able.tools = false),
+    let cases: [(ChatRequest, Change); 4] = [
+        (ChatRequest::new([Message::user(image)]), |capabilities| {
+            capabilities.images = false;
+        }),
+        (request().with_tools([tool]), |capabilities| capabilities.tools = false),
         (
             request().with_response_format(ResponseFormat::json_schema("x", json!({}))),
-            |able| able.json_schema = false,
+            |capabilities| capabilities.json_schema = false,
         ),
-        (request().with_response_format(ResponseFormat::JsonObject), |able| {
-            able.json_object = false;
-        }),
+        (
+            request().with_response_format(ResponseFormat::JsonObject),
+            |capabilities| capabilities.json_object = false,
+        ),
     ];
-    for (request, unable) in cases {
+    for (request, remove) in cases {
         let down = || provider("a", [failing(LlmErrorKind::Server)]);
-        let (b, c) = (able("b", unable), able("c", |_| {}));
+        let (b, c) = (with_capabilities("b", remove), with_capabilities("c", |_| {}));
         let all = fallback([Candidate::new(down()), Candidate::new(b.clone()), Candidate::new(c)]);
-        let told = tell(&all, Call::new(request.clone())).await;
-        assert_eq!((told.who().as_str(), b.requests().len()), ("c", 0));
+        let outcome = run(&all, Call::new(request.clone())).await;
+        assert_eq!((outcome.answered_by().as_str(), b.requests().len()), ("c", 0));
 
         let all = fallback([Candidate::new(down()), Candidate::new(b.clone())]);
-        let told = tell(&all, Call::new(request.clone())).await;
-        assert_eq!(told.failures().len(), 1);
+        let outcome = run(&all, Call::new(request.clone())).await;
+        assert_eq!(outcome.failures().len(), 1);
         assert!(
-            told.error()
+            outcome
+                .error()
                 .message()
-                .contains("1 of 2 providers were asked and failed, and b cannot")
+                .contains("1 of 2 providers were tried and failed, and b does not support")
         );
 
-        let told = tell(&fallback([Candidate::new(b)]), Call::new(request)).await;
-        assert_eq!(told.who(), "InvalidRequest");
+        let outcome = run(&fallback([Candidate::new(b)]), Call::new(request)).await;
+        assert_eq!(outcome.answered_by(), "InvalidRequest");
         assert!(
-            told.error()
+            outcome
+                .error()
                 .message()
-                .starts_with("no provider can take this request: b cannot")
+                .starts_with("no provider can serve this request: b does not support")
         );
     }
 }
 
 #[tokio::test]
-async fn after_an_overflow_only_larger_windows_are_asked() {
+async fn after_an_overflow_only_larger_windows_are_tried() {
     let overflow = || {
         let kind = LlmErrorKind::ContextLength {
             limit: Some(8000),
@@ -189,83 +199,82 @@ async fn after_an_overflow_only_larger_windows_are_asked() {
         };
         Candidate::new(provider("a", [failing(kind)]))
     };
-    let window = |name, tokens| able(name, |able| able.context_window = Some(tokens));
+    let window = |name, tokens| with_capabilities(name, |capabilities| capabilities.context_window = Some(tokens));
     let small = window("b", 8500);
     let all = fallback([
         overflow(),
         Candidate::new(small.clone()),
         Candidate::new(window("c", 9000)),
     ]);
-    assert_eq!((ask(&all).await.who().as_str(), small.requests().len()), ("c", 0));
+    assert_eq!((send(&all).await.answered_by().as_str(), small.requests().len()), ("c", 0));
 
-    // A server that tells no numbers: what is known of its window counts.
-    let told_nothing = ScriptedProvider::new([failing(OVERFLOW)])
+    // If the server reports no numbers, the configured window counts.
+    let without_numbers = ScriptedProvider::new([failing(OVERFLOW)])
         .with_info(ProviderInfo::new("a", "a-1").with_capabilities(Capabilities::default().with_context_window(8000)));
     let all = fallback([
-        Candidate::new(told_nothing),
+        Candidate::new(without_numbers),
         Candidate::new(window("b", 8000)),
         Candidate::new(window("c", 8001)),
     ]);
-    assert_eq!(ask(&all).await.who(), "c");
+    assert_eq!(send(&all).await.answered_by(), "c");
 
     let all = fallback([overflow(), Candidate::new(window("b", 100))]);
-    let told = ask(&all).await;
+    let outcome = send(&all).await;
     assert!(matches!(
-        told.error().kind(),
+        outcome.error().kind(),
         LlmErrorKind::ContextLength { limit: Some(8000), .. }
     ));
     assert!(
-        told.error()
+        outcome
+            .error()
             .message()
-            .contains("b has a window of 100 tokens, too small for 9000"),
+            .contains("b has a context window of 100 tokens, too small for 9000"),
         "{}",
-        told.error()
+        outcome.error()
     );
 }
 
 #[tokio::test]
-async fn a_long_request_does_not_go_to_a_small_window() {
+async fn skips_windows_that_are_too_small_for_the_request() {
     let long = ChatRequest::new([Message::user("many words ".repeat(1000))]);
-    let small = able("b", |able| able.context_window = Some(500));
+    let small = with_capabilities("b", |capabilities| capabilities.context_window = Some(500));
+    let large = with_capabilities("c", |capabilities| capabilities.context_window = Some(5000));
     let all = fallback([
         Candidate::new(provider("a", [failing(LlmErrorKind::Server)])),
         Candidate::new(small.clone()),
-        Candidate::new(able("c", |able| able.context_window = Some(5000))),
+        Candidate::new(large),
     ]);
-    assert_eq!(tell(&all, Call::new(long.clone())).await.who(), "c");
+    assert_eq!(run(&all, Call::new(long.clone())).await.answered_by(), "c");
     assert!(small.requests().is_empty());
     let first = fallback([Candidate::new(small)]);
     assert_eq!(
-        tell(&first, Call::new(long)).await.who(),
+        run(&first, Call::new(long)).await.answered_by(),
         "b",
-        "the first one is asked: its server knows better"
+        "the first provider is tried, because its server knows better"
     );
 }
 
 #[tokio::test]
-async fn nothing_is_asked_anew_after_parts_were_handed_out() {
-    let told = ask(&chain(&["half", "ok"], FallbackPolicy::new())).await;
+async fn a_stream_that_fails_after_content_is_not_repeated_by_default() {
+    let outcome = send(&chain(&["half", "ok"], FallbackPolicy::new())).await;
     assert_eq!(
-        (told.who().as_str(), told.notices()),
+        (outcome.answered_by().as_str(), outcome.notices()),
         ("Connect", vec!["by a".to_owned()])
     );
-    assert_eq!(told.error().partial().unwrap().text(), "half");
+    assert_eq!(outcome.error().partial().unwrap().text(), "half");
 
-    let told = ask(&chain(
-        &["half", "ok"],
-        FallbackPolicy::new().with_mid_stream(MidStream::Restart),
-    ))
-    .await;
-    assert_eq!(told.notices(), ["by a", "restarted", "by b"]);
+    let restart = FallbackPolicy::new().with_mid_stream(MidStream::Restart);
+    let outcome = send(&chain(&["half", "ok"], restart)).await;
+    assert_eq!(outcome.notices(), ["by a", "restarted", "by b"]);
     assert_eq!(
-        told.answer.unwrap().text(),
+        outcome.response.unwrap().text(),
         "Hi.",
-        "what came before the restart is void"
+        "the text before the restart is discarded"
     );
 }
 
 #[tokio::test]
-async fn each_is_asked_for_its_own_model() {
+async fn each_provider_is_sent_its_own_model() {
     let (a, b) = (
         provider("a", [failing(LlmErrorKind::Server)]),
         provider("b", steps("ok ok")),
@@ -274,30 +283,30 @@ async fn each_is_asked_for_its_own_model() {
         Candidate::new(a.clone()),
         Candidate::new(b.clone()).with_model("large-2"),
     ]);
-    let told = tell(&all, Call::new(request().with_model("gpt-5"))).await;
-    assert_eq!(told.answer.unwrap().answered_by.unwrap().model, "large-2");
+    let outcome = run(&all, Call::new(request().with_model("gpt-5"))).await;
+    assert_eq!(outcome.response.unwrap().answered_by.unwrap().model, "large-2");
     assert_eq!(
         (a.requests()[0].model.as_str(), b.requests()[0].model.as_str()),
         ("gpt-5", "large-2")
     );
-    assert_eq!(all.model(), "a-1", "it says of itself what its first says");
+    assert_eq!(all.model(), "a-1", "the info is that of the first provider");
     assert_eq!(fallback([Candidate::new(b).with_model("large-2")]).model(), "large-2");
 }
 
 #[tokio::test]
-async fn without_time_left_nobody_else_is_asked() {
+async fn tries_no_other_provider_without_time_left() {
     let clock = Arc::new(ManualClock::jumping());
     let slow =
         provider("a", [failing(LlmErrorKind::Server).with_delay(seconds(10))]).with_clock(Arc::clone(&clock) as _);
     let b = provider("b", steps("ok"));
     let candidates = [Candidate::new(slow), Candidate::new(b.clone())];
     let all = Fallback::new(candidates, FallbackPolicy::new(), clock, always(0.5)).unwrap();
-    let told = tell(&all, Call::new(request()).with_deadline(seconds(10))).await;
-    assert_eq!((told.who().as_str(), b.requests().len()), ("Server", 0));
+    let outcome = run(&all, Call::new(request()).with_deadline(seconds(10))).await;
+    assert_eq!((outcome.answered_by().as_str(), b.requests().len()), ("Server", 0));
 }
 
 #[tokio::test]
-async fn a_cancelled_call_asks_nobody_else() {
+async fn tries_no_other_provider_after_a_cancellation() {
     let b = provider("b", steps("ok"));
     let all = fallback([
         Candidate::new(provider("a", [ScriptStep::hang()])),
@@ -305,15 +314,15 @@ async fn a_cancelled_call_asks_nobody_else() {
     ]);
     let call = Call::new(request());
     let token = call.token.clone();
-    let mut asked = Box::pin(tell(&all, call));
-    assert!((&mut asked).now_or_never().is_none());
+    let mut running = Box::pin(run(&all, call));
+    assert!((&mut running).now_or_never().is_none());
     token.cancel();
-    assert_eq!(asked.await.who(), "Cancelled");
+    assert_eq!(running.await.answered_by(), "Cancelled");
     assert!(b.requests().is_empty());
 }
 
 #[tokio::test]
-async fn nothing_is_sent_before_the_first_poll() {
+async fn sends_nothing_before_the_first_poll() {
     let a = provider("a", steps("ok"));
     let all = fallback([Candidate::new(a.clone())]);
     let stream = all.open(Call::new(request()));
@@ -322,14 +331,14 @@ async fn nothing_is_sent_before_the_first_poll() {
     assert!(matches!(items.last(), Some(ReplyItem::End(Ok(())))));
 }
 
-/// Numbers 0.05, 0.15 … 0.95, over and over.
-fn tenths() -> agcore_llm::Random {
+/// Returns the numbers 0.05, 0.15 … 0.95, over and over.
+fn tenths() -> Random {
     let next = AtomicUsize::new(0);
     Arc::new(move || (next.fetch_add(1, Ordering::Relaxed) % 10) as f64 / 10.0 + 0.05)
 }
 
 #[tokio::test]
-async fn calls_are_spread_by_weight() {
+async fn distributes_calls_by_weight() {
     let ok = "ok ".repeat(100);
     let candidate = |name: &'static str, weight| Candidate::new(provider(name, steps(&ok))).with_weight(weight);
     let candidates = [
@@ -347,7 +356,7 @@ async fn calls_are_spread_by_weight() {
     .unwrap();
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for _ in 0..100 {
-        *count.entry(ask(&all).await.who()).or_default() += 1;
+        *count.entry(send(&all).await.answered_by()).or_default() += 1;
     }
     assert_eq!(
         count,
@@ -356,7 +365,7 @@ async fn calls_are_spread_by_weight() {
 }
 
 #[tokio::test]
-async fn calls_of_one_trace_stay_together() {
+async fn calls_with_the_same_trace_go_to_the_same_provider() {
     let ok = "ok ".repeat(200);
     let candidate = |name: &'static str| Candidate::new(provider(name, steps(&ok))).with_weight(1.0);
     let policy = FallbackPolicy::new().with_sticky(true);
@@ -370,17 +379,17 @@ async fn calls_of_one_trace_stay_together() {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for trace in 0..50 {
         let call = || Call::new(request()).with_trace(format!("conversation-{trace}"));
-        let (first, second) = (tell(&all, call()).await.who(), tell(&all, call()).await.who());
+        let (first, second) = (run(&all, call()).await.answered_by(), run(&all, call()).await.answered_by());
         assert_eq!(first, second);
         *count.entry(first).or_default() += 1;
     }
     assert!(
         count.values().all(|count| *count > 10),
-        "and traces are spread: {count:?}"
+        "traces are distributed: {count:?}"
     );
 }
 
-/// A subscriber that knows one span, in which everything happens, and keeps what is recorded in its fields.
+/// A subscriber with a single span that is always current, and whose recorded fields are kept.
 #[derive(Default)]
 struct Recorder {
     fields: Mutex<BTreeMap<&'static str, String>>,
@@ -422,7 +431,7 @@ impl Subscriber for Recorder {
 }
 
 #[tokio::test]
-async fn the_callers_span_is_told_who_answers() {
+async fn records_who_answers_in_the_callers_span() {
     let recorder = Arc::new(Recorder::default());
     let _guard = tracing::subscriber::set_default(Arc::clone(&recorder));
     let _span = tracing::info_span!(
@@ -437,8 +446,8 @@ async fn the_callers_span_is_told_who_answers() {
         Candidate::new(provider("a", [failing(LlmErrorKind::Server)])),
         Candidate::new(pool),
     ];
-    assert_eq!(ask(&fallback(candidates)).await.who(), "b/team");
+    assert_eq!(send(&fallback(candidates)).await.answered_by(), "b/team");
     let fields = recorder.fields.lock().unwrap();
-    let told = ["gen_ai.provider.name", "gen_ai.request.model", "agcore.key"].map(|name| fields[name].as_str());
-    assert_eq!(told, [r#""b""#, r#""b-1""#, r#""team""#]);
+    let recorded = ["gen_ai.provider.name", "gen_ai.request.model", "agcore.key"].map(|name| fields[name].as_str());
+    assert_eq!(recorded, [r#""b""#, r#""b-1""#, r#""team""#]);
 }

@@ -28,12 +28,8 @@ const SHORT: Duration = Duration::from_millis(300);
 fn provider(options: HttpOptions) -> WireProvider {
     let transport = HttpTransport::new(options).unwrap();
     let guard = transport.guard().clone();
-    WireProvider::with_guard(
-        ProviderInfo::new("lines", "line-1"),
-        Arc::new(LineWire),
-        Arc::new(transport),
-        guard,
-    )
+    let info = ProviderInfo::new("lines", "line-1");
+    WireProvider::new(info, Arc::new(LineWire), Arc::new(transport)).with_guard(guard)
 }
 
 /// A provider without any limit, so that nothing but what a test sets can end a call.

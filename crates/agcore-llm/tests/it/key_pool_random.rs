@@ -1,20 +1,20 @@
-//! Keys of a pool under random use, against a simple model of what servers have said.
+//! Random use of the keys of a pool, compared with a simple model of what the server has asked for.
 
 use std::time::{Duration, SystemTime};
 
 use agcore_chat::Text;
 use agcore_llm::{
     LlmErrorKind,
-    layer::key_pool::{KeyPoolPolicy, Keys, Use},
+    layer::key_pool::{KeyPoolPolicy, KeyUse, Keys},
 };
 use proptest::prelude::*;
 
-use crate::router_support::seconds;
+use crate::support::seconds;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-fn wall(at: Duration) -> SystemTime {
-    SystemTime::UNIX_EPOCH + at
+fn wall(since_epoch: Duration) -> SystemTime {
+    SystemTime::UNIX_EPOCH + since_epoch
 }
 
 fn keys(policy: KeyPoolPolicy) -> Keys {
@@ -22,25 +22,25 @@ fn keys(policy: KeyPoolPolicy) -> Keys {
 }
 
 #[derive(Debug, Clone)]
-enum Move {
-    Take,
+enum Step {
+    Acquire,
     Succeed(usize),
     Fail(usize, u8, Option<u64>),
-    Pass(u64),
+    Advance(u64),
     Restart,
     Restore(usize),
 }
 
-fn moves() -> impl Strategy<Value = Vec<Move>> {
-    let one = prop_oneof![
-        4 => Just(Move::Take),
-        1 => any::<usize>().prop_map(Move::Succeed),
-        3 => (any::<usize>(), 0..5_u8, prop::option::of(0..100_u64)).prop_map(|(at, kind, hint)| Move::Fail(at, kind, hint)),
-        2 => (0..50_u64).prop_map(Move::Pass),
-        1 => Just(Move::Restart),
-        1 => (0..3_usize).prop_map(Move::Restore),
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => Just(Step::Acquire),
+        1 => any::<usize>().prop_map(Step::Succeed),
+        3 => (any::<usize>(), 0..5_u8, prop::option::of(0..100_u64)).prop_map(|(at, kind, hint)| Step::Fail(at, kind, hint)),
+        2 => (0..50_u64).prop_map(Step::Advance),
+        1 => Just(Step::Restart),
+        1 => (0..3_usize).prop_map(Step::Restore),
     ];
-    prop::collection::vec(one, 0..150)
+    prop::collection::vec(step, 0..150)
 }
 
 const KINDS: [LlmErrorKind; 5] = [
@@ -52,56 +52,57 @@ const KINDS: [LlmErrorKind; 5] = [
 ];
 
 proptest! {
-    /// Beside the keys runs a simple model: for each key the time until which a server has said to leave it in peace.
+    /// The model consists of the time until which the server has asked not to use each key.
     #[test]
-    fn no_request_goes_to_a_cooling_key_and_every_rest_ends(moves in moves()) {
+    fn no_call_uses_a_cooling_key_and_every_cooldown_ends(steps in steps()) {
         let policy = KeyPoolPolicy::new();
         let (mut pool, mut now) = (keys(policy.clone()), seconds(1000));
-        let (mut out, mut told): (Vec<Use>, [Duration; 3]) = Default::default();
-        for step in moves {
+        let (mut in_flight, mut blocked_until): (Vec<KeyUse>, [Duration; 3]) = Default::default();
+        for step in steps {
             match step {
-                Move::Take => match pool.take(&[], || now) {
+                Step::Acquire => match pool.acquire(&[], || now) {
                     Ok(used) => {
-                        prop_assert!(told[used.key] <= now, "key {} rests until {:?}, it is {now:?}", used.key, told[used.key]);
-                        out.push(used);
+                        let until = blocked_until[used.key];
+                        prop_assert!(until <= now, "key {} is blocked until {until:?}, but it is {now:?}", used.key);
+                        in_flight.push(used);
                     }
                     Err(none) => {
-                        let first = none.first.unwrap_or(Duration::MAX);
-                        prop_assert!(first > now && first <= now + policy.quota.unwrap(), "every rest ends");
+                        let next = none.next.unwrap_or(Duration::MAX);
+                        prop_assert!(next > now && next <= now + policy.quota.unwrap(), "a cooldown does not end");
                     }
                 },
-                Move::Succeed(at) if !out.is_empty() => {
-                    let used = out.swap_remove(at % out.len());
+                Step::Succeed(at) if !in_flight.is_empty() => {
+                    let used = in_flight.swap_remove(at % in_flight.len());
                     pool.succeeded(used);
-                    pool.put_back(used);
+                    pool.release(used);
                 }
-                Move::Fail(at, kind, hint) if !out.is_empty() => {
-                    let used = out.swap_remove(at % out.len());
+                Step::Fail(at, kind, hint) if !in_flight.is_empty() => {
+                    let used = in_flight.swap_remove(at % in_flight.len());
                     let (kind, hint) = (&KINDS[usize::from(kind)], hint.map(seconds));
                     pool.failed(used, kind, hint, now);
-                    pool.put_back(used);
-                    let rest = match kind {
+                    pool.release(used);
+                    let cooldown = match kind {
                         LlmErrorKind::RateLimit => hint,
                         LlmErrorKind::QuotaExhausted if hint.is_some() => policy.quota,
                         _ => None,
                     };
-                    told[used.key] = told[used.key].max(now + rest.unwrap_or_default());
+                    blocked_until[used.key] = blocked_until[used.key].max(now + cooldown.unwrap_or_default());
                 }
-                Move::Pass(by) => now += seconds(by),
-                Move::Restart => {
+                Step::Advance(by) => now += seconds(by),
+                Step::Restart => {
                     let state = pool.export(now, wall(DAY + now));
                     pool = keys(policy.clone());
                     pool.import(&state, now, wall(DAY + now));
-                    out.clear();
+                    in_flight.clear();
                 }
-                Move::Restore(key) => {
+                Step::Restore(key) => {
                     pool.restore(["a", "b", "c"][key]);
-                    told[key] = Duration::ZERO;
+                    blocked_until[key] = Duration::ZERO;
                 }
                 _ => {}
             }
         }
-        let free: Vec<bool> = pool.status(now + DAY).iter().map(|key| key.rests_for.is_none()).collect();
-        prop_assert_eq!(free, [true; 3], "after a day all are free");
+        let available: Vec<bool> = pool.status(now + DAY).iter().map(|key| key.cooldown.is_none()).collect();
+        prop_assert_eq!(available, [true; 3], "all keys are available after a day");
     }
 }

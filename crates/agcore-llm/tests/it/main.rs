@@ -22,7 +22,6 @@ mod rate_limit;
 mod registry;
 mod retry;
 mod router;
-mod router_support;
 mod support;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;

@@ -1,4 +1,4 @@
-//! What several topics share: an executor of closures, short makers.
+//! Helpers shared by the tests of the layers: providers with scripts, errors, and calls whose notices are collected.
 
 use std::{
     collections::VecDeque,
@@ -6,99 +6,152 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::{
-    AssistantMessage, StreamEvent, Tool, ToolCall, ToolDefinition, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
-    ToolWork,
+use agcore_chat::{ChatRequest, ChatResponse, Clock, Message};
+use agcore_llm::{
+    Call, Fold, LlmError, LlmErrorKind, LlmProvider, Notice, ProviderInfo, Random, ReplyItem, ReplyStream,
+    layer::failures::{Failure, Failures},
 };
-use agcore_llm::{Call, LlmProvider, ReplyItem, ReplyStream};
-use futures_util::{StreamExt, stream};
-use serde_json::json;
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
 
-type Run = Arc<dyn Fn(&ToolWork) -> ToolOutcome + Send + Sync>;
-
-/// An executor whose tools are one closure.
-#[derive(Clone)]
-pub(crate) struct FnExecutor {
-    names: Vec<&'static str>,
-    run: Run,
+pub(crate) fn request() -> ChatRequest {
+    ChatRequest::new([Message::user("Hello")])
 }
 
-impl FnExecutor {
-    pub(crate) fn new(
-        names: &[&'static str],
-        run: impl Fn(&ToolWork) -> ToolOutcome + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            names: names.to_vec(),
-            run: Arc::new(run),
-        })
-    }
-
-    /// Tools that give their arguments back.
-    pub(crate) fn echo(names: &[&'static str]) -> Arc<Self> {
-        Self::new(names, |work| ToolOutcome::done(work.call.raw_input()))
-    }
+pub(crate) fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
 }
 
-impl ToolExecutor for FnExecutor {
-    fn definitions(&self) -> Arc<[Tool]> {
-        let tool = |name: &&str| Tool::from(ToolDefinition::new(*name, "A tool.", json!({"type": "object"})));
-        self.names.iter().map(tool).collect()
-    }
-
-    fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
-        let run = Arc::clone(&self.run);
-        let report = move |work: ToolWork| {
-            let (call_id, outcome) = (work.call.id.as_str().into(), run(&work));
-            ToolReport::Settled {
-                call_id,
-                outcome,
-                duration: Duration::from_millis(7),
-            }
-        };
-        stream::iter(work).map(report).boxed()
-    }
+/// Returns a clock that stands still until it is advanced, and the same clock as a trait object.
+pub(crate) fn manual_clock() -> (Arc<ManualClock>, Arc<dyn Clock>) {
+    let clock = Arc::new(ManualClock::new());
+    (Arc::clone(&clock), clock)
 }
 
-/// An executor whose calls never end.
+/// Returns a source of random numbers that always returns this one.
+pub(crate) fn always(number: f64) -> Random {
+    Arc::new(move || number)
+}
+
+pub(crate) fn provider(name: &str, steps: impl IntoIterator<Item = ScriptStep>) -> ScriptedProvider {
+    ScriptedProvider::new(steps).with_info(ProviderInfo::new(name, format!("{name}-1")))
+}
+
+pub(crate) fn error(kind: LlmErrorKind) -> LlmError {
+    LlmError::new(kind, "it went wrong")
+}
+
+pub(crate) fn failing(kind: LlmErrorKind) -> ScriptStep {
+    ScriptStep::error(error(kind))
+}
+
+/// A rate limit with a hint in seconds.
+pub(crate) fn rate_limited(retry_after: u64) -> ScriptStep {
+    ScriptStep::error(error(LlmErrorKind::RateLimit).with_retry_after(Some(seconds(retry_after))))
+}
+
+pub(crate) const OVERFLOW: LlmErrorKind = LlmErrorKind::ContextLength {
+    limit: None,
+    requested: None,
+};
+
+/// Parses the steps of a script: `ok`, `half` (fails after some text), or a status, optionally with a hint in seconds as in
+/// `429:20`.
+pub(crate) fn steps(script: &str) -> Vec<ScriptStep> {
+    script.split_whitespace().map(step).collect()
+}
+
+fn step(text: &str) -> ScriptStep {
+    let (status, hint) = text.split_once(':').unwrap_or((text, ""));
+    let kind = match status {
+        "ok" => return ScriptStep::text("Hi."),
+        "half" => return ScriptStep::text("half").then_error(error(LlmErrorKind::Connect)),
+        "400" => LlmErrorKind::InvalidRequest,
+        "401" => LlmErrorKind::Authentication,
+        "402" => LlmErrorKind::QuotaExhausted,
+        "403" => LlmErrorKind::Permission,
+        "404" => LlmErrorKind::NotFound,
+        "413" => OVERFLOW,
+        "429" => LlmErrorKind::RateLimit,
+        "500" => LlmErrorKind::Server,
+        "503" => LlmErrorKind::Overloaded,
+        other => panic!("invalid step `{other}`"),
+    };
+    ScriptStep::error(error(kind).with_retry_after(hint.parse().ok().map(seconds)))
+}
+
+/// The result of a call, and the notices before it.
 #[derive(Debug)]
-pub(crate) struct NeverExecutor;
+pub(crate) struct Outcome {
+    pub(crate) response: Result<ChatResponse, LlmError>,
+    pub(crate) notices: Vec<Notice>,
+}
 
-impl ToolExecutor for NeverExecutor {
-    fn definitions(&self) -> Arc<[Tool]> {
-        [Tool::from(ToolDefinition::new(
-            "wait",
-            "Never ends.",
-            json!({"type": "object"}),
-        ))]
-        .into()
+impl Outcome {
+    /// Returns who answered as `provider/key`, without what is unknown; or the kind of the error.
+    pub(crate) fn answered_by(&self) -> String {
+        let answered_by = match &self.response {
+            Ok(response) => response.answered_by.as_ref(),
+            Err(error) => return format!("{:?}", error.kind()),
+        };
+        let Some(answered_by) = answered_by else {
+            return "?".to_owned();
+        };
+        match &answered_by.key {
+            Some(key) => format!("{}/{key}", answered_by.provider),
+            None => answered_by.provider.to_string(),
+        }
     }
 
-    fn execute(&self, _: Vec<ToolWork>) -> ToolReports {
-        stream::pending().boxed()
+    pub(crate) fn error(&self) -> &LlmError {
+        self.response.as_ref().unwrap_err()
+    }
+
+    /// Returns the name and the kind of each failure that the error summarizes.
+    pub(crate) fn failures(&self) -> Vec<(String, LlmErrorKind)> {
+        let failures = Failures::from_error(self.error()).expect("an error that summarizes several");
+        let pair = |failure: &Failure| (failure.name.to_string(), failure.error.kind().clone());
+        failures.iter().map(pair).collect()
+    }
+
+    /// Returns the notices in short: `retry 1 in 0`, `restarted`, `waiting 20`, `by a`.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let short = |notice: &Notice| match notice {
+            Notice::RetryScheduled { attempt, delay, .. } => format!("retry {attempt} in {}", delay.as_secs()),
+            Notice::Restarted { .. } => "restarted".to_owned(),
+            Notice::AnsweredBy(answered_by) => format!("by {}", answered_by.provider),
+            Notice::Waiting { delay, .. } => format!("waiting {}", delay.as_secs()),
+            _ => panic!("{notice:?}"),
+        };
+        self.notices.iter().map(short).collect()
     }
 }
 
-pub(crate) fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
-    ToolCall::function(id, name, arguments)
+/// Makes a call and checks that nothing follows its end.
+pub(crate) async fn run(provider: &impl LlmProvider, call: Call) -> Outcome {
+    let mut items = provider.open(call);
+    let (mut fold, mut notices, mut response) = (Fold::new(), Vec::new(), None);
+    while let Some(item) = items.next().await {
+        assert!(response.is_none(), "an item after the end: {item:?}");
+        if let ReplyItem::Notice(notice) = &item {
+            notices.push(notice.clone());
+        }
+        response = item.fold_into(&mut fold);
+    }
+    Outcome {
+        response: response.expect("the stream has an end"),
+        notices,
+    }
 }
 
-pub(crate) fn assistant(calls: impl IntoIterator<Item = ToolCall>) -> AssistantMessage {
-    AssistantMessage::from_blocks(calls.into_iter().map(Into::into))
+/// Makes a call with a short request.
+pub(crate) async fn send(provider: &impl LlmProvider) -> Outcome {
+    run(provider, Call::new(request())).await
 }
 
-/// The name of an event, topic and kind: `tool.started`.
-pub(crate) fn event_name(event: &StreamEvent) -> String {
-    let kind = serde_json::to_value(&event.kind).unwrap();
-    let (topic, inner) = kind.as_object().unwrap().iter().next().unwrap();
-    let name = inner.as_object().and_then(|inner| inner.keys().next().cloned());
-    format!(
-        "{topic}.{}",
-        name.or_else(|| inner.as_str().map(str::to_owned)).unwrap()
-    )
-}
-
-/// Gives these items, attempt by attempt, and notes the deadline that each was given.
+/// A provider that returns these items, attempt by attempt, and records the deadline of each attempt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawProvider {
     attempts: Arc<Mutex<VecDeque<Vec<ReplyItem>>>>,
@@ -121,8 +174,6 @@ impl RawProvider {
 impl LlmProvider for RawProvider {
     fn open(&self, call: Call) -> ReplyStream {
         self.deadlines.lock().unwrap().push(call.deadline);
-        ReplyStream::new(stream::iter(
-            self.attempts.lock().unwrap().pop_front().unwrap_or_default(),
-        ))
+        ReplyStream::from_items(self.attempts.lock().unwrap().pop_front().unwrap_or_default())
     }
 }

@@ -26,9 +26,9 @@ pub enum PromptErrorKind {
     /// The source is not a valid template.
     #[error("expected {expected}, found {found}")]
     Syntax {
-        /// What would be valid at this location.
+        /// The input that would be valid at this location.
         expected: String,
-        /// What the source contains instead.
+        /// The input that the source contains instead.
         found: String,
     },
     /// A variable has no value in the context. Provide it, or render leniently.

@@ -219,8 +219,8 @@ fn kind(content: TagContent<'_>) -> Result<TagKind<'_>, ParseError> {
     })
 }
 
-/// Returns the closing tag of a raw block if it starts here. Reads only as far as the tag extends, so a scan over the
-/// whole block stays linear.
+/// Returns the closing tag of a raw block if it starts here. Never reads past the tag, so a scan over the whole block
+/// stays linear.
 fn raw_close(source: &str, start: usize) -> Option<Tag<'_>> {
     let (inside, trims_before) = without_tilde(source[start..].strip_prefix(OPEN)?);
     let name = inside.trim_start().strip_prefix('/')?.trim_start();

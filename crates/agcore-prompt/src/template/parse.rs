@@ -51,7 +51,7 @@ struct Parser<'s> {
     /// The nodes of the innermost open block.
     nodes: Vec<Node>,
     frames: Vec<Frame>,
-    /// What the previous tag trims from the start of the text after it.
+    /// The trimming that the previous tag applies to the start of the text after it.
     trim: Trim,
     /// The latest text, from whose end the next tag may trim.
     text: &'s str,

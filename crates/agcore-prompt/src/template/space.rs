@@ -5,7 +5,7 @@
 
 use super::lexer::{Tag, TagKind};
 
-/// What a tag trims from the text next to it.
+/// The part of the text next to a tag that the tag trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trim {
     /// Nothing.

@@ -26,8 +26,8 @@ pub(super) fn expect_message(found: &AssistantMessage, expected: &AssistantMessa
     ensure_equal("order", &order(found), &order(expected))
 }
 
-/// Returns the id, name and arguments of a call. Arguments are compared as values, because APIs that transmit them as an
-/// object change their text.
+/// Returns the id, name and arguments of a call. Arguments are compared as values, because APIs that transmit them as
+/// an object change their text.
 pub(super) fn call_view(call: &ToolCall) -> (String, String, Value) {
     let raw = call.raw_input();
     let arguments = serde_json::from_str(raw).unwrap_or_else(|_| Value::String(raw.to_owned()));

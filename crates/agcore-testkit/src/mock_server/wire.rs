@@ -7,7 +7,6 @@
 mod api;
 mod prompt;
 mod event;
-mod reply_metadata;
 mod json;
 mod contract;
 
@@ -23,12 +22,11 @@ mod openai_responses;
 
 pub(crate) use {
     api::operation_of,
-    contract::Wire,
+    contract::{ReplyMetadata, Wire},
     embedding::embeddings,
     error_body::error_body,
     event::{Event, Part, Style},
     model_list::model_list,
-    reply_metadata::ReplyMetadata,
     tool_results::validate_tool_results,
 };
 pub use {

@@ -1,6 +1,6 @@
 //! A plain HTTP client that records every read of a body and how the body ended.
 
-use agcore_testkit::mock_server::{Api, MockServer, Reply};
+use agcore_testkit::mock_server::{Api, MockOptions, MockServer, RecordedRequest, Reply};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
@@ -88,6 +88,13 @@ pub(crate) async fn get(server: &MockServer, path: &str) -> Received {
 /// Starts a server that sends this reply to every request.
 pub(crate) async fn serving(reply: Reply) -> MockServer {
     MockServer::start(move |_: &_| reply.clone()).await.unwrap()
+}
+
+/// Starts a server with these options that answers `ok` to every request.
+pub(crate) async fn with_options(options: MockOptions) -> MockServer {
+    MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap()
 }
 
 /// Returns a minimal request of Chat Completions.

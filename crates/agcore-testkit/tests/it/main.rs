@@ -21,4 +21,5 @@ mod program;
 mod requests;
 mod serving;
 mod time;
+mod validation;
 mod wires;

@@ -4,13 +4,10 @@ use agcore_testkit::mock_server::{MockOptions, MockServer, RecordedRequest, Repl
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
-use super::client::{get, post, request, send, serving};
+use super::client::{get, post, request, send, serving, with_options};
 
 async fn two_models() -> MockServer {
-    let options = MockOptions::new().with_models(["a", "b"]);
-    MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
-        .await
-        .unwrap()
+    with_options(MockOptions::new().with_models(["a", "b"])).await
 }
 
 #[tokio::test]
@@ -99,9 +96,7 @@ async fn custom_routes_take_precedence() {
         .with_route("GET", "/health", |_: &RecordedRequest| {
             Reply::json(200, &json!({ "status": "ok" }))
         });
-    let server = MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
-        .await
-        .unwrap();
+    let server = with_options(options).await;
     assert_eq!(get(&server, "/health").await.json(), json!({ "status": "ok" }));
     assert!(server.verify().is_err(), "a reply of the route's script is left");
     assert_eq!(get(&server, "/v1/models").await.text(), "<html>");

@@ -88,8 +88,8 @@ fn custom(text: LitStr) -> Result<Permission> {
         Some((namespace, name)) if is_part(namespace) && is_part(name) => Ok(Permission::Custom(text)),
         _ => Err(Error::new(
             text.span(),
-            "a custom permission has the form \"namespace:name\", with letters, digits, `_`, `-`, `.` and `/` in both parts; \
-             write predefined permissions without quotes",
+            "a custom permission has the form \"namespace:name\", with letters, digits, `_`, `-`, `.` and `/` in both \
+             parts; write predefined permissions without quotes",
         )),
     }
 }

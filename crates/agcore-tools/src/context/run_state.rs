@@ -53,8 +53,8 @@ impl RunState {
             .insert(name.into(), value)
     }
 
-    /// Changes a value atomically with respect to other steps. A missing value starts as null. `change` must not use this
-    /// state, which is locked while it runs.
+    /// Changes a value atomically with respect to other steps. A missing value starts as null. `change` must not use
+    /// this state, which is locked while it runs.
     pub fn update<R>(&self, name: &str, change: impl FnOnce(&mut Value) -> R) -> R {
         let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
         change(values.entry(name).or_insert(Value::Null))

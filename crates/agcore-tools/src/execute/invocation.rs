@@ -80,8 +80,8 @@ impl InvokeOptions {
 
 /// Calls that the application makes itself.
 ///
-/// They are validated, timed and counted, and their panics are caught, but no permission is checked. Calls of a model go
-/// through an [executor](crate::RegistryExecutor) instead.
+/// They are validated, timed and counted, and their panics are caught, but no permission is checked. Calls of a model
+/// go through an [executor](crate::RegistryExecutor) instead.
 impl ToolRegistry {
     /// Runs one call.
     ///
@@ -111,8 +111,8 @@ impl ToolRegistry {
             .into()
     }
 
-    /// Runs many calls, side by side where the [annotations](crate::ToolAnnotations) of their tools allow it. The results
-    /// are in the order of the calls.
+    /// Runs many calls, side by side where the [annotations](crate::ToolAnnotations) of their tools allow it. The
+    /// results are in the order of the calls.
     ///
     /// Cancel safe: dropping the future cancels all calls that still run.
     ///
@@ -136,7 +136,8 @@ impl ToolRegistry {
     /// let tools = ToolRegistry::new();
     /// tools.register(typed("square", "Squares.", |args: Square| async move { Ok(args.number * args.number) }))?;
     ///
-    /// let calls = [r#"{"number": 3}"#, r#"{"number": "three"}"#].map(|json| ToolCall::function("call", "square", json));
+    /// let calls = [r#"{"number": 3}"#, r#"{"number": "three"}"#];
+    /// let calls = calls.map(|arguments| ToolCall::function("call", "square", arguments));
     /// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
     /// let done = tools.invoke_all(calls, &context, InvokeOptions::new().with_max_concurrency(2)).await;
     /// assert_eq!(done[0].result.as_ref().unwrap().as_value(), Some(&9.into()));

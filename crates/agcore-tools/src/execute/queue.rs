@@ -32,8 +32,8 @@ impl CallQueue {
 
     /// Waits until a call may start.
     ///
-    /// That is at the next [`start`](Self::start) at the earliest, so that all calls that become ready at the same time are
-    /// queued before the first of them starts.
+    /// That is at the next [`start`](Self::start) at the earliest, so that all calls that become ready at the same time
+    /// are queued before the first of them starts.
     pub(super) async fn wait(&self, call: usize, exclusivity: Exclusivity) {
         let mut exclusivity = Some(exclusivity);
         poll_fn(|cx| self.lock().poll(call, exclusivity.take(), cx)).await;

@@ -26,8 +26,9 @@ impl Exclusivity {
 
 /// The waiting and the running calls of a batch.
 ///
-/// Calls start in the order in which they were added, with two exceptions. A call that must run alone waits until all calls
-/// before it have ended, and all calls after it wait for it. A call whose key is in use is overtaken by calls after it.
+/// Calls start in the order in which they were added, with two exceptions. A call that must run alone waits until all
+/// calls before it have ended, and all calls after it wait for it. A call whose key is in use is overtaken by calls
+/// after it.
 #[derive(Debug)]
 pub(super) struct CallSchedule {
     max_concurrency: usize,

@@ -11,8 +11,8 @@ use crate::{
 
 /// Executes the tool itself.
 ///
-/// A panic becomes [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed). Streamed parts are reported as progress. The
-/// output's value is validated against the tool's own schema. A cancelled call ends at once.
+/// A panic becomes [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed). Streamed parts are reported as progress.
+/// The output's value is validated against the tool's own schema. A cancelled call ends at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Run;
 

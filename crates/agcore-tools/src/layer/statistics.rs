@@ -3,8 +3,8 @@
 use super::invoke::{Invoke, PreparedCall};
 use crate::{error::ToolError, output::ToolOutput};
 
-/// A layer that adds the calls, failures and durations to the [statistics](crate::ToolStatistics) of each tool. A call that
-/// is dropped before it ends is not counted.
+/// A layer that adds the calls, failures and durations to the [statistics](crate::ToolStatistics) of each tool. A call
+/// that is dropped before it ends is not counted.
 #[derive(Debug, Clone)]
 pub struct Statistics<S> {
     inner: S,

@@ -13,9 +13,9 @@ use crate::{
 
 /// A layer that truncates the text of results at a character boundary and appends a note with the original size.
 ///
-/// The limit includes the note: the text of a result never exceeds it, where the text of a result is that of all its text
-/// parts together. A limit that is too small for the note, which needs about 70 bytes, truncates without one. Images and
-/// files pass unchanged.
+/// The limit includes the note: the text of a result never exceeds it, where the text of a result is that of all its
+/// text parts together. A limit that is too small for the note, which needs about 70 bytes, truncates without one.
+/// Images and files pass unchanged.
 ///
 /// ```
 /// use std::sync::Arc;

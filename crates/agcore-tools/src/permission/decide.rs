@@ -37,7 +37,8 @@ pub struct PermissionRules {
     /// The static rules.
     #[serde(rename = "permissions")]
     pub config: PermissionConfig,
-    /// The rules on top. Their order does not affect the verdict; when several match, the first is reported as the reason.
+    /// The rules on top. Their order does not affect the verdict; when several match, the first is reported as the
+    /// reason.
     pub rules: Vec<Rule>,
 }
 
@@ -109,8 +110,8 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The rule that decided.
     pub basis: Basis,
-    /// The rules, as indices into [`PermissionRules::rules`], that ask because of an argument. A grant covers the call only
-    /// if it names all of these arguments.
+    /// The rules, as indices into [`PermissionRules::rules`], that ask because of an argument. A grant covers the call
+    /// only if it names all of these arguments.
     pub asking_arguments: Vec<usize>,
 }
 

@@ -5,8 +5,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wildmatch::WildMatch;
 
-/// A pattern that matches whole texts: `*` matches any run of characters (including none), `?` matches any one character,
-/// and every other character matches itself.
+/// A pattern that matches whole texts: `*` matches any run of characters (including none), `?` matches any one
+/// character, and every other character matches itself.
 ///
 /// Dots and slashes are ordinary characters. There is no escape character.
 ///

@@ -8,8 +8,8 @@ use crate::error::{ToolError, ToolErrorKind};
 
 /// A capability that a tool needs.
 ///
-/// In JSON and text, a permission is one of the words `read`, `write`, `delete`, `network`, `shell` and `file_system`, or
-/// `namespace:name` for a custom permission.
+/// In JSON and text, a permission is one of the words `read`, `write`, `delete`, `network`, `shell` and `file_system`,
+/// or `namespace:name` for a custom permission.
 ///
 /// ```
 /// use agcore_tools::Permission;
@@ -53,7 +53,8 @@ impl Permission {
     /// Creates a custom permission.
     ///
     /// # Errors
-    /// When the text is not of the form `namespace:name`, where both parts consist of letters, digits, `_`, `-`, `.` and `/`.
+    /// When the text is not of the form `namespace:name`, where both parts consist of letters, digits, `_`, `-`, `.`
+    /// and `/`.
     pub fn custom(text: &str) -> Result<Self, ToolError> {
         let is_part = |part: &str| {
             !part.is_empty()
@@ -68,8 +69,8 @@ impl Permission {
             _ => Err(ToolError::new(
                 ToolErrorKind::Config,
                 format!(
-                    "{text:?} is not a permission; use read, write, delete, network, shell, file_system, or a custom one as \
-                     namespace:name"
+                    "{text:?} is not a permission; use read, write, delete, network, shell, file_system, or a custom one \
+                     as namespace:name"
                 ),
             )),
         }

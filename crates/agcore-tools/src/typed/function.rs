@@ -12,8 +12,8 @@ use crate::{
 
 /// An async function that [`typed()`](crate::typed()) can turn into a tool.
 ///
-/// The first parameter is the tool's arguments, up to four more are [extracted from the context](FromContext). The function
-/// returns `Result<R, ToolError>`, where `R` is a [`ToolOutput`] or any type that implements `Serialize`.
+/// The first parameter is the tool's arguments, up to four more are [extracted from the context](FromContext). The
+/// function returns `Result<R, ToolError>`, where `R` is a [`ToolOutput`] or any type that implements `Serialize`.
 ///
 /// Implemented for all such functions and closures. Not meant to be implemented for other types.
 pub trait ToolFunction<Marker>: Send + Sync + 'static {

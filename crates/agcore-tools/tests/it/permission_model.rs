@@ -158,7 +158,8 @@ impl Model<'_> {
                 path: call.path,
             };
         }
-        // With an approver, *not allowed* becomes ask, and a grant answers in place of the person; without one, it is denied.
+        // With an approver, *not allowed* becomes ask, and a grant answers in place of the person; without one, it is
+        // denied.
         let asked_paths: Vec<&'static str> = matching
             .iter()
             .filter(|rule| rule.state == RuleState::Ask)

@@ -1,4 +1,4 @@
-//! How a choice ends, the same in every API.
+//! The end of a choice, which is the same in every API.
 
 use agcore_chat::FinishReason;
 

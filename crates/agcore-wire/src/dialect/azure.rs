@@ -8,6 +8,14 @@ use super::{
 };
 
 /// Azure OpenAI: like OpenAI, with the key in a header of its own, a base URL per customer, and no web search.
+///
+/// ```
+/// use agcore_wire::dialect::{self, CredentialHeader};
+///
+/// let azure = dialect::azure();
+/// assert_eq!(azure.credential, CredentialHeader::Named("api-key"));
+/// assert_eq!(azure.base_url, None);
+/// ```
 pub fn azure() -> Dialect {
     Dialect {
         name: "azure".into(),

@@ -9,6 +9,17 @@ use super::rules::{
 
 /// DeepSeek: text only, no JSON schemas; a thinking model requires the reasoning of messages with tool calls to be sent
 /// back.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, ContentPart, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::deepseek());
+/// let image = ContentPart::image_url("https://example.org/a.png");
+/// let request = ChatRequest::new([Message::user(image)]);
+/// let error = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("deepseek-chat")).unwrap_err();
+/// assert!(error.message().starts_with("deepseek does not support parts of the type `image_url`"));
+/// ```
 pub fn deepseek() -> Dialect {
     let base = compatible("deepseek");
     Dialect {

@@ -8,6 +8,14 @@ use super::rules::{
 };
 
 /// Groq: no log probabilities, no names of participants. Its token limit counts towards the tokens per minute.
+///
+/// ```
+/// use agcore_wire::dialect::{self, TokenLimit};
+///
+/// let groq = dialect::groq();
+/// assert!(!groq.accepts("logprobs"));
+/// assert_eq!(groq.token_limit, TokenLimit::MaxCompletionTokens);
+/// ```
 pub fn groq() -> Dialect {
     let base = compatible("groq");
     Dialect {

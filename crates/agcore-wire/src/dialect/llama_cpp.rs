@@ -7,6 +7,18 @@ use super::rules::{
 };
 
 /// llama.cpp: `tool_choice` cannot name a function; the reasoning effort is an argument of the chat template.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::llama_cpp());
+/// let mut request = ChatRequest::new([Message::user("Hi")]);
+/// request.reasoning_effort = Some("low".into());
+/// let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("gpt-oss"))?;
+/// assert!(encoded.body.ends_with(br#""chat_template_kwargs":{"reasoning_effort":"low"}}"#));
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
 pub fn llama_cpp() -> Dialect {
     let base = compatible("llama.cpp");
     Dialect {

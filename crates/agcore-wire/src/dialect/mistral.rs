@@ -8,6 +8,18 @@ use super::rules::{
 };
 
 /// Mistral: ids of calls have nine letters or digits, reasoning is in content parts, usage is always sent.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::mistral());
+/// let mut request = ChatRequest::new([Message::user("Hi")]);
+/// request.seed = Some(7);
+/// let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("mistral-small-latest"))?;
+/// assert!(encoded.body.ends_with(br#""random_seed":7}"#));
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
 pub fn mistral() -> Dialect {
     let base = compatible("mistral");
     Dialect {

@@ -8,6 +8,15 @@ use super::rules::{
 
 /// Moonshot: a call cannot be required; a thinking model requires the reasoning of messages with tool calls to be sent
 /// back.
+///
+/// ```
+/// use agcore_wire::dialect;
+///
+/// let moonshot = dialect::moonshot();
+/// assert!(moonshot.has_name("Kimi"));
+/// assert_eq!(moonshot.tools.choice_required, None);
+/// assert!(moonshot.reasoning.required_with_calls);
+/// ```
 pub fn moonshot() -> Dialect {
     let base = compatible("moonshot");
     Dialect {

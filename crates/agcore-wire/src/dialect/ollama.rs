@@ -7,6 +7,14 @@ use super::rules::{
 };
 
 /// Ollama (compatible endpoint): no `tool_choice`. Only the native API can set the context window.
+///
+/// ```
+/// use agcore_wire::dialect;
+///
+/// let ollama = dialect::ollama();
+/// assert_eq!(ollama.base_url, Some("http://localhost:11434/v1"));
+/// assert_eq!(ollama.key_variable, None);
+/// ```
 pub fn ollama() -> Dialect {
     let base = compatible("ollama");
     Dialect {

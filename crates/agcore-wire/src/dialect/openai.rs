@@ -5,6 +5,20 @@
 use super::rules::{ContentRule, Dialect, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
 
 /// OpenAI: accepts everything. Newer models reject `max_tokens`, and strict schemas must be closed.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::openai());
+/// let request = ChatRequest::new([Message::developer("Be brief.")]).with_max_tokens(50);
+/// let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("gpt-5"))?;
+/// assert_eq!(
+///     encoded.body,
+///     r#"{"model":"gpt-5","messages":[{"role":"developer","content":"Be brief."}],"max_completion_tokens":50}"#,
+/// );
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
 pub fn openai() -> Dialect {
     let base = compatible("openai");
     Dialect {

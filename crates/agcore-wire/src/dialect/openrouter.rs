@@ -7,6 +7,18 @@ use super::rules::{ContentRule, Dialect, EffortRule, Parameters, ReasoningField,
 
 /// OpenRouter: reasoning has details that must be sent back; text parts may have cache marks. It ignores unknown
 /// parameters, so this dialect refuses them.
+///
+/// ```
+/// use agcore_chat::{CacheMark, ChatRequest, ContentPart, Marks, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::openrouter());
+/// let text = ContentPart::text("A long text.").with_marks(Marks::new().with_cache(CacheMark::new()));
+/// let request = ChatRequest::new([Message::user(text)]);
+/// let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("anthropic/claude-sonnet-4.5"))?;
+/// assert!(String::from_utf8_lossy(&encoded.body).contains(r#""cache_control":{"type":"ephemeral"}"#));
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
 pub fn openrouter() -> Dialect {
     let base = compatible("openrouter");
     Dialect {

@@ -5,6 +5,18 @@
 use super::rules::{ContentRule, Dialect, EffortRule, Parameters, StreamRule, StrictRule, ToolRule, compatible};
 
 /// Qwen: thinking models support only streams, so every reply is streamed; a call cannot be required.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::qwen());
+/// let request = ChatRequest::new([Message::user("Hi")]);
+/// // A whole reply is streamed as well.
+/// let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("qwen-plus"))?;
+/// assert!(String::from_utf8_lossy(&encoded.body).contains(r#""stream":true"#));
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
 pub fn qwen() -> Dialect {
     let base = compatible("qwen");
     Dialect {

@@ -36,19 +36,19 @@ pub struct Dialect {
     pub renamed: &'static [(&'static str, &'static str)],
     /// The name of the limit on generated tokens.
     pub token_limit: TokenLimit,
-    /// How `reasoning_effort` is sent.
+    /// The form of `reasoning_effort`.
     pub effort: EffortRule,
     /// The role of instructions.
     pub instructions: InstructionRole,
-    /// What messages may contain.
+    /// The accepted content of messages.
     pub content: ContentRule,
-    /// How reasoning is sent back.
+    /// The form in which reasoning is sent back.
     pub reasoning: ReasoningRule,
-    /// Which kinds of tools and choices are accepted.
+    /// The accepted tools and tool choices.
     pub tools: ToolRule,
     /// The accepted response formats.
     pub formats: FormatRule,
-    /// How streams are requested.
+    /// The form in which streams are requested.
     pub streaming: StreamRule,
 }
 
@@ -83,7 +83,7 @@ pub enum TokenLimit {
     MaxCompletionTokens,
 }
 
-/// How `reasoning_effort` is sent.
+/// The form of `reasoning_effort`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EffortRule {
@@ -113,7 +113,7 @@ pub enum InstructionRole {
     User,
 }
 
-/// What messages may contain.
+/// The accepted content of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentRule {
@@ -149,11 +149,11 @@ pub enum AudioRule {
     Data,
 }
 
-/// How reasoning is sent back to the vendor.
+/// The form in which reasoning is sent back to the vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReasoningRule {
-    /// Where the text of the reasoning is sent.
+    /// The place for the text of the reasoning.
     pub field: ReasoningField,
     /// Whether a message with tool calls must contain reasoning, even if it is empty, while the model is thinking.
     pub required_with_calls: bool,
@@ -161,7 +161,7 @@ pub struct ReasoningRule {
     pub thinking_models: &'static [&'static str],
 }
 
-/// Where the text of reasoning is sent in an assistant message.
+/// The place for the text of reasoning in an assistant message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReasoningField {
@@ -173,7 +173,7 @@ pub enum ReasoningField {
     ThinkingParts,
 }
 
-/// Which kinds of tools and choices are accepted.
+/// The accepted tools and tool choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRule {
@@ -189,19 +189,19 @@ pub struct ToolRule {
     pub choice_allowed: bool,
     /// Strict mode of tools and response formats.
     pub strict: StrictRule,
-    /// Which schemas are accepted.
+    /// The accepted schemas.
     pub schema: SchemaRule,
     /// Whether a function must have a schema for its arguments.
     pub needs_parameters: bool,
     /// Whether a tool result contains the name of its tool.
     pub result_name: bool,
-    /// Which ids of calls are accepted.
+    /// The accepted ids of calls.
     pub call_ids: CallIdRule,
     /// Whether arguments in the history must be a JSON object. Otherwise they are sent back as the model generated them.
     pub parsed_arguments: bool,
 }
 
-/// How the vendor handles `strict`.
+/// The vendor's support for `strict`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrictRule {
@@ -213,7 +213,7 @@ pub enum StrictRule {
     Refused,
 }
 
-/// Which schemas are accepted.
+/// The accepted schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaRule {
@@ -223,7 +223,7 @@ pub enum SchemaRule {
     Gemini,
 }
 
-/// Which ids of calls are accepted.
+/// The accepted ids of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallIdRule {
@@ -243,7 +243,7 @@ pub struct FormatRule {
     pub json_schema: bool,
 }
 
-/// How streams are requested.
+/// The form in which streams are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamRule {

@@ -5,6 +5,14 @@
 use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, compatible};
 
 /// vLLM: accepts what a model can do, and refuses what only a vendor's service offers.
+///
+/// ```
+/// use agcore_wire::dialect;
+///
+/// let vllm = dialect::vllm();
+/// assert!(vllm.accepts("logit_bias"));
+/// assert!(!vllm.accepts("service_tier"));
+/// ```
 pub fn vllm() -> Dialect {
     let base = compatible("vllm");
     Dialect {

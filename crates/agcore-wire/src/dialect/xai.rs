@@ -5,6 +5,14 @@
 use super::rules::{AudioRule, ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
 
 /// xAI: like OpenAI, without logit bias, audio and stored replies.
+///
+/// ```
+/// use agcore_wire::dialect;
+///
+/// let xai = dialect::xai();
+/// assert!(xai.has_name("grok"));
+/// assert!(!xai.accepts("logit_bias"));
+/// ```
 pub fn xai() -> Dialect {
     let base = compatible("xai");
     Dialect {

@@ -8,6 +8,17 @@ use super::rules::{
 };
 
 /// Zhipu: the model always decides about calls; no JSON schemas; usage is always sent.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message, ResponseFormat};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, dialect, openai_chat::OpenAiChat};
+///
+/// let wire = OpenAiChat::new(dialect::zhipu());
+/// let format = ResponseFormat::json_schema("answer", serde_json::json!({"type": "object"}));
+/// let request = ChatRequest::new([Message::user("Hi")]).with_response_format(format);
+/// let error = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("glm-4.6")).unwrap_err();
+/// assert!(error.message().starts_with("zhipu does not support the response format `json_schema`"));
+/// ```
 pub fn zhipu() -> Dialect {
     let base = compatible("zhipu");
     Dialect {

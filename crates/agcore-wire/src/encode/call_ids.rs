@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_chat::Message;
 
-use crate::free_id::first_free;
+use crate::fold::calls::first_free;
 
 /// The ids that a vendor accepts, and how others are replaced.
 #[derive(Clone, Copy)]
@@ -35,11 +35,7 @@ impl<'a> CallIds<'a> {
         }
         let mut map = BTreeMap::new();
         // Unchanged ids come first, so that no replacement is equal to one of them.
-        map.extend(
-            ids()
-                .filter(|id| (format.accepts)(id))
-                .map(|id| (id, id.to_owned())),
-        );
+        map.extend(ids().filter(|id| (format.accepts)(id)).map(|id| (id, id.to_owned())));
         for id in ids().filter(|id| !(format.accepts)(id)) {
             if !map.contains_key(id) {
                 let hash = fnv1a(id);

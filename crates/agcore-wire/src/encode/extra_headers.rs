@@ -20,11 +20,14 @@ pub(crate) fn add(headers: &mut HeaderMap, extra: &[(String, String)]) -> Result
         let name = HeaderName::from_bytes(name.as_bytes())
             .map_err(|_| format!("extra_headers: `{}` is not a valid header name", name.escape_debug()))?;
         if TRANSPORT_HEADERS.contains(&name) {
-            return Err(format!("extra_headers must not contain `{name}`: the transport sets it"));
+            return Err(format!(
+                "extra_headers must not contain `{name}`: the transport sets it"
+            ));
         }
         // The value may be a secret, so the message does not contain it.
-        let value = HeaderValue::from_str(value)
-            .map_err(|_| format!("extra_headers: the value of `{name}` contains characters that are not allowed in headers"))?;
+        let value = HeaderValue::from_str(value).map_err(|_| {
+            format!("extra_headers: the value of `{name}` contains characters that are not allowed in headers")
+        })?;
         if added.contains(&name) {
             headers.append(name, value);
         } else {

@@ -12,7 +12,7 @@ use std::{
 use agcore_chat::Message;
 
 use super::call_ids::{CallIdFormat, CallIds};
-use crate::free_id::first_free;
+use crate::fold::calls::first_free;
 
 /// The ids of the calls of one request.
 ///

@@ -14,7 +14,7 @@ use crate::sse::{SseDecoder, SseTooLong};
 /// The maximum nesting of errors: gateways put the body of the server behind them into their own.
 const MAX_DEPTH: usize = 4;
 
-/// What a body reports about a failure.
+/// The contents of a body that reports a failure.
 #[derive(Debug, Default)]
 pub(super) struct ErrorBody {
     /// The message.

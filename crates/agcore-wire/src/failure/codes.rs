@@ -232,13 +232,20 @@ mod tests {
                 assert!(precise(code).or_else(|| vague(code)).is_some(), "{number}: {code}");
             }
         }
-        assert_eq!(from_minimax("1008").and_then(precise), Some(LlmErrorKind::QuotaExhausted));
+        assert_eq!(
+            from_minimax("1008").and_then(precise),
+            Some(LlmErrorKind::QuotaExhausted)
+        );
         assert_eq!(from_minimax("0"), None);
     }
 
     #[test]
     fn lists_each_code_once_and_ignores_case() {
-        let codes: Vec<&str> = [PRECISE, VAGUE].concat().iter().flat_map(|(_, codes)| codes.iter().copied()).collect();
+        let codes: Vec<&str> = [PRECISE, VAGUE]
+            .concat()
+            .iter()
+            .flat_map(|(_, codes)| codes.iter().copied())
+            .collect();
         for code in &codes {
             assert_eq!(codes.iter().filter(|other| *other == code).count(), 1, "{code}");
         }

@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn ignores_names_in_schemas() {
         check("Invalid API key", Some(LlmErrorKind::Authentication));
-        check("upstream said: 'Invalid API key'", Some(LlmErrorKind::Authentication));
+        check("upstream: 'Invalid API key'", Some(LlmErrorKind::Authentication));
         for quoted in ["invalid api key", "rate limit", "prompt is too long"] {
             check(
                 &format!("Invalid schema for function 'check': property '{quoted}' is not allowed"),

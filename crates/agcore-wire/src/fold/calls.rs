@@ -6,7 +6,7 @@
 
 use agcore_chat::{CallInput, Extra, Text, ToolCall, VendorData};
 
-use crate::{delta::CallFragment, free_id::first_free};
+use crate::delta::CallFragment;
 
 /// The calls of one choice, in order of appearance.
 #[derive(Debug, Default)]
@@ -140,6 +140,12 @@ impl<'a> Fields<'a> {
 
 fn is_taken(calls: &[ToolCall], id: &str) -> bool {
     calls.iter().any(|call| call.id == id)
+}
+
+/// Returns the first of the candidates that is not taken. The candidates must be endless.
+pub(crate) fn first_free(candidates: impl IntoIterator<Item = String>, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut candidates = candidates.into_iter();
+    candidates.find(|id| !is_taken(id)).unwrap_or_default()
 }
 
 /// Returns a numbered id that no call has.

@@ -205,7 +205,8 @@ impl ResponseReader {
         Ok(Outcome::Continue)
     }
 
-    /// Reads the response at its end. Returns its error if it has failed. `status` is used if the response has none.
+    /// Reads the response at its end. Returns its error if it has failed. `status` is the fallback for a
+    /// response without a status.
     fn end(
         &mut self,
         body: &ResponseBody<'_>,

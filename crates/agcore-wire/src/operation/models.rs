@@ -1,4 +1,4 @@
-//! [`ListModels`]: which models a server offers.
+//! [`ListModels`]: the models of a server.
 
 use agcore_chat::Extra;
 

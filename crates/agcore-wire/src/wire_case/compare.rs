@@ -83,11 +83,7 @@ impl NeutralResult {
 
 fn differ<T: PartialEq + Debug>(member: &str, found: &T, expected: &T, differences: &mut Vec<String>) {
     if found != expected {
-        differences.push(format!(
-            "{member}: found {}, expected {}",
-            show(found),
-            show(expected)
-        ));
+        differences.push(format!("{member}: found {}, expected {}", show(found), show(expected)));
     }
 }
 

@@ -65,7 +65,7 @@ pub struct NeutralError {
     pub kind: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// How long the server asks to wait.
+    /// The time that the server asks to wait.
     pub retry_after_ms: Option<u64>,
     /// The message.
     pub message: String,

@@ -156,7 +156,7 @@ fn rich() -> Vec<Value> {
     blocks.into_iter().chain(end("tool_use")).collect()
 }
 
-/// The same reply in one body.
+/// Returns the same reply in one body.
 fn rich_whole() -> String {
     r#"{"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x", "content": [
         {"type": "thinking", "thinking": "Hm, é🦀.", "signature": "SIG"},

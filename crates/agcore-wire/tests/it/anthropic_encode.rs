@@ -375,7 +375,7 @@ fn sends_refusals_and_transcripts_as_text() {
         refusal: Some("I cannot.".into()),
         ..AssistantMessage::default()
     };
-    let spoken = AssistantMessage {
+    let audio = AssistantMessage {
         audio: Some(json!({"id": "au_1", "transcript": "Said."})),
         ..AssistantMessage::default()
     };
@@ -383,7 +383,7 @@ fn sends_refusals_and_transcripts_as_text() {
         Message::user("Hi"),
         declined.into(),
         Message::user("And?"),
-        spoken.into(),
+        audio.into(),
     ]);
     assert_eq!(turns[1]["content"], json!([{"type": "text", "text": "I cannot."}]));
     assert_eq!(turns[3]["content"], json!([{"type": "text", "text": "Said."}]));

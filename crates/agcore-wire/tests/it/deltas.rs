@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, FunctionCall, Reasoning, RefusalPart, TextBlock,
-    ToolCall, Usage, VendorData,
+    AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, FunctionCall, Reasoning, RefusalPart,
+    TextBlock, ToolCall, Usage, VendorData,
 };
 use agcore_wire::{Fold, deltas_from_response};
 use proptest::{collection::vec, option, prelude::*};

@@ -76,11 +76,7 @@ fn ignores_usage_without_counts() {
             chunk("?", &empty),
         ]);
         assert_eq!(response.text(), "Hello!?", "{empty}");
-        assert_eq!(
-            response.usage.and_then(|usage| usage.total_tokens),
-            Some(3),
-            "{empty}"
-        );
+        assert_eq!(response.usage.and_then(|usage| usage.total_tokens), Some(3), "{empty}");
     }
 }
 
@@ -262,7 +258,11 @@ fn lists_without_an_error_are_malformed() {
         assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{event}");
     }
     let (_, end) = read("text/event-stream", &[b"data: [{\"error\": {\"mess"], Close::Clean);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Truncated, "an incomplete list is truncated");
+    assert_eq!(
+        end.unwrap_err().kind(),
+        &LlmErrorKind::Truncated,
+        "an incomplete list is truncated"
+    );
 }
 
 #[test]

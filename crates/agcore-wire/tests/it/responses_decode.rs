@@ -12,29 +12,9 @@ fn text_delta(text: &str) -> Value {
     event("output_text.delta", 0, json!({"content_index": 0, "delta": text}))
 }
 
-#[test]
-fn streams_and_whole_replies_decode_alike() {
-    let output = json!([
-        {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
-        message("Hello"),
-        call("1", "{\"x\":1}"),
-    ]);
-    let usage = json!({"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 5,
-                       "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 14});
-    let head = json!({"id": "resp_1", "object": "response", "created_at": 7.0, "model": "gpt-5", "status": "in_progress",
-                      "service_tier": "auto", "output": [], "usage": null, "error": null});
-    let mut end = head.clone();
-    for (name, value) in [
-        ("status", json!("completed")),
-        ("output", output.clone()),
-        ("usage", usage),
-        ("service_tier", json!("default")),
-    ] {
-        end[name] = value;
-    }
-    let events = [
-        json!({"type": "response.created", "response": head}),
-        json!({"type": "response.in_progress", "response": head}),
+/// Returns the events of a reasoning item that ends as this item.
+fn reasoning_events(item_done: &Value) -> Vec<Value> {
+    vec![
         item("added", 0, &json!({"id": "rs_1", "type": "reasoning", "summary": []})),
         event(
             "reasoning_summary_part.added",
@@ -61,7 +41,13 @@ fn streams_and_whole_replies_decode_alike() {
             0,
             json!({"summary_index": 0, "part": {"type": "summary_text", "text": "Hm."}}),
         ),
-        item("done", 0, &output[0]),
+        item("done", 0, item_done),
+    ]
+}
+
+/// Returns the events of a message item that ends as this item.
+fn message_events(item_done: &Value) -> Vec<Value> {
+    vec![
         item(
             "added",
             1,
@@ -88,7 +74,13 @@ fn streams_and_whole_replies_decode_alike() {
             1,
             json!({"content_index": 0, "part": {"type": "output_text", "text": "Hello"}}),
         ),
-        item("done", 1, &output[1]),
+        item("done", 1, item_done),
+    ]
+}
+
+/// Returns the events of a call that ends as this item.
+fn call_events(item_done: &Value) -> Vec<Value> {
+    vec![
         item(
             "added",
             2,
@@ -109,9 +101,41 @@ fn streams_and_whole_replies_decode_alike() {
             2,
             json!({"item_id": "fc_1", "arguments": "{\"x\":1}"}),
         ),
-        item("done", 2, &output[2]),
-        json!({"type": "response.completed", "response": end}),
-    ];
+        item("done", 2, item_done),
+    ]
+}
+
+#[test]
+fn streams_and_whole_replies_decode_alike() {
+    let output = json!([
+        {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        message("Hello"),
+        call("1", "{\"x\":1}"),
+    ]);
+    let usage = json!({"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 5,
+                       "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 14});
+    let head = json!({"id": "resp_1", "object": "response", "created_at": 7.0, "model": "gpt-5", "status": "in_progress",
+                      "service_tier": "auto", "output": [], "usage": null, "error": null});
+    let mut end = head.clone();
+    for (name, value) in [
+        ("status", json!("completed")),
+        ("output", output.clone()),
+        ("usage", usage),
+        ("service_tier", json!("default")),
+    ] {
+        end[name] = value;
+    }
+    let events = [
+        vec![
+            json!({"type": "response.created", "response": head}),
+            json!({"type": "response.in_progress", "response": head}),
+        ],
+        reasoning_events(&output[0]),
+        message_events(&output[1]),
+        call_events(&output[2]),
+        vec![json!({"type": "response.completed", "response": end})],
+    ]
+    .concat();
     let streamed = streamed(&events);
     assert_eq!(streamed, whole(&end), "stream and whole reply");
     assert_eq!(

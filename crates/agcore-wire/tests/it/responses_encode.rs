@@ -66,8 +66,8 @@ fn sends_a_post_with_json() {
     assert_eq!((listed.method.as_str(), listed.path.as_str()), ("GET", "/models"));
 }
 
-#[test]
-fn encodes_messages_as_items() {
+/// Returns a conversation with messages of every role.
+fn conversation() -> [Message; 8] {
     let result = |id: &str, content: Vec<ContentPart>| Message::tool(id, content);
     let image = ContentPart::image_url("https://a/b.png");
     let reply = AssistantMessage::new("Let me look.")
@@ -75,17 +75,27 @@ fn encodes_messages_as_items() {
         .with_call(ToolCall::function("call_2", "look", "{\"a\""))
         .with_call(ToolCall::function("call_3", "", ""))
         .with_call(ToolCall::custom("call_4", "run", "free"));
-    assert_json_snapshot!(input([
+    [
         Message::system("Be brief."),
         Message::developer("Be kind."),
-        Message::user(vec!["Look:".into(), image.clone(), ContentPart::file_id("file_1"), ContentPart::file_data("a.pdf", "data:application/pdf;base64,AA"),
-            ContentPart::Other(json!({"type": "input_new"}))]),
+        Message::user(vec![
+            "Look:".into(),
+            image.clone(),
+            ContentPart::file_id("file_1"),
+            ContentPart::file_data("a.pdf", "data:application/pdf;base64,AA"),
+            ContentPart::Other(json!({"type": "input_new"})),
+        ]),
         reply.into(),
         result("call_1", vec!["seen".into()]),
         result("call_2", vec!["one".into(), image]),
         Message::tool("call_3", "There is no such tool."),
         Message::tool("call_4", "ran"),
-    ]), @r#"
+    ]
+}
+
+#[test]
+fn encodes_messages_as_items() {
+    assert_json_snapshot!(input(conversation()), @r#"
     [
       {
         "role": "system",

@@ -20,7 +20,10 @@ fn events(reads: &[&[u8]]) -> Events {
 
 /// Splits bytes at these positions.
 pub(crate) fn split<'a>(bytes: &'a [u8], positions: &[prop::sample::Index]) -> Vec<&'a [u8]> {
-    let mut ends: Vec<usize> = positions.iter().map(|position| position.index(bytes.len() + 1)).collect();
+    let mut ends: Vec<usize> = positions
+        .iter()
+        .map(|position| position.index(bytes.len() + 1))
+        .collect();
     ends.sort_unstable();
     ends.push(bytes.len());
     let mut begin = 0;

@@ -12,6 +12,7 @@ pub(super) struct Phrases {
     /// The phrases by each of their first words.
     by_first_word: HashMap<String, Vec<Phrase>>,
     pub(super) openers: Vec<String>,
+    pub(super) item_openers: Vec<String>,
     pub(super) function_openers: Vec<String>,
 }
 
@@ -56,6 +57,7 @@ impl Phrases {
         Ok(Self {
             by_first_word,
             openers: strings(table.get("openers"))?,
+            item_openers: strings(table.get("item_openers"))?,
             function_openers: strings(table.get("function_openers"))?,
         })
     }

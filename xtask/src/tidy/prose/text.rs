@@ -135,7 +135,7 @@ impl Passage {
         let text = without_code(line);
         let mut rest = text.as_str();
         while let Some(start) = rest.find(char::is_alphanumeric) {
-            follows &= rest[..start].chars().all(|c| c.is_whitespace());
+            follows &= rest[..start].chars().all(char::is_whitespace);
             rest = &rest[start..];
             let end = word_end(rest);
             self.words.push(Word {
@@ -205,9 +205,8 @@ struct Collector<'a> {
 impl Collector<'_> {
     /// Collects names and strings. `is_message` is set where strings are messages even in test code.
     fn tokens(&mut self, tokens: TokenStream, is_message: bool) {
-        let mut tokens = tokens.into_iter().peekable();
         let mut previous: [String; 2] = Default::default();
-        while let Some(token) = tokens.next() {
+        for token in tokens {
             let [before_last, last] = &previous;
             match &token {
                 TokenTree::Ident(name) => {

@@ -2,8 +2,8 @@
 
 use crate::{
     exit::Failure,
+    process,
     render::{Palette, wrapped},
-    stdio,
 };
 
 /// Writes the chat's own messages to the terminal.
@@ -19,7 +19,7 @@ impl Screen {
     /// # Errors
     /// When the terminal was closed.
     pub(super) fn print(self, text: &str) -> Result<(), Failure> {
-        stdio::print(text)
+        process::print(text)
     }
 
     /// Writes a note.

@@ -1,4 +1,4 @@
-//! [`TurnRunner`]: runs turns with a user at the terminal, who can answer questions and cancel.
+//! [`TurnRunner`]: runs turns, during which the user at the terminal can answer questions and cancel.
 
 use std::{future, io};
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::{
     args::CassetteArgs,
     exit::Failure,
+    process::print,
     render::{sanitized_line, truncated},
-    stdio::print,
     table::table,
 };
 

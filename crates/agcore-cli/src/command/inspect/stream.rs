@@ -12,7 +12,7 @@ use agcore::llm::wire::wire_case::{
 };
 
 use super::deltas::deltas;
-use crate::{args::StreamArgs, exit::Failure, render::sanitized, stdio::print};
+use crate::{args::StreamArgs, exit::Failure, process::print, render::sanitized};
 
 /// Decodes a body and shows its content.
 ///

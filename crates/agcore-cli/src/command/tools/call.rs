@@ -23,9 +23,9 @@ use crate::{
     grants::GrantUpdate,
     interrupt::Interrupts,
     policy::Policy,
+    process::print,
     render::{Color, sanitized},
     sample_tools::NotesFile,
-    stdio::print,
 };
 
 /// The tools and their policy.
@@ -116,7 +116,7 @@ impl AuditSink for Denial {
                 "{tool} was denied: it needs approval ({reason}), and there is no terminal to ask at\n\
                  Pass --yes, or allow the tool in agcore.toml: [permissions] allow = [\"{tool}\"]."
             ),
-            Decider::Person => format!("{tool} was denied: you said no"),
+            Decider::Person => format!("{tool} was denied: you answered no"),
             _ => format!("{tool} was denied: {reason}"),
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);

@@ -6,11 +6,11 @@ use agcore_cycle::machine::{Begin, Limits, MachineError, Outcome};
 use super::support::{Play, begin, call_message, calls, done, fails, says, shared, started};
 
 fn begun(messages: Vec<Message>) -> Outcome {
-    Outcome::Begun(Begin::new(messages))
+    Outcome::TurnStarted(Begin::new(messages))
 }
 
 fn replacing(messages: Vec<Message>) -> Outcome {
-    Outcome::Begun(Begin::replacing(messages))
+    Outcome::TurnStarted(Begin::replacing(messages))
 }
 
 fn called(ids: &[&str]) -> Message {
@@ -23,7 +23,7 @@ fn messages_that_may_not_be_sent_begin_nothing() {
         for history in [vec![], shared([Message::user("Q"), Message::assistant("A")])] {
             let mut play = Play::new(Limits::new());
             play.machine.set_history(history.clone()).unwrap();
-            let replaces = matches!(&outcome, Outcome::Begun(begin) if begin.replaces);
+            let replaces = matches!(&outcome, Outcome::TurnStarted(begin) if begin.replaces);
             let at = if replaces { index } else { index + history.len() };
             match play.refuse(outcome.clone()) {
                 MachineError::InvalidMessages(error) => {

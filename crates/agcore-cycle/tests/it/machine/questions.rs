@@ -88,19 +88,19 @@ fn a_call_may_ask_again_but_only_something_new() {
     play.absorb(started(&["a"]));
     // The id of an answered question: its answer could never be given.
     let misuse = play.refuse(asks("a", 1, QuestionKind::Input));
-    assert_eq!(misuse, MachineError::BadQuestion("a?1".into()));
+    assert_eq!(misuse, MachineError::InvalidQuestion("a?1".into()));
     play.absorb(asks("a", 2, QuestionKind::Input));
     // The id of a question that waits: the answer would be for both.
     let mut same = Question::new("b", 1, QuestionKind::Input, "Mine?");
     same.id = "a?2".into();
     assert_eq!(
         play.refuse(tool("b", ToolOutcome::Ask(same))),
-        MachineError::BadQuestion("a?2".into())
+        MachineError::InvalidQuestion("a?2".into())
     );
     let other = Question::new("a", 3, QuestionKind::Input, "Whose?");
     assert_eq!(
         play.refuse(tool("b", ToolOutcome::Ask(other))),
-        MachineError::BadQuestion("a?3".into())
+        MachineError::InvalidQuestion("a?3".into())
     );
     play.absorb(done("b", "ok"));
     assert_eq!(play.step(), "wait [a?2]");

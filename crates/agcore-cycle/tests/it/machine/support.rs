@@ -163,7 +163,7 @@ pub(super) fn event_line(event: &EventKind) -> String {
 }
 
 pub(super) fn begin(text: &str) -> Outcome {
-    Outcome::Begun(Begin::new([Message::user(text)]))
+    Outcome::TurnStarted(Begin::new([Message::user(text)]))
 }
 
 /// A reply of text.

@@ -47,7 +47,7 @@ use agcore_wire::LlmError;
 pub struct RouterConfig {
     /// The routes, in the order in which they are tried.
     pub routes: Vec<RouteConfig>,
-    /// When a call falls back to the next route.
+    /// The policy for falling back to the next route.
     #[serde(default)]
     pub fallback: FallbackPolicy,
 }
@@ -74,10 +74,10 @@ pub struct RouteConfig {
     /// The rate limits of each key.
     #[serde(default)]
     pub limits: Option<RateLimits>,
-    /// How keys are selected and disabled.
+    /// The policy for selecting and disabling keys.
     #[serde(default)]
     pub pool: KeyPoolPolicy,
-    /// When the route is skipped after failures; `null` for never.
+    /// The policy for skipping the route after failures; `null` never skips it.
     #[serde(default = "breaker")]
     pub breaker: Option<BreakerPolicy>,
 }

@@ -71,8 +71,8 @@ impl Layout {
         Self { bytes, ends }
     }
 
-    /// Returns all marks, sorted by offset. At the same offset, frame boundaries come first, then faults in the order in
-    /// which they were added, then pauses.
+    /// Returns all marks, sorted by offset. At the same offset, frame boundaries come first, then faults in the order
+    /// in which they were added, then pauses.
     fn marks(&self, reply: &Reply) -> Vec<(usize, Mark)> {
         let mut marks: Vec<(usize, Mark)> = Vec::new();
         if !reply.faults.iter().any(|fault| matches!(fault, Fault::SplitAt(_))) {

@@ -219,7 +219,7 @@ impl From<Duration> for Hold {
     }
 }
 
-/// The way in which a reply ends prematurely.
+/// A premature end of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -9,11 +9,10 @@ use serde_json::{Value, json};
 use crate::mock_server::{
     reply::{Answer, ApiError, Chunking},
     wire::{
-        contract::Wire,
+        contract::{ReplyMetadata, Wire},
         error_body::error_json,
         event::{Event, Framing, Part},
         prompt::Prompt,
-        reply_metadata::ReplyMetadata,
     },
 };
 

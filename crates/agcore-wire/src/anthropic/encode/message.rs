@@ -98,7 +98,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Messages in which no two neighbours have the same role.
+/// Messages with alternating roles: consecutive ones with the same role are merged.
 #[derive(Default)]
 struct MessageList<'a>(Vec<EncodedMessage<'a>>);
 

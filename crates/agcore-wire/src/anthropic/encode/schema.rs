@@ -77,8 +77,8 @@ pub(super) fn response_format(format: &ResponseFormat) -> Result<Option<Value>, 
     }
 }
 
-/// The API knows only the schema of a format and always enforces it. The name is left out, and the description is moved
-/// into the schema.
+/// Converts a JSON schema format. The API has only a schema, which it always enforces: the name is left out, and the
+/// description is moved into the schema.
 fn json_schema(format: &JsonSchemaFormat) -> Result<Value, String> {
     let name = &format.name;
     let schema = format

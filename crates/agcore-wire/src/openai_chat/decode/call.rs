@@ -9,12 +9,12 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-use super::super::vendor::EXTRA_CONTENT;
 use crate::{
     decode::lenient::{
         LenientCount, LenientStr, MemberName, NonEmptyText, is_blank, or_absent_list, or_absent_object, skip,
     },
     delta::CallFragment,
+    openai_chat::vendor::EXTRA_CONTENT,
 };
 
 /// Fragments of calls, boxed as in their deltas.

@@ -1,19 +1,21 @@
-//! [`ChoiceState`]: what is known about a choice so far, and what is held back of it.
+//! [`ChoiceState`]: the state of a choice so far, and the data held back until it ends.
 
 use agcore_chat::{Text, VendorData};
 use serde_json::{Map, Value};
 
 use super::{
-    super::vendor::REASONING_DETAILS,
     call::Fragments,
     content::{Content, Part},
     emitted_text::EmittedText,
     message::MessageParts,
     reasoning_details,
 };
-use crate::delta::{CallFragment, Place, ReplyDelta, SealedBlock};
+use crate::{
+    delta::{CallFragment, Place, ReplyDelta, SealedBlock},
+    openai_chat::vendor::REASONING_DETAILS,
+};
 
-/// What is known about a choice so far.
+/// The state of a choice so far.
 #[derive(Debug, Default)]
 pub(super) struct ChoiceState {
     pub(super) index: u32,
@@ -72,7 +74,10 @@ impl ChoiceState {
         if let Some(text) = plain {
             out.push(ReplyDelta::Reasoning { choice, text });
         } else if !self.has_plain_reasoning {
-            let texts = details.iter().filter_map(reasoning_details::text).filter(|text| !text.is_empty());
+            let texts = details
+                .iter()
+                .filter_map(reasoning_details::text)
+                .filter(|text| !text.is_empty());
             out.extend(texts.map(|text| ReplyDelta::Reasoning {
                 choice,
                 text: text.into(),

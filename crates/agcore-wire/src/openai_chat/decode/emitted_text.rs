@@ -1,4 +1,4 @@
-//! [`EmittedText`]: what is remembered of a text that was emitted, to recognize it in a whole message.
+//! [`EmittedText`]: a text that was emitted, remembered to recognize it in a whole message.
 
 use agcore_chat::text::prefix;
 

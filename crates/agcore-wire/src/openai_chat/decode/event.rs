@@ -9,7 +9,6 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    super::vendor::{OBFUSCATION, X_GROQ},
     message::{MessageParts, MessageSeed},
     state::State,
     usage::{GroqMember, ParsedUsage},
@@ -20,9 +19,10 @@ use crate::{
         or_absent_object, skip,
     },
     delta::{Place, ReplyDelta},
+    openai_chat::vendor::{OBFUSCATION, X_GROQ},
 };
 
-/// What a chunk contains apart from its deltas.
+/// The contents of a chunk apart from its deltas.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     /// Whether it has an array of choices.
@@ -57,6 +57,13 @@ impl<'de> ChoiceContents<'de> {
             (Self::Nothing, Some(text)) if message.is_empty() => Self::OnlyText(text),
             _ => Self::Other,
         };
+    }
+
+    fn only_text(self) -> Option<&'de str> {
+        match self {
+            Self::OnlyText(text) => Some(text),
+            Self::Nothing | Self::Other => None,
+        }
     }
 }
 
@@ -147,24 +154,17 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                 }
             }
         }
-        let usage = if usage.0.is_some() {
-            usage
-        } else {
-            std::mem::take(&mut summary.choice_usage)
-        };
         if summary.has_choices || has_news {
             state.emit_start(has_news, begin, out);
         }
-        if usage.0.is_some() || groq.0.is_some() {
+        let usage = ParsedUsage(usage.0.or(summary.choice_usage.0.take()));
+        let has_usage = usage.0.is_some() || groq.0.is_some();
+        if has_usage {
             emit_usage(state, usage, groq, out);
-            return Ok((summary, None));
         }
-        let only_text = match contents {
-            // The only delta is the text: anything else in the chunk would have emitted another one.
-            ChoiceContents::OnlyText(text) if out.len() == begin + 1 && !has_news && !summary.is_failure() => Some(text),
-            _ => None,
-        };
-        Ok((summary, only_text))
+        // A single delta is the text: anything else in the chunk would have emitted another one.
+        let is_only_text = out.len() == begin + 1 && !has_news && !has_usage && !summary.is_failure();
+        Ok((summary, contents.only_text().filter(|_| is_only_text)))
     }
 }
 

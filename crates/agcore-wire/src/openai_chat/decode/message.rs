@@ -10,7 +10,6 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    super::vendor::REASONING_DETAILS,
     call::{CallsSeed, Fragments, FunctionPart},
     content::Content,
     state::State,
@@ -18,6 +17,7 @@ use super::{
 use crate::{
     decode::lenient::{MemberName, NonEmptyText, is_blank, or_absent_object, skip},
     delta::{CallFragment, Place},
+    openai_chat::vendor::REASONING_DETAILS,
 };
 
 /// The contents of a delta or message.

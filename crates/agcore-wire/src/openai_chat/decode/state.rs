@@ -1,4 +1,4 @@
-//! [`State`]: what a decoder keeps between chunks.
+//! [`State`]: the state of a decoder between chunks.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ const IN_PIECES: &[&str] = &["logprobs", "annotations"];
 /// A bound on the number of members that are remembered, above what any server sends.
 const MAX_MEMBERS: usize = 64;
 
-/// What is known about a reply so far.
+/// The state of a reply so far.
 #[derive(Debug)]
 pub(super) struct State {
     vendor: Cow<'static, str>,
@@ -168,7 +168,8 @@ impl State {
         choice.append_audio(parts.audio);
         let place = Place::Message(index);
         out.extend(
-            parts.members
+            parts
+                .members
                 .into_iter()
                 .map(|(name, value)| ReplyDelta::Member { place, name, value }),
         );

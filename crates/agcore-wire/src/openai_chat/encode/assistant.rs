@@ -6,12 +6,12 @@ use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, Functi
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use super::{
-    super::{decode::reasoning_details, vendor::REASONING_DETAILS},
-    content::EncodedText,
-    context::Context,
+use super::{content::EncodedText, context::Context};
+use crate::{
+    dialect::ReasoningField,
+    encode::tool_name,
+    openai_chat::{decode::reasoning_details, vendor::REASONING_DETAILS},
 };
-use crate::{dialect::ReasoningField, encode::tool_name};
 
 /// The JSON of an assistant message.
 pub(super) struct EncodedAssistant<'a> {
@@ -161,9 +161,9 @@ impl EncodedAssistant<'_> {
 
     fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {
         match call {
-            Some(_) if !self.context.dialect.content.legacy_functions => Err(self
-                .context
-                .refuse("`function_call`", "rewrite it as a tool call")),
+            Some(_) if !self.context.dialect.content.legacy_functions => {
+                Err(self.context.refuse("`function_call`", "rewrite it as a tool call"))
+            }
             call => write_some("function_call", call, map),
         }
     }
@@ -211,7 +211,9 @@ impl Serialize for EncodedBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let is_included = |block: &&Block| match block {
             Block::Reasoning(reasoning) => {
-                self.thinking && !reasoning.text.is_empty() && belongs_to_vendor(self.context, reasoning.vendor.as_ref())
+                self.thinking
+                    && !reasoning.text.is_empty()
+                    && belongs_to_vendor(self.context, reasoning.vendor.as_ref())
             }
             // Several vendors reject empty texts.
             Block::Text(text) => !text.text.is_empty(),

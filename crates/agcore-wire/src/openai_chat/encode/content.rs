@@ -3,8 +3,8 @@
 use agcore_chat::{CacheMark, Content, ContentPart, Extra, Marks, TextPart};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{super::vendor::CACHE_CONTROL, context::Context};
-use crate::dialect::AudioRule;
+use super::context::Context;
+use crate::{dialect::AudioRule, openai_chat::vendor::CACHE_CONTROL};
 
 /// The kind of message that has the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

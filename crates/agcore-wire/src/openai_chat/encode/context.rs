@@ -1,4 +1,4 @@
-//! [`Context`]: what every part of the encoder needs.
+//! [`Context`]: data that every part of the encoder needs.
 
 use agcore_chat::{ChatRequest, Message};
 use serde::ser::{Error, SerializeMap};
@@ -20,12 +20,7 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(
-        dialect: &'a Dialect,
-        tool_cache: &'a ToolCache,
-        request: &'a ChatRequest,
-        model: &str,
-    ) -> Self {
+    pub(super) fn new(dialect: &'a Dialect, tool_cache: &'a ToolCache, request: &'a ChatRequest, model: &str) -> Self {
         let is_thinking = dialect.reasoning.required_with_calls && is_thinking(dialect, request, model);
         Self {
             dialect,
@@ -73,6 +68,10 @@ fn is_thinking(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
         .thinking_models
         .iter()
         .any(|part| model.contains(part));
-    let has_thought = |message: &Message| message.as_assistant().is_some_and(|message| !message.reasoning().is_empty());
+    let has_thought = |message: &Message| {
+        message
+            .as_assistant()
+            .is_some_and(|message| !message.reasoning().is_empty())
+    };
     !is_disabled && (has_thinking_name || request.messages.iter().any(|message| has_thought(message)))
 }

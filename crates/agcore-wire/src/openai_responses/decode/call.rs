@@ -1,4 +1,4 @@
-//! [`CallProgress`]: what was emitted of a call, so that nothing is emitted twice.
+//! [`CallProgress`]: the parts of a call that were emitted, so that nothing is emitted twice.
 
 use agcore_chat::Text;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::{
     openai_responses::vendor::{item_id, vendor_data},
 };
 
-/// What was emitted of a call.
+/// The parts of a call that were emitted.
 #[derive(Debug, Default)]
 pub(super) struct CallProgress {
     has_id: bool,

@@ -105,7 +105,8 @@ impl<'a> ResponseBody<'a> {
         Ok(members.into())
     }
 
-    /// Returns the finish reason, and the server's own word for it. `status` is used if the response has none.
+    /// Returns the finish reason, and the server's own word for it. `status` is the fallback for a response without a
+    /// status.
     pub(super) fn finish(&self, status: &str) -> (FinishReason, Box<str>) {
         let details = self.incomplete_details.map(RawValue::get).unwrap_or_default();
         let details = serde_json::from_str::<Value>(details).unwrap_or_default();

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// How to install the packages.
+/// Advice on installing the packages.
 const REMEDY: &str = "run `cargo xtask sdk-types`, which installs them";
 
 /// A checker that is ready to run.
@@ -33,7 +33,9 @@ impl Checker {
             folder,
         };
         if !checker.python.exists() {
-            return Err(format!("the Python packages of the vendors are not installed: {REMEDY}"));
+            return Err(format!(
+                "the Python packages of the vendors are not installed: {REMEDY}"
+            ));
         }
         let output = checker.run(["--ready"]);
         match output.status.success() {

@@ -199,7 +199,10 @@ pub(super) const SAMPLES: &[Sample] = &[
                 ..ToolMessage::default()
             };
             let message = AssistantMessage::default().with_call(call("call_1", "{}"));
-            set_messages(request, [Message::user("Weather?"), message.into(), Message::Tool(result)]);
+            set_messages(
+                request,
+                [Message::user("Weather?"), message.into(), Message::Tool(result)],
+            );
         },
     },
     Sample {
@@ -392,7 +395,10 @@ pub(super) const SAMPLES: &[Sample] = &[
                 ..ToolMessage::default()
             };
             let message = AssistantMessage::default().with_call(call("call_1", "{}"));
-            set_messages(request, [Message::user("Weather?"), message.into(), Message::Tool(result)]);
+            set_messages(
+                request,
+                [Message::user("Weather?"), message.into(), Message::Tool(result)],
+            );
         },
     },
 ];

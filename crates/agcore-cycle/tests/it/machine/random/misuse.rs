@@ -32,18 +32,18 @@ fn waits_not(misuse: &MachineError) -> bool {
 fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
     if model.is_open() {
         let begin = Begin::new([Message::user("me too")]);
-        wrong.push((Outcome::Begun(begin), |misuse| *misuse == MachineError::TurnOpen));
+        wrong.push((Outcome::TurnStarted(begin), |misuse| *misuse == MachineError::TurnOpen));
     } else {
         if model.summing.is_none() {
             wrong.push((Outcome::Stop(Cause::cancelled()), |misuse| *misuse == MachineError::NoTurn));
         }
-        wrong.push((Outcome::Told(9), |misuse| *misuse == MachineError::NoTurn));
+        wrong.push((Outcome::EventsSent(9), |misuse| *misuse == MachineError::NoTurn));
         let begin = Begin::new([Message::user("one"), Message::user("two")]);
-        wrong.push((Outcome::Begun(begin), |misuse| {
+        wrong.push((Outcome::TurnStarted(begin), |misuse| {
             matches!(misuse, MachineError::InvalidMessages(_))
         }));
         let begin = Begin::replacing([Message::user("one"), Message::assistant("two")]);
-        wrong.push((Outcome::Begun(begin), |misuse| *misuse == MachineError::NothingToAnswer));
+        wrong.push((Outcome::TurnStarted(begin), |misuse| *misuse == MachineError::NothingToAnswer));
     }
     if !model.is_checking() || model.summing.is_some() {
         for verdict in [Verdict::Accepted, Verdict::Rejected(Vec::new())] {
@@ -72,7 +72,7 @@ fn turns(rng: &mut Rng, model: &Model, wrong: &mut Vec<Wrong>) {
 }
 
 fn compactions(model: &Model, reply: Reply, wrong: &mut Vec<Wrong>) {
-    let bad = |misuse: &MachineError| matches!(misuse, MachineError::BadCompaction(_));
+    let bad = |misuse: &MachineError| matches!(misuse, MachineError::InvalidCompaction(_));
     let compact = |reason| Compact::new(reason, 100);
     if model.summing.is_some() {
         for reason in [CompactReason::Asked, CompactReason::Overflow, CompactReason::Threshold] {
@@ -144,7 +144,7 @@ fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
         outcome: ToolOutcome::Ask(question),
         duration_us: 1,
     };
-    wrong.push((asks(unknown), |misuse| matches!(misuse, MachineError::BadQuestion(_))));
+    wrong.push((asks(unknown), |misuse| matches!(misuse, MachineError::InvalidQuestion(_))));
     let asking = model.calls.iter().filter_map(|call| match &call.state {
         State::Asking(question) => Some(question),
         _ => None,
@@ -152,6 +152,6 @@ fn questions(model: &Model, wrong: &mut Vec<Wrong>) {
     for used in asking.chain(&model.answered) {
         let mut question = Question::new(id.as_str(), 0, QuestionKind::Input, "?");
         question.id = used.id.clone();
-        wrong.push((asks(question), |misuse| matches!(misuse, MachineError::BadQuestion(_))));
+        wrong.push((asks(question), |misuse| matches!(misuse, MachineError::InvalidQuestion(_))));
     }
 }

@@ -378,7 +378,7 @@ impl Model {
         assert_eq!(machine.round(), self.rounds);
         assert_eq!(ids(machine.uncertain().collect()), self.running());
         assert_eq!(
-            machine.summing().map(|compact| compact.reason),
+            machine.pending_summary().map(|compact| compact.reason),
             self.summing.map(|(reason, _)| reason)
         );
         if self.summing.is_some() {

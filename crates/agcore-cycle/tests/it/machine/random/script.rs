@@ -75,7 +75,7 @@ impl Script {
         };
         self.judge.model.begin(begin.expectation.clone());
         self.judge.spent = UsageTracker::default();
-        self.absorb(Outcome::Begun(begin));
+        self.absorb(Outcome::TurnStarted(begin));
         if replaces {
             self.counts.add("replaced");
         }

@@ -137,8 +137,8 @@ impl Script {
         if self.rng.bool() {
             self.counts.add("told");
             let events = self.rng.u64(..100);
-            self.absorb(Outcome::Told(events));
-            assert_eq!(self.judge.machine.told(), events);
+            self.absorb(Outcome::EventsSent(events));
+            assert_eq!(self.judge.machine.events_sent(), events);
             return;
         }
         self.counts.add("spent");

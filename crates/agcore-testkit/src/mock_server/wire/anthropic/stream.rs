@@ -6,8 +6,8 @@ use super::whole::{message, output, stop_details, stop_reason, tool_use, usage};
 use crate::mock_server::{
     reply::{Answer, Block, Chunking, TokenUsage},
     wire::{
+        contract::ReplyMetadata,
         event::{Event, Part},
-        reply_metadata::ReplyMetadata,
     },
 };
 

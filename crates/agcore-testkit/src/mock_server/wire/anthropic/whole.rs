@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mock_server::{
     reply::{Answer, Block, Finish, TokenUsage, ToolCall},
-    wire::reply_metadata::ReplyMetadata,
+    wire::contract::ReplyMetadata,
 };
 
 pub(super) fn whole(answer: &Answer, metadata: &ReplyMetadata) -> Value {

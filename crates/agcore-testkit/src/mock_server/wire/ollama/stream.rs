@@ -6,8 +6,8 @@ use super::whole::{assistant_message, call, last_line, line};
 use crate::mock_server::{
     reply::{Answer, Block, Chunking},
     wire::{
+        contract::ReplyMetadata,
         event::{Event, Part},
-        reply_metadata::ReplyMetadata,
     },
 };
 

@@ -6,8 +6,8 @@ use super::whole::{REASONING, finish, head, usage};
 use crate::mock_server::{
     reply::{Answer, Block, Chunking, ToolCall},
     wire::{
+        contract::ReplyMetadata,
         event::{Event, Part},
-        reply_metadata::ReplyMetadata,
     },
 };
 

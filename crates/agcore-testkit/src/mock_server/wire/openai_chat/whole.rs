@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mock_server::{
     reply::{Answer, Finish, TokenUsage, ToolCall},
-    wire::reply_metadata::ReplyMetadata,
+    wire::contract::ReplyMetadata,
 };
 
 /// The member that most compatible servers use for reasoning.

@@ -6,8 +6,8 @@ use super::whole::{item, item_id, message, part, reasoning, response, whole};
 use crate::mock_server::{
     reply::{Answer, Block, Chunking},
     wire::{
+        contract::ReplyMetadata,
         event::{Event, Part},
-        reply_metadata::ReplyMetadata,
     },
 };
 

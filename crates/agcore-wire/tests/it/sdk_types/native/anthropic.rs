@@ -53,7 +53,8 @@ const SAMPLES: &[Sample] = &[
     Sample {
         name: "redacted thinking",
         set: |request| {
-            let sealed = Reasoning::default().with_vendor(vendor_data(json!({"type": "redacted_thinking", "data": "AbCd"})));
+            let sealed =
+                Reasoning::default().with_vendor(vendor_data(json!({"type": "redacted_thinking", "data": "AbCd"})));
             set_reply(request, [Block::Reasoning(sealed), Block::text("Hello")]);
         },
     },

@@ -1,6 +1,10 @@
-//! Standard input and standard output.
+//! The resources of the process: standard input and output, and environment variables.
 
-use std::io::{self, Read, Write};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Read, Write},
+};
 
 use crate::exit::Failure;
 
@@ -28,6 +32,29 @@ pub(crate) async fn read_stdin() -> Result<String, Failure> {
         .unwrap_or_else(|error| Err(io::Error::other(error)));
     let bytes = read.map_err(|error| Failure::usage(format!("cannot read standard input: {error}")))?;
     decode(bytes)
+}
+
+/// Returns the value of an environment variable, or `None` if it is unset, empty or not UTF-8.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    os_variable(name)?.into_string().ok()
+}
+
+/// Returns the value of an environment variable, or `None` if it is unset or empty.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where the environment is read"
+)]
+pub(crate) fn os_variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Returns the names of all environment variables that are UTF-8.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where the environment is read"
+)]
+pub(crate) fn variable_names() -> impl Iterator<Item = String> {
+    env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
 fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
