@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Holds bodies of requests against the types that their vendors publish.
+"""Validates request bodies against the types that their vendors publish.
 
-    check.py --ready      whether the packages of requirements.txt are installed in these versions (status 3 if not)
-    check.py --self-test  bodies that are wrong in known ways must be found, in each package's types
-    check.py FILE         each line of FILE is {"vendor", "sample", "body"}; prints a table and each fault
+    check.py --ready      checks that the packages of requirements.txt are installed in these versions
+    check.py --self-test  checks that invalid bodies are found, with the types of each package
+    check.py FILE         validates the bodies in FILE, whose lines are {"vendor", "sample", "body"}; prints a table and
+                          each error
 
-Status 0 when all is well, 1 when a body or a list of vendors.py is wrong, 3 when packages are missing.
+The exit status is 0 on success, 1 if a body or a list in vendors.py is wrong, and 3 if packages are missing.
 """
 
 import collections
@@ -16,7 +17,7 @@ import sys
 
 NOT_READY = 3
 HERE = pathlib.Path(__file__).resolve().parent
-# The same fault in many bodies is told once, with as many of them by name.
+# An error that occurs in many bodies is printed once, with the names of this many of them.
 NAMED_SAMPLES = 3
 
 
@@ -26,7 +27,7 @@ def pinned():
 
 
 def missing():
-    """What is not installed as requirements.txt has it."""
+    """Yields each difference between the installed packages and requirements.txt."""
     for package, wanted in pinned().items():
         try:
             found = importlib.metadata.version(package)
@@ -34,11 +35,11 @@ def missing():
             yield f"{package} is not installed"
             continue
         if found != wanted:
-            yield f"{package} is {found}, not {wanted}"
+            yield f"{package} {found} is installed instead of {wanted}"
 
 
-class Judge:
-    """Judges the bodies of one vendor and counts what it sees."""
+class Validator:
+    """Validates the bodies of one vendor and collects statistics."""
 
     def __init__(self, vendor):
         from walker import Walker
@@ -50,59 +51,59 @@ class Judge:
         self.used = collections.Counter()
         self.samples_of = collections.defaultdict(list)
 
-    def read(self, sample, body):
+    def validate(self, sample, body):
         self.bodies += 1
-        for fault in self.walker.faults(self.kind, body):
-            exempt = next((exempt for exempt in self.vendor.exempt if exempt.covers(fault)), None)
+        for error in self.walker.errors(self.kind, body):
+            exempt = next((exempt for exempt in self.vendor.exempt if exempt.covers(error)), None)
             if exempt is None:
-                self.samples_of[str(fault)].append(sample)
+                self.samples_of[str(error)].append(sample)
             else:
                 self.used[exempt] += 1
 
     def unused(self):
-        """Members and exceptions that no body needed."""
+        """Yields the members and exceptions that no body needed."""
         used = {member for _, member in self.walker.used}
         for extra in self.vendor.extras:
             if extra.member not in used:
-                yield f"the member `{extra.member}` of {extra.source} stands in no body: take it out of vendors.py"
+                yield f"the member `{extra.member}` of {extra.source} occurs in no body: remove it from vendors.py"
         for exempt in self.vendor.exempt:
             if exempt not in self.used:
-                yield f"the exception for {exempt.path} ({exempt.problem}) is needed by no body: take it out of vendors.py"
+                yield f"the exception for {exempt.path} ({exempt.problem}) is not needed by any body: remove it from vendors.py"
 
-    def wrong(self):
-        for fault, samples in self.samples_of.items():
+    def errors(self):
+        for error, samples in self.samples_of.items():
             more = f" and {len(samples) - NAMED_SAMPLES} more" if len(samples) > NAMED_SAMPLES else ""
-            yield f"{fault} (in {', '.join(samples[:NAMED_SAMPLES])}{more})"
+            yield f"{error} (in {', '.join(samples[:NAMED_SAMPLES])}{more})"
         yield from self.unused()
 
 
 def check(file):
     from vendors import VENDORS
 
-    judges = {}
-    # Not by splitlines, which also ends lines at characters that stand in texts.
+    validators = {}
+    # Not with splitlines, which also splits at characters that occur in texts.
     for line in file.read_text(encoding="utf-8").split("\n"):
         if not line:
             continue
         case = json.loads(line)
         name = case["vendor"]
-        if name not in judges:
-            judges[name] = Judge(VENDORS[name])
-        judges[name].read(case["sample"], case["body"])
-    if not judges:
-        print(f"{file} holds no bodies")
+        if name not in validators:
+            validators[name] = Validator(VENDORS[name])
+        validators[name].validate(case["sample"], case["body"])
+    if not validators:
+        print(f"{file} contains no bodies")
         return 1
-    print(f"{'vendor':<20} {'types of':<20} {'bodies':>6} {'faults':>6} {'exceptions':>10}")
-    for name, judge in judges.items():
-        package = f"{judge.vendor.package} {pinned()[judge.vendor.package]}"
-        faults = len(list(judge.wrong()))
-        print(f"{name:<20} {package:<20} {judge.bodies:>6} {faults:>6} {len(judge.used):>10}")
-    for name, judge in judges.items():
-        for exempt in judge.used:
-            print(f"{name}: let pass {exempt.path}, which {exempt.problem}: {exempt.reason} ({exempt.source})")
-    wrong = [f"{name}: {line}" for name, judge in judges.items() for line in judge.wrong()]
-    print("\n".join(wrong))
-    return 1 if wrong else 0
+    print(f"{'vendor':<20} {'types of':<20} {'bodies':>6} {'errors':>6} {'exceptions':>10}")
+    for name, validator in validators.items():
+        package = f"{validator.vendor.package} {pinned()[validator.vendor.package]}"
+        errors = len(list(validator.errors()))
+        print(f"{name:<20} {package:<20} {validator.bodies:>6} {errors:>6} {len(validator.used):>10}")
+    for name, validator in validators.items():
+        for exempt in validator.used:
+            print(f"{name}: accepted {exempt.path}, which {exempt.problem}: {exempt.reason} ({exempt.source})")
+    errors = [f"{name}: {line}" for name, validator in validators.items() for line in validator.errors()]
+    print("\n".join(errors))
+    return 1 if errors else 0
 
 
 def main(arguments):

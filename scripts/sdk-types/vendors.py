@@ -1,8 +1,8 @@
-"""Which type describes a request of which vendor, what the type lacks, and what is let pass.
+"""The type of a request for each vendor, the members that the type lacks, and the accepted errors.
 
-Vendors without a package of their own (or whose package speaks another API) point their users to openai's; for them
-its type counts, with the members that their pages add. Each such member names its page. A member or an exception
-that no body needs any more is an error, so that the lists stay true.
+Vendors without a package (or whose package is for another API) recommend openai's package. They are validated with its
+type and the additional members of their documentation; each such member has a link. A member or an exception that no
+body needs is an error, so that the lists stay up to date.
 """
 
 import importlib
@@ -26,7 +26,7 @@ GEMINI_SIGNATURES = "https://ai.google.dev/gemini-api/docs/thought-signatures"
 MOONSHOT_THINKING = "https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model"
 MOONSHOT_PARTIAL = "https://platform.moonshot.ai/docs/guide/use-partial-mode-feature-of-kimi-api"
 GROQ = "https://console.groq.com/docs/api-reference#chat-create"
-# Of the same package, which lists what models may take there.
+# In the same package, which lists the parameters that models may accept.
 OPENROUTER_PARAMETERS = "openrouter.components.parameter"
 OPENROUTER_AUDIO = "https://openrouter.ai/docs/guides/overview/multimodal/audio"
 ZAI_THINKING = "https://docs.z.ai/guides/capabilities/thinking-mode"
@@ -42,7 +42,7 @@ CacheControl = typing.TypedDict(
     "CacheControl", {"type": typing.Required[typing.Literal["ephemeral"]], "ttl": str}, total=False
 )
 Signed = typing.TypedDict("Signed", {"thought_signature": str}, total=False)
-# Vertex AI serves the same API under its own name.
+# Vertex AI uses its own name in the same API.
 ExtraContent = typing.TypedDict("ExtraContent", {"google": Signed, "vertex": Signed}, total=False)
 Usage = typing.TypedDict("Usage", {"include_usage": bool}, total=False)
 Verbosity = typing.Literal["low", "medium", "high"]
@@ -51,7 +51,7 @@ Audio = typing.TypedDict("Audio", {"voice": typing.Required[str], "format": typi
 
 @dataclass(frozen=True)
 class Extra:
-    """A member that the vendor's page has and the type has not."""
+    """A member that is documented by the vendor but missing in the type."""
 
     owners: tuple[str, ...]
     member: str
@@ -61,26 +61,26 @@ class Extra:
 
 @dataclass(frozen=True)
 class Exempt:
-    """A fault that is let pass: a pattern of its whole path, a part of its text, why, and where the vendor says so."""
+    """An accepted error: a pattern for the whole path, a part of the description, the reason, and the source."""
 
     path: str
     problem: str
     reason: str
     source: str
 
-    def covers(self, fault):
-        return re.fullmatch(self.path, fault.path) is not None and self.problem in fault.problem
+    def covers(self, error):
+        return re.fullmatch(self.path, error.path) is not None and self.problem in error.problem
 
 
 @dataclass(frozen=True)
 class Vendor:
-    """How one vendor's bodies are judged: a type, by its module and name, or a function that makes it."""
+    """The type for the bodies of one vendor, by its module and name, or a function that creates it."""
 
     package: str
     kind: str | typing.Callable[[], object]
     extras: tuple[Extra, ...] = ()
     exempt: tuple[Exempt, ...] = ()
-    # Types that write themselves as another: its name, and what stands in the body.
+    # Types that are serialized as another type: the name of the type, and the serialized type.
     stand_ins: dict[str, object] = field(default_factory=dict)
 
     def load(self):
@@ -99,12 +99,12 @@ def load(place):
 
 
 def zhipu():
-    """zai's package types the members of a request one by one, and of messages and tools only that they are there."""
+    """Returns a type for zai's package, which types the members of a request separately, but not messages and tools."""
     create = load("zai.api_resource.chat.completions:Completions.create")
-    not_of_the_body = {"self", "return", "extra", "extra_headers", "extra_body", "timeout"}
-    kinds = {name: kind for name, kind in typing.get_type_hints(create).items() if name not in not_of_the_body}
-    theirs = typing.get_type_hints(load("openai.types.chat.completion_create_params:CompletionCreateParamsBase"))
-    kinds |= {name: theirs[name] for name in ("messages", "tools", "response_format")}
+    outside_of_the_body = {"self", "return", "extra", "extra_headers", "extra_body", "timeout"}
+    kinds = {name: kind for name, kind in typing.get_type_hints(create).items() if name not in outside_of_the_body}
+    from_openai = typing.get_type_hints(load("openai.types.chat.completion_create_params:CompletionCreateParamsBase"))
+    kinds |= {name: from_openai[name] for name in ("messages", "tools", "response_format")}
     kinds["thinking"] = Switch
     parameters = inspect.signature(create).parameters
     required = {name for name in kinds if parameters[name].default is inspect.Parameter.empty}
@@ -113,7 +113,7 @@ def zhipu():
 
 
 def ollama_native():
-    """ollama's package takes messages and options as its own types or as any object; here only the types count."""
+    """Returns a type for ollama's package, which also accepts any object as message or options; here only its types are valid."""
     types = importlib.import_module("ollama._types")
     kinds = {name: info.annotation for name, info in types.ChatRequest.model_fields.items()}
     kinds |= {"messages": list[types.Message], "options": types.Options}
@@ -159,7 +159,7 @@ VENDORS = {
     "groq": Vendor(
         "groq",
         "groq.types.chat.completion_create_params:CompletionCreateParams",
-        # The package tells of it where it describes the last chunk, but has no parameter for it.
+        # The package documents it for the last chunk, but has no parameter for it.
         (member("CompletionCreateParams", "stream_options", Usage, GROQ),),
     ),
     "xai": Vendor("openai", OPENAI),
@@ -196,7 +196,7 @@ VENDORS = {
         "anthropic",
         "anthropic.types.beta.message_create_params:MessageCreateParams",
         exempt=(
-            Exempt(r"\$\.(temperature|top_p)", "is unknown to", "models before Claude Opus 4.7 take it", CLAUDE_MIGRATION),
+            Exempt(r"\$\.(temperature|top_p)", "is unknown to", "models before Claude Opus 4.7 accept it", CLAUDE_MIGRATION),
         ),
     ),
     "openai-responses": Vendor("openai", "openai.types.responses.response_create_params:ResponseCreateParams"),
@@ -212,7 +212,7 @@ VENDORS = {
             Exempt(
                 r"\$\.tools\[\d+\]\.function\.parameters\.properties\..*",
                 "is unknown to Tool.Function.Parameters.Property",
-                "the server takes any JSON Schema and passes over the keywords that a model's template has no use for",
+                "the server accepts any JSON Schema and ignores the keywords that the template of a model does not use",
                 OLLAMA_TYPES,
             ),
         ),

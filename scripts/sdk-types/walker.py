@@ -1,8 +1,8 @@
-"""Holds a JSON value against a Python type, strictly.
+"""Validates a JSON value against a Python type, strictly.
 
-The packages describe requests with typed dictionaries and pydantic models. Their own validation is made for callers,
-not for us: it passes members that nobody knows, turns `"1"` into 1, reads iterables lazily and lets unknown words
-through. Here nothing is converted, every member must be known, and every literal must be one that is listed.
+The packages describe requests with typed dictionaries and pydantic models. Their own validation is too lenient for a
+check: it accepts unknown members, converts `"1"` to 1, reads iterables lazily and accepts unknown literals. Here nothing
+is converted, every member must be known, and every literal must be listed.
 """
 
 import collections.abc
@@ -18,18 +18,18 @@ LISTS = {list, tuple, set, collections.abc.Iterable, collections.abc.Sequence, c
 MAPS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 WRAPPERS = {typing.Annotated, typing.Required, typing.NotRequired, typing_extensions.ReadOnly}
-# Marks by which packages say "not set" or "a word that this version does not know": no value of a body is one.
+# Types that mean "not set" or "unknown to this version": they never match a value of a body.
 MARKS = {"Unset", "NotGiven", "Omit", "UnrecognizedStr", "UnrecognizedInt"}
 
-# Members that say which object of a union it is.
+# Members that identify an object of a union.
 TAGS = {"type", "role"}
-# How much a fault tells that another member of a union was meant; a tenth of it for each step further in.
+# The weight of an error as a sign that another member of a union was meant; a tenth of it for each level of nesting.
 OTHER_SHAPE, OTHER_TAG, OTHER_MEMBER, OTHER_WORD = 100_000, 10_000, 5_000, 1_000
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong, with the place in the body."""
+class Error:
+    """An error with its path in the body."""
 
     path: str
     problem: str
@@ -41,17 +41,17 @@ class Fault:
 
 @dataclass(frozen=True)
 class Member:
-    """One member of an object as its type has it."""
+    """A member of an object type."""
 
     kind: object
     is_required: bool
 
 
 class Walker:
-    """Walks values along types.
+    """Walks a value and its type in parallel.
 
-    `extras` are members that a type lacks: (the type's name, the member) to the member's type. `stand_ins` are types
-    that write themselves as another: the name to what stands in the body.
+    `extras` maps members that a type lacks, as (name of the type, name of the member), to their types. `stand_ins` maps
+    the names of types that are serialized as another type to that type.
     """
 
     def __init__(self, extras=None, stand_ins=None):
@@ -59,7 +59,7 @@ class Walker:
         self.stand_ins = stand_ins or {}
         self.used = set()
 
-    def faults(self, kind, value, path="$"):
+    def errors(self, kind, value, path="$"):
         kind = bare(kind)
         kind = self.stand_ins.get(name_of(kind), kind)
         origin = typing.get_origin(kind) or kind
@@ -78,59 +78,59 @@ class Walker:
         return self._scalar(kind, value, path)
 
     def _union(self, kinds, value, path):
-        """The faults of the member that comes nearest."""
-        nearest = None
+        """Returns the errors of the member of the union that matches best."""
+        best = None
         for kind in kinds:
-            faults = self.faults(kind, value, path)
-            if not faults:
+            errors = self.errors(kind, value, path)
+            if not errors:
                 return []
-            weight = sum(fault.weight for fault in faults)
-            if nearest is None or weight < nearest[0]:
-                nearest = (weight, faults)
-        return nearest[1] if nearest else [Fault(path, "nothing is allowed here", OTHER_SHAPE)]
+            weight = sum(error.weight for error in errors)
+            if best is None or weight < best[0]:
+                best = (weight, errors)
+        return best[1] if best else [Error(path, "nothing is allowed here", OTHER_SHAPE)]
 
     def _literal(self, words, value, path):
         if any(value == word and type(value) is type(word) for word in words):
             return []
         listed = ", ".join(repr(word) for word in words)
-        return [Fault(path, f"{shown(value)} is not one of {listed}", OTHER_WORD)]
+        return [Error(path, f"{shown(value)} is not one of {listed}", OTHER_WORD)]
 
     def _object(self, kind, value, path):
         if not isinstance(value, dict):
-            return [Fault(path, f"{shown(value)} is no object ({name_of(kind)})", OTHER_SHAPE)]
+            return [Error(path, f"{shown(value)} is not an object ({name_of(kind)})", OTHER_SHAPE)]
         members, rest = members_of(kind)
-        faults = [
-            Fault(f"{path}.{name}", f"is missing ({name_of(kind)} requires it)", OTHER_TAG if name in TAGS else OTHER_WORD)
+        errors = [
+            Error(f"{path}.{name}", f"is missing ({name_of(kind)} requires it)", OTHER_TAG if name in TAGS else OTHER_WORD)
             for name, member in members.items()
             if member.is_required and name not in value
         ]
         for name, inner in value.items():
             place = f"{path}.{name}"
             if name in members:
-                found = self.faults(members[name].kind, inner, place)
-                faults += [replace(fault, weight=OTHER_TAG) for fault in found] if name in TAGS else further_in(found)
+                found = self.errors(members[name].kind, inner, place)
+                errors += [replace(error, weight=OTHER_TAG) for error in found] if name in TAGS else nested(found)
             elif (name_of(kind), name) in self.extras:
                 self.used.add((name_of(kind), name))
-                faults += further_in(self.faults(self.extras[name_of(kind), name], inner, place))
+                errors += nested(self.errors(self.extras[name_of(kind), name], inner, place))
             elif rest is not None:
-                faults += further_in(self.faults(rest, inner, place))
+                errors += nested(self.errors(rest, inner, place))
             else:
-                faults.append(Fault(place, f"is unknown to {name_of(kind)}", OTHER_MEMBER))
-        return faults
+                errors.append(Error(place, f"is unknown to {name_of(kind)}", OTHER_MEMBER))
+        return errors
 
     def _list(self, arguments, value, path):
         if not isinstance(value, list):
-            return [Fault(path, f"{shown(value)} is no array", OTHER_SHAPE)]
+            return [Error(path, f"{shown(value)} is not an array", OTHER_SHAPE)]
         kind = arguments[0] if arguments else object
-        found = [fault for at, item in enumerate(value) for fault in self.faults(kind, item, f"{path}[{at}]")]
-        return further_in(found)
+        found = [error for at, item in enumerate(value) for error in self.errors(kind, item, f"{path}[{at}]")]
+        return nested(found)
 
     def _map(self, arguments, value, path):
         if not isinstance(value, dict):
-            return [Fault(path, f"{shown(value)} is no object", OTHER_SHAPE)]
+            return [Error(path, f"{shown(value)} is not an object", OTHER_SHAPE)]
         kind = arguments[1] if len(arguments) > 1 else object
-        found = [fault for name, item in value.items() for fault in self.faults(kind, item, f"{path}.{name}")]
-        return further_in(found)
+        found = [error for name, item in value.items() for error in self.errors(kind, item, f"{path}.{name}")]
+        return nested(found)
 
     def _scalar(self, kind, value, path):
         fits = {
@@ -142,20 +142,20 @@ class Walker:
             None: lambda: value is None,
         }
         if kind in fits:
-            return [] if fits[kind]() else [Fault(path, f"{shown(value)} is no {name_of(kind)}", OTHER_SHAPE)]
+            return [] if fits[kind]() else [Error(path, f"{shown(value)} is not a valid {name_of(kind)}", OTHER_SHAPE)]
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return self._literal([word.value for word in kind], value, path)
-        # Files, paths, dates, marks: nothing that stands in a body.
-        return [Fault(path, f"{shown(value)} is no {name_of(kind)}", OTHER_SHAPE)]
+        # Files, paths, dates and types that mean "not set" do not occur in a body.
+        return [Error(path, f"{shown(value)} is not a valid {name_of(kind)}", OTHER_SHAPE)]
 
 
-def further_in(faults):
-    """The faults of a member or an item: they tell less of the whole."""
-    return [replace(fault, weight=max(fault.weight // 10, 1)) for fault in faults]
+def nested(errors):
+    """Returns the errors of a member or an item with the weight they have for the enclosing value."""
+    return [replace(error, weight=max(error.weight // 10, 1)) for error in errors]
 
 
 def bare(kind):
-    """The type without the notes around it and the names it goes by."""
+    """Returns the type without annotations and aliases."""
     while True:
         if isinstance(kind, ALIASES):
             kind = kind.__value__
@@ -170,7 +170,7 @@ def bare(kind):
 
 
 def is_list(origin):
-    # openai's and groq's name for a sequence that is no string is a protocol.
+    # openai and groq define a protocol for sequences other than strings.
     return origin in LISTS or getattr(origin, "__name__", "") == "SequenceNotStr"
 
 
@@ -179,7 +179,7 @@ def is_map(origin):
 
 
 def members_of(kind):
-    """The members of a type of objects, and the type of all others; none when it is no such type."""
+    """Returns the members of an object type and the type of further members, or None for any other type."""
     if not isinstance(kind, type) or kind.__name__ in MARKS:
         return None
     if typing_extensions.is_typeddict(kind):
@@ -206,11 +206,11 @@ def is_marked_required(hint):
 
 
 def wire_name(name, hint):
-    """openai, anthropic and groq note another name on the wire beside the type."""
+    """Returns the serialized name, which openai, anthropic and groq annotate if it differs."""
     while typing_extensions.get_origin(hint) in WRAPPERS:
-        for note in getattr(hint, "__metadata__", ()):
-            if getattr(note, "alias", None):
-                return note.alias
+        for annotation in getattr(hint, "__metadata__", ()):
+            if getattr(annotation, "alias", None):
+                return annotation.alias
         hint = typing_extensions.get_args(hint)[0]
     return name
 

@@ -24,9 +24,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
             report.add(&check(workspace, member, &selection));
         }
     }
-    for check in symbols::check(workspace) {
-        report.add(&check);
-    }
+    symbols::check(workspace, report);
 }
 
 /// Features to build a package with.

@@ -13,12 +13,11 @@ mod rust_versions;
 mod crypto;
 mod picture;
 
-use crate::check::Check;
 use crate::report::Report;
 use crate::workspace::Workspace;
 
 /// A rule: its name on the command line, and the function that checks it.
-type Rule = (&'static str, fn(&Workspace) -> Vec<Check>);
+type Rule = (&'static str, fn(&Workspace, &mut Report));
 
 const RULES: &[Rule] = &[
     ("floors", floors::check),
@@ -48,9 +47,7 @@ pub(crate) fn run(workspace: &Workspace, check_picture: bool, only: &[String], r
     let is_selected = |name: &str| only.is_empty() || only.iter().any(|selected| selected == name);
     for (name, check) in RULES {
         if is_selected(name) {
-            for check in check(workspace) {
-                report.add(&check);
-            }
+            check(workspace, report);
         }
     }
     if is_selected(PICTURE) {

@@ -1,7 +1,7 @@
 //! `sdk-types`: validates the request bodies that the wires encode against the types that the vendors publish as
 //! Python packages.
 //!
-//! The packages are installed into a virtual environment in the target folder. A test of agcore-llm encodes the bodies,
+//! The packages are installed into a virtual environment in the target folder. A test of agcore-wire encodes the bodies,
 //! and `scripts/sdk-types/check.py` validates them. Without the environment that test checks nothing, and `ci` reports
 //! it as skipped.
 
@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 const TEST: &[&str] = &[
     "test",
     "--package",
-    "agcore-llm",
+    "agcore-wire",
     "--all-features",
     "--test",
     "it",

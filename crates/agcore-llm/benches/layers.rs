@@ -1,8 +1,8 @@
-//! What the layers cost in time when nothing happens: thread CPU time for a call, beyond the bare provider.
+//! The CPU time that each layer adds to a call that succeeds at once.
 //!
-//! `cargo bench -p agcore-llm --bench layers`. Aim: a router with everything on adds at most 2 µs. Rounds of all rows are
-//! interleaved; differences are to the bare provider of the same round. A clock that stands still shows what asking
-//! this machine for the time costs.
+//! Run it with `cargo bench -p agcore-llm --bench layers`. A router with all layers should add at most 2 µs. The rounds of
+//! all rows are interleaved, and each row is compared with the bare provider of the same round. The row with a stopped clock
+//! shows how expensive it is to read the time on this machine.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench prints")]
 
 use std::{
@@ -24,13 +24,13 @@ use agcore_llm::{
     },
     system_random,
 };
-use futures_util::{FutureExt, stream};
+use futures_util::FutureExt;
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 31;
 const CALLS: u32 = 2_000;
 
-/// Answers at once, with a text and its usage.
+/// A provider that answers at once with text and usage.
 #[derive(Debug, Clone)]
 struct Ready(ProviderInfo);
 
@@ -41,11 +41,11 @@ impl LlmProvider for Ready {
             text: "Hi.".into(),
         };
         let usage = ReplyDelta::Usage(Box::new(Usage::new(10, 5)));
-        ReplyStream::new(stream::iter([
+        ReplyStream::from_items([
             ReplyItem::Delta(text),
             ReplyItem::Delta(usage),
             ReplyItem::End(Ok(())),
-        ]))
+        ])
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -53,12 +53,12 @@ impl LlmProvider for Ready {
     }
 }
 
-/// A clock that stands still.
+/// A clock that does not move.
 #[derive(Debug)]
-struct Still;
+struct StoppedClock;
 
 #[async_trait::async_trait]
-impl Clock for Still {
+impl Clock for StoppedClock {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH
     }
@@ -87,55 +87,54 @@ fn limits() -> RateLimits {
 }
 
 fn router(clock: &Arc<dyn Clock>) -> Router {
-    let route = |name: &str| Route::of_keys(name, keys()).with_limits(limits());
+    let route = |name: &str| Route::from_keys(name, keys()).with_limits(limits());
     Router::builder(Arc::clone(clock), system_random())
-        .route(route("a").with_weight(2.0))
-        .route(route("b").with_weight(1.0))
-        .route(route("c"))
+        .with_route(route("a").with_weight(2.0))
+        .with_route(route("b").with_weight(1.0))
+        .with_route(route("c"))
         .build()
         .unwrap()
 }
 
 fn rows() -> Vec<(&'static str, Arc<dyn LlmProvider>)> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let still: Arc<dyn Clock> = Arc::new(Still);
-    let again = |clock: &Arc<dyn Clock>| Arc::clone(clock);
-    let candidates = [1.0, 2.0].map(|weight| Candidate::new(ready()).with_weight(weight));
-    let fallback = Fallback::new(candidates, FallbackPolicy::new(), again(&clock), system_random()).unwrap();
-    let retry = Retry::new(router(&clock), RetryPolicy::new(), again(&clock), system_random());
+    let stopped: Arc<dyn Clock> = Arc::new(StoppedClock);
+        let candidates = [1.0, 2.0].map(|weight| Candidate::new(ready()).with_weight(weight));
+    let fallback = Fallback::new(candidates, FallbackPolicy::new(), Arc::clone(&clock), system_random()).unwrap();
+    let retry = Retry::new(router(&clock), RetryPolicy::new(), Arc::clone(&clock), system_random());
     vec![
         ("bare provider", Arc::new(ready())),
         (
             "rate limit",
-            Arc::new(RateLimit::new(ready(), limits(), again(&clock)).unwrap()),
+            Arc::new(RateLimit::new(ready(), limits(), Arc::clone(&clock)).unwrap()),
         ),
         (
             "breaker",
-            Arc::new(Breaker::new(ready(), BreakerPolicy::new(), again(&clock)).unwrap()),
+            Arc::new(Breaker::new(ready(), BreakerPolicy::new(), Arc::clone(&clock)).unwrap()),
         ),
         (
             "key pool",
-            Arc::new(KeyPool::new(keys(), KeyPoolPolicy::new(), again(&clock)).unwrap()),
+            Arc::new(KeyPool::new(keys(), KeyPoolPolicy::new(), Arc::clone(&clock)).unwrap()),
         ),
         ("fallback, weighted", Arc::new(fallback)),
-        ("router (aim ≤ 2000)", Arc::new(router(&clock))),
-        ("router, still clock", Arc::new(router(&still))),
+        ("router (limit 2000)", Arc::new(router(&clock))),
+        ("router, stopped clock", Arc::new(router(&stopped))),
         ("retry around router", Arc::new(retry)),
     ]
 }
 
-/// Nanoseconds of this thread's CPU time for each call.
+/// Returns the CPU time of this thread per call, in nanoseconds.
 fn measure(provider: &dyn LlmProvider, request: &Arc<ChatRequest>) -> f64 {
     let cpu = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
     };
-    let begun = cpu();
+    let start = cpu();
     for _ in 0..CALLS {
-        let answer = provider.chat_call(Call::new(Arc::clone(request))).now_or_never();
-        black_box(answer.unwrap().unwrap());
+        let response = provider.chat_call(Call::new(Arc::clone(request))).now_or_never();
+        black_box(response.unwrap().unwrap());
     }
-    (cpu() - begun).as_secs_f64() * 1e9 / f64::from(CALLS)
+    (cpu() - start).as_secs_f64() * 1e9 / f64::from(CALLS)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -154,12 +153,12 @@ fn main() {
         })
         .collect();
     println!(
-        "{:<22} {:>10} {:>10}   ns for each call, medians of {ROUNDS} rounds",
-        "", "call", "beyond"
+        "{:<22} {:>10} {:>10}   ns per call, medians of {ROUNDS} rounds",
+        "", "call", "added"
     );
     for (at, (name, _)) in rows.iter().enumerate() {
         let call = median(rounds.iter().map(|round| round[at]).collect());
-        let beyond = median(rounds.iter().map(|round| round[at] - round[0]).collect());
-        println!("{name:<22} {call:>10.0} {beyond:>10.0}");
+        let added = median(rounds.iter().map(|round| round[at] - round[0]).collect());
+        println!("{name:<22} {call:>10.0} {added:>10.0}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the layers cost in allocations when nothing happens; they are exact, so they are limits.
+//! The allocations of each layer in calls that succeed at once. The counts are exact, so they serve as limits.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,12 +20,12 @@ use agcore_llm::{
         router::{Route, Router},
     },
 };
-use futures_util::{FutureExt, stream};
+use futures_util::FutureExt;
 
-/// Calls that are counted, after some that warm everything up.
+/// The number of measured calls, after some for warming up.
 const CALLS: u32 = 100;
 
-/// Answers at once, with a text and its usage.
+/// A provider that answers at once with text and usage.
 #[derive(Debug)]
 struct Ready(ProviderInfo);
 
@@ -36,11 +36,11 @@ impl LlmProvider for Ready {
             text: "Hi.".into(),
         };
         let usage = ReplyDelta::Usage(Box::new(Usage::new(10, 5)));
-        ReplyStream::new(stream::iter([
+        ReplyStream::from_items([
             ReplyItem::Delta(text),
             ReplyItem::Delta(usage),
             ReplyItem::End(Ok(())),
-        ]))
+        ])
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -62,30 +62,30 @@ fn limits() -> RateLimits {
         .with_tokens_per_minute(1_000_000_000)
 }
 
-/// Allocations for each call, the request's own apart; the answer says who gave it.
+/// Returns the allocations per call, without those of the request. The response states who answered.
 fn per_call(provider: &dyn LlmProvider) -> f64 {
     let request = Arc::new(ChatRequest::new([Message::user("Hello")]));
     let call = || {
-        let answer = provider.chat_call(Call::new(Arc::clone(&request))).now_or_never();
-        let response = answer.expect("it answers at once").unwrap();
-        response.answered_by.map(|who| who.provider)
+        let response = provider.chat_call(Call::new(Arc::clone(&request))).now_or_never();
+        let response = response.expect("the provider answers at once").unwrap();
+        response.answered_by.map(|answered_by| answered_by.provider)
     };
-    // The log of sent requests grows to its size.
-    let who: Option<Text> = (0..2_100).fold(None, |_, _| call());
+    // The log of sent requests grows to its final size.
+    let answered_by: Option<Text> = (0..2_100).fold(None, |_, _| call());
     let info = allocation_counter::measure(|| {
         for _ in 0..CALLS {
-            assert_eq!(call(), who);
+            assert_eq!(call(), answered_by);
         }
     });
     info.count_total as f64 / f64::from(CALLS)
 }
 
 #[track_caller]
-fn check(layered: &dyn LlmProvider, most: f64) {
+fn check(layered: &dyn LlmProvider, limit: f64) {
     let (bare, layered) = (per_call(&ready()), per_call(layered));
-    assert!(bare > 0.0, "the measure counts something");
+    assert!(bare > 0.0, "nothing was counted");
     let cost = layered - bare;
-    assert!(cost <= most, "{cost} allocations for each call, {most} are allowed");
+    assert!(cost <= limit, "{cost} allocations per call, {limit} are allowed");
 }
 
 fn keys(count: usize) -> impl Iterator<Item = PoolKey> {
@@ -93,7 +93,8 @@ fn keys(count: usize) -> impl Iterator<Item = PoolKey> {
 }
 
 #[test]
-fn each_layer_costs_its_own_stream() {
+fn each_layer_allocates_only_its_stream() {
+    check(&Retry::new(ready(), RetryPolicy::new(), clock(), Arc::new(|| 0.5)), 1.0);
     check(&RateLimit::new(ready(), limits(), clock()).unwrap(), 1.0);
     check(&Breaker::new(ready(), BreakerPolicy::new(), clock()).unwrap(), 1.0);
     check(&KeyPool::new(keys(3), KeyPoolPolicy::new(), clock()).unwrap(), 1.0);
@@ -103,13 +104,13 @@ fn each_layer_costs_its_own_stream() {
 }
 
 #[test]
-fn a_router_with_everything_on_costs_little() {
-    let route = |name: &str| Route::of_keys(name, keys(3)).with_limits(limits());
+fn a_router_with_all_layers_allocates_four_streams() {
+    let route = |name: &str| Route::from_keys(name, keys(3)).with_limits(limits());
     let builder = Router::builder(clock(), Arc::new(|| 0.5));
     let router = builder
-        .route(route("a").with_weight(2.0))
-        .route(route("b").with_weight(1.0))
-        .route(route("c"))
+        .with_route(route("a").with_weight(2.0))
+        .with_route(route("b").with_weight(1.0))
+        .with_route(route("c"))
         .build()
         .unwrap();
     check(&router, 4.0);

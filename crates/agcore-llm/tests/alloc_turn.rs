@@ -16,7 +16,6 @@ use std::{
 
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{Call, LlmProvider, LlmProviderExt, ProviderConfig, ReplyItem};
-use futures_util::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 
 /// Turns that are counted, after some that warm everything up.

@@ -8,6 +8,7 @@ use cargo_metadata::Message;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::process;
+use crate::report::Report;
 use crate::workspace::{Package, Workspace};
 
 const PACKAGE: &str = "agcore-wire";
@@ -16,17 +17,16 @@ const PACKAGE: &str = "agcore-wire";
 const API: &str = "_api";
 
 /// Builds the library with each API alone and searches the result for symbols of the others.
-pub(super) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     let Some(package) = workspace.member(PACKAGE) else {
-        return Vec::new();
+        return;
     };
     let apis = apis(package);
-    let check = |feature: &&str| {
+    for feature in &apis {
         let found = build(workspace, feature).map(|library| findings(&apis, feature, &library));
         let name = format!("{PACKAGE} with `{feature}` contains no code of other APIs");
-        Check::from_result(name, found)
-    };
-    apis.iter().map(check).collect()
+        report.add(&Check::from_result(name, found));
+    }
 }
 
 /// Returns the features that stand for one API each: those that enable the private feature themselves.

@@ -3,6 +3,7 @@
 use crate::check::Check;
 use crate::feature_set;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 
@@ -61,8 +62,10 @@ const fn pure(package: &'static str, unless: Option<&'static str>, target: Optio
 }
 
 /// Searches each tree for the banned crates.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    ABSENCES.iter().map(|absence| check_one(workspace, absence)).collect()
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
+    for absence in ABSENCES {
+        report.add(&check_one(workspace, absence));
+    }
 }
 
 fn check_one(workspace: &Workspace, absence: &Absence) -> Check {

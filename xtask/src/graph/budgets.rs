@@ -2,6 +2,7 @@
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 
@@ -63,8 +64,10 @@ const BUDGETS: &[Budget] = &[
 ];
 
 /// Counts the crates of each tree on the host.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    BUDGETS.iter().map(|budget| check_one(workspace, budget)).collect()
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
+    for budget in BUDGETS {
+        report.add(&check_one(workspace, budget));
+    }
 }
 
 fn check_one(workspace: &Workspace, budget: &Budget) -> Check {

@@ -8,6 +8,7 @@ use toml::Table;
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::workspace::Workspace;
 
 /// The provider that this workspace uses.
@@ -29,10 +30,10 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Checks the lock file.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let lock = fs::read_to_string(workspace.root.join("Cargo.lock"));
     let found = lock.context("cannot read Cargo.lock").and_then(|lock| findings(&lock));
-    vec![Check::from_result("crypto", found)]
+    report.add(&Check::from_result("crypto", found));
 }
 
 fn findings(lock: &str) -> anyhow::Result<Vec<Finding>> {

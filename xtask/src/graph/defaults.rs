@@ -4,12 +4,13 @@
 use crate::check::Check;
 use crate::feature_set::DEFAULT;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::workspace::{Package, Workspace};
 
 const FACADE: &str = "agcore";
 
 /// Checks dependencies and features of every member.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let others = workspace.members.iter().filter(|member| member.name != FACADE);
     let findings = others.flat_map(|member| {
         let is_member = |name: &str| workspace.member(name).is_some();
@@ -18,7 +19,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
             .map(|problem| finding(member, problem))
             .collect::<Vec<_>>()
     });
-    vec![Check::new("defaults", findings.collect())]
+    report.add(&Check::new("defaults", findings.collect()));
 }
 
 fn by_dependency(member: &Package, is_member: &impl Fn(&str) -> bool) -> impl Iterator<Item = String> {

@@ -4,10 +4,11 @@
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::graph::floors::TESTKIT;
+use crate::report::Report;
 use crate::workspace::{Dependency, Kind, Workspace};
 
 /// Checks the dev-dependencies of every member.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let mut findings = Vec::new();
     for member in &workspace.members {
         let versioned = member.dependencies.iter().filter(|dependency| is_versioned(dependency));
@@ -22,7 +23,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
             )
         }));
     }
-    vec![Check::new("dev-testkit", findings)]
+    report.add(&Check::new("dev-testkit", findings));
 }
 
 fn is_versioned(dependency: &Dependency) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::workspace::{Kind, Workspace};
 
 /// An outside system, the libraries that reach it, and the crates that may use them.
@@ -94,7 +95,7 @@ pub(crate) const DOORS: &[Door] = &[
 ];
 
 /// Checks the direct dependencies of every member.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let mut findings = Vec::new();
     for member in &workspace.members {
         for dependency in &member.dependencies {
@@ -116,7 +117,7 @@ pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
             }
         }
     }
-    vec![Check::new("doors", findings)]
+    report.add(&Check::new("doors", findings));
 }
 
 fn wrong_door(user: &str, library: &str) -> Option<&'static Door> {

@@ -2,6 +2,7 @@
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::workspace::{Dependency, Kind, Workspace};
 
 /// The place of a crate in the layering.
@@ -70,8 +71,8 @@ pub(crate) fn place(name: &str) -> Option<Place> {
 }
 
 /// Checks every dependency between members, including dev-dependencies.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
-    vec![Check::new("floors", findings(workspace))]
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
+    report.add(&Check::new("floors", findings(workspace)));
 }
 
 fn findings(workspace: &Workspace) -> Vec<Finding> {

@@ -15,13 +15,14 @@ use cargo_metadata::TargetKind;
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::module_tree::ModuleTree;
+use crate::report::Report;
 use crate::workspace::{Package, Workspace};
 
 /// Checks the library and the programs of every member.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let findings = workspace.members.iter().map(|member| findings(member, &workspace.root));
     let findings: anyhow::Result<Vec<_>> = findings.collect();
-    vec![Check::from_result("modules", findings.map(|lists| lists.concat()))]
+    report.add(&Check::from_result("modules", findings.map(|lists| lists.concat())));
 }
 
 fn findings(member: &Package, root: &Path) -> anyhow::Result<Vec<Finding>> {

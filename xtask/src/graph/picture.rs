@@ -108,16 +108,16 @@ fn groups(members: &[Package]) -> Vec<(String, Vec<&str>)> {
         };
         floors.entry(floor).or_default().push(&member.name);
     }
-    let beside = floors.remove(&None);
+    let outside = floors.remove(&None);
     let title = |floor: Option<u8>| match floor {
         Some(floor) => format!("F{floor}[\"floor {floor}\"]"),
-        None => "beside[\"beside the floors\"]".to_owned(),
+        None => "outside[\"outside the layering\"]".to_owned(),
     };
     let mut groups: Vec<_> = floors
         .into_iter()
         .map(|(floor, crates)| (title(floor), crates))
         .collect();
-    groups.extend(beside.map(|crates| (title(None), crates)));
+    groups.extend(outside.map(|crates| (title(None), crates)));
     groups
 }
 

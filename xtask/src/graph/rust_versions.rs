@@ -4,6 +4,7 @@ use cargo_metadata::semver::Version;
 
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::report::Report;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 
@@ -18,12 +19,12 @@ struct Exception {
 const EXCEPTIONS: &[Exception] = &[];
 
 /// Checks the tree of every member, with all features and for every target.
-pub(crate) fn check(workspace: &Workspace) -> Vec<Check> {
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     let found = findings_of_all(workspace).map(|mut findings| {
         findings.extend(unexplained(EXCEPTIONS));
         findings
     });
-    vec![Check::from_result("rust-versions", found)]
+    report.add(&Check::from_result("rust-versions", found));
 }
 
 fn findings_of_all(workspace: &Workspace) -> anyhow::Result<Vec<Finding>> {

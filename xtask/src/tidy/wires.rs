@@ -53,7 +53,6 @@ const EXTRAS: &[(&str, &[&str])] = &[
             "decode/surrogates.rs",
             "embed.rs",
             "encode/body_size.rs",
-            "encode/call_id_format.rs",
             "encode/context.rs",
             "encode/schema.rs",
             "encode/tool_cache.rs",

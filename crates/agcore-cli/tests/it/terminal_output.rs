@@ -37,7 +37,7 @@ fn formats_answers_as_markdown() {
     person.types("markdown");
     let shown = person.sees("The end.");
     for line in [
-        "A heading\r\n\r\nText with strong, emphasised and code words, and a link",
+        "A heading\r\n\r\nText with strong, emphasized and code words, and a link",
         "1. one\r\n2. two\r\n   • nested, with 中文 and 日本語\r\n   • and an emoji: 🦀\r\n",
         "│ A quotation\r\n│ over two lines.\r\n\r\nfn main() {\r\n",
         "| Lisbon | sunny |\r\n",
@@ -90,7 +90,7 @@ fn pipes_receive_unformatted_markdown() {
     let ran = Agcore::talking_to(&server).run(["chat", "markdown"]);
     assert!(
         ran.assert_success()
-            .contains("Text with **strong**, *emphasised* and `code` words")
+            .contains("Text with **strong**, *emphasized* and `code` words")
     );
 }
 

@@ -16,6 +16,7 @@ mod compaction_random;
 mod cycle;
 mod cycle_edges;
 mod hooks;
+mod layers;
 mod machine;
 mod public_types;
 mod recorded_session;

@@ -1,10 +1,10 @@
-//! The retry layer under a clock that jumps.
+//! The retry layer, on a clock that jumps over waits.
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, Clock, Message, Usage};
+use agcore_chat::{Clock, FaultKind, Usage};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ReplyDelta, ReplyItem,
+    Call, Fold, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ReplyDelta, ReplyItem,
     layer::retry::{MidStream, Retry, RetryPolicy},
     wire::{Place, ReplyStart},
 };
@@ -14,21 +14,9 @@ use agcore_testkit::{
 };
 use futures_util::StreamExt;
 
-use crate::support::RawProvider;
+use crate::support::{RawProvider, error, failing, rate_limited, request, run, seconds};
 
-fn error(kind: LlmErrorKind) -> LlmError {
-    LlmError::new(kind, "no")
-}
-
-fn hinted(seconds: u64) -> ScriptStep {
-    ScriptStep::error(error(LlmErrorKind::RateLimit).with_retry_after(Some(Duration::from_secs(seconds))))
-}
-
-fn request() -> ChatRequest {
-    ChatRequest::new([Message::user("Hello")])
-}
-
-/// Plays the steps; gives the answer or the kind of error, and the waits in milliseconds.
+/// Runs a script. Returns the text or the error, and the waits in milliseconds.
 async fn play(
     steps: impl IntoIterator<Item = ScriptStep>,
     policy: RetryPolicy,
@@ -41,33 +29,30 @@ async fn play(
         Arc::<ManualClock>::clone(&clock) as Arc<dyn Clock>,
         Arc::new(|| 1.0),
     );
-    let answer = retry.chat(request()).await.map(|response| response.text().into_owned());
+    let text = retry.chat(request()).await.map(|response| response.text().into_owned());
     provider.assert_done();
-    (answer, clock.sleeps().iter().map(Duration::as_millis).collect())
+    (text, clock.sleeps().iter().map(Duration::as_millis).collect())
 }
 
 #[tokio::test]
 async fn backs_off_and_succeeds() {
     let failures = [LlmErrorKind::Server, LlmErrorKind::Overloaded, LlmErrorKind::Connect];
-    let steps = failures
-        .map(|kind| ScriptStep::error(error(kind)))
-        .into_iter()
-        .chain([ScriptStep::text("Hi.")]);
-    let (answer, waits) = play(steps, RetryPolicy::new()).await;
-    assert_eq!(answer.unwrap(), "Hi.");
+    let steps = failures.map(failing).into_iter().chain([ScriptStep::text("Hi.")]);
+    let (text, waits) = play(steps, RetryPolicy::new()).await;
+    assert_eq!(text.unwrap(), "Hi.");
     assert_eq!(waits, [1000, 2000, 4000]);
 }
 
 #[tokio::test]
 async fn gives_up_after_the_last_retry() {
-    let steps = (0..4).map(|_| ScriptStep::error(error(LlmErrorKind::Server)));
-    let (answer, waits) = play(steps, RetryPolicy::new()).await;
-    assert_eq!(*answer.unwrap_err().kind(), LlmErrorKind::Server);
+    let steps = (0..4).map(|_| failing(LlmErrorKind::Server));
+    let (text, waits) = play(steps, RetryPolicy::new()).await;
+    assert_eq!(*text.unwrap_err().kind(), LlmErrorKind::Server);
     assert_eq!(waits.len(), 3);
 }
 
 #[tokio::test]
-async fn never_retries_what_waiting_does_not_help() {
+async fn does_not_retry_what_waiting_cannot_fix() {
     for kind in [
         LlmErrorKind::Authentication,
         LlmErrorKind::QuotaExhausted,
@@ -78,22 +63,22 @@ async fn never_retries_what_waiting_does_not_help() {
         },
         LlmErrorKind::Malformed,
     ] {
-        let (answer, waits) = play([ScriptStep::error(error(kind.clone()))], RetryPolicy::new()).await;
-        assert_eq!(*answer.unwrap_err().kind(), kind);
+        let (text, waits) = play([failing(kind.clone())], RetryPolicy::new()).await;
+        assert_eq!(*text.unwrap_err().kind(), kind);
         assert!(waits.is_empty(), "{kind:?}");
     }
 }
 
 #[tokio::test]
-async fn a_hint_wins_over_the_back_off() {
-    let (answer, waits) = play([hinted(42), ScriptStep::text("Hi.")], RetryPolicy::new()).await;
-    assert_eq!((answer.unwrap().as_str(), waits), ("Hi.", vec![42_000]));
+async fn a_hint_takes_precedence_over_the_backoff() {
+    let (text, waits) = play([rate_limited(42), ScriptStep::text("Hi.")], RetryPolicy::new()).await;
+    assert_eq!((text.unwrap().as_str(), waits), ("Hi.", vec![42_000]));
 }
 
 #[tokio::test]
-async fn a_hint_longer_than_the_budget_fails_at_once_and_says_so() {
-    let (answer, waits) = play([hinted(60), hinted(61)], RetryPolicy::new()).await;
-    let error = answer.unwrap_err();
+async fn a_hint_longer_than_the_budget_fails_at_once_and_the_error_says_so() {
+    let (text, waits) = play([rate_limited(60), rate_limited(61)], RetryPolicy::new()).await;
+    let error = text.unwrap_err();
     assert_eq!(waits, [60_000]);
     assert_eq!(*error.kind(), LlmErrorKind::RateLimit);
     assert!(
@@ -105,25 +90,23 @@ async fn a_hint_longer_than_the_budget_fails_at_once_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_deadline_bounds_the_waits() {
+async fn the_deadline_limits_the_waits() {
     let clock = Arc::new(ManualClock::jumping());
     let retry = Retry::new(
-        ScriptedProvider::new([hinted(10)]),
+        ScriptedProvider::new([rate_limited(10)]),
         RetryPolicy::new(),
         clock,
         Arc::new(|| 1.0),
     );
-    let error = retry
-        .chat_call(Call::new(request()).with_deadline(Duration::from_secs(5)))
-        .await
-        .unwrap_err();
+    let call = Call::new(request()).with_deadline(seconds(5));
+    let error = retry.chat_call(call).await.unwrap_err();
     assert!(error.to_string().contains("only 5.0 s"), "{error}");
 }
 
 #[tokio::test]
-async fn the_wait_is_cancellable() {
+async fn the_wait_can_be_cancelled() {
     let clock = Arc::new(ManualClock::new());
-    let provider = ScriptedProvider::new([hinted(30)]);
+    let provider = ScriptedProvider::new([rate_limited(30)]);
     let retry = Retry::new(
         provider,
         RetryPolicy::new(),
@@ -133,50 +116,60 @@ async fn the_wait_is_cancellable() {
     let call = Call::new(request());
     let token = call.token.clone();
     let cancel = async {
-        clock.waited(1).await;
+        clock.wait_for_sleeps(1).await;
         token.cancel();
     };
-    let (answer, ()) = tokio::join!(retry.chat_call(call), cancel);
-    assert_eq!(*answer.unwrap_err().kind(), LlmErrorKind::Cancelled);
+    let (response, ()) = tokio::join!(retry.chat_call(call), cancel);
+    assert_eq!(*response.unwrap_err().kind(), LlmErrorKind::Cancelled);
 }
 
 #[tokio::test]
-async fn a_stream_that_dies_after_output_fails_with_the_partial() {
-    let dies = ScriptStep::text("half").then_error(error(LlmErrorKind::Connect));
-    let (answer, waits) = play([dies], RetryPolicy::new()).await;
-    assert_eq!(answer.unwrap_err().partial().unwrap().text(), "half");
+async fn a_cancelled_call_is_not_sent() {
+    let provider = RawProvider::new([vec![text("whole"), ReplyItem::End(Ok(()))]]);
+    let call = Call::new(request());
+    call.token.cancel();
+    let outcome = run(&retry(provider.clone(), RetryPolicy::new()), call).await;
+    assert_eq!(*outcome.error().kind(), LlmErrorKind::Cancelled);
+    assert!(provider.deadlines().is_empty());
+}
+
+#[tokio::test]
+async fn a_stream_that_fails_after_content_fails_with_the_partial_reply() {
+    let fails = ScriptStep::text("half").then_error(error(LlmErrorKind::Connect));
+    let (text, waits) = play([fails], RetryPolicy::new()).await;
+    assert_eq!(text.unwrap_err().partial().unwrap().text(), "half");
     assert!(waits.is_empty());
 }
 
 #[tokio::test]
-async fn a_stream_that_dies_may_be_restarted() {
-    let dies = ScriptStep::text("half").then_error(error(LlmErrorKind::Connect));
+async fn a_stream_that_fails_after_content_can_be_restarted() {
+    let fails = ScriptStep::text("half").then_error(error(LlmErrorKind::Connect));
     let policy = RetryPolicy::new().with_mid_stream(MidStream::Restart);
     let clock = Arc::new(ManualClock::jumping());
-    let provider = ScriptedProvider::new([dies, ScriptStep::text("whole")]);
+    let provider = ScriptedProvider::new([fails, ScriptStep::text("whole")]);
     let retry = Retry::new(provider, policy, clock, Arc::new(|| 0.0));
     let mut items = retry.chat_stream(request());
-    let mut told = Vec::new();
-    let mut fold = agcore_llm::Fold::new();
-    let mut answer = None;
+    let mut faults = Vec::new();
+    let mut fold = Fold::new();
+    let mut response = None;
     while let Some(item) = items.next().await {
         if let ReplyItem::Notice(Notice::Restarted { fault, .. }) = &item {
-            told.push(fault.kind);
+            faults.push(fault.kind);
         }
-        answer = answer.or(fold.absorb(item));
+        response = response.or(item.fold_into(&mut fold));
     }
-    assert_eq!(told, [agcore_chat::FaultKind::Connection]);
+    assert_eq!(faults, [FaultKind::Connection]);
     assert_eq!(
-        answer.unwrap().unwrap().text(),
+        response.unwrap().unwrap().text(),
         "whole",
-        "what came before the restart is void"
+        "the text before the restart is discarded"
     );
 }
 
 #[tokio::test]
-async fn attempts_are_counted_and_told() {
+async fn attempts_are_counted_and_reported() {
     let clock = Arc::new(ManualClock::jumping());
-    let steps = [ScriptStep::error(error(LlmErrorKind::Server)), ScriptStep::text("Hi.")];
+    let steps = [failing(LlmErrorKind::Server), ScriptStep::text("Hi.")];
     let retry = Retry::new(
         ScriptedProvider::new(steps),
         RetryPolicy::new(),
@@ -195,10 +188,10 @@ async fn attempts_are_counted_and_told() {
         panic!("{notices:?}")
     };
     assert_eq!(*delay, Duration::from_millis(500));
-    assert_eq!(retry.info().name.as_ref(), "scripted", "a layer forwards what it wraps");
+    assert_eq!(retry.info().name.as_ref(), "scripted", "a layer forwards the info");
 }
 
-fn retry_of<P: LlmProvider + 'static>(provider: P, policy: RetryPolicy) -> Retry<P> {
+fn retry<P: LlmProvider + 'static>(provider: P, policy: RetryPolicy) -> Retry<P> {
     Retry::new(provider, policy, Arc::new(ManualClock::jumping()), Arc::new(|| 1.0))
 }
 
@@ -225,15 +218,12 @@ fn usage() -> ReplyItem {
 }
 
 #[tokio::test]
-async fn a_stream_without_an_end_is_made_again() {
+async fn a_stream_without_an_end_is_retried_unless_it_had_content() {
     let provider = RawProvider::new([vec![start("a")], vec![text("whole"), ReplyItem::End(Ok(()))]]);
-    let answer = retry_of(provider, RetryPolicy::new()).chat(request()).await.unwrap();
-    assert_eq!(answer.text(), "whole");
+    let response = retry(provider, RetryPolicy::new()).chat(request()).await.unwrap();
+    assert_eq!(response.text(), "whole");
     let provider = RawProvider::new([vec![text("half")]]);
-    let error = retry_of(provider, RetryPolicy::new())
-        .chat(request())
-        .await
-        .unwrap_err();
+    let error = retry(provider, RetryPolicy::new()).chat(request()).await.unwrap_err();
     assert_eq!(
         (error.kind(), error.partial().unwrap().text().as_ref()),
         (&LlmErrorKind::Truncated, "half")
@@ -241,7 +231,7 @@ async fn a_stream_without_an_end_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_retried_attempt_leaves_no_trace() {
+async fn nothing_of_a_failed_attempt_is_in_the_response() {
     let value = serde_json::json!(["old"]);
     let member = ReplyItem::Delta(ReplyDelta::Member {
         place: Place::Response,
@@ -252,43 +242,52 @@ async fn a_retried_attempt_leaves_no_trace() {
         vec![start("old"), member, failed(LlmErrorKind::Overloaded)],
         vec![start("new"), text("whole"), ReplyItem::End(Ok(()))],
     ]);
-    let answer = retry_of(provider, RetryPolicy::new()).chat(request()).await.unwrap();
-    assert_eq!((answer.id.as_deref(), answer.text().as_ref()), (Some("new"), "whole"));
-    assert!(answer.extra.is_empty(), "{:?}", answer.extra);
+    let response = retry(provider, RetryPolicy::new()).chat(request()).await.unwrap();
+    assert_eq!(
+        (response.id.as_deref(), response.text().as_ref()),
+        (Some("new"), "whole")
+    );
+    assert!(response.extra.is_empty(), "{:?}", response.extra);
+}
+
+/// Returns the total tokens that each notice reports for a failed attempt.
+fn lost_tokens(notices: &[Notice]) -> Vec<Option<u64>> {
+    let tokens = notices.iter().map(|notice| match notice {
+        Notice::Restarted { usage, .. } => usage.as_deref().and_then(Usage::total),
+        _ => None,
+    });
+    tokens.collect()
 }
 
 #[tokio::test]
-async fn an_attempt_that_told_only_its_usage_is_made_again_and_counted() {
+async fn an_attempt_with_usage_but_no_content_is_retried_and_its_usage_reported() {
     let provider = RawProvider::new([
         vec![start("old"), usage(), failed(LlmErrorKind::Overloaded)],
         vec![text("whole"), ReplyItem::End(Ok(()))],
     ]);
-    let mut cycle = crate::support::cycle(&Arc::new(retry_of(provider, RetryPolicy::new())));
-    assert_eq!(cycle.submit("Hello").await.unwrap().text(), "whole");
-    assert_eq!((cycle.usage().calls, cycle.usage().usage.total()), (2, Some(15)));
+    let outcome = run(&retry(provider, RetryPolicy::new()), Call::new(request())).await;
+    assert_eq!(lost_tokens(&outcome.notices), [Some(15)]);
+    let response = outcome.response.unwrap();
+    assert_eq!(response.text(), "whole");
+    assert_eq!(response.usage, None, "the response has only the usage of its own attempt");
 }
 
 #[tokio::test]
-async fn a_retried_attempt_has_what_is_left_of_the_deadline() {
+async fn a_retry_gets_the_rest_of_the_deadline() {
     let provider = RawProvider::new([vec![failed(LlmErrorKind::Server)], vec![ReplyItem::End(Ok(()))]]);
-    let retry = retry_of(provider.clone(), RetryPolicy::new());
-    retry
-        .chat_call(Call::new(request()).with_deadline(Duration::from_secs(10)))
-        .await
-        .unwrap();
-    assert_eq!(
-        provider.deadlines(),
-        [10, 9].map(|seconds| Some(Duration::from_secs(seconds)))
-    );
+    let retry = retry(provider.clone(), RetryPolicy::new());
+    let call = Call::new(request()).with_deadline(seconds(10));
+    retry.chat_call(call).await.unwrap();
+    assert_eq!(provider.deadlines(), [10, 9].map(|left| Some(seconds(left))));
 }
 
 #[tokio::test]
-async fn without_time_left_nothing_is_made_again() {
+async fn does_not_retry_without_time_left() {
     let provider = RawProvider::new([vec![failed(LlmErrorKind::Server)], vec![ReplyItem::End(Ok(()))]]);
     let policy = RetryPolicy::new()
         .with_backoff(Duration::ZERO, Duration::ZERO)
         .with_budget(Duration::ZERO);
-    retry_of(provider, policy).chat(request()).await.unwrap_err();
+    retry(provider, policy).chat(request()).await.unwrap_err();
 }
 
 #[tokio::test]
@@ -305,13 +304,13 @@ async fn the_budget_counts_from_the_first_poll() {
         Arc::new(|| 1.0),
     );
     let items = retry.chat_stream(request());
-    clock.advance(Duration::from_secs(300));
+    clock.advance(seconds(300));
     let items: Vec<ReplyItem> = items.collect().await;
     assert!(matches!(items.last(), Some(ReplyItem::End(Ok(())))), "{items:?}");
 }
 
 #[tokio::test]
-async fn usage_of_a_lost_attempt_counts_once_through_two_layers() {
+async fn two_layers_report_the_usage_of_a_failed_attempt_once() {
     let restart = |retries| {
         RetryPolicy::new()
             .with_mid_stream(MidStream::Restart)
@@ -322,8 +321,12 @@ async fn usage_of_a_lost_attempt_counts_once_through_two_layers() {
         vec![failed(LlmErrorKind::Server)],
         vec![text("whole"), usage(), ReplyItem::End(Ok(()))],
     ]);
-    let retry = retry_of(retry_of(provider, restart(1)), restart(2));
-    let mut cycle = crate::support::cycle(&Arc::new(retry));
-    assert_eq!(cycle.submit("Hello").await.unwrap().text(), "whole");
-    assert_eq!((cycle.usage().calls, cycle.usage().usage.total()), (2, Some(30)));
+    let outcome = run(&retry(retry(provider, restart(1)), restart(2)), Call::new(request())).await;
+    assert_eq!(outcome.notices(), ["restarted", "retry 2 in 1"]);
+    assert_eq!(lost_tokens(&outcome.notices), [Some(15), None]);
+    let response = outcome.response.unwrap();
+    assert_eq!(
+        (response.text().as_ref(), response.usage.as_ref().and_then(Usage::total)),
+        ("whole", Some(15))
+    );
 }

@@ -1,8 +1,8 @@
-//! The layers together: scripts, and who answers.
+//! All layers together: scripts of many calls, and who answers each of them.
 
 use std::sync::Arc;
 
-use agcore_chat::{Clock, EventKind, ModelEvent};
+use agcore_chat::Clock;
 use agcore_llm::{
     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt,
     layer::{
@@ -15,20 +15,18 @@ use agcore_llm::{
     },
 };
 use agcore_testkit::{clock::ManualClock, scripted::ScriptedProvider};
-use futures_util::StreamExt;
+use futures_util::future;
 
-use crate::router_support::{Told, always, ask, clocks, provider, seconds, steps, tell};
+use crate::support::{Outcome, RawProvider, always, manual_clock, provider, request, run, seconds, send, steps};
 
-/// Keys by label.
+/// Keys with their labels.
 type Keys = Vec<(String, ScriptedProvider)>;
 
-/// Routes as they are written in the table: `main = team: 429 ok, spare: ok; backup * 2 = only: ok`.
-struct Written {
-    routes: Vec<(String, Option<f64>, Keys)>,
-}
+/// Routes in the notation of the table: `main = team: 429 ok, spare: ok; backup * 2 = only: ok`.
+struct Routes(Vec<(String, Option<f64>, Keys)>);
 
-impl Written {
-    fn read(written: &str) -> Self {
+impl Routes {
+    fn parse(text: &str) -> Self {
         let route = |route: &str| {
             let (name, keys) = route.split_once('=').unwrap();
             let (name, weight) = match name.split_once('*') {
@@ -44,20 +42,18 @@ impl Written {
             };
             (name.trim().to_owned(), weight, keys.split(',').map(key).collect())
         };
-        Self {
-            routes: written.split(';').map(route).collect(),
-        }
+        Self(text.split(';').map(route).collect())
     }
 
     fn router(&self, clock: Arc<dyn Clock>) -> Router {
         let breaker = BreakerPolicy::new().with_failures_in_row(2);
         let mut builder = Router::builder(clock, always(0.7));
-        for (name, weight, keys) in &self.routes {
+        for (name, weight, keys) in &self.0 {
             let keys = keys
                 .iter()
                 .map(|(label, provider)| PoolKey::new(label.as_str(), provider.clone()));
-            let route = Route::of_keys(name, keys).with_breaker(Some(breaker.clone()));
-            builder = builder.route(match weight {
+            let route = Route::from_keys(name, keys).with_breaker(Some(breaker.clone()));
+            builder = builder.with_route(match weight {
                 Some(weight) => route.with_weight(*weight),
                 None => route,
             });
@@ -65,39 +61,41 @@ impl Written {
         builder.build().unwrap()
     }
 
+    /// Returns the number of steps that were not used.
     fn unused(&self) -> usize {
-        let keys = self.routes.iter().flat_map(|(_, _, keys)| keys);
+        let keys = self.0.iter().flat_map(|(_, _, keys)| keys);
         keys.map(|(_, provider)| provider.unused()).sum()
     }
 }
 
-/// Plays `c` (a call), `+20` (so many seconds pass), `r` (the program is restarted, its state is kept).
-async fn play(written: &Written, moves: &str) -> Vec<String> {
-    let (clock, handed) = clocks();
-    let (mut router, mut who) = (written.router(Arc::clone(&handed)), Vec::new());
-    for step in moves.split_whitespace() {
-        match step {
+/// Runs the events: `c` (a call), `+20` (20 seconds pass), `r` (a restart that keeps the saved state). Returns who answered
+/// each call.
+async fn play(routes: &Routes, events: &str) -> Vec<String> {
+    let (clock, shared) = manual_clock();
+    let (mut router, mut answered_by) = (routes.router(Arc::clone(&shared)), Vec::new());
+    for event in events.split_whitespace() {
+        match event {
             "c" => {
-                let told = ask(&router).await;
-                let hint = told.answer.as_ref().err().and_then(LlmError::retry_after);
-                who.push(match hint {
-                    Some(hint) => format!("{} in {}", told.who(), hint.as_secs()),
-                    None => told.who(),
+                let outcome = send(&router).await;
+                let hint = outcome.response.as_ref().err().and_then(LlmError::retry_after);
+                answered_by.push(match hint {
+                    Some(hint) => format!("{} in {}", outcome.answered_by(), hint.as_secs()),
+                    None => outcome.answered_by(),
                 });
             }
             "r" => {
                 let state = serde_json::to_string(&router.export()).unwrap();
-                router = written.router(Arc::clone(&handed));
+                router = routes.router(Arc::clone(&shared));
                 let state: RouterState = serde_json::from_str(&state).unwrap();
                 assert!(router.import(&state).unwrap().is_empty());
             }
-            pass => clock.advance(seconds(pass.trim_start_matches('+').parse().unwrap())),
+            time => clock.advance(seconds(time.trim_start_matches('+').parse().unwrap())),
         }
     }
-    who
+    answered_by
 }
 
-/// Scripts of each key, what happens, and who answers.
+/// The scripts of all keys, the events, and who answers.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str)] = &[
     // Keys.
@@ -128,7 +126,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("a = k: 500 500 500 ok; b = k: ok ok ok ok",    "c c +30 c +59 c +1 c", "b/k b/k b/k b/k a/k"),
     ("a = k: 500 500",                               "c c c",             "Server Server Overloaded~in~30"),
     ("a = k: 429:1 429:1 ok",                        "c +1 c +1 c",       "RateLimit~in~1 RateLimit~in~1 a/k"),
-    // Weights; the number drawn is always 0.7.
+    // Weights. The random number is always 0.7.
     ("a * 7 = k:; b * 3 = k: ok",                    "c",                 "b/k"),
     ("a * 8 = k: ok; b * 2 = k:",                    "c",                 "a/k"),
     ("a * 8 = k: 500; b * 2 = k: ok; c = k:",        "c",                 "b/k"),
@@ -137,45 +135,49 @@ const TABLE: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn scripts_and_who_answered() {
-    for (routes, moves, expected) in TABLE {
-        let written = Written::read(routes);
-        let who = play(&written, moves).await;
-        println!("{routes:<46} {moves:<22} {}", who.join(", "));
+async fn calls_are_answered_as_in_the_table() {
+    for (script, events, expected) in TABLE {
+        let routes = Routes::parse(script);
+        let answered_by = play(&routes, events).await;
+        println!("{script:<46} {events:<22} {}", answered_by.join(", "));
         let expected: Vec<String> = expected.split_whitespace().map(|who| who.replace('~', " ")).collect();
-        assert_eq!(who, expected, "{routes}: {moves}");
-        assert_eq!(written.unused(), 0, "{routes}: {moves}: steps that were not played");
+        assert_eq!(answered_by, expected, "{script}: {events}");
+        assert_eq!(routes.unused(), 0, "{script}: {events}: unused steps");
     }
 }
 
-fn router_of(routes: impl IntoIterator<Item = Route>, clock: Arc<dyn Clock>) -> Result<Router, LlmError> {
+fn router(routes: impl IntoIterator<Item = Route>, clock: Arc<dyn Clock>) -> Result<Router, LlmError> {
     let builder = Router::builder(clock, always(0.5));
-    routes.into_iter().fold(builder, RouterBuilder::route).build()
+    routes.into_iter().fold(builder, RouterBuilder::with_route).build()
 }
 
 #[tokio::test]
-async fn what_can_never_work_is_refused_when_it_is_built() {
+async fn rejects_routes_that_can_never_work() {
     let ok = || provider("a", steps("ok"));
     let check = |routes: Vec<Route>, expected: &str| {
-        let error = router_of(routes, Arc::new(ManualClock::new())).unwrap_err();
+        let error = router(routes, Arc::new(ManualClock::new())).unwrap_err();
         assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     };
-    check(vec![], "there is nobody to ask");
-    check(vec![Route::of_keys("a", [])], "route `a`: a key pool without keys");
+    check(vec![], "there are no providers");
+    check(
+        vec![Route::from_keys("a", [])],
+        "route `a`: a key pool needs at least one key",
+    );
     let twice = [PoolKey::new("k", ok()), PoolKey::new("k", ok())];
-    check(vec![Route::of_keys("a", twice)], "two keys have the label `k`");
+    check(vec![Route::from_keys("a", twice)], "two keys have the label `k`");
     check(
         vec![Route::new("a", ok()), Route::new("a", ok())],
         "two routes have the name `a`",
     );
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
-        check(vec![Route::new("a", ok()).with_weight(weight)], "the weight of `a`");
+        let expected = format!("invalid weight {weight} of `a`");
+        check(vec![Route::new("a", ok()).with_weight(weight)], &expected);
     }
     let weightless = |name| Route::new(name, ok()).with_weight(0.0);
     check(
         vec![weightless("a"), weightless("b"), Route::new("c", ok())],
-        "all weights around `a` are 0",
+        "all weights of the group that starts with `a` are 0",
     );
     let limits = RateLimits::new();
     for zero in [
@@ -194,96 +196,88 @@ async fn what_can_never_work_is_refused_when_it_is_built() {
 #[tokio::test]
 async fn a_limit_sends_calls_to_the_next_key_and_then_to_the_next_route() {
     let limits = RateLimits::new().with_requests_per_minute(1);
-    let (clock, handed) = clocks();
+    let (clock, shared) = manual_clock();
     let keys = ["k1", "k2"].map(|label| PoolKey::new(label, provider("a", steps("ok ok"))));
     let routes = [
-        Route::of_keys("a", keys).with_limits(limits),
+        Route::from_keys("a", keys).with_limits(limits),
         Route::new("b", provider("b", steps("ok"))),
     ];
-    let router = router_of(routes, handed).unwrap();
-    let mut who = Vec::new();
+    let router = router(routes, shared).unwrap();
+    let mut answered_by = Vec::new();
     for _ in 0..3 {
-        who.push(ask(&router).await.who());
+        answered_by.push(send(&router).await.answered_by());
     }
     clock.advance(seconds(60));
-    who.push(ask(&router).await.who());
-    assert_eq!(who, ["a/k1", "a/k2", "b/default", "a/k1"]);
+    answered_by.push(send(&router).await.answered_by());
+    assert_eq!(answered_by, ["a/k1", "a/k2", "b/default", "a/k1"]);
 }
 
 #[tokio::test]
-async fn with_nobody_else_to_ask_a_call_waits() {
+async fn a_call_waits_for_a_limit_if_there_is_no_alternative() {
     let limits = RateLimits::new().with_requests_per_minute(1);
     let jumping = Arc::new(ManualClock::jumping());
     let one = Route::new("a", provider("a", steps("ok ok"))).with_limits(limits.clone());
-    let router = router_of([one], Arc::clone(&jumping) as Arc<dyn Clock>).unwrap();
-    assert_eq!(ask(&router).await.notices(), ["by a"]);
-    assert_eq!(ask(&router).await.notices(), ["waiting 60", "by a"]);
+    let only_key = router([one], Arc::clone(&jumping) as Arc<dyn Clock>).unwrap();
+    assert_eq!(send(&only_key).await.notices(), ["by a"]);
+    assert_eq!(send(&only_key).await.notices(), ["waiting 60", "by a"]);
 
     let keys = ["k1", "k2"].map(|label| PoolKey::new(label, provider("a", steps("ok ok"))));
-    let router = router_of([Route::of_keys("a", keys).with_limits(limits)], jumping).unwrap();
-    let told = [ask(&router).await, ask(&router).await, ask(&router).await];
-    assert_eq!(told.each_ref().map(Told::who), ["a/k1", "a/k2", "a/k1"]);
-    assert_eq!(told[2].notices(), ["retry 1 in 0", "retry 2 in 60", "by a"]);
+    let two_keys = router([Route::from_keys("a", keys).with_limits(limits)], jumping).unwrap();
+    let outcomes = [send(&two_keys).await, send(&two_keys).await, send(&two_keys).await];
+    assert_eq!(outcomes.each_ref().map(Outcome::answered_by), ["a/k1", "a/k2", "a/k1"]);
+    assert_eq!(outcomes[2].notices(), ["retry 1 in 0", "retry 2 in 60", "by a"]);
 }
 
 #[tokio::test]
-async fn retry_around_a_router_waits_until_the_first_key_is_free() {
+async fn retry_around_a_router_waits_for_the_first_key() {
     let clock = Arc::new(ManualClock::jumping());
-    let written = Written::read("a = k1: 429:40 ok, k2: 429:30 ok");
-    let router = written.router(Arc::clone(&clock) as Arc<dyn Clock>);
+    let routes = Routes::parse("a = k1: 429:40 ok, k2: 429:30 ok");
+    let router = routes.router(Arc::clone(&clock) as Arc<dyn Clock>);
     let retry = Retry::new(
         router,
         RetryPolicy::new(),
         Arc::clone(&clock) as Arc<dyn Clock>,
         always(1.0),
     );
-    let told = ask(&retry).await;
-    assert_eq!((told.who().as_str(), clock.sleeps()), ("a/k2", vec![seconds(30)]));
+    let outcome = send(&retry).await;
     assert_eq!(
-        told.notices(),
+        (outcome.answered_by().as_str(), clock.sleeps()),
+        ("a/k2", vec![seconds(30)])
+    );
+    assert_eq!(
+        outcome.notices(),
         ["retry 1 in 0", "retry 2 in 30", "by a"],
-        "attempts are counted through"
+        "attempts are numbered across layers"
     );
 }
 
 #[tokio::test]
-async fn the_response_and_the_events_say_who_answered() {
-    let written = Written::read("a = team: 500; b = spare: ok");
-    let router = Arc::new(written.router(Arc::new(ManualClock::new())));
-    let mut cycle = crate::support::cycle(&router);
-    let mut stream = Box::pin(cycle.submit_stream("Hello"));
-    let mut told = Vec::new();
-    while let Some(event) = stream.next().await {
-        match event.kind {
-            EventKind::Model(ModelEvent::AnsweredBy(who)) => {
-                told.push(format!("{}/{}", who.provider, who.key.unwrap()));
-            }
-            EventKind::Model(ModelEvent::RetryScheduled { attempt, .. }) => told.push(format!("retry {attempt}")),
-            _ => {}
-        }
-    }
-    assert_eq!(told, ["retry 1", "b/spare"]);
+async fn the_response_and_the_notices_state_who_answered() {
+    let routes = Routes::parse("a = team: 500; b = spare: ok");
+    let outcome = send(&routes.router(Arc::new(ManualClock::new()))).await;
+    assert_eq!(outcome.notices(), ["retry 1 in 0", "by b"]);
+    assert_eq!(outcome.answered_by(), "b/spare");
 }
 
 #[tokio::test]
-async fn a_stream_that_dies_may_start_again_elsewhere() {
+async fn a_stream_that_fails_after_content_can_be_restarted_elsewhere() {
     let policy = FallbackPolicy::new().with_mid_stream(MidStream::Restart);
-    let builder = Router::builder(Arc::new(ManualClock::new()), always(0.5)).fallback(policy);
-    let router = builder
-        .route(Route::new("a", provider("a", steps("half"))))
-        .route(Route::new("b", provider("b", steps("ok"))))
+    let router = Router::builder(Arc::new(ManualClock::new()), always(0.5))
+        .with_fallback(policy)
+        .with_route(Route::new("a", provider("a", steps("half"))))
+        .with_route(Route::new("b", provider("b", steps("ok"))))
         .build()
         .unwrap();
-    let told = ask(&router).await;
-    assert_eq!(told.answer.as_ref().unwrap().text(), "Hi.");
-    assert_eq!(told.notices(), ["by a", "restarted", "by b"]);
+    let outcome = send(&router).await;
+    assert_eq!(outcome.response.as_ref().unwrap().text(), "Hi.");
+    assert_eq!(outcome.notices(), ["by a", "restarted", "by b"]);
 }
 
 #[tokio::test]
-async fn state_of_other_times_is_read_or_refused_whole() {
-    let written = Written::read("a = k: ok; b = k: ok");
-    let router = written.router(Arc::new(ManualClock::new()));
-    // 2026-01-01 is when the clock begins.
+async fn saved_state_is_restored_or_rejected_as_a_whole() {
+    let routes = Routes::parse("a = k: ok; b = k: ok");
+    let router = routes.router(Arc::new(ManualClock::new()));
+    // The clock starts at the beginning of 2026.
     let state = |version: u32| {
         let json = serde_json::json!({"routes": {
             "a": {"version": 1, "keys": [
@@ -296,20 +290,20 @@ async fn state_of_other_times_is_read_or_refused_whole() {
     };
     let error = router.import(&state(2)).unwrap_err();
     assert!(error.message().contains("has version 2"), "{error}");
-    assert_eq!(router.status()["a"][0].rests_for, None, "nothing was taken over");
+    assert_eq!(router.status()["a"][0].cooldown, None, "nothing was restored");
     assert_eq!(router.import(&state(1)).unwrap(), ["a/old", "c"]);
-    assert_eq!(router.status()["a"][0].rests_for, Some(seconds(30)));
-    assert_eq!(ask(&router).await.who(), "b/k");
+    assert_eq!(router.status()["a"][0].cooldown, Some(seconds(30)));
+    assert_eq!(send(&router).await.answered_by(), "b/k");
     assert!(router.pool("a").unwrap().restore("k"));
-    assert_eq!(ask(&router).await.who(), "a/k");
+    assert_eq!(send(&router).await.answered_by(), "a/k");
     let error = router.pool("x").unwrap_err();
-    assert!(error.message().contains("known are: a, b"), "{error}");
+    assert_eq!(error.message(), "there is no route `x`; the routes are: a, b");
 }
 
 #[tokio::test]
-async fn sixty_four_at_once_all_find_a_way() {
-    let written = Written::read("a = k1: 429:5, k2: 429:5; b = k: ok");
-    for (_, _, keys) in &written.routes {
+async fn all_concurrent_calls_are_answered() {
+    let routes = Routes::parse("a = k1: 429:5, k2: 429:5; b = k: ok");
+    for (_, _, keys) in &routes.0 {
         for (label, provider) in keys {
             let more = if label == "k" { "ok" } else { "429:5" };
             steps(&format!("{more} ").repeat(63))
@@ -317,39 +311,32 @@ async fn sixty_four_at_once_all_find_a_way() {
                 .for_each(|step| provider.push(step));
         }
     }
-    let router = written.router(Arc::new(ManualClock::new()));
-    let told = futures_util::future::join_all((0..64).map(|_| ask(&router))).await;
-    assert!(told.iter().all(|told| told.who() == "b/k"));
-    let asked: Vec<usize> = written.routes[0]
-        .2
-        .iter()
-        .map(|(_, provider)| provider.requests().len())
-        .collect();
-    assert!(asked.iter().all(|asked| *asked >= 1), "{asked:?}");
+    let router = routes.router(Arc::new(ManualClock::new()));
+    let outcomes = future::join_all((0..64).map(|_| send(&router))).await;
+    assert!(outcomes.iter().all(|outcome| outcome.answered_by() == "b/k"));
+    let (_, _, keys) = &routes.0[0];
+    let requests: Vec<usize> = keys.iter().map(|(_, provider)| provider.requests().len()).collect();
+    assert!(requests.iter().all(|requests| *requests >= 1), "{requests:?}");
     assert!(
         router.status()["a"]
             .iter()
-            .all(|key| key.busy == 0 && key.rests_for == Some(seconds(5)))
+            .all(|key| key.in_flight == 0 && key.cooldown == Some(seconds(5)))
     );
 }
 
 #[tokio::test]
-async fn a_deadline_is_handed_on_as_what_is_left() {
+async fn the_next_route_gets_the_rest_of_the_deadline() {
     let clock = Arc::new(ManualClock::jumping());
-    let raw = crate::support::RawProvider::new([]);
+    let raw = RawProvider::new([]);
     let slow = provider("a", [steps("500").remove(0).with_delay(seconds(4))]).with_clock(Arc::clone(&clock) as _);
     let routes = [Route::new("a", slow), Route::new("b", raw.clone())];
-    let router = router_of(routes, clock).unwrap();
-    tell(
-        &router,
-        Call::new(crate::router_support::request()).with_deadline(seconds(10)),
-    )
-    .await;
+    let router = router(routes, clock).unwrap();
+    run(&router, Call::new(request()).with_deadline(seconds(10))).await;
     assert_eq!(raw.deadlines(), [Some(seconds(6))]);
 }
 
 #[test]
-fn settings_make_a_router() {
+fn builds_a_router_from_settings() {
     let clock = || Arc::new(ManualClock::new());
     let build = |settings: &str| {
         let config: RouterConfig = serde_json::from_str(settings).map_err(|error| error.to_string())?;
@@ -366,13 +353,13 @@ fn settings_make_a_router() {
     )
     .unwrap();
     assert_eq!((router.model(), router.status().len()), ("gpt-5-mini", 2));
-    assert!(!format!("{router:?}").contains("sk-"), "no key is shown");
+    assert!(!format!("{router:?}").contains("sk-"), "keys are not printed");
 
     let check = |settings: &str, expected: &str| {
         let error = build(settings).unwrap_err();
         assert!(error.contains(expected), "{error}");
     };
-    check(r#"{"routes": []}"#, "nobody to ask");
+    check(r#"{"routes": []}"#, "there are no providers");
     check(r#"{"routes": [], "color": 1}"#, "unknown field `color`");
     check(
         r#"{"routes": [{"provider": {"type": "openai"}}]}"#,
@@ -384,12 +371,12 @@ fn settings_make_a_router() {
     );
     check(
         r#"{"routes": [{"provider": {"type": "ollama"}, "pool": {"cap": -1}}]}"#,
-        "-1 is no number of seconds",
+        "-1 is not a valid number of seconds",
     );
 }
 
 #[test]
-fn a_router_is_shared_between_tasks() {
+fn a_router_can_be_shared_between_tasks() {
     fn check<T: LlmProvider + Clone + 'static>() {}
     check::<Router>();
     let _: KeyPoolPolicy = serde_json::from_str("{}").unwrap();

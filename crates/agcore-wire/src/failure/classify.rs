@@ -53,7 +53,7 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
     Some(if is_daily { LlmErrorKind::QuotaExhausted } else { kind })
 }
 
-/// The kinds of statuses that have one meaning.
+/// Returns the kind of a status that has a single meaning.
 fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
     Some(match status? {
         401 | 407 => LlmErrorKind::Authentication,

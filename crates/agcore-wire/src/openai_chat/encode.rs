@@ -6,7 +6,6 @@
 mod assistant;
 mod body;
 mod body_size;
-mod call_id_format;
 mod content;
 mod context;
 mod message;

@@ -232,7 +232,7 @@ async fn timings_are_replayed_when_asked_for() {
     let token = CancellationToken::new();
     let call = Call::new(asking("one")).with_stream(true).with_token(token.clone());
     let cancel = async {
-        clock.waited(1).await;
+        clock.wait_for_sleeps(1).await;
         token.cancel();
     };
     let (answer, ()) = tokio::join!(replay.chat_call(call), cancel);

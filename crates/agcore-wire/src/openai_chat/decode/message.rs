@@ -74,7 +74,7 @@ impl<'de> MessageParts<'de> {
 /// Reads a delta or message.
 pub(super) struct MessageSeed<'a> {
     pub(super) state: &'a mut State,
-    /// The index of the choice, as far as it is known yet.
+    /// The index of the choice, or 0 while it is unknown.
     pub(super) choice: u32,
 }
 

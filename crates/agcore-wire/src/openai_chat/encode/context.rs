@@ -4,10 +4,22 @@ use agcore_chat::{ChatRequest, Message};
 use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
-use super::{call_id_format::NINE_ALPHANUMERIC, tool_cache::ToolCache};
+use super::tool_cache::ToolCache;
 use crate::{
     dialect::{CallIdRule, Dialect},
-    encode::call_ids::CallIds,
+    encode::call_ids::{CallIdFormat, CallIds},
+};
+
+/// The characters of a generated id.
+const ID_CHARACTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The length of an id.
+const ID_LENGTH: usize = 9;
+
+/// Nine letters or digits, the format of ids that Mistral accepts.
+const NINE_ALPHANUMERIC: CallIdFormat = CallIdFormat {
+    accepts: is_nine_alphanumeric,
+    generate: generate_id,
 };
 
 /// The dialect, and what is computed once per request.
@@ -74,4 +86,31 @@ fn is_thinking(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
             .is_some_and(|message| !message.reasoning().is_empty())
     };
     !is_disabled && (has_thinking_name || request.messages.iter().any(|message| has_thought(message)))
+}
+
+fn is_nine_alphanumeric(id: &str) -> bool {
+    id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn generate_id(mut number: u64) -> String {
+    let mut text = String::with_capacity(ID_LENGTH);
+    for _ in 0..ID_LENGTH {
+        text.push(char::from(ID_CHARACTERS[(number % 62) as usize]));
+        number /= 62;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generates_acceptable_ids() {
+        for number in [0, 1, 61, 62, u64::MAX] {
+            assert!(is_nine_alphanumeric(&generate_id(number)), "{}", generate_id(number));
+        }
+        assert_ne!(generate_id(1), generate_id(2));
+        assert!(!is_nine_alphanumeric("call_abcd") && !is_nine_alphanumeric("abcDEF12"));
+    }
 }
