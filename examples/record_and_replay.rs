@@ -48,7 +48,7 @@ async fn main() -> Outcome<()> {
         drop(server);
 
         let bytes = writer.with_inner(|bytes| bytes.clone());
-        let cassette = Cassette::parse(&bytes)?.into_whole()?;
+        let cassette = Cassette::parse(&bytes)?.into_intact()?;
         println!(
             "recorded {} exchanges in {} bytes",
             cassette.exchanges().len(),

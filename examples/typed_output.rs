@@ -72,7 +72,7 @@ async fn with_tools() -> Result<(), Box<dyn Error>> {
     assert_eq!(trip.value.sights[0].kind, Kind::Ship { built: 1892 });
     assert_eq!((trip.value.budget, trip.repairs), (None, 1));
 
-    // The model was told the path, what it wrote, and what was expected.
+    // The hint to the model contains the path, what it wrote, and what was expected.
     let hint = model.requests()[2]
         .messages
         .last()

@@ -8,9 +8,9 @@ use libfuzzer_sys::fuzz_target;
 
 fn write(cassette: &Cassette, indented: bool) -> Vec<u8> {
     let writer = CassetteWriter::new(Vec::new());
-    let writer = if indented { writer.indented() } else { writer };
+    let writer = if indented { writer.with_indent() } else { writer };
     for exchange in cassette.exchanges() {
-        writer.keep(exchange).expect("a parsed exchange can be written");
+        writer.record(exchange).expect("a parsed exchange can be written");
     }
     writer.into_inner()
 }
@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
     let lines = write(&cassette, false);
     for file in [&lines, &write(&cassette, true)] {
         let reread = Cassette::parse(file)
-            .and_then(Cassette::into_whole)
+            .and_then(Cassette::into_intact)
             .expect("a written cassette can be parsed");
         assert_eq!(reread, cassette);
     }
@@ -46,5 +46,5 @@ fuzz_target!(|bytes: &[u8]| {
     let part = Cassette::parse(&lines[..cut]).expect("the header is complete");
     let complete = part.exchanges().len();
     assert_eq!(part.exchanges(), &cassette.exchanges()[..complete]);
-    assert!(part.damage().len() <= 1, "{:?}", part.damage());
+    assert!(part.damaged_parts().len() <= 1, "{:?}", part.damaged_parts());
 });

@@ -81,7 +81,7 @@ fuzz_target!(|data: &[u8]| {
         results.push((
             partial.value(),
             partial.is_complete(),
-            partial.is_broken(),
+            partial.is_invalid(),
             finder.value(),
             finder.into_objects(),
         ));

@@ -27,7 +27,7 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
   docs                      warnings of rustdoc
   test                      unit, integration and doc tests; runs every example
   features                  builds each library with each of its features
-  deny                      licences, bans and sources of dependencies, by cargo-deny
+  deny                      licenses, bans and sources of dependencies, by cargo-deny
 
 Generated files:
   gen [--check]             writes the tables of features and the snapshots of the public
@@ -83,18 +83,18 @@ where
     }
 }
 
-/// The arguments after the command. What a command accepts is taken out; the remainder is an error.
+/// The arguments after the command. Each command removes the ones that it accepts; any others are an error.
 #[derive(Debug, Default)]
 struct Rest {
     check: bool,
-    /// Not zero, which libFuzzer takes for no limit.
+    /// Not zero, which means no limit to libFuzzer.
     seconds: Option<NonZeroU64>,
     range: Option<String>,
     words: Vec<String>,
 }
 
 impl Rest {
-    /// Returns the words, after rejecting the options that were not taken out.
+    /// Returns the words, after rejecting the remaining options.
     fn words(self) -> Result<Vec<String>, lexopt::Error> {
         if self.check {
             return Err("--check is only valid for `graph` and `gen`".into());

@@ -72,7 +72,7 @@ impl Check {
         Self::from_result(name, findings)
     }
 
-    /// Adds a short remark that is printed behind the name, such as a count.
+    /// Adds a short remark that is printed after the name, such as a count.
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self

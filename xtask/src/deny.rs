@@ -1,4 +1,4 @@
-//! `deny`: licences, bans and sources of dependencies, checked by cargo-deny with `deny.toml`.
+//! `deny`: licenses, bans and sources of dependencies, checked by cargo-deny with `deny.toml`.
 //!
 //! Advisories are not checked here, because their database is remote and changes independently of this repository.
 

@@ -1,5 +1,5 @@
 //! `features`: every library builds without warnings with no features, with the default features and with each feature
-//! alone; a build with one wire contains no code of another.
+//! alone; a build with one API contains no code of another.
 //!
 //! All features at once are not built here, because clippy, docs and tests build them.
 

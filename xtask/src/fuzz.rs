@@ -3,7 +3,8 @@
 //! They are built with the stable compiler, with the coverage counters that libFuzzer reads and without a sanitizer.
 //! Inputs that fail are written to `fuzz/artifacts/<target>/`, inputs that reach new code to `fuzz/corpus/<target>/`.
 //!
-//! `ci` does not build them: they need a C++ compiler, and their lock file shares no build with the workspace.
+//! `ci` does not build them, because they need a C++ compiler and, with their own lock file and compiler flags, a build
+//! of all dependencies.
 
 mod outcome;
 
@@ -22,13 +23,12 @@ use outcome::Outcome;
 /// The default time for each target.
 pub(crate) const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
-/// Targets that read recorded replies of servers, each with the folder of the recordings.
+/// Targets whose recorded replies of servers are not in the folder of their name, each with the folder. By default, the
+/// target `<api>_decode` reads `fixtures/wire/<api>`, with hyphens for underscores.
 const RECORDINGS: &[(&str, &str)] = &[
-    ("anthropic_decode", "fixtures/wire/anthropic"),
-    ("chat_decode", "fixtures/wire/openai-chat"),
-    ("ollama_decode", "fixtures/wire/ollama"),
-    ("responses_decode", "fixtures/wire/openai-responses"),
-    ("sse", "fixtures/wire/openai-chat"),
+    ("chat_decode", "openai-chat"),
+    ("responses_decode", "openai-responses"),
+    ("sse", "openai-chat"),
 ];
 
 /// Flags for the counters of edges and comparisons that libFuzzer reads.
@@ -108,6 +108,17 @@ fn host(workspace: &Workspace) -> anyhow::Result<String> {
     host.map(str::to_owned).context("`rustc -vV` printed no host")
 }
 
+/// Returns the folder with the recorded replies for a target, if there is one.
+fn recordings(root: &Path, target: &str) -> Option<PathBuf> {
+    let listed = RECORDINGS.iter().find(|(name, _)| *name == target);
+    let folder = match listed {
+        Some((_, folder)) => (*folder).to_owned(),
+        None => target.strip_suffix("_decode")?.replace('_', "-"),
+    };
+    let path = root.join("fixtures/wire").join(folder);
+    path.is_dir().then_some(path)
+}
+
 fn command(workspace: &Workspace, target: &str, time: Duration) -> anyhow::Result<Command> {
     let (folder, host) = (folder(workspace), host(workspace)?);
     let (corpus, artifacts) = (
@@ -124,9 +135,7 @@ fn command(workspace: &Workspace, target: &str, time: Duration) -> anyhow::Resul
         .env("RUSTFLAGS", RUSTFLAGS)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     command.arg("--").arg(&corpus).arg(folder.join("seeds").join(target));
-    for (_, recordings) in RECORDINGS.iter().filter(|(reader, _)| *reader == target) {
-        command.arg(workspace.root.join(recordings));
-    }
+    command.args(recordings(&workspace.root, target));
     let mut prefix = OsString::from("-artifact_prefix=");
     prefix.push(artifacts.join(""));
     command.arg(prefix).arg(format!("-max_total_time={}", time.as_secs()));
@@ -165,5 +174,20 @@ mod tests {
             assert!(manifest.contains(&format!("path = \"targets/{name}.rs\"")), "{name}");
             assert!(fuzz.join("seeds").join(&name).is_dir(), "{name}");
         }
+    }
+
+    #[test]
+    fn finds_the_recordings_of_a_target() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let check = |target: &str, expected: Option<&str>| {
+            let found = recordings(&root, target);
+            let name = found.as_ref().and_then(|path| path.file_name()).and_then(OsStr::to_str);
+            assert_eq!(name, expected, "{target}");
+        };
+        check("anthropic_decode", Some("anthropic"));
+        check("chat_decode", Some("openai-chat"));
+        check("openai_chat_decode", Some("openai-chat"));
+        check("sse", Some("openai-chat"));
+        check("settings", None);
     }
 }

@@ -41,8 +41,8 @@ pub(crate) fn names() -> Vec<&'static str> {
     names
 }
 
-/// Checks the rules in `only`, or all of them if it is empty. With `check_picture`, an outdated picture is a finding; without it,
-/// the picture is rewritten.
+/// Checks the rules in `only`, or all of them if it is empty. With `check_picture`, an outdated picture is a finding;
+/// otherwise the picture is rewritten.
 pub(crate) fn run(workspace: &Workspace, check_picture: bool, only: &[String], report: &mut Report) {
     let is_selected = |name: &str| only.is_empty() || only.iter().any(|selected| selected == name);
     for (name, check) in RULES {

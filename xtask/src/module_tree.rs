@@ -1,7 +1,7 @@
 //! The modules of a crate as data: what each one defines, imports and refers to.
 //!
-//! Path resolution covers imports, re-exports, globs and exported macros of one crate. Names that macros generate are not
-//! visible.
+//! Path resolution covers imports, re-exports, globs and exported macros of one crate. Names that macros generate are
+//! not visible.
 
 mod tree;
 mod names;

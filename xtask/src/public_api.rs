@@ -1,6 +1,6 @@
 //! The public API of a library, read from its sources: everything that is reachable from its root.
 //!
-//! Items that macros generate are not visible, except that a call whose arguments declare public items is listed itself.
+//! Items that macros generate are not visible, but a call whose arguments declare public items is listed itself.
 
 mod entry;
 mod tokens;

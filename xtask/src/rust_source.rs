@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn recognises_test_code_by_its_condition() {
+    fn recognizes_test_code_by_its_condition() {
         check_test_only("#[cfg(test)] mod tests {}", true);
         check_test_only("#[cfg(all(test, feature = \"a\"))] use a::b;", true);
         check_test_only("#[cfg(any(test, feature = \"a\"))] fn f() {}", false);

@@ -1,9 +1,9 @@
 //! `sdk-types`: validates the request bodies that the wires encode against the types that the vendors publish as
 //! Python packages.
 //!
-//! The packages are installed into a virtual environment in the target folder. A test of agcore-wire encodes the bodies,
-//! and `scripts/sdk-types/check.py` validates them. Without the environment that test checks nothing, and `ci` reports
-//! it as skipped.
+//! The packages are installed into a virtual environment in the target folder. A test of agcore-wire encodes the
+//! bodies, and `scripts/sdk-types/check.py` validates them. Without the environment that test checks nothing, and `ci`
+//! reports it as skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

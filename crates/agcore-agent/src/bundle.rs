@@ -7,7 +7,7 @@ use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
-use crate::{agent::AgentSpec, config::AgentConfig, id::uuid_v7, session::AgentSession};
+use crate::{agent::AgentSpec, config::AgentConfig};
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -34,14 +34,6 @@ impl RuntimeBundle {
 
     pub(crate) fn parts(&self) -> &Parts {
         &self.0
-    }
-
-    /// Starts a session with the default agent, under a new id (a UUID of version 7).
-    ///
-    /// [`session`](Self::session) takes an agent and an id of your choice.
-    pub fn new_session(&self) -> AgentSession {
-        let id = uuid_v7(self.0.clock.now(), &self.0.random);
-        self.session(id, Arc::clone(&self.0.agent))
     }
 
     /// Returns the default agent.

@@ -29,7 +29,7 @@ pub struct AgentConfig {
     pub max_turns: Option<u32>,
     /// How long a session may be used after it was created, by the wall clock; `None` means no limit.
     pub session_ttl: Option<Duration>,
-    /// What happens to a turn that is started while another one runs.
+    /// The behavior of a turn that is started while another one runs.
     pub busy: BusyPolicy,
     /// When a failed call of the model is retried.
     pub retry: RetryPolicy,
@@ -120,7 +120,7 @@ impl AgentConfig {
     }
 }
 
-/// What happens to a turn that is started while another one runs.
+/// The behavior of a turn that is started while another one runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BusyPolicy {

@@ -27,9 +27,11 @@ mod agent;
 mod prompt_layers;
 mod id;
 mod bundle;
-mod session;
+mod queue;
+mod shared;
 mod span;
 mod turn;
+mod session;
 mod builder;
 
 #[doc(inline)]

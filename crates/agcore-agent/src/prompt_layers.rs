@@ -29,7 +29,7 @@ mod tests {
     use crate::{AgentSpec, Environment};
 
     #[test]
-    fn layers_stand_in_order_and_empty_ones_leave_no_trace() {
+    fn keeps_the_order_of_layers_and_skips_empty_ones() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600 - 3600);
         let environment = Environment::new()
             .with_time_zone("Asia/Shanghai", 8 * 3600)

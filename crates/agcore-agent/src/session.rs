@@ -1,7 +1,5 @@
 //! [`AgentSession`]: a conversation with an agent.
 
-pub(crate) mod queue;
-pub(crate) mod shared;
 mod state;
 
 pub use state::SessionState;
@@ -20,14 +18,13 @@ use agcore_cycle::{
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
-use self::{
-    queue::TurnQueue,
-    shared::{Conversation, Shared},
-};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
     error::AgentError,
+    id::uuid_v7,
+    queue::TurnQueue,
+    shared::{Conversation, Shared},
     turn::{self, AgentTurn},
 };
 
@@ -60,6 +57,15 @@ use crate::{
 pub struct AgentSession(Arc<Shared>);
 
 impl RuntimeBundle {
+    /// Starts a session with the default agent, under a new id (a UUID of version 7).
+    ///
+    /// [`session`](Self::session) takes an agent and an id of your choice.
+    pub fn new_session(&self) -> AgentSession {
+        let parts = self.parts();
+        let id = uuid_v7(parts.clock.now(), &parts.random);
+        self.session(id, Arc::clone(&parts.agent))
+    }
+
     /// Creates a session with an agent, under an id of your choice.
     pub fn session(&self, id: impl Into<Arc<str>>, agent: impl Agent + 'static) -> AgentSession {
         AgentSession::new(self.clone(), id.into(), Arc::new(agent))

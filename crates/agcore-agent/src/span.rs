@@ -5,7 +5,7 @@
 use agcore_cycle::TurnReport;
 use tracing::{Span, field::Empty};
 
-use crate::{agent::Agent, error::AgentError, session::shared::Shared};
+use crate::{agent::Agent, error::AgentError, shared::Shared};
 
 /// Creates the span of a turn that this agent answers. It contains the calls of models and tools.
 pub(crate) fn turn(shared: &Shared, agent: &dyn Agent) -> Span {

@@ -16,7 +16,7 @@ use tracing::Instrument;
 
 use crate::{
     error::AgentError,
-    session::shared::{Conversation, Shared},
+    shared::{Conversation, Shared},
     span,
 };
 

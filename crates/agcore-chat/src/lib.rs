@@ -21,9 +21,13 @@
 //!
 //! By default, the crate needs no runtime, reads neither a clock nor the environment, and builds for wasm32.
 //!
-//! | feature | enables |
+//! <!-- features -->
+//!
+//! | feature | description |
 //! |---|---|
-//! | `tokio` | `SystemClock`, a [`Clock`] that waits on tokio's timer |
+//! | `tokio` | `SystemClock`, a `Clock` that waits on tokio's timer. |
+//!
+//! <!-- /features -->
 
 mod object;
 mod small_text;

@@ -13,7 +13,7 @@ use agcore::{
     llm::{LlmErrorKind, ProviderType},
 };
 
-use crate::vendor::{endpoint, key_variable};
+use crate::vendor::key_variable;
 
 /// The reason a command failed.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
         // If part of the reply was read, the server does speak the API.
         LlmErrorKind::Malformed if error.partial().is_none() => {
-            let endpoint = provider(error).map_or("/chat/completions", |provider| endpoint(&provider));
+            let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
             return Some(format!(
                 "Check the base URL (--base-url): {endpoint} is appended to it."
             ));

@@ -20,17 +20,7 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
 
 /// Returns whether this is one of OpenAI's own APIs, which use the variables `OPENAI_MODEL` and `OPENAI_BASE_URL`.
 pub(crate) fn is_openai(provider: &ProviderType) -> bool {
-    matches!(provider.name(), "openai" | "openai-responses")
-}
-
-/// Returns the path of chat requests, relative to the base URL.
-pub(crate) fn endpoint(provider: &ProviderType) -> &'static str {
-    match provider.name() {
-        "anthropic" => "/messages",
-        "ollama-native" => "/chat",
-        "openai-responses" => "/responses",
-        _ => "/chat/completions",
-    }
+    provider.key_variable() == Some("OPENAI_API_KEY")
 }
 
 /// Returns a URL with its credentials and query masked.

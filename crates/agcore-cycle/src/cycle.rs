@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::{Answer, Clock, Message, QuestionId, UsageTracker, validate_messages};
+use agcore_chat::{Clock, Message, UsageTracker, validate_messages};
 use agcore_llm::LlmProvider;
 
 use crate::{
@@ -13,8 +13,7 @@ use crate::{
     hooks::Hooks,
     machine::{Cause, Machine, MachineError, Outcome},
     observer::Observer,
-    options::{CycleSettings, TurnInput, TurnOptions},
-    turn::CycleTurn,
+    options::{CycleSettings, TurnOptions},
     typed::Form,
 };
 
@@ -97,36 +96,6 @@ impl LlmCycle {
     pub fn with_messages(mut self, messages: Vec<Arc<Message>>) -> Result<Self, MachineError> {
         self.machine.set_history(messages)?;
         Ok(self)
-    }
-
-    /// Starts a turn: await it for the outcome, or [stream](CycleTurn::stream) it.
-    ///
-    /// The input is a user message, or a whole list of messages that replaces the history. A turn that is still open is
-    /// stopped first.
-    pub fn turn(&mut self, input: impl Into<TurnInput>) -> CycleTurn<'_> {
-        CycleTurn::new(self, input.into())
-    }
-
-    /// Continues a suspended turn with answers to some or all of its questions, or a turn whose process died.
-    ///
-    /// An answer that was given before is ignored if it is the same. The turn fails with
-    /// [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open or an answer fits no question.
-    ///
-    /// ```
-    /// use agcore_cycle::{CycleErrorKind, LlmCycle};
-    /// # use agcore_chat::ChatResponse;
-    /// # use agcore_llm::{SystemClock, provider_fn};
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// # let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
-    /// let mut cycle = LlmCycle::new(provider, SystemClock::new());
-    ///
-    /// // There is nothing to continue yet.
-    /// let error = cycle.resume([]).await.unwrap_err();
-    /// assert_eq!(error.kind(), CycleErrorKind::InvalidInput);
-    /// # });
-    /// ```
-    pub fn resume(&mut self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> CycleTurn<'_> {
-        CycleTurn::new(self, TurnInput::Resume(answers.into_iter().collect()))
     }
 
     /// Replaces the provider for later turns.

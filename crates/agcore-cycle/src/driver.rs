@@ -17,3 +17,4 @@ mod output;
 mod run;
 
 pub(crate) use context::{Driver, DriverContext};
+pub(crate) use typed_turn::expectation;

@@ -1,4 +1,4 @@
-//! [`Hook`]: the application's own code at the edges of model calls, tool calls and turns. The place for guardrails.
+//! Hooks: the application's own code around model calls, tool calls and turns. The place for guardrails.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -7,7 +7,7 @@
 //! use agcore_cycle::{CycleErrorKind, Hook, HookContext, Hooks, LlmCycle, TurnVerdict};
 //! use agcore_llm::{SystemClock, provider_fn};
 //!
-//! /// Lets nobody hand in a private key.
+//! /// Blocks turns whose input contains a private key.
 //! struct NoPrivateKeys;
 //!
 //! #[async_trait::async_trait]
@@ -15,7 +15,7 @@
 //!     async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
 //!         let is_key = |text: &str| text.contains("PRIVATE KEY-----");
 //!         match context.input.iter().any(|message| is_key(&message.text())) {
-//!             true => TurnVerdict::Block("a private key was handed in".to_owned()),
+//!             true => TurnVerdict::Block("the input contains a private key".to_owned()),
 //!             false => TurnVerdict::Continue,
 //!         }
 //!     }
@@ -38,37 +38,38 @@
 //!
 //! # Points
 //!
-//! | point | may | told |
+//! | point | can | is called |
 //! |---|---|---|
-//! | [`turn_start`](Hook::turn_start) | block | once for each turn, with its input |
-//! | [`pre_request`](Hook::pre_request) | replace, block | before each call of the model |
-//! | [`post_request`](Hook::post_request), [`on_error`](Hook::on_error) | | exactly one of the two ends an attempt |
-//! | [`on_retry`](Hook::on_retry) | | before each further attempt |
-//! | [`pre_tool`](Hook::pre_tool) | replace, block | before each call of a tool |
-//! | [`post_tool`](Hook::post_tool) | replace | after each call that ran |
-//! | [`turn_end`](Hook::turn_end) | | once for each turn that began, however it ended |
-//! | [`plan_step`](Hook::plan_step) | | after each step of a plan |
+//! | [`turn_start`](crate::Hook::turn_start) | block | once per turn, with its input |
+//! | [`pre_request`](crate::Hook::pre_request) | replace, block | before each call of the model |
+//! | [`post_request`](crate::Hook::post_request), [`on_error`](crate::Hook::on_error) | | exactly one of them after each attempt |
+//! | [`on_retry`](crate::Hook::on_retry) | | before each further attempt |
+//! | [`pre_tool`](crate::Hook::pre_tool) | replace, block | before each tool call |
+//! | [`post_tool`](crate::Hook::post_tool) | replace | after each tool call that ran |
+//! | [`turn_end`](crate::Hook::turn_end) | | once for each turn that started, however it ended |
+//! | [`plan_step`](crate::Hook::plan_step) | | after each step of a plan |
 //!
-//! Hooks run in the order of registration, before and after alike: each sees what the ones before it left.
+//! Hooks run in the order of registration, at every point. Each hook sees the changes of the hooks before it.
 //!
 //! # When a hook fails
 //!
-//! A hook that panics is logged and passed over. So is one that takes longer than its [`timeout`](Hook::timeout) or the
-//! [`Hooks`]' own. Neither takes the run down, but a hook that [`fails_closed`](Hook::fails_closed) blocks what it was
-//! asked about: the turn does not begin, the request is not sent, the tool does not run, its result is not shown.
+//! A hook that panics is logged and skipped, and so is one that exceeds its own [`timeout`](crate::Hook::timeout) or the one
+//! of the [`Hooks`](crate::Hooks). Neither ends the turn. A hook that [`fails_closed`](crate::Hook::fails_closed), however,
+//! blocks what it was asked about: the turn does not start, the request is not sent, the tool does not run, or its result is
+//! withheld.
 //!
-//! A hook that hangs does not hang the turn: the turn's token and its budgets of time end a question to a hook at once, and
-//! the turn with it. Hooks that are only told of something have [`GRACE`] to come to an end after that, so that the end of
-//! a cancelled turn can still be written down. A hook that blocks its thread cannot be ended by anybody.
+//! A hook that hangs does not hang the turn. While the turn waits for a verdict, its cancellation token and its time budgets
+//! end the hook at once, and the turn with it. Hooks that are only notified have another [`GRACE_PERIOD`] to finish, so that
+//! the end of a cancelled turn can still be recorded. A hook that blocks its thread cannot be interrupted.
 
-mod verdict;
-mod context;
-mod hook;
+pub(crate) mod context;
+pub(crate) mod hook;
+pub(crate) mod runner;
+pub(crate) mod verdict;
+
 mod bounds;
-mod runner;
 
-pub use bounds::{GRACE, HookBounds, HookStop};
-pub use context::{HookContext, PlanStepEnd, RequestPurpose};
-pub use hook::Hook;
-pub use runner::Hooks;
-pub use verdict::{RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict};
+pub use bounds::{GRACE_PERIOD, HookBounds, HookStop};
+
+pub(crate) use context::{HookContext, RequestPurpose};
+pub(crate) use runner::Hooks;

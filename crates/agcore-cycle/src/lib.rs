@@ -19,13 +19,18 @@
 //! # Features
 //!
 //! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `typed` | JSON Schemas derived from Rust types for typed output, through schemars. |
+//!
 //! <!-- /features -->
 
 pub mod budget;
 pub mod hooks;
-pub mod compact;
 pub mod typed;
 pub mod machine;
+mod compact;
 mod error;
 mod options;
 mod outcome;
@@ -38,18 +43,21 @@ mod turn;
 
 #[doc(inline)]
 pub use {
-    budget::{Budget, BudgetPool, Budgets, Spent},
-    compact::{CompactionReport, CompactionSettings},
+    budget::{limit::Budget, pool::BudgetPool, settings::Budgets, spent::Spent},
+    compact::{report::CompactionReport, settings::CompactionSettings},
     cycle::LlmCycle,
     error::{CycleError, CycleErrorKind},
     hooks::{
-        Hook, HookContext, Hooks, PlanStepEnd, RequestPurpose, RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict,
+        context::{HookContext, PlanStepEnd, RequestPurpose},
+        hook::Hook,
+        runner::Hooks,
+        verdict::{RequestVerdict, ResultVerdict, ToolVerdict, TurnVerdict},
     },
     observer::Observer,
     options::{CycleSettings, TurnInput, TurnOptions},
     outcome::{TurnOutcome, TurnReport},
     turn::{AnswerKind, CycleTurn, FreeText},
     turn_stream::{TextStream, TurnStream},
-    typed::{Output, OutputError, OutputMode, TypedOptions},
+    typed::{error::OutputError, mode::OutputMode, options::TypedOptions, output::Output},
     typed_outcome::{Typed, TypedOutcome},
 };

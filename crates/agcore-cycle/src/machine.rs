@@ -17,6 +17,7 @@
 //! a plan, once per call.
 
 mod absorb;
+mod call_ids;
 mod changes;
 mod check;
 mod compact;
@@ -28,6 +29,7 @@ mod outcome;
 mod reply;
 mod result;
 mod round;
+mod slot;
 mod state;
 mod step;
 mod turn;

@@ -1,4 +1,4 @@
-//! [`Observer`]: events on their way from the driver's future to the stream that polls it.
+//! [`Observer`]: the queue of events between the driver's future and the stream that polls it.
 
 use std::{
     collections::VecDeque,
@@ -9,32 +9,32 @@ use std::{
 
 use agcore_chat::StreamEvent;
 
-/// The driver rests when so many events wait: a slow reader slows the reading of the model's reply.
-const FULL: usize = 64;
+/// The number of queued events at which the driver waits, so that a slow reader slows down the model's stream.
+const CAPACITY: usize = 64;
 
-/// So many events wait mostly at once: those of a reply with three calls.
-const SOME: usize = 8;
+/// The usual number of queued events: those of a reply with three calls.
+const INITIAL_CAPACITY: usize = 8;
 
-/// Takes the events of a turn. Made by [`TurnStream::of`](super::TurnStream::of), which drains it.
+/// Receives the events of a turn. Created by [`TurnStream::new`](crate::TurnStream::new), which drains it.
 ///
-/// Mostly whoever takes events out polls the driver next; wakers are for drivers that run in another task, or among
-/// futures that are polled only when woken.
+/// Usually, the code that takes events out polls the driver next. The wakers are for drivers that run in another task, or
+/// among futures that are polled only when woken.
 #[derive(Clone, Debug)]
 pub struct Observer(Arc<Mutex<Queue>>);
 
 #[derive(Debug, Default)]
 struct Queue {
     events: VecDeque<StreamEvent>,
-    /// Waits for an event.
+    /// The task that waits for an event.
     reader: Option<Waker>,
-    /// Wait for room.
+    /// The tasks that wait for a shorter queue.
     writers: Vec<Waker>,
 }
 
 impl Observer {
-    /// Not public: who makes one has to drain it.
+    /// Creates an empty queue. Not public, because its creator has to drain it.
     pub(super) fn new() -> Self {
-        let events = VecDeque::with_capacity(SOME);
+        let events = VecDeque::with_capacity(INITIAL_CAPACITY);
         Self(Arc::new(Mutex::new(Queue {
             events,
             ..Queue::default()
@@ -55,17 +55,17 @@ impl Observer {
         self.take(None)
     }
 
-    /// As [`pop`](Self::pop); with nothing there, the next event wakes.
+    /// Like [`pop`](Self::pop), but registers the waker for the next event if the queue is empty.
     pub(super) fn poll_pop(&self, cx: &Context<'_>) -> Poll<StreamEvent> {
         self.take(Some(cx.waker())).map_or(Poll::Pending, Poll::Ready)
     }
 
     /// Waits while the queue is full.
     pub(super) async fn ready(&self) {
-        self.shorter_than(FULL).await;
+        self.shorter_than(CAPACITY).await;
     }
 
-    /// Waits until all events are taken: what follows must not be seen before them.
+    /// Waits until all events were taken, because what follows must not be visible before them.
     pub(super) async fn drained(&self) {
         self.shorter_than(1).await;
     }
@@ -77,7 +77,7 @@ impl Observer {
         } else {
             queue.reader = None;
         }
-        // Events are large: taken out last, one moves once.
+        // Events are large, so the event is taken out last and moves only once.
         let writers = std::mem::take(&mut queue.writers);
         if writers.is_empty() {
             return queue.events.pop_front();
@@ -88,10 +88,10 @@ impl Observer {
         event
     }
 
-    async fn shorter_than(&self, most: usize) {
+    async fn shorter_than(&self, limit: usize) {
         poll_fn(|cx| {
             self.with(|queue| {
-                if queue.events.len() < most {
+                if queue.events.len() < limit {
                     return Poll::Ready(());
                 }
                 queue.writers.push(cx.waker().clone());

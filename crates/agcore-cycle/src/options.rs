@@ -64,42 +64,49 @@ impl CycleSettings {
     }
 
     /// Sets the agent's name.
+    #[must_use]
     pub fn with_agent(mut self, agent: impl Into<Arc<str>>) -> Self {
         self.agent = agent.into();
         self
     }
 
     /// Sets the instructions that precede the conversation.
+    #[must_use]
     pub fn with_prelude<M: Into<Arc<Message>>>(mut self, messages: impl IntoIterator<Item = M>) -> Self {
         self.prelude = messages.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets model and parameters.
+    #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = request;
         self
     }
 
     /// Sets the limits.
+    #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets when and how the conversation is compacted.
+    #[must_use]
     pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
         self.compaction = compaction;
         self
     }
 
     /// Sets the budgets.
+    #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         self.budgets = budgets;
         self
     }
 
     /// Sets the token estimator.
+    #[must_use]
     pub fn with_estimator(mut self, estimator: Arc<dyn TokenEstimator>) -> Self {
         self.estimator = estimator;
         self
@@ -150,24 +157,28 @@ impl TurnOptions {
     }
 
     /// Sets the tools.
+    #[must_use]
     pub fn with_tools(mut self, tools: Arc<dyn ToolExecutor>) -> Self {
         self.tools = Some(tools);
         self
     }
 
     /// Sets the token that cancels the turn.
+    #[must_use]
     pub fn with_token(mut self, token: CancellationToken) -> Self {
         self.token = token;
         self
     }
 
     /// Sets whether the model's replies are streamed.
+    #[must_use]
     pub fn with_stream(mut self, stream: bool) -> Self {
         self.stream = stream;
         self
     }
 
     /// Sets the id for logs and spans.
+    #[must_use]
     pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
         self.trace = Some(trace.into());
         self

@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
-use agcore_chat::ToolExecutor;
+use agcore_chat::{Answer, QuestionId, ToolExecutor};
 #[cfg(feature = "typed")]
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     cycle::LlmCycle,
+    driver,
     error::{CycleError, CycleErrorKind},
     observer::Observer,
     options::{TurnInput, TurnOptions},
@@ -55,8 +56,40 @@ pub struct CycleTurn<'a, S = FreeText> {
     answer: S,
 }
 
+impl LlmCycle {
+    /// Starts a turn: await it for the outcome, or [stream](CycleTurn::stream) it.
+    ///
+    /// The input is a user message, or a whole list of messages that replaces the history. A turn that is still open is
+    /// stopped first.
+    pub fn turn(&mut self, input: impl Into<TurnInput>) -> CycleTurn<'_> {
+        CycleTurn::new(self, input.into())
+    }
+
+    /// Continues a suspended turn with answers to some or all of its questions, or a turn whose process died.
+    ///
+    /// An answer that was given before is ignored if it is the same. The turn fails with
+    /// [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open or an answer fits no question.
+    ///
+    /// ```
+    /// use agcore_cycle::{CycleErrorKind, LlmCycle};
+    /// # use agcore_chat::ChatResponse;
+    /// # use agcore_llm::{SystemClock, provider_fn};
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+    /// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+    ///
+    /// // There is nothing to continue yet.
+    /// let error = cycle.resume([]).await.unwrap_err();
+    /// assert_eq!(error.kind(), CycleErrorKind::InvalidInput);
+    /// # });
+    /// ```
+    pub fn resume(&mut self, answers: impl IntoIterator<Item = (QuestionId, Answer)>) -> CycleTurn<'_> {
+        CycleTurn::new(self, TurnInput::Resume(answers.into_iter().collect()))
+    }
+}
+
 impl<'a> CycleTurn<'a> {
-    pub(crate) fn new(cycle: &'a mut LlmCycle, input: TurnInput) -> Self {
+    fn new(cycle: &'a mut LlmCycle, input: TurnInput) -> Self {
         Self {
             cycle,
             input,
@@ -97,7 +130,7 @@ impl<'a> CycleTurn<'a> {
     /// it is a content filter error of the provider.
     #[cfg(feature = "typed")]
     pub fn typed<T: DeserializeOwned + JsonSchema + Send>(self) -> CycleTurn<'a, Output<T>> {
-        self.typed_as(Output::new(crate::typed::TypedOptions::default()))
+        self.typed_as(Output::new(crate::TypedOptions::default()))
     }
 
     /// Asks for an answer like [`typed`](Self::typed), with a schema or options of your own.
@@ -173,7 +206,7 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
         let form = answer.into_form();
         let input = match (&form, input) {
             (Some(form), TurnInput::Begin(begin)) => {
-                let expectation = form.expectation(cycle.provider(), options.tools.as_ref());
+                let expectation = driver::expectation(form, cycle.provider(), options.tools.as_ref());
                 begin.with_expectation(expectation).into()
             }
             (_, input) => input,

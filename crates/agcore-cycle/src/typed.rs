@@ -1,4 +1,4 @@
-//! Typed output: what is pure about asking a model for a value of a type and reading it.
+//! Typed output: asks a model for a value of a type, checks the answer, and has the model correct it.
 //!
 //! ```
 //! # #[cfg(feature = "typed")] {
@@ -26,36 +26,35 @@
 //! # }
 //! ```
 //!
-//! How a model is asked is its [mode](OutputMode): by the vendor's own form of the answer, by a tool whose arguments are the
-//! value, or in the prompt; by default what the provider can do decides, and where a schema is refused the next one is tried.
-//! What comes is read into the type. A value that does not fit goes back to the model, with the place of each fault, a
-//! bounded number of times.
+//! The [mode](crate::OutputMode) determines how the model is asked: with the vendor's response format, with a tool whose
+//! arguments are the value, or with instructions in the prompt. By default, the capabilities of the provider decide, and if
+//! the provider refuses a schema, the next mode is tried. The answer is deserialized into the type. A value that does not fit
+//! is sent back to the model, with the path of each violation, a limited number of times.
 //!
-//! Vendors want an object at the root of a schema: other types travel as `{"value": …}`. Nobody sees that but the model.
+//! Vendors require an object at the root of a schema, so other types travel as `{"value": …}`. Only the model sees that.
 //!
-//! A type's schema comes from `schemars` with the feature `typed`; an [`Output`] of a schema needs no feature.
+//! With the feature `typed`, `schemars` derives the schema of a type; an [`Output`](crate::Output) with its own schema needs no
+//! feature.
 
-mod error;
+pub(crate) mod error;
+pub(crate) mod mode;
+pub(crate) mod options;
+pub(crate) mod output;
+
 mod extract;
 mod form;
-mod mode;
-mod options;
-mod output;
 mod partial;
 mod progress;
 mod read;
 mod schema;
 
-pub(crate) use form::{Ask, Form};
-pub(crate) use progress::Progress;
-
-pub use self::{
-    error::OutputError,
-    mode::OutputMode,
-    options::TypedOptions,
-    output::Output,
-    partial::{ObjectFinder, PartialJson},
-};
-
 #[cfg(feature = "typed")]
 pub use schemars;
+
+pub use partial::{ObjectFinder, PartialJson};
+
+pub(crate) use error::OutputError;
+pub(crate) use form::{Ask, Form};
+pub(crate) use mode::OutputMode;
+pub(crate) use output::Output;
+pub(crate) use progress::Progress;

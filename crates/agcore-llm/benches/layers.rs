@@ -41,11 +41,7 @@ impl LlmProvider for Ready {
             text: "Hi.".into(),
         };
         let usage = ReplyDelta::Usage(Box::new(Usage::new(10, 5)));
-        ReplyStream::from_items([
-            ReplyItem::Delta(text),
-            ReplyItem::Delta(usage),
-            ReplyItem::End(Ok(())),
-        ])
+        ReplyStream::from_items([ReplyItem::Delta(text), ReplyItem::Delta(usage), ReplyItem::End(Ok(()))])
     }
 
     fn info(&self) -> &ProviderInfo {
@@ -99,7 +95,7 @@ fn router(clock: &Arc<dyn Clock>) -> Router {
 fn rows() -> Vec<(&'static str, Arc<dyn LlmProvider>)> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let stopped: Arc<dyn Clock> = Arc::new(StoppedClock);
-        let candidates = [1.0, 2.0].map(|weight| Candidate::new(ready()).with_weight(weight));
+    let candidates = [1.0, 2.0].map(|weight| Candidate::new(ready()).with_weight(weight));
     let fallback = Fallback::new(candidates, FallbackPolicy::new(), Arc::clone(&clock), system_random()).unwrap();
     let retry = Retry::new(router(&clock), RetryPolicy::new(), Arc::clone(&clock), system_random());
     vec![

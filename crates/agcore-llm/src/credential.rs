@@ -1,11 +1,11 @@
-//! [`Credential`]: what a server is shown so that it answers.
+//! Credentials: keys, tokens and signatures that authenticate requests.
 
 mod guard;
 mod secret;
 mod token;
 
 pub use guard::SecretGuard;
-pub(crate) use guard::{MARK, SHORTEST};
+pub(crate) use guard::{MIN_SECRET_BYTES, REDACTED};
 pub use secret::Secret;
 pub use token::{CachedToken, TokenSource, token_fn};
 
@@ -17,44 +17,51 @@ use http::HeaderName;
 
 use agcore_wire::LlmError;
 
-/// What a server is shown so that it answers. Never printed: `Debug` says only which kind it is.
+/// The credential that authenticates requests. `Debug` only prints its kind.
 ///
 /// ```
-/// use agcore_llm::credential::Credential;
+/// use agcore_llm::credential::{Credential, token_fn};
 ///
-/// assert_eq!(format!("{:?}", Credential::key("sk-very-secret")), "Key(…)");
+/// let key = Credential::key("sk-very-secret");
+/// assert_eq!(format!("{key:?}"), "Key(…)");
+///
+/// // Fetched before the first request, and again when the server refuses the token.
+/// let token = Credential::token(token_fn(|| async { Ok("an-access-token".into()) }));
+/// assert_eq!(format!("{token:?}"), "Token(…)");
+///
+/// assert!(Credential::default().is_none());
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Credential {
-    /// Nothing; many local servers want nothing.
+    /// No credential. Many local servers need none.
     #[default]
     None,
     /// A fixed key.
     Key(Secret),
-    /// Tokens that run out. When the server refuses one (HTTP 401), it is refreshed once and the request sent again.
+    /// Tokens that expire. If the server refuses one (HTTP 401), it is refreshed and the request is sent once more.
     Token(Arc<dyn TokenSource>),
-    /// A signature over the finished request.
+    /// A signature of the complete request.
     Signer(Arc<dyn RequestSigner>),
 }
 
 impl Credential {
-    /// A fixed key.
+    /// Creates a credential from a fixed key.
     pub fn key(key: impl Into<Secret>) -> Self {
         Self::Key(key.into())
     }
 
-    /// Tokens of this source.
+    /// Creates a credential from a source of tokens.
     pub fn token(source: impl TokenSource + 'static) -> Self {
         Self::Token(Arc::new(source))
     }
 
-    /// Signatures of this signer.
+    /// Creates a credential from a signer of requests.
     pub fn signer(signer: impl RequestSigner + 'static) -> Self {
         Self::Signer(Arc::new(signer))
     }
 
-    /// Whether there is nothing to show.
+    /// Returns whether there is no credential.
     pub fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
@@ -71,19 +78,27 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Where a key or token stands in a request.
+/// The header that contains a key or token.
+///
+/// ```
+/// use agcore_llm::credential::KeyHeader;
+///
+/// assert_eq!(KeyHeader::default().name(), "authorization");
+/// assert_eq!(KeyHeader::Named("x-api-key".parse()?).name(), "x-api-key");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum KeyHeader {
     /// `authorization: Bearer KEY`.
     #[default]
     Bearer,
-    /// In a header of its own, as it is.
+    /// A header of this name that contains only the key.
     Named(HeaderName),
 }
 
 impl KeyHeader {
-    /// The header's name.
+    /// Returns the name of the header.
     pub fn name(&self) -> HeaderName {
         match self {
             Self::Bearer => http::header::AUTHORIZATION,
@@ -92,13 +107,41 @@ impl KeyHeader {
     }
 }
 
-/// Signs finished requests.
+/// Signs complete requests, for APIs that authenticate with signatures instead of keys.
+///
+/// ```
+/// use agcore_llm::{LlmError, LlmErrorKind, credential::{Credential, RequestSigner}};
+/// use bytes::Bytes;
+///
+/// /// Puts the length of the body into a header, in place of a real signature.
+/// #[derive(Debug)]
+/// struct LengthSigner;
+///
+/// #[async_trait::async_trait]
+/// impl RequestSigner for LengthSigner {
+///     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError> {
+///         let signature = http::HeaderValue::from(request.body().len());
+///         request.headers_mut().insert("x-signature", signature);
+///         Ok(())
+///     }
+/// }
+///
+/// let credential = Credential::signer(LengthSigner);
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let Credential::Signer(signer) = credential else { unreachable!() };
+/// let mut request = http::Request::new(Bytes::from("{}"));
+/// signer.sign(&mut request).await?;
+/// assert_eq!(request.headers()["x-signature"], "2");
+/// # Ok::<(), LlmError>(())
+/// # }).unwrap();
+/// ```
 #[async_trait]
 pub trait RequestSigner: Send + Sync + fmt::Debug {
-    /// Adds the signature: to the headers, or to the query. Called once per request, last. Cancel safe, if the
-    /// implementation is.
+    /// Adds the signature to the headers or to the query. Called once per request, after all other changes to it.
+    ///
+    /// Dropping the future cancels the request, so implementations must be cancel safe.
     ///
     /// # Errors
-    /// `Authentication` when it cannot sign; the request is then not sent.
+    /// `Authentication` if the request cannot be signed. It is not sent then.
     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError>;
 }

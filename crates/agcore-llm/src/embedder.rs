@@ -129,7 +129,7 @@ impl ModelEmbedder {
         } else {
             error.with_model(&*self.info.model)
         };
-        self.guard.clean(error)
+        self.guard.redact(error)
     }
 }
 
@@ -161,9 +161,12 @@ fn in_order(items: Vec<EmbedItem>, count: usize, usage: &mut Option<Usage>) -> R
                 found += 1;
                 match slots.get_mut(index) {
                     Some(slot @ None) => *slot = Some(vector),
-                    Some(Some(_)) => return Err(malformed(format!("the server returned two vectors for text {index}"))),
+                    Some(Some(_)) => {
+                        return Err(malformed(format!("the server returned two vectors for text {index}")));
+                    }
                     None => {
-                        let message = format!("the server returned a vector for text {index}, but there are {count} texts");
+                        let message =
+                            format!("the server returned a vector for text {index}, but there are {count} texts");
                         return Err(malformed(message));
                     }
                 }

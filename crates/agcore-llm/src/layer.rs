@@ -1,7 +1,7 @@
 //! Layers: providers that wrap another provider.
 //!
-//! A layer implements [`LlmProvider`](crate::LlmProvider) around an inner one. It sees each [`Call`](crate::Call) on its way
-//! in and each [`ReplyItem`](crate::ReplyItem) on its way out, and can be used on its own:
+//! A layer implements [`LlmProvider`](crate::LlmProvider) around an inner one. It can change each [`Call`](crate::Call) that
+//! goes in and each [`ReplyItem`](crate::ReplyItem) that comes out. Each layer can be used on its own:
 //!
 //! | layer | function |
 //! |---|---|

@@ -34,6 +34,19 @@
 //! # Features
 //!
 //! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
+//! | `anthropic` | The Anthropic Messages API. |
+//! | `openai-responses` | The OpenAI Responses API. |
+//! | `ollama` | The native API of Ollama. |
+//! | `all-apis` | All of these APIs. |
+//! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
+//! | `http2` | HTTP/2, where the server supports it. |
+//! | `gzip` | Compressed replies. |
+//! | `tokenizer` | Exact token counts from built-in vocabularies (o200k, cl100k, Qwen). |
+//!
 //! <!-- /features -->
 
 mod random;
@@ -45,8 +58,6 @@ mod wire_provider;
 mod embedder;
 #[cfg(all(feature = "http", feature = "_api"))]
 mod config;
-#[cfg(all(feature = "http", feature = "_api"))]
-mod model;
 mod registry;
 pub mod layer;
 #[cfg(feature = "tokenizer")]
@@ -63,10 +74,9 @@ pub use agcore_wire::dialect;
 #[doc(inline)]
 pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
 #[cfg(all(feature = "http", feature = "_api"))]
-pub use {
-    config::{ProviderConfig, ProviderType, UnknownProviderType},
-    model::model,
-};
+pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
+#[cfg(feature = "tokenizer")]
+pub use tokenizer::{ExactEstimator, NoVocabulary};
 pub use {
     embedder::ModelEmbedder,
     provider::{Call, Capabilities, FnProvider, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
@@ -75,8 +85,6 @@ pub use {
     reply::{Notice, ReplyItem, ReplyStream, ReplyTextStream},
     wire_provider::{WireProvider, call_wire},
 };
-#[cfg(feature = "tokenizer")]
-pub use tokenizer::{ExactEstimator, NoVocabulary};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

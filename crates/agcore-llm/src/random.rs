@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn draws_in_proportion_to_the_weights() {
         let count = |item: usize| {
-            let drawn = (0..1000).filter(|n| draw([(0, 5.0), (1, 3.0), (2, 2.0)], f64::from(*n) / 1000.0) == Some(item));
+            let drawn =
+                (0..1000).filter(|n| draw([(0, 5.0), (1, 3.0), (2, 2.0)], f64::from(*n) / 1000.0) == Some(item));
             drawn.count()
         };
         assert_eq!([count(0), count(1), count(2)], [500, 300, 200]);

@@ -39,7 +39,7 @@ use self::{
 /// };
 /// use futures_util::{StreamExt, stream};
 ///
-/// /// Stands for a server that always says hello.
+/// /// A transport to a server whose answer is always the same.
 /// #[derive(Debug)]
 /// struct Greeter;
 ///
@@ -146,7 +146,7 @@ impl Inner {
         } else {
             error
         };
-        self.guard.clean(error)
+        self.guard.redact(error)
     }
 }
 

@@ -36,11 +36,7 @@ impl LlmProvider for Ready {
             text: "Hi.".into(),
         };
         let usage = ReplyDelta::Usage(Box::new(Usage::new(10, 5)));
-        ReplyStream::from_items([
-            ReplyItem::Delta(text),
-            ReplyItem::Delta(usage),
-            ReplyItem::End(Ok(())),
-        ])
+        ReplyStream::from_items([ReplyItem::Delta(text), ReplyItem::Delta(usage), ReplyItem::End(Ok(()))])
     }
 
     fn info(&self) -> &ProviderInfo {

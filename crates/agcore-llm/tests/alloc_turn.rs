@@ -1,4 +1,4 @@
-//! What a turn over real HTTP costs, in allocations; they are exact, so they are limits.
+//! The allocations of a turn over HTTP. Their number is exact, so it can be limited.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,12 +18,12 @@ use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{Call, LlmProvider, LlmProviderExt, ProviderConfig, ReplyItem};
 use tokio::runtime::{Builder, Runtime};
 
-/// Turns that are counted, after some that warm everything up.
+/// The number of measured turns, after some that warm up caches and connections.
 const TURNS: u32 = 50;
 
 const CHUNKS: u32 = 1000;
 
-/// Answers every request with these bytes, in threads of its own: only the client's allocations are counted.
+/// Starts a server that replies to every request with these bytes, in threads whose allocations are not counted.
 fn serve(reply: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -40,13 +40,13 @@ fn serve(reply: String) -> String {
     url
 }
 
-/// Whether another request came.
+/// Reads a request. Returns `false` if the client closed the connection.
 fn read_request(connection: &mut TcpStream) -> bool {
     let mut bytes = Vec::new();
-    let mut piece = [0; 4096];
+    let mut buffer = [0; 4096];
     loop {
-        let read = connection.read(&mut piece).unwrap_or(0);
-        bytes.extend_from_slice(&piece[..read]);
+        let read = connection.read(&mut buffer).unwrap_or(0);
+        bytes.extend_from_slice(&buffer[..read]);
         let text = String::from_utf8_lossy(&bytes).to_lowercase();
         let length = text
             .lines()
@@ -61,7 +61,7 @@ fn read_request(connection: &mut TcpStream) -> bool {
     }
 }
 
-fn whole_reply() -> String {
+fn complete_reply() -> String {
     let body = r#"{"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","object":"chat.completion","created":1741569952,"model":"gpt-4.1-2025-04-14","choices":[{"index":0,"message":{"role":"assistant","content":"Hello! How can I assist you today?","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":19,"completion_tokens":10,"total_tokens":29,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}},"service_tier":"default"}"#;
     format!(
         "HTTP/1.1 200 OK\r\ndate: Sat, 21 Nov 2026 23:03:40 GMT\r\ncontent-type: application/json\r\n\
@@ -107,7 +107,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Allocations of one `turn`, on average.
+/// Returns the average number of allocations of a turn.
 fn allocations(turn: impl Fn()) -> f64 {
     for _ in 0..5 {
         turn();
@@ -119,8 +119,8 @@ fn allocations(turn: impl Fn()) -> f64 {
 }
 
 #[test]
-fn a_whole_turn_costs_at_most_90_allocations() {
-    let (provider, request, runtime) = (provider(serve(whole_reply())), request(), runtime());
+fn a_complete_turn_needs_at_most_90_allocations() {
+    let (provider, request, runtime) = (provider(serve(complete_reply())), request(), runtime());
     let each = allocations(|| {
         let response = runtime
             .block_on(provider.chat_call(Call::new(Arc::clone(&request))))
@@ -128,11 +128,11 @@ fn a_whole_turn_costs_at_most_90_allocations() {
         assert_eq!(response.text(), "Hello! How can I assist you today?");
     });
 
-    assert!(each <= 90.0, "{each} allocations for a whole turn");
+    assert!(each <= 90.0, "{each} allocations for a complete turn");
 }
 
 #[test]
-fn a_streamed_chunk_costs_at_most_3_allocations() {
+fn a_streamed_chunk_needs_at_most_3_allocations() {
     let (provider, request, runtime) = (provider(serve(streamed_reply())), request(), runtime());
     let each = allocations(|| {
         runtime.block_on(async {

@@ -30,6 +30,7 @@
 //! # Features
 //!
 //! <!-- features -->
+//!
 //! | feature | description |
 //! |---|---|
 //! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
@@ -37,6 +38,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
+//!
 //! <!-- /features -->
 
 mod error;

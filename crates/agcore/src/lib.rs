@@ -55,6 +55,27 @@
 //! # Features
 //!
 //! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `full` | All features. |
+//! | `agent` (default) | Agents and sessions. |
+//! | `llm` (default) | Providers, streaming and the agent loop. |
+//! | `prompt` | Prompt templates and the message composer. |
+//! | `tools` (default) | Tools, permissions and approvals. |
+//! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
+//! | `http2` | HTTP/2, where the server supports it. |
+//! | `gzip` | Compressed replies. |
+//! | `tokenizer` | Exact token counts from built-in vocabularies. |
+//! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
+//! | `anthropic` | The Anthropic Messages API. |
+//! | `openai-responses` | The OpenAI Responses API. |
+//! | `ollama` | The native API of Ollama. |
+//! | `all-apis` | All of these APIs. |
+//! | `schema` | Full JSON Schema validation of tool arguments. |
+//! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
+//! | `macros` | The attribute macro `#[tool]`. |
+//!
 //! <!-- /features -->
 
 /// The vocabulary: messages, tools, requests, replies, usage, events.

@@ -1,5 +1,5 @@
-//! Crypto: the lock file contains one provider of TLS cryptography. Two would double the build and make it unclear which
-//! one is used.
+//! Crypto: the lock file contains one provider of TLS cryptography. Two would double the build and make it unclear
+//! which one is used.
 
 use std::fs;
 
@@ -64,7 +64,8 @@ fn finding(name: &str, problem: String) -> Finding {
         "Cargo.lock",
         problem,
         format!(
-            "`cargo tree --workspace --all-features --target all --invert {name}` shows where it comes from; turn off the feature that enables it"
+            "`cargo tree --workspace --all-features --target all --invert {name}` shows where it comes from; \
+             turn off the feature that enables it"
         ),
     )
 }

@@ -1,5 +1,5 @@
-//! Dev-dependencies on the testkit have a path and no version. The testkit depends on the crates that are tested with it,
-//! so a version would make a cycle that cannot be published.
+//! Dev-dependencies on the testkit have a path and no version. The testkit depends on the crates that are tested with
+//! it, so a version would make a cycle that cannot be published.
 
 use crate::check::Check;
 use crate::finding::Finding;

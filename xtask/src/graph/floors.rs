@@ -93,7 +93,8 @@ fn findings(workspace: &Workspace) -> Vec<Finding> {
                 findings.push(Finding::new(
                     &member.manifest,
                     problem,
-                    "move the shared code to a lower floor, or define a small trait here that the crate above implements",
+                    "move the shared code to a lower floor, or define a small trait here that the crate above \
+                     implements",
                 ));
             }
         }

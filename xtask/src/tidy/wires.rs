@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use toml::{Table, Value};
+
 use crate::finding::Finding;
 use crate::sources::Sources;
 
@@ -71,6 +73,10 @@ const EXTRAS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The private feature that every API enables, and the one that enables every API.
+const ANY_API: &str = "_api";
+const ALL_APIS: &str = "all-apis";
+
 const THIS_FILE: &str = "xtask/src/tidy/wires.rs";
 
 /// Returns whether a file is one of those that every API has.
@@ -96,7 +102,31 @@ fn check(sources: &Sources, extras: &[(&str, &[&str])]) -> Vec<Finding> {
         findings.extend(unexpected(sources, api, allowed));
     }
     findings.extend(stale(sources, &apis, extras));
+    findings.extend(
+        sources
+            .package_manifests()
+            .flat_map(|file| not_in_all_apis(&file.path, &file.text)),
+    );
     findings
+}
+
+/// Finds features that enable an API, but are not enabled by the feature for all of them.
+fn not_in_all_apis(path: &str, manifest: &str) -> Vec<Finding> {
+    let manifest = manifest.parse::<Table>().unwrap_or_default();
+    let Some(features) = manifest.get("features").and_then(Value::as_table) else {
+        return Vec::new();
+    };
+    let enables = |feature: &str, other: &str| {
+        let list = features.get(feature).and_then(Value::as_array);
+        list.into_iter().flatten().any(|entry| entry.as_str() == Some(other))
+    };
+    let apis = features.keys().filter(|feature| enables(feature, ANY_API));
+    let missing = apis.filter(|api| features.contains_key(ALL_APIS) && !enables(ALL_APIS, api));
+    let findings = missing.map(|api| {
+        let problem = format!("`{ALL_APIS}` does not enable `{api}`");
+        Finding::new(path, problem, format!("add `{api}` to `{ALL_APIS}`"))
+    });
+    findings.collect()
 }
 
 fn apis(sources: &Sources) -> BTreeSet<&str> {
@@ -211,6 +241,17 @@ mod tests {
         check_files(&[], &["models.rs", "models/page.rs"], "`models.rs`", &[]);
         check_files(&[], &["models.rs"], "", &["a/docs.md: models.rs is not described"]);
         check_files(&[], &[], "", &["a/models.rs does not exist"]);
+    }
+
+    #[test]
+    fn all_apis_is_complete() {
+        let manifest = "[features]\na = [\"_api\"]\nb = [\"dep:b\", \"_api\"]\nc = []\nall-apis = [\"a\"]\n_api = []\n";
+        let found = not_in_all_apis("crates/x/Cargo.toml", manifest);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].to_string().contains("`all-apis` does not enable `b`"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What turns of a session over real HTTP cost, in allocations; they are exact, so they are limits.
+//! Limits for the allocations of turns of a session over real HTTP.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,10 +24,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::server::{ANSWER, CHUNKS, TOOLS};
 
-/// Rounds that are counted, after some that warm everything up.
+/// The number of counted rounds, after some warm-up rounds.
 const ROUNDS: u32 = 20;
 
-/// Of what the model asks.
+/// The arguments of the tools.
 #[derive(Deserialize, JsonSchema)]
 struct Place {
     /// The city.
@@ -38,7 +38,7 @@ async fn look_up(place: Place) -> Result<String, ToolError> {
     Ok(format!("{}: 21", place.city))
 }
 
-/// A hook that does nothing, at the places where most hooks do something.
+/// A hook that does nothing at the points that most hooks use.
 struct Watch;
 
 #[async_trait]
@@ -58,7 +58,7 @@ impl Hook for Watch {
     }
 }
 
-/// A session of an agent with tools and a hook, with a server that answers below this path.
+/// Creates a session with tools and a hook, for a server that answers below this path.
 fn session(path: &str) -> AgentSession {
     let tools = ToolRegistry::new();
     for name in TOOLS {
@@ -68,7 +68,7 @@ fn session(path: &str) -> AgentSession {
         .unwrap()
         .with_base_url(format!("{}/{path}", server::start()))
         .with_api_key("sk-test")
-        // So large that no history here is made shorter.
+        // Large enough that no history is compacted.
         .with_context_window(100_000_000);
     let retry = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO);
     let bundle = AgentBuilder::new()
@@ -85,7 +85,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// A turn with its events; how many of them told text.
+/// Runs a turn and reads its events. Returns the number of text events.
 async fn turn(session: &AgentSession) -> (u32, TurnOutcome) {
     let mut turn = session.turn("What about Paris?").stream();
     let mut texts = 0;
@@ -95,7 +95,7 @@ async fn turn(session: &AgentSession) -> (u32, TurnOutcome) {
     (texts, turn.finish().await.unwrap())
 }
 
-/// What a round allocates, on average.
+/// Returns the average number of allocations and bytes of a round.
 fn allocated(runtime: &Runtime, round: impl AsyncFn()) -> (f64, f64) {
     let rounds = |times: u32| {
         runtime.block_on(async {
@@ -142,7 +142,7 @@ fn a_streamed_chunk_costs_at_most_5_allocations_as_an_event() {
     assert!(each <= 5.0, "{each} allocations for a chunk");
 }
 
-/// Five thousand questions and their answers.
+/// Returns five thousand questions with their answers.
 fn history() -> Vec<Arc<Message>> {
     let pair = |number| {
         [
@@ -157,7 +157,7 @@ fn history() -> Vec<Arc<Message>> {
     (0..5000).flat_map(pair).map(Arc::new).collect()
 }
 
-/// What a turn with a long history allocates: how often, and how many bytes for each byte of the request's messages.
+/// Returns the allocations of a turn with a long history: their number, and their bytes per byte of the messages.
 fn with_history(path: &str) -> (f64, f64) {
     let (runtime, session, history) = (runtime(), session(path), history());
     let size = serde_json::to_vec(&history).unwrap().len();
@@ -168,9 +168,9 @@ fn with_history(path: &str) -> (f64, f64) {
     (count, bytes / size as f64)
 }
 
-/// A deep copy of the messages would be at least 10 000 allocations and more bytes than the body.
+/// A deep copy of the messages would need at least 10,000 allocations and more bytes than the body.
 #[test]
-fn a_long_history_is_written_once_for_a_turn_and_once_for_an_attempt() {
+fn a_long_history_is_copied_once_per_turn_and_once_per_attempt() {
     let (count, bodies) = with_history("turn");
     assert!(count <= 500.0, "{count} allocations for a turn");
     assert!(

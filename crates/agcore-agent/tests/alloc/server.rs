@@ -1,4 +1,4 @@
-//! A server of canned replies, in threads of its own: only the client's allocations are counted.
+//! A server with canned replies in separate threads, so that only allocations of the client are counted.
 
 use std::{
     io::{Read, Write},
@@ -16,10 +16,10 @@ pub(super) const TOOLS: [&str; 3] = ["weather", "time", "population"];
 
 pub(super) const CHUNKS: u32 = 1000;
 
-/// Of so many requests below `/busy` the last is answered.
+/// The number of requests below `/busy` of which only the last one is answered.
 const BUSY: u32 = 3;
 
-/// Starts a server; its address.
+/// Starts a server and returns its address.
 pub(super) fn start() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -38,7 +38,7 @@ pub(super) fn start() -> String {
     url
 }
 
-/// The next request, head and body; none when the connection ended.
+/// Reads the next request, head and body. Returns `None` when the connection has ended.
 fn read_request(connection: &mut TcpStream) -> Option<String> {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 65_536]);
     let mut size = None;
@@ -53,7 +53,7 @@ fn read_request(connection: &mut TcpStream) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// How long the whole request is, as soon as its head is there.
+/// Returns the size of the whole request, once its head has arrived.
 fn request_size(bytes: &[u8]) -> Option<usize> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&bytes[..head]).to_lowercase();

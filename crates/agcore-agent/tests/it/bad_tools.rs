@@ -1,4 +1,4 @@
-//! Tools that misbehave, seen from a session: what the model is told, and that the conversation goes on.
+//! Tools that misbehave: the results that the model sees, and a conversation that continues.
 
 use std::future;
 
@@ -11,10 +11,10 @@ use agcore_testkit::{
 };
 use agcore_tools::{BaseTool, NoArguments, ToolError, ToolRegistry, typed};
 
-/// Ten megabytes.
+/// The size of a huge result: ten megabytes.
 const FLOOD: usize = 10 * 1024 * 1024;
 
-/// The longest result.
+/// The limit of a result.
 const LIMIT: usize = 1_000;
 
 fn session(tool: impl BaseTool + 'static, provider: &ScriptedProvider) -> AgentSession {
@@ -31,8 +31,9 @@ fn session(tool: impl BaseTool + 'static, provider: &ScriptedProvider) -> AgentS
     builder.build().unwrap().session("s-1", AgentSpec::new("ada", ""))
 }
 
-/// A turn in which the model calls the tool beside one that behaves, then another turn. Gives what the model was told.
-async fn told(tool: impl BaseTool + 'static, arguments: &str) -> String {
+/// Runs a turn in which the model calls the tool next to a well-behaved one, then another turn. Returns the result of the
+/// tool.
+async fn result_of(tool: impl BaseTool + 'static, arguments: &str) -> String {
     let provider = ScriptedProvider::new([
         ScriptStep::calls([
             ToolCall::function("c1", "bad", arguments),
@@ -56,42 +57,42 @@ async fn told(tool: impl BaseTool + 'static, arguments: &str) -> String {
     assert_eq!(
         sent[2].text(),
         history[2].text(),
-        "what is kept is what the model was told"
+        "what is kept is what the model was result"
     );
     history[2].text().into_owned()
 }
 
 #[tokio::test]
-async fn a_tool_that_panics() {
+async fn survives_a_tool_that_panics() {
     let panics = typed("bad", "Panics.", |_: NoArguments| async move {
         let empty: Vec<u8> = Vec::new();
         Ok(empty[usize::from(empty.is_empty())])
     });
-    let told = told(panics, "{}").await;
+    let result = result_of(panics, "{}").await;
     assert_eq!(
-        told,
+        result,
         "bad failed because of a bug in the tool itself; continue without it"
     );
 }
 
 #[tokio::test]
-async fn a_tool_that_hangs() {
+async fn survives_a_tool_that_hangs() {
     let hangs = typed("bad", "Hangs.", |_: NoArguments| {
         future::pending::<Result<u8, ToolError>>()
     });
-    let told = told(hangs, "{}").await;
+    let result = result_of(hangs, "{}").await;
     assert_eq!(
-        told,
+        result,
         "bad did not finish within 60s and was stopped; its effects, if any, are unknown"
     );
 }
 
 #[tokio::test]
-async fn a_tool_that_floods() {
+async fn truncates_a_huge_result() {
     let floods = typed("bad", "Floods.", |_: NoArguments| async { Ok("x".repeat(FLOOD)) });
-    let told = told(floods, "{}").await;
-    let (shown, note) = told.split_once('\n').unwrap();
-    assert!(told.len() <= LIMIT && shown.len() > LIMIT / 2, "{}", told.len());
+    let result = result_of(floods, "{}").await;
+    let (shown, note) = result.split_once('\n').unwrap();
+    assert!(result.len() <= LIMIT && shown.len() > LIMIT / 2, "{}", result.len());
     assert_eq!(
         note,
         format!(
@@ -102,7 +103,7 @@ async fn a_tool_that_floods() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_json() {
+async fn rejects_arguments_that_are_not_json() {
     let fine = || typed("bad", "Is fine.", |_: NoArguments| async { Ok("it ran") });
     for (arguments, why) in [
         (
@@ -115,13 +116,13 @@ async fn arguments_that_are_no_json() {
         ),
         ("[1]", "the arguments of bad are an array, but must be one JSON object"),
     ] {
-        let told = told(fine(), arguments).await;
-        assert!(told.contains(why), "{told}");
+        let result = result_of(fine(), arguments).await;
+        assert!(result.contains(why), "{result}");
     }
 }
 
 #[tokio::test]
-async fn what_the_model_wrote_is_kept_as_it_was() {
+async fn keeps_arguments_verbatim_in_the_history() {
     let provider = ScriptedProvider::new([
         ScriptStep::calls([ToolCall::function("c1", "well", r#"{"a": "#)]),
         ScriptStep::text("I see."),
@@ -140,7 +141,7 @@ async fn what_the_model_wrote_is_kept_as_it_was() {
 }
 
 #[tokio::test]
-async fn the_same_mistake_again_ends_the_turn_and_not_the_session() {
+async fn a_repeated_mistake_ends_the_turn_but_not_the_session() {
     let broken = || ScriptStep::calls([ToolCall::function("c1", "gone", "{}")]);
     let provider = ScriptedProvider::new([broken(), broken(), ScriptStep::text("Sorry.")]);
     let fine = typed("bad", "Is fine.", |_: NoArguments| async { Ok(1) });

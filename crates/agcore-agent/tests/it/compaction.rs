@@ -1,4 +1,4 @@
-//! A session that is made shorter by hand, and one whose budget is spent.
+//! Requested compaction of a session, and budgets shared by sessions.
 
 use agcore_agent::{AgentBuilder, AgentConfig, AgentErrorKind, AgentSpec};
 use agcore_chat::{CompactionMethod, Fault, FaultKind, validate_messages};
@@ -16,7 +16,7 @@ fn builder(provider: &ScriptedProvider, config: AgentConfig) -> AgentBuilder {
 }
 
 #[tokio::test]
-async fn by_hand_a_session_is_made_shorter_and_goes_on() {
+async fn a_session_continues_after_a_requested_compaction() {
     let long = "Once upon a time. ".repeat(50);
     let steps = [&long, &long, &long, "They told stories.", "The end."];
     let provider = ScriptedProvider::new(steps.map(ScriptStep::text));
@@ -27,7 +27,7 @@ async fn by_hand_a_session_is_made_shorter_and_goes_on() {
         .build()
         .unwrap()
         .session("s", AgentSpec::new("ada", "Tell."));
-    assert!(session.compact().await.unwrap().is_nothing());
+    assert!(session.compact().await.unwrap().is_unchanged());
     for _ in 0..3 {
         session.turn("A story!").await.unwrap();
     }

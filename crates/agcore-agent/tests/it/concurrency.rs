@@ -1,4 +1,4 @@
-//! Several turns and readers at one session, and what outlives a process.
+//! Concurrent turns and readers of a session, and sessions that outlive a process.
 
 use std::{
     sync::Arc,
@@ -43,7 +43,7 @@ fn session(provider: &ScriptedProvider, policy: BusyPolicy) -> AgentSession {
 }
 
 #[tokio::test]
-async fn who_only_looks_makes_no_session_busy() {
+async fn readers_do_not_make_a_session_busy() {
     let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Fine.")]);
     let session = session(&provider, BusyPolicy::Refuse);
     let mut turn = session.turn("One").stream();
@@ -51,7 +51,7 @@ async fn who_only_looks_makes_no_session_busy() {
     let mut look = Box::pin(session.usage());
     assert!((&mut look).now_or_never().is_none(), "it waits for the turn");
     drop(turn);
-    // The one who looks is next, but no turn runs.
+    // The reader is next in line, but no turn runs.
     let (outcome, usage) = tokio::join!(session.turn("Two"), look);
     assert_eq!((outcome.unwrap().text().as_ref(), usage.calls), ("Fine.", 0));
 }
@@ -69,7 +69,7 @@ async fn the_newest_turn_interrupts_all_before_it() {
     provider.assert_done();
 }
 
-/// The clock of a process that was started later than another.
+/// The clock of a process that started later than another one.
 #[derive(Debug)]
 struct LaterClock {
     own: ManualClock,
@@ -90,7 +90,7 @@ impl Clock for LaterClock {
 }
 
 #[tokio::test]
-async fn a_session_ages_while_no_process_has_it() {
+async fn a_session_ages_while_it_is_only_stored() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Hi.")]);
     let bundle = |clock: Arc<dyn Clock>| {
         let config = AgentConfig::new().with_session_ttl(Duration::from_secs(60));
@@ -141,7 +141,7 @@ async fn another_agent_takes_over_with_the_next_turn() {
         .unwrap();
     let session = bundle.session("s", AgentSpec::new("ada", "Be Ada."));
     let outcome = session.turn("Go").await.unwrap();
-    // Bo has no tools: the call that waits is Ada's.
+    // Bo has no tools: the waiting call belongs to Ada.
     session.switch_agent(Arc::new(AgentSpec::new("bo", "Be Bo.").with_tools::<&str>([])));
     assert_eq!(session.agent().name(), "bo");
     session

@@ -1,4 +1,4 @@
-//! Integration tests, a module for each topic.
+//! Integration tests, one module per topic.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

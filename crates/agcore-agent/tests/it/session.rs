@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
 struct Say {
-    /// What to say.
+    /// The text to say.
     text: String,
 }
 
@@ -60,7 +60,7 @@ async fn texts(session: &AgentSession) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn turns_remember_earlier_turns_and_the_layers_stay_out_of_the_history() {
+async fn turns_remember_earlier_turns_and_the_history_contains_no_system_prompt() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi."), ScriptStep::text("Hi again.")]);
     let bundle = builder(&provider)
         .with_config(AgentConfig::new().with_base_prompt("Base."))
@@ -91,7 +91,7 @@ async fn turns_remember_earlier_turns_and_the_layers_stay_out_of_the_history() {
 }
 
 #[tokio::test]
-async fn the_agents_model_stands_over_the_providers() {
+async fn the_model_of_the_agent_overrides_the_one_of_the_provider() {
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let bundle = builder(&provider).build().unwrap();
     let spec = AgentSpec::new("ada", "").with_model("special");
@@ -100,7 +100,7 @@ async fn the_agents_model_stands_over_the_providers() {
 }
 
 #[tokio::test]
-async fn what_an_agent_does_not_expose_it_cannot_call() {
+async fn an_agent_cannot_call_hidden_tools() {
     let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let bundle = builder(&provider)
         .with_permissions(agcore_tools::PermissionConfig::new().with_denied([]))
@@ -114,12 +114,12 @@ async fn what_an_agent_does_not_expose_it_cannot_call() {
         .map(|tool| tool.name().to_owned())
         .collect();
     assert_eq!(offered, ["say"]);
-    let told = texts(&session).await;
-    assert!(told[2].starts_with("tool: ") && !told[2].contains("wiped"), "{told:?}");
+    let result = texts(&session).await;
+    assert!(result[2].starts_with("tool: ") && !result[2].contains("wiped"), "{result:?}");
 }
 
 #[tokio::test]
-async fn a_policy_denies_without_an_approver() {
+async fn denies_without_an_approver() {
     let provider = ScriptedProvider::new([call("wipe", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
     let session = session(&builder(&provider).build().unwrap());
     session.turn("Go").await.unwrap();
@@ -127,7 +127,7 @@ async fn a_policy_denies_without_an_approver() {
 }
 
 #[tokio::test]
-async fn saved_state_carries_questions_history_and_usage() {
+async fn saved_state_contains_questions_history_and_usage() {
     let provider = ScriptedProvider::new([call("say", r#"{"text":"yes"}"#), ScriptStep::text("Said.")]);
     let rules = agcore_tools::PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "say"));
     let bundle = builder(&provider)
@@ -174,7 +174,7 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     busy.turn("Three").await.unwrap();
     assert_eq!(texts(&busy).await, ["user: Three", "assistant: Fine."]);
 
-    // Queued: the second runs after the first.
+    // Queued: the second turn runs after the first.
     provider.push(ScriptStep::text("First."));
     provider.push(ScriptStep::text("Second."));
     let queued = session_of(BusyPolicy::Queue);
@@ -185,7 +185,7 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     );
     assert_eq!(texts(&queued).await.len(), 4);
 
-    // Interrupting: the first is cancelled.
+    // Interrupting: the first turn is cancelled.
     provider.push(ScriptStep::text("half").then_hang());
     provider.push(ScriptStep::text("Second."));
     let rude = session_of(BusyPolicy::Interrupt);
@@ -234,7 +234,7 @@ async fn limits_take_effect() {
 }
 
 #[tokio::test]
-async fn a_session_ends_with_its_ttl_also_after_a_restart() {
+async fn the_ttl_of_a_session_survives_a_restart() {
     let clock = Arc::new(ManualClock::new());
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let bundle = builder(&provider)
@@ -257,7 +257,7 @@ async fn a_session_ends_with_its_ttl_also_after_a_restart() {
 }
 
 #[tokio::test]
-async fn failed_calls_are_retried_after_the_settings() {
+async fn retries_failed_calls_according_to_the_settings() {
     let failing = || ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
     let provider = ScriptedProvider::new([failing(), ScriptStep::text("Hi."), failing()]);
     session(&builder(&provider).build().unwrap())
@@ -272,7 +272,7 @@ async fn failed_calls_are_retried_after_the_settings() {
 }
 
 #[tokio::test]
-async fn a_builder_names_what_is_missing() {
+async fn the_builder_names_the_missing_part() {
     let error = AgentBuilder::new().build().unwrap_err();
     assert!(
         error.kind() == AgentErrorKind::InvalidConfig && error.message().contains("`provider`"),
@@ -290,7 +290,7 @@ async fn a_builder_names_what_is_missing() {
 }
 
 #[tokio::test]
-async fn a_tool_whose_state_is_missing_fails_before_the_model_is_asked() {
+async fn a_missing_tool_state_fails_before_the_model_is_called() {
     let tools = ToolRegistry::new();
     let counting = |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
     tools.register(typed("say", "Says it.", counting)).unwrap();

@@ -1,4 +1,4 @@
-//! The spans of a turn: names, attributes and nesting after OpenTelemetry's conventions for generative AI.
+//! The spans of a turn: names, attributes and nesting, following OpenTelemetry's conventions for generative AI.
 
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ async fn a_turn_with_a_tool_is_a_tree_of_spans() {
 }
 
 #[tokio::test]
-async fn a_turn_that_waits_for_a_person_has_not_failed() {
+async fn a_suspended_turn_is_not_marked_as_failed() {
     let script = [ScriptStep::calls([ToolCall::function("c1", "add", r#"{"a":1,"b":2}"#)])];
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "add"));
     let bundle = AgentBuilder::new()
@@ -145,7 +145,7 @@ async fn a_turn_that_waits_for_a_person_has_not_failed() {
 }
 
 #[tokio::test]
-async fn what_fails_is_marked() {
+async fn marks_failures() {
     let script = [
         ScriptStep::calls([ToolCall::function("c1", "add", r#"{"a":9223372036854775807,"b":2}"#)]),
         ScriptStep::error(LlmError::new(LlmErrorKind::Authentication, "no")),
@@ -184,7 +184,7 @@ fn request() -> ChatRequest {
 }
 
 #[tokio::test]
-async fn a_call_tells_what_was_asked_and_what_came() {
+async fn records_requests_and_replies() {
     let answer = || {
         let mut response = ChatResponse::from_text("Hi");
         response.id = Some("r-1".into());
@@ -252,7 +252,7 @@ async fn one_span_covers_all_attempts() {
 }
 
 #[tokio::test]
-async fn what_was_said_is_recorded_when_it_is_asked_for() {
+async fn records_content_on_request() {
     let log = SpanLog::new();
     let bundle = AgentBuilder::new().with_provider(ScriptedProvider::new([ScriptStep::text("Hi")]));
     let config = AgentConfig::new().with_base_prompt("Short.").with_trace_content(true);
@@ -305,12 +305,12 @@ async fn a_dropped_call_is_cancelled() {
 }
 
 #[tokio::test]
-async fn without_a_listener_nothing_changes() {
+async fn works_without_a_subscriber() {
     let provider = traced(ScriptedProvider::new([ScriptStep::text("Hi")])).with_content(true);
     assert_eq!(provider.chat(request()).await.unwrap().text(), "Hi");
 }
 
-/// A provider whose replies are these items; each opens a span of its own where it is asked, and where it is read.
+/// A provider that replies with these items, and opens a span when it is called and when its reply is read.
 #[derive(Debug)]
 struct Items(ProviderInfo, fn() -> Vec<ReplyItem>);
 
@@ -345,7 +345,7 @@ fn restarted() -> ReplyItem {
 }
 
 #[tokio::test]
-async fn all_parameters_and_all_that_came_are_told() {
+async fn records_all_parameters_and_all_parts_of_a_reply() {
     let items = || {
         let mut who = AnsweredBy::new("gemini", "large-1");
         who.key = Some("team".into());
@@ -400,7 +400,7 @@ async fn all_parameters_and_all_that_came_are_told() {
 }
 
 #[tokio::test]
-async fn what_a_cut_attempt_told_is_not_told() {
+async fn discards_what_a_failed_attempt_recorded() {
     let items = || {
         vec![
             text("lost"),
@@ -425,7 +425,7 @@ async fn what_a_cut_attempt_told_is_not_told() {
 }
 
 #[tokio::test]
-async fn reasoning_calls_and_results_are_parts() {
+async fn records_reasoning_calls_and_results_as_parts() {
     let items = || {
         vec![
             delta(ReplyDelta::Reasoning {

@@ -1,4 +1,4 @@
-//! Typed output in a session: with the agent's tools, streamed, failing, usable afterwards.
+//! Typed output in a session: with tools, streamed, and after failures.
 
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec};
 use agcore_chat::{EventKind, Message, TextEvent, ToolCall};
@@ -35,7 +35,7 @@ fn session(model: &ScriptedProvider) -> AgentSession {
 }
 
 #[tokio::test]
-async fn a_session_gives_values() {
+async fn returns_values() {
     let model = ScriptedProvider::new([
         ScriptStep::calls([ToolCall::function("1", "capital", "{}")]),
         ScriptStep::text(OSLO),
@@ -48,7 +48,7 @@ async fn a_session_gives_values() {
 }
 
 #[tokio::test]
-async fn a_session_streams_values() {
+async fn streams_values() {
     let model = ScriptedProvider::new([ScriptStep::text(OSLO)]);
     let begin: TurnInput = Begin::new([Message::user("And?")]).into();
     let output = Output::<City>::new(TypedOptions::new());
@@ -62,7 +62,7 @@ async fn a_session_streams_values() {
 }
 
 #[tokio::test]
-async fn a_session_survives_values_that_never_fit() {
+async fn stays_usable_after_values_that_never_fit() {
     let model = ScriptedProvider::new((0..3).map(|_| ScriptStep::text("{}")));
     let session = session(&model);
     let error = session.turn("And?").typed::<City>().await.unwrap_err();

@@ -86,7 +86,7 @@ fn lists_the_readable_part_of_a_damaged_cassette_and_fails() {
     let ran = agcore.run(["inspect", "cassette", "cut"]);
     ran.assert_failed(
         1,
-        &["the cassette is damaged: line 4: the exchange ends in the middle; record it again"],
+        &["the cassette is damaged: line 4: the exchange is truncated; record it again"],
     );
     assert!(
         ran.stdout.contains("It is three") && !ran.stdout.contains("slow down"),
@@ -112,6 +112,6 @@ fn rejects_other_files() {
     };
     check("gone", "cannot read");
     check("empty", "the cassette is empty");
-    check("other", "this is no cassette: line 1");
+    check("other", "not a cassette: line 1");
     check("newer", "version 9");
 }

@@ -1,4 +1,4 @@
-//! [`Budget`]: the most of everything, and [`BudgetLimit`], which of it was reached.
+//! [`Budget`]: the limits of spending, and [`BudgetLimit`]: the one that was reached.
 
 use std::{fmt, time::Duration};
 
@@ -7,73 +7,90 @@ use serde::{Deserialize, Serialize};
 
 use super::spent::Spent;
 
-/// The most that may be spent. What is not set is not limited.
+/// The most that may be spent. A resource without a limit is unlimited.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agcore_cycle::{Budget, Spent, budget::Resource};
+///
+/// let budget = Budget::new().with_tokens(1_000).with_time(Duration::from_secs(60));
+/// let used = Spent::new().with_tokens(900);
+/// assert_eq!(budget.admits(&used, &Spent::new().with_tokens(100)), Ok(()));
+/// assert_eq!(budget.admits(&used, &Spent::new().with_tokens(101)), Err(Resource::Tokens));
+/// assert_eq!(budget.time_left(&used), Some(Duration::from_secs(60)));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Budget {
-    /// Tokens, in and out.
+    /// Input and output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Money. With it, a call whose price is not known, is below zero or is in another currency is refused.
+    /// Money. If it is limited, a call is refused whose price is unknown, negative or in another currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// Time of running, that of waiting for a person not counted.
+    /// Running time, excluding time spent waiting for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
-    /// Calls of a model that returned any part of an answer.
+    /// Model calls that returned at least a part of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<u64>,
-    /// Calls of tools.
+    /// Tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<u64>,
 }
 
 impl Budget {
-    /// No limit.
+    /// Creates a budget without limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Limits the tokens, in and out.
+    /// Limits input and output tokens.
+    #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
     /// Limits the money.
+    #[must_use]
     pub fn with_money(mut self, money: Money) -> Self {
         self.money = Some(money);
         self
     }
 
-    /// Limits the time of running.
+    /// Limits the running time.
+    #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Limits the calls of a model.
+    /// Limits the model calls.
+    #[must_use]
     pub fn with_model_calls(mut self, calls: u64) -> Self {
         self.model_calls = Some(calls);
         self
     }
 
-    /// Limits the calls of tools.
+    /// Limits the tool calls.
+    #[must_use]
     pub fn with_tool_calls(mut self, calls: u64) -> Self {
         self.tool_calls = Some(calls);
         self
     }
 
-    /// Whether anything is limited.
+    /// Returns whether anything is limited.
     pub fn is_limited(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether so much more fits beside what is used already. Time cannot be reserved: what is asked is whether any is left.
+    /// Checks that `more` still fits when `used` is spent. Time cannot be reserved: the check is whether any is left.
     ///
     /// # Errors
-    /// The first resource of which there is too little.
+    /// The first [`Resource`] that is insufficient.
     pub fn admits(&self, used: &Spent, more: &Spent) -> Result<(), Resource> {
         let fits = |limit: Option<u64>, used: u64, more: u64| {
             more == 0 || limit.is_none_or(|limit| used.checked_add(more).is_some_and(|sum| sum <= limit))
@@ -102,22 +119,22 @@ impl Budget {
         Ok(())
     }
 
-    /// The same, if a margin fits, too, that a last reply may need which wraps up.
+    /// Like [`admits`](Self::admits), with a margin for a last reply that wraps up.
     pub(crate) fn admits_with(&self, used: &Spent, more: &Spent, margin: Option<&Spent>) -> Result<(), Resource> {
         let Some(margin) = margin else {
             return self.admits(used, more);
         };
-        let mut all = more.clone();
-        all.add(margin);
-        self.before_wrap_up().admits(used, &all)
+        let mut total = more.clone();
+        total.add(margin);
+        self.before_wrap_up().admits(used, &total)
     }
 
-    /// How much time is left.
+    /// Returns how much time is left, or `None` if time is not limited.
     pub fn time_left(&self, used: &Spent) -> Option<Duration> {
         self.time.map(|limit| limit.saturating_sub(used.time()))
     }
 
-    /// The budget without the time that is held back for a last reply that wraps up: a tenth.
+    /// Returns the budget without the tenth of the time that is held back for a last reply that wraps up.
     pub(crate) fn before_wrap_up(&self) -> Self {
         Self {
             time: self.time.map(|time| time - time / 10),
@@ -126,25 +143,25 @@ impl Budget {
     }
 }
 
-/// What can be limited.
+/// A resource that a budget can limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Resource {
-    /// Tokens, in and out.
+    /// Input and output tokens.
     Tokens,
     /// Money.
     Money,
-    /// Time of running.
+    /// Running time.
     Time,
-    /// Calls of a model.
+    /// Model calls.
     ModelCalls,
-    /// Calls of tools.
+    /// Tool calls.
     ToolCalls,
 }
 
 impl Resource {
-    /// Its name.
+    /// Returns the name of the resource, such as `model_calls`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
@@ -156,7 +173,7 @@ impl Resource {
     }
 }
 
-/// Prints the name.
+/// Writes the name.
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -165,35 +182,42 @@ impl fmt::Display for Resource {
 
 impl std::error::Error for Resource {}
 
-/// Whose budget.
+/// The scope of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Scope {
-    /// Each turn's own.
+    /// One turn.
     Turn,
     /// All turns of the conversation.
     Cycle,
-    /// Shared with others.
+    /// All users of a shared pool.
     Pool,
 }
 
-/// Which budget has too little of what.
+/// A limit of a budget: the scope of the budget, and the resource that it limits.
+///
+/// ```
+/// use agcore_cycle::budget::{BudgetLimit, Resource, Scope};
+///
+/// let limit = BudgetLimit::new(Scope::Turn, Resource::Tokens);
+/// assert_eq!(limit.to_string(), "turn.tokens");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BudgetLimit {
-    /// Whose budget.
+    /// The scope of the budget.
     pub scope: Scope,
-    /// What there is too little of.
+    /// The resource that is limited.
     pub resource: Resource,
 }
 
 impl BudgetLimit {
-    /// Too little of this in that budget.
+    /// Creates the limit of a resource in a scope.
     pub const fn new(scope: Scope, resource: Resource) -> Self {
         Self { scope, resource }
     }
 
-    /// Its name, as events tell it: `turn.tokens`.
+    /// Returns the name of the limit as it appears in events, such as `turn.tokens`.
     pub const fn as_str(self) -> &'static str {
         macro_rules! names {
             ($($scope:ident $prefix:literal),+) => {
@@ -210,7 +234,7 @@ impl BudgetLimit {
     }
 }
 
-/// Prints the name.
+/// Writes the name.
 impl fmt::Display for BudgetLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -222,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn admits_up_to_the_limit_and_not_one_more() {
+    fn admits_exactly_up_to_the_limit() {
         let budget = Budget::new()
             .with_tokens(100)
             .with_money(Money::from_micros(50, "USD"))
@@ -247,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_below_zero_admits_only_what_is_free() {
+    fn a_negative_limit_admits_only_free_calls() {
         let budget = Budget::new().with_money(Money::from_micros(-5, "USD"));
         let cost = |micros| Spent::new().with_money(&Money::from_micros(micros, "USD"));
         assert_eq!(budget.admits(&Spent::new(), &cost(0)), Ok(()));

@@ -1,4 +1,4 @@
-//! [`BudgetPool`]: a budget that many turns share.
+//! [`BudgetPool`]: a budget that many turns share, and [`Reservation`]: a part of it.
 
 use std::{
     fmt,
@@ -10,7 +10,33 @@ use super::{
     spent::Spent,
 };
 
-/// A budget that many turns share, in any threads. Every clone is the same pool.
+/// A budget that many turns share, on any thread. All clones refer to the same pool.
+///
+/// Two conversations that may make three model calls together:
+///
+/// ```
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::{Budget, BudgetPool, Budgets, CycleErrorKind, CycleSettings, LlmCycle};
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let pool = BudgetPool::new(Budget::new().with_model_calls(3));
+/// let conversation = || {
+///     let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hello.")) });
+///     let budgets = Budgets::new().with_pool(pool.clone());
+///     LlmCycle::new(provider, SystemClock::new()).with_settings(CycleSettings::new().with_budgets(budgets))
+/// };
+/// let (mut first, mut second) = (conversation(), conversation());
+/// first.turn("Hello").await?;
+/// second.turn("Hello").await?;
+/// first.turn("Again").await?;
+///
+/// let error = second.turn("Again").await.unwrap_err();
+/// assert_eq!(error.kind(), CycleErrorKind::LimitReached);
+/// assert_eq!(pool.spent().model_calls, 3);
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct BudgetPool(Arc<Mutex<State>>);
 
@@ -21,7 +47,7 @@ struct State {
 }
 
 impl State {
-    /// Reserves so much, if a margin fits, too.
+    /// Reserves `more` if it fits together with the margin.
     fn reserve(&mut self, more: &Spent, margin: Option<&Spent>) -> Result<(), Resource> {
         let mut used = self.spent.clone();
         used.add(&self.reserved);
@@ -32,12 +58,12 @@ impl State {
 }
 
 impl BudgetPool {
-    /// A pool of which nothing is spent.
+    /// Creates a pool from which nothing has been spent.
     pub fn new(budget: Budget) -> Self {
         Self::with_spent(budget, Spent::new())
     }
 
-    /// A pool of which so much is spent: one that was kept goes on.
+    /// Creates a pool from which this was already spent, for example one whose state was saved.
     pub fn with_spent(budget: Budget, spent: Spent) -> Self {
         Self(Arc::new(Mutex::new(State {
             budget,
@@ -46,44 +72,44 @@ impl BudgetPool {
         })))
     }
 
-    /// What may be spent.
+    /// Returns the budget.
     pub fn budget(&self) -> Budget {
         self.lock().budget.clone()
     }
 
-    /// Changes what may be spent. What is spent and reserved stays so, also where it is more than the new budget.
+    /// Replaces the budget. The amounts that are spent and reserved stay, even if they exceed the new budget.
     pub fn set_budget(&self, budget: Budget) {
         self.lock().budget = budget;
     }
 
-    /// What was settled so far.
+    /// Returns the amount spent so far.
     pub fn spent(&self) -> Spent {
         self.lock().spent.clone()
     }
 
-    /// What calls under way have reserved.
+    /// Returns the amount that calls in flight have reserved.
     pub fn reserved(&self) -> Spent {
         self.lock().reserved.clone()
     }
 
-    /// Reserves the worst case of something. It does not wait for reservations of others to be given back.
+    /// Reserves the worst case of a call. Does not wait for other reservations to be returned.
     ///
     /// # Errors
-    /// The first resource of which there is too little.
+    /// The first [`Resource`] that is insufficient.
     pub fn reserve(&self, worst: &Spent) -> Result<Reservation, Resource> {
         self.reserve_with(worst, None)
     }
 
-    /// The same, if there is as much as the margin left for wrapping up.
+    /// Like [`reserve`](Self::reserve), with a margin for wrapping up.
     pub(crate) fn reserve_with(&self, worst: &Spent, margin: Option<&Spent>) -> Result<Reservation, Resource> {
         self.lock().reserve(worst, margin)?;
         Ok(Reservation {
             pool: self.clone(),
-            held: worst.clone(),
+            amount: worst.clone(),
         })
     }
 
-    /// Counts what needed no reservation.
+    /// Counts an amount that was not reserved.
     pub fn spend(&self, spent: &Spent) {
         self.lock().spent.add(spent);
     }
@@ -104,31 +130,48 @@ impl fmt::Debug for BudgetPool {
     }
 }
 
-/// What is reserved for one call. Dropping it gives it back: what a call came to that nobody read the end of is not known.
+/// The amount that is reserved for one call.
+///
+/// Dropping a reservation returns the whole amount to the pool: the cost of a call that was abandoned is unknown.
+///
+/// ```
+/// use agcore_cycle::{Budget, BudgetPool, Spent, budget::Resource};
+///
+/// let pool = BudgetPool::new(Budget::new().with_tokens(1_000));
+/// let attempt = Spent::new().with_tokens(400);
+/// let mut reservation = pool.reserve(&attempt)?;
+/// // The first attempt failed, and its cost is unknown: reserve as much again.
+/// reservation.grow(&attempt)?;
+/// assert_eq!(pool.reserved().tokens, 800);
+/// reservation.settle(&Spent::new().with_tokens(500));
+/// assert!(pool.reserved().is_zero());
+/// assert_eq!(pool.spent().tokens, 500);
+/// # Ok::<(), Resource>(())
+/// ```
 #[derive(Debug)]
-#[must_use = "dropping a reservation gives it back"]
+#[must_use = "dropping a reservation returns it to the pool"]
 pub struct Reservation {
     pool: BudgetPool,
-    held: Spent,
+    amount: Spent,
 }
 
 impl Reservation {
-    /// What is reserved.
-    pub fn held(&self) -> &Spent {
-        &self.held
+    /// Returns the reserved amount.
+    pub fn amount(&self) -> &Spent {
+        &self.amount
     }
 
-    /// Reserves more for the same call: another attempt.
+    /// Reserves more for the same call, for example for another attempt.
     ///
     /// # Errors
-    /// The first resource of which there is too little; what is reserved stays so.
+    /// The first [`Resource`] that is insufficient. The reservation stays as it was.
     pub fn grow(&mut self, more: &Spent) -> Result<(), Resource> {
         self.pool.lock().reserve(more, None)?;
-        self.held.add(more);
+        self.amount.add(more);
         Ok(())
     }
 
-    /// Counts what the call really came to, in place of what was reserved.
+    /// Replaces the reserved amount by the real cost of the call.
     pub fn settle(self, spent: &Spent) {
         self.pool.spend(spent);
     }
@@ -136,6 +179,6 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.pool.lock().reserved.take(&self.held);
+        self.pool.lock().reserved.subtract(&self.amount);
     }
 }

@@ -1,48 +1,48 @@
-//! [`PriceError`]: a price that a money budget cannot go by.
+//! [`PriceError`]: a price that a money budget cannot use.
 
 use std::sync::Arc;
 
 use agcore_chat::{Money, PriceFn, Usage};
 
-/// A price that a money budget cannot go by. The call is not made.
+/// A price that a money budget cannot use. The call is not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceError {
-    /// There are no prices at all.
-    #[error("there is a money budget, but no prices: set the function that knows them")]
+    /// No prices are set.
+    #[error("a money budget is set, but no prices: set them with `Budgets::with_price`")]
     NoPrices,
-    /// This model's price is not known.
+    /// The price of the model is unknown.
     #[error(
-        "the price of the model `{model}` is not known, and a money budget is set: add its price, or remove the budget"
+        "the price of the model `{model}` is unknown, but a money budget is set: add the price or remove the budget"
     )]
     Unknown {
         /// The model.
         model: String,
     },
-    /// A price below zero.
-    #[error("the price of the model `{model}` is below zero ({price}): correct it")]
+    /// The price is negative.
+    #[error("the price of the model `{model}` is negative ({price}): correct it")]
     Negative {
         /// The model.
         model: String,
         /// The price.
         price: Money,
     },
-    /// A price in another currency than the budget's.
+    /// The price is in a different currency than the budget.
     #[error(
-        "the price of the model `{model}` is in {price}, the budget in {budget}: give prices in the budget's currency"
+        "the price of the model `{model}` is in {price}, but the budget is in {budget}: use prices in the currency of the budget"
     )]
     Currency {
         /// The model.
         model: String,
-        /// The price's currency.
+        /// The currency of the price.
         price: Arc<str>,
-        /// The budget's currency.
+        /// The currency of the budget.
         budget: Arc<str>,
     },
 }
 
-/// The price of a use of a model, as far as a budget can go by it.
-pub(super) fn known_price(price: Option<&PriceFn>, model: &str, usage: &Usage) -> Result<Money, PriceError> {
+/// Returns the price of using a model, if a budget can use it.
+pub(super) fn usable_price(price: Option<&PriceFn>, model: &str, usage: &Usage) -> Result<Money, PriceError> {
     let price = price.ok_or(PriceError::NoPrices)?;
     let money = price(model, usage).ok_or_else(|| PriceError::Unknown {
         model: model.to_owned(),

@@ -1,44 +1,55 @@
-//! [`Spent`]: an amount of everything that a budget can limit.
+//! [`Spent`]: an amount of each resource that a budget can limit.
 
 use std::{collections::BTreeMap, ops::Not, sync::Arc, time::Duration};
 
 use agcore_chat::Money;
 use serde::{Deserialize, Serialize};
 
-/// An amount of everything that a budget can limit: spent, reserved, or wanted. Never negative.
+/// An amount of each resource that a budget can limit: spent, reserved or requested. Never negative.
+///
+/// ```
+/// use agcore_chat::Money;
+/// use agcore_cycle::Spent;
+///
+/// let mut spent = Spent::new().with_tokens(120).with_money(&Money::from_micros(600, "USD"));
+/// spent.add(&Spent::new().with_tokens(80).with_tool_calls(1));
+/// assert_eq!((spent.tokens, spent.tool_calls, spent.micros("USD")), (200, 1, 600));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Spent {
-    /// Tokens, in and out.
+    /// Input and output tokens.
     pub tokens: u64,
-    /// Millionths of each currency's unit, by its code.
+    /// The amount of each currency, in millionths of its unit, by currency code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub money: BTreeMap<Arc<str>, u64>,
-    /// Time of running, that of waiting for a person not counted, in microseconds.
+    /// Running time in microseconds, excluding time spent waiting for a person.
     pub time_us: u64,
-    /// Calls of a model that returned any part of an answer.
+    /// Model calls that returned at least a part of an answer.
     pub model_calls: u64,
-    /// Calls of tools.
+    /// Tool calls.
     pub tool_calls: u64,
-    /// Whether some of it is an estimate: a server did not tell what a call used.
+    /// Whether a part is an estimate, because a server did not report the usage of a call.
     #[serde(skip_serializing_if = "Not::not")]
     pub estimated: bool,
 }
 
 impl Spent {
-    /// Nothing.
+    /// Creates an amount of zero.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the tokens.
+    #[must_use]
     pub fn with_tokens(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Adds money; an amount below zero counts as nothing.
+    /// Adds money. A negative amount counts as zero.
+    #[must_use]
     pub fn with_money(mut self, money: &Money) -> Self {
         let micros = u64::try_from(money.micros).unwrap_or(0);
         add(self.money.entry(Arc::clone(&money.currency)).or_default(), micros);
@@ -46,39 +57,42 @@ impl Spent {
     }
 
     /// Sets the time.
+    #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time_us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self
     }
 
-    /// Sets the calls of a model.
+    /// Sets the model calls.
+    #[must_use]
     pub fn with_model_calls(mut self, calls: u64) -> Self {
         self.model_calls = calls;
         self
     }
 
-    /// Sets the calls of tools.
+    /// Sets the tool calls.
+    #[must_use]
     pub fn with_tool_calls(mut self, calls: u64) -> Self {
         self.tool_calls = calls;
         self
     }
 
-    /// The time.
+    /// Returns the running time.
     pub fn time(&self) -> Duration {
         Duration::from_micros(self.time_us)
     }
 
-    /// Millionths of a currency's unit.
+    /// Returns the amount of a currency, in millionths of its unit.
     pub fn micros(&self, currency: &str) -> u64 {
         self.money.get(currency).copied().unwrap_or(0)
     }
 
-    /// Whether there is nothing in it.
-    pub fn is_nothing(&self) -> bool {
+    /// Returns whether all amounts are zero.
+    pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds another amount, saturating.
+    /// Adds another amount. Sums saturate.
     pub fn add(&mut self, other: &Self) {
         add(&mut self.tokens, other.tokens);
         for (currency, micros) in &other.money {
@@ -90,19 +104,19 @@ impl Spent {
         self.estimated |= other.estimated;
     }
 
-    /// Takes another amount away, down to nothing.
-    pub(super) fn take(&mut self, other: &Self) {
-        let take = |from: &mut u64, less: u64| *from = from.saturating_sub(less);
-        take(&mut self.tokens, other.tokens);
+    /// Subtracts another amount. Differences stop at zero.
+    pub(super) fn subtract(&mut self, other: &Self) {
+        let subtract = |from: &mut u64, less: u64| *from = from.saturating_sub(less);
+        subtract(&mut self.tokens, other.tokens);
         for (currency, micros) in &other.money {
             if let Some(from) = self.money.get_mut(currency) {
-                take(from, *micros);
+                subtract(from, *micros);
             }
         }
         self.money.retain(|_, micros| *micros > 0);
-        take(&mut self.time_us, other.time_us);
-        take(&mut self.model_calls, other.model_calls);
-        take(&mut self.tool_calls, other.tool_calls);
+        subtract(&mut self.time_us, other.time_us);
+        subtract(&mut self.model_calls, other.model_calls);
+        subtract(&mut self.tool_calls, other.tool_calls);
     }
 }
 

@@ -1,10 +1,11 @@
-//! [`Gauge`]: how many tokens a request has, without counting again what was counted before.
+//! [`Gauge`]: estimates the tokens of requests, and counts each message only once.
 
 use std::sync::Arc;
 
 use agcore_chat::{Message, TokenEstimator, Tool};
 
-/// Estimates requests that mostly begin like the last one. What it counted it knows by its allocation.
+/// Estimates the tokens of requests that usually share a prefix with the previous one. Counted messages and tools are
+/// recognized by their allocation.
 #[derive(Clone, Default)]
 pub(crate) struct Gauge {
     messages: Vec<(Arc<Message>, u64)>,
@@ -12,7 +13,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    /// Tokens of the messages, one part of the request behind the other.
+    /// Returns the tokens of the messages of a request, which consists of these parts.
     pub(crate) fn messages(&mut self, parts: &[&[Arc<Message>]], estimator: &dyn TokenEstimator) -> u64 {
         let (mut count, mut sum) = (0, 0_u64);
         for message in parts.iter().copied().flatten() {
@@ -35,13 +36,14 @@ impl Gauge {
         sum
     }
 
-    /// Tokens that the messages have at most, told by their sizes alone; all there can be where nobody knows.
+    /// Returns an upper bound of the tokens of the messages, computed from their sizes alone. It is `u64::MAX` if the
+    /// estimator has no upper bound.
     pub(crate) fn max_tokens(parts: &[&[Arc<Message>]], estimator: &dyn TokenEstimator) -> u64 {
-        let sums = parts.iter().map(|messages| AtMost(estimator).messages(messages));
+        let sums = parts.iter().map(|messages| UpperBound(estimator).messages(messages));
         sums.fold(0, u64::saturating_add)
     }
 
-    /// Tokens of the tools.
+    /// Returns the tokens of the tools.
     pub(crate) fn tools(&mut self, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
         match &self.tools {
             Some((known, tokens)) if Arc::ptr_eq(known, tools) => *tokens,
@@ -57,10 +59,10 @@ impl Gauge {
     }
 }
 
-/// The most of every text in place of its tokens.
-struct AtMost<'a>(&'a dyn TokenEstimator);
+/// Replaces the tokens of each text by their upper bound.
+struct UpperBound<'a>(&'a dyn TokenEstimator);
 
-impl TokenEstimator for AtMost<'_> {
+impl TokenEstimator for UpperBound<'_> {
     fn text(&self, text: &str) -> u64 {
         self.0.text_upper_bound(text.len()).unwrap_or(u64::MAX)
     }
@@ -72,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// One token a byte; counts how often it is asked.
+    /// Counts one token per byte, and how many times it is called.
     #[derive(Default)]
     struct Counting(AtomicU64);
 
@@ -84,23 +86,23 @@ mod tests {
     }
 
     #[test]
-    fn the_most_is_told_without_reading_or_is_all_there_can_be() {
+    fn the_upper_bound_comes_from_sizes_or_is_unlimited() {
         let messages = ["a", "four"].map(|text| Arc::new(Message::user(text)));
-        let most = |estimator: &dyn TokenEstimator| Gauge::max_tokens(&[&messages, &messages[..1]], estimator);
-        assert_eq!(most(&Counting::default()), u64::MAX);
+        let bound = |estimator: &dyn TokenEstimator| Gauge::max_tokens(&[&messages, &messages[..1]], estimator);
+        assert_eq!(bound(&Counting::default()), u64::MAX);
         let heuristic = agcore_chat::HeuristicEstimator::default();
-        assert!((heuristic.messages(&messages)..1000).contains(&most(&heuristic)));
+        assert!((heuristic.messages(&messages)..1000).contains(&bound(&heuristic)));
     }
 
     #[test]
-    fn counts_each_message_once_and_what_changed_again() {
+    fn counts_each_message_once_and_changed_ones_again() {
         let estimator = Counting::default();
         let mut gauge = Gauge::default();
         let mut messages: Vec<_> = ["a", "bb", "ccc"].map(|text| Arc::new(Message::user(text))).into();
-        let check = |gauge: &mut Gauge, messages: &[Arc<Message>], asked| {
+        let check = |gauge: &mut Gauge, messages: &[Arc<Message>], expected_calls| {
             let before = estimator.0.load(Ordering::Relaxed);
             let sum = gauge.messages(&[messages], &estimator);
-            assert_eq!(estimator.0.load(Ordering::Relaxed) - before, asked);
+            assert_eq!(estimator.0.load(Ordering::Relaxed) - before, expected_calls);
             assert_eq!(sum, Counting::default().messages(messages));
         };
         check(&mut gauge, &messages, 3);
@@ -117,9 +119,9 @@ mod tests {
             serde_json::json!({}),
         ))]);
         let first = gauge.tools(&tools, &estimator);
-        let asked = estimator.0.load(Ordering::Relaxed);
+        let calls = estimator.0.load(Ordering::Relaxed);
         assert_eq!(gauge.tools(&tools, &estimator), first);
-        assert_eq!(estimator.0.load(Ordering::Relaxed), asked);
+        assert_eq!(estimator.0.load(Ordering::Relaxed), calls);
         tools = Arc::default();
         assert_eq!(gauge.tools(&tools, &estimator), 0);
     }

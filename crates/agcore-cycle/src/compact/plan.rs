@@ -1,56 +1,56 @@
-//! [`Plan`]: what is taken out of a conversation, and up to where a model sums it up.
+//! [`Plan`]: which tool results are removed from a conversation, and which part a model summarizes.
 
 use std::sync::Arc;
 
 use agcore_chat::{Message, TokenEstimator, WindowSettings, prunable_results, safe_cut};
 
-/// Why the conversation is made shorter.
+/// The reason for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pressure {
-    /// It has reached the threshold.
+    /// The conversation has reached the threshold.
     Threshold,
-    /// The model said that it is too long: the estimate is not to be trusted.
+    /// The model rejected the conversation as too long, so the estimate cannot be trusted.
     Overflow,
-    /// Somebody asked: as short as it gets.
+    /// The caller requested it: compact as much as possible.
     Asked,
 }
 
-/// The conversation, and how much it shall be shortened.
+/// The conversation to compact, and how much.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    /// What may be changed.
+    /// The messages that may be changed.
     pub(crate) older: &'a [Arc<Message>],
-    /// How many messages stand behind it that stay as they are.
+    /// The number of messages after them, which stay as they are.
     pub(crate) added: usize,
-    /// Tokens of the whole request.
+    /// The tokens of the whole request.
     pub(crate) tokens: u64,
     pub(crate) window: &'a WindowSettings,
     pub(crate) pressure: Pressure,
-    /// Whether a model may sum up.
+    /// Whether a model may write a summary.
     pub(crate) summaries: bool,
     pub(crate) estimator: &'a dyn TokenEstimator,
 }
 
-/// What is taken out, and up to where a model sums up.
+/// A plan for a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Places of results.
+    /// The indices of the tool results to replace by markers.
     pub(crate) results: Vec<usize>,
-    /// Tokens of the request without them.
+    /// The tokens of the request without these results.
     pub(crate) tokens_pruned: u64,
-    /// What stands before this is summed up.
+    /// The model summarizes the messages before this index.
     pub(crate) cut: Option<usize>,
 }
 
-/// A part that has fewer tokens than this no summary can make shorter.
+/// The least number of tokens that a summary can be expected to shorten.
 const WORTH_A_SUMMARY: u64 = 100;
 
 impl Task<'_> {
-    /// The plan; an empty one when there is nothing to do.
+    /// Returns the plan, which is empty if nothing can be done.
     pub(crate) fn plan(&self) -> Plan {
         let plan = self.plan_keeping(self.window.keep_recent);
         if plan.is_empty() && self.pressure == Pressure::Overflow {
-            // Better to lose new results than the conversation: the model can call again.
+            // Losing new results is better than losing the conversation, because the model can call the tools again.
             return self.plan_keeping(0);
         }
         plan
@@ -72,8 +72,8 @@ impl Task<'_> {
         }
     }
 
-    /// Whether the conversation is short enough: so far below the threshold that the next rounds do not reach it again at
-    /// once, as each compaction costs the vendor's prompt cache.
+    /// Returns whether the conversation is short enough: far enough below the threshold that the next rounds do not reach it
+    /// again, because each compaction invalidates the vendor's prompt cache.
     fn is_enough(&self, tokens: u64) -> bool {
         match self.pressure {
             Pressure::Threshold => tokens < self.window.threshold() / 5 * 4,
@@ -98,8 +98,8 @@ impl Task<'_> {
 }
 
 impl Plan {
-    /// Leaves a request of so many tokens as it is.
-    pub(crate) fn nothing(tokens: u64) -> Self {
+    /// Creates a plan that changes nothing in a request of this size.
+    pub(crate) fn empty(tokens: u64) -> Self {
         Self {
             results: Vec::new(),
             tokens_pruned: tokens,
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// A goal, and rounds of one call whose results have so many words.
+    /// Returns a goal, followed by rounds of one call whose results have this many words.
     fn rounds(rounds: usize, words: usize) -> Vec<Arc<Message>> {
         let mut messages = vec![Message::user("The goal.")];
         for round in 0..rounds {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_results_out_is_enough_where_it_goes_well_below_the_threshold() {
+    fn removing_results_suffices_if_it_goes_well_below_the_threshold() {
         let older = rounds(10, 100);
         let found = plan(&older, &window(1_000, 2), Pressure::Threshold);
         assert_eq!((found.results.len(), found.cut), (9, None));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_gets_a_summary() {
+    fn a_requested_compaction_includes_a_summary() {
         let older = rounds(10, 100);
         assert_eq!(plan(&older, &window(1_000_000, 2), Pressure::Asked).cut, Some(19));
         let found = plan(&older[..3], &window(1_000_000, 2), Pressure::Asked);
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn an_overflow_takes_new_results_when_nothing_else_helps() {
+    fn an_overflow_removes_new_results_if_nothing_else_helps() {
         let older = rounds(1, 1_000);
         assert!(plan(&older, &window(10, 6), Pressure::Threshold).is_empty());
         assert_eq!(plan(&older, &window(10, 6), Pressure::Overflow).results, [2]);
     }
 
     #[test]
-    fn a_few_words_are_not_worth_a_summary() {
+    fn a_short_part_is_not_summarized() {
         let texts = ["The goal.", "One.", "Two.", "Three."];
         let messages = texts.iter().enumerate().map(|(at, text)| match at % 2 {
             0 => Message::user(*text),

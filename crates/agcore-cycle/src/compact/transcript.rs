@@ -1,19 +1,22 @@
-//! The older part of a conversation as text, made to fit: what a model is given to sum up.
+//! Writes the older part of a conversation as text of a limited length, for a model to summarize.
 //!
-//! As text and not as messages, so that every vendor takes it without the tools, and the model does not go on with the
+//! It is text and not messages, so that every vendor accepts it without the tools, and the model does not continue the
 //! conversation.
 
 use std::sync::Arc;
 
-use agcore_chat::{Block, Content, ContentPart, Message, TokenEstimator, text::floor_char_boundary};
+use agcore_chat::{
+    Block, Content, ContentPart, Message, TokenEstimator,
+    text::{floor_char_boundary, prefix},
+};
 
-/// The shortest that an entry is cut to, in tokens; with more entries than fit so, some are left out.
+/// The fewest tokens to which an entry is shortened. If too many entries remain, some are omitted.
 const SHORTEST: u64 = 60;
-/// What a note about a cut may take, in tokens.
+/// The tokens of a note about omitted text.
 const NOTE: u64 = 20;
 
-/// The messages as text of at most so many tokens, by the estimator. Long entries are shortened first, those that are much
-/// longer than others most; only when there are too many, the oldest but the first are left out.
+/// Returns the messages as text of at most `limit` estimated tokens. The longest entries are shortened first and most. If
+/// there are too many entries, the oldest ones after the first are omitted.
 pub(super) fn transcript(messages: &[Arc<Message>], limit: u64, estimator: &dyn TokenEstimator) -> String {
     let mut entries: Vec<(String, u64)> = messages
         .iter()
@@ -23,25 +26,25 @@ pub(super) fn transcript(messages: &[Arc<Message>], limit: u64, estimator: &dyn 
             (entry, tokens)
         })
         .collect();
-    let left_out = leave_out(&mut entries, limit);
-    let most = level(entries.iter().map(|(_, tokens)| *tokens).collect(), limit);
+    let omitted = omit_oldest(&mut entries, limit);
+    let longest = longest_entry(entries.iter().map(|(_, tokens)| *tokens).collect(), limit);
     let mut text = String::new();
     for (at, (entry, tokens)) in entries.iter().enumerate() {
-        if at == 1 && left_out > 0 {
-            text.push_str(&format!("[{left_out} messages are left out here]\n\n"));
+        if at == 1 && omitted > 0 {
+            text.push_str(&format!("[{omitted} messages omitted]\n\n"));
         }
-        if *tokens > most {
-            text.push_str(&shortened(entry, most.saturating_sub(NOTE), *tokens));
+        if *tokens > longest {
+            text.push_str(&shorten(entry, longest.saturating_sub(NOTE), *tokens));
         } else {
             text.push_str(entry);
         }
         text.push_str("\n\n");
     }
-    // What stands in the text must not end it.
+    // The text must not contain the tag that ends it.
     text.replace("</transcript", "<\\/transcript")
 }
 
-/// A message as text; none for instructions, which are kept as they are.
+/// Returns a message as text, or `None` for instructions, which are kept as they are.
 fn entry(message: &Message) -> Option<String> {
     Some(match message {
         Message::Developer(_) | Message::System(_) => return None,
@@ -77,13 +80,13 @@ fn content(content: &Content) -> String {
     let part = |part: &ContentPart| match part {
         ContentPart::Text(part) => part.text.clone(),
         ContentPart::Refusal(part) => part.refusal.clone(),
-        ContentPart::ImageUrl(_) => "[a picture]".to_owned(),
-        ContentPart::InputAudio(_) => "[a sound]".to_owned(),
-        ContentPart::File(part) => format!(
-            "[the file {}]",
-            part.file.filename.as_deref().unwrap_or("without a name")
-        ),
-        _ => "[something that is no text]".to_owned(),
+        ContentPart::ImageUrl(_) => "[an image]".to_owned(),
+        ContentPart::InputAudio(_) => "[an audio recording]".to_owned(),
+        ContentPart::File(part) => match part.file.filename.as_deref() {
+            Some(name) => format!("[the file {name}]"),
+            None => "[a file without a name]".to_owned(),
+        },
+        _ => "[content that is not text]".to_owned(),
     };
     match content {
         Content::Text(text) => text.clone(),
@@ -91,18 +94,18 @@ fn content(content: &Content) -> String {
     }
 }
 
-/// Leaves out the oldest entries but the first, so that what is left may have a few words each.
-fn leave_out(entries: &mut Vec<(String, u64)>, limit: u64) -> usize {
-    let most = usize::try_from(limit / SHORTEST).unwrap_or(usize::MAX).max(2);
-    let Some(more) = entries.len().checked_sub(most).filter(|more| *more > 0) else {
-        return 0;
-    };
-    entries.drain(1..=more);
-    more
+/// Removes the oldest entries after the first, so that each remaining entry can have a few words. Returns how many.
+fn omit_oldest(entries: &mut Vec<(String, u64)>, limit: u64) -> usize {
+    let max_entries = usize::try_from(limit / SHORTEST).unwrap_or(usize::MAX).max(2);
+    let excess = entries.len().saturating_sub(max_entries);
+    if excess > 0 {
+        entries.drain(1..=excess);
+    }
+    excess
 }
 
-/// The length to which all entries are cut so that they fit together.
-fn level(mut tokens: Vec<u64>, limit: u64) -> u64 {
+/// Returns the number of tokens to which entries are shortened so that all of them fit together.
+fn longest_entry(mut tokens: Vec<u64>, limit: u64) -> u64 {
     tokens.sort_unstable();
     let (mut left, mut count) = (limit, tokens.len() as u64);
     for tokens in tokens {
@@ -115,18 +118,14 @@ fn level(mut tokens: Vec<u64>, limit: u64) -> u64 {
     u64::MAX
 }
 
-/// The beginning and the end of an entry of `tokens` tokens, so that about `most` are left.
-fn shortened(entry: &str, most: u64, tokens: u64) -> String {
-    let bytes = u128::from(most) * entry.len() as u128 / u128::from(tokens.max(1));
+/// Returns the beginning and the end of an entry of `tokens` tokens, so that about `limit` tokens remain.
+fn shorten(entry: &str, limit: u64, tokens: u64) -> String {
+    let bytes = u128::from(limit) * entry.len() as u128 / u128::from(tokens.max(1));
     let bytes = usize::try_from(bytes).unwrap_or(entry.len()).min(entry.len());
-    let head = floor_char_boundary(entry, bytes / 3 * 2);
-    let tail = floor_char_boundary(entry, entry.len() - bytes / 3);
-    let out = tail.saturating_sub(head);
-    format!(
-        "{}\n[{out} bytes are left out here]\n{}",
-        &entry[..head],
-        &entry[tail.max(head)..]
-    )
+    let head = prefix(entry, bytes / 3 * 2);
+    let tail = floor_char_boundary(entry, entry.len() - bytes / 3).max(head.len());
+    let omitted = tail - head.len();
+    format!("{head}\n[{omitted} bytes omitted]\n{}", &entry[tail..])
 }
 
 #[cfg(test)]
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_who_said_what_and_leaves_instructions_out() {
+    fn labels_each_message_and_omits_instructions() {
         let call = AssistantMessage::new("Let me see.").with_call(ToolCall::function("c", "read", "{\"at\":1}"));
         let found = text(
             [
@@ -169,23 +168,23 @@ mod tests {
             found.contains("The goal.") && found.contains("BEGIN") && found.contains("END"),
             "{found}"
         );
-        assert!(found.contains("bytes are left out here"));
+        assert!(found.contains("bytes omitted"));
     }
 
     #[test]
-    fn with_too_many_entries_the_first_and_the_newest_stay() {
+    fn keeps_the_first_and_the_newest_of_too_many_entries() {
         let found = text((0..1_000).map(|at| Message::user(format!("number {at}."))), 600);
         assert!(
             found.starts_with("[user]\nnumber 0.") && found.contains("number 999."),
             "{found}"
         );
-        assert!(found.contains("990 messages are left out here"), "{found}");
+        assert!(found.contains("990 messages omitted"), "{found}");
     }
 
     #[test]
-    fn text_of_many_bytes_a_character_is_cut_between_characters() {
+    fn multibyte_text_is_shortened_at_character_boundaries() {
         let found = text([Message::user("天気".repeat(4_000)), Message::user("終")], 300);
-        assert!(found.contains("bytes are left out here"));
+        assert!(found.contains("bytes omitted"));
         assert_eq!(transcript(&[], 0, &HeuristicEstimator::default()), "");
     }
 }

@@ -24,7 +24,10 @@ impl Driver<'_> {
         if !self.compactor.is_armed() || self.machine.is_compaction_paused() {
             return Ok(false);
         }
-        let compaction = self.compactor.at_threshold(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), self.provider.info());
+        let compaction = self.compactor.at_threshold(
+            &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+            self.provider.info(),
+        );
         let Some(compaction) = compaction else {
             return Ok(false);
         };
@@ -34,7 +37,10 @@ impl Driver<'_> {
 
     /// Compacts the conversation after the model rejected it as too long.
     pub(super) async fn shorten(&mut self) -> Result<(), CycleError> {
-        let compaction = self.compactor.after_overflow(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), self.provider.info());
+        let compaction = self.compactor.after_overflow(
+            &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+            self.provider.info(),
+        );
         self.absorb(compaction).await
     }
 
@@ -43,7 +49,11 @@ impl Driver<'_> {
         let tokens = self.request_tokens();
         self.compactor.start_report(tokens);
         if self.machine.pending_summary().is_none() {
-            let compaction = self.compactor.on_request(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), tokens, self.provider.info());
+            let compaction = self.compactor.on_request(
+                &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+                tokens,
+                self.provider.info(),
+            );
             let Some(compaction) = compaction else {
                 return Ok(self.compactor.take_report());
             };
@@ -74,7 +84,11 @@ impl Driver<'_> {
         let failure = match self.ask(request, tokens, Purpose::Summary).await {
             Ok((response, lost)) => {
                 let reply = reply_of(&response, lost);
-                let tokens = self.compactor.tokens_with_summary(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()), cut, &reply.message);
+                let tokens = self.compactor.tokens_with_summary(
+                    &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+                    cut,
+                    &reply.message,
+                );
                 return self.absorb(Outcome::Summary(Summary::new(reply, tokens))).await;
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
@@ -111,7 +125,12 @@ impl Driver<'_> {
 
     /// Returns the estimated tokens of the next request.
     pub(super) fn request_tokens(&mut self) -> u64 {
-        self.compactor.request_tokens(&request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()))
+        self.compactor.request_tokens(&request_parts(
+            self.settings,
+            self.machine,
+            &self.options,
+            self.typed.as_ref(),
+        ))
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> Compactor<'a> {
 
     /// Starts the report of a compaction that was asked for.
     pub(super) fn start_report(&mut self, tokens: u64) {
-        self.report = CompactionReport::unchanged(tokens);
+        self.report = CompactionReport::new(tokens);
     }
 
     /// Takes the report of the compactions of this run.
@@ -113,7 +113,7 @@ impl<'a> Compactor<'a> {
         let plan = if self.settings.enabled {
             self.plan(parts, Pressure::Overflow, tokens, &self.window(provider))
         } else {
-            Plan::nothing(tokens)
+            Plan::empty(tokens)
         };
         self.tried = true;
         self.overflow = Some(tokens);

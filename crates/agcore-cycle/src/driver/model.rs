@@ -125,7 +125,8 @@ impl Driver<'_> {
             let recorded = self.absorb(Outcome::Spent(spent)).await;
             recorded.map_err(Unanswered::Invalid)?;
         }
-        self.run_post_request(&call, answer.as_ref().map_err(Unread::fault)).await;
+        self.run_post_request(&call, answer.as_ref().map_err(Unread::fault))
+            .await;
         let mut lost = call.lost;
         match answer {
             Ok(response) => Ok((response, lost)),
@@ -143,7 +144,11 @@ impl Driver<'_> {
     }
 
     /// Runs the pre-request hooks. Returns the request to send.
-    async fn run_pre_request(&self, request: &Arc<ChatRequest>, purpose: Purpose) -> Result<Arc<ChatRequest>, HookStop> {
+    async fn run_pre_request(
+        &self,
+        request: &Arc<ChatRequest>,
+        purpose: Purpose,
+    ) -> Result<Arc<ChatRequest>, HookStop> {
         let request = Arc::clone(request);
         if self.hooks.is_empty() {
             return Ok(request);

@@ -212,7 +212,7 @@ impl<'a> Spending<'a> {
             return None;
         }
         let spent = self.take_elapsed();
-        if spent.is_nothing() {
+        if spent.is_zero() {
             return None;
         }
         if let Some(pool) = &self.budgets.pool {

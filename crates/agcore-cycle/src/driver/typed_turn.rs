@@ -1,13 +1,35 @@
 //! [`TypedTurn`]: how a request asks for typed output, and whether an answer fits.
 
-use agcore_chat::{ChatRequest, TextEvent};
-use agcore_llm::{Capabilities, LlmError};
+use std::sync::Arc;
+
+use agcore_chat::{ChatRequest, TextEvent, ToolExecutor};
+use agcore_llm::{Capabilities, LlmError, LlmProvider};
 use serde_json::Value;
 
 use crate::{
     machine::{Draft, Expectation, Verdict},
     typed::{Ask, Form, OutputError, OutputMode, Progress},
 };
+
+/// The name of the tool that carries answers, unless one of the user's tools has it.
+const ANSWERING_TOOL: &str = "final_answer";
+
+/// Returns what a turn with these tools expects of its answer.
+pub(crate) fn expectation(
+    form: &Form,
+    provider: &dyn LlmProvider,
+    tools: Option<&Arc<dyn ToolExecutor>>,
+) -> Expectation {
+    let mode = form
+        .mode
+        .unwrap_or_else(|| OutputMode::from_capabilities(&provider.info().capabilities));
+    let tools = tools.map(|tools| tools.definitions()).unwrap_or_default();
+    let is_taken = |name: &str| tools.iter().any(|tool| tool.name() == name);
+    let numbered = (2..).map(|number: u32| format!("{ANSWERING_TOOL}_{number}"));
+    let mut names = std::iter::once(ANSWERING_TOOL.to_owned()).chain(numbered);
+    let tool = names.find(|name| !is_taken(name)).unwrap_or_default();
+    Expectation::new(mode, tool, form.max_repairs)
+}
 
 /// The typed output that a turn asks for.
 pub(super) struct TypedTurn {
@@ -60,12 +82,12 @@ impl TypedTurn {
         if self.form.mode.is_some() || !Form::is_refused_by(error) {
             return None;
         }
-        expectation.mode.next(capabilities)
+        expectation.mode.fallback(capabilities)
     }
 
     /// Checks an answer and keeps its value if it fits.
     pub(super) fn check(&mut self, draft: &Draft<'_>) -> (Verdict, Option<OutputError>) {
-        match self.form.judge(draft.reply, draft.call, draft.is_cut) {
+        match self.form.check(draft.reply, draft.call, draft.is_cut) {
             Ok(value) => {
                 self.value = Some(value);
                 (Verdict::Accepted, None)
@@ -75,17 +97,14 @@ impl TypedTurn {
                     Some(call) => call.raw_input().to_owned(),
                     None => draft.reply.text().into_owned(),
                 };
-                (
-                    Verdict::Rejected(faults.clone()),
-                    Some(OutputError::new(faults, text)),
-                )
+                (Verdict::Rejected(faults.clone()), Some(OutputError::new(faults, text)))
             }
         }
     }
 
     /// Returns the complete members of a partial value, without the object that wraps it.
     pub(super) fn partial(&self, part: Value) -> Option<Value> {
-        self.form.unwrapped_part(part)
+        self.form.unwrap_partial(part)
     }
 }
 

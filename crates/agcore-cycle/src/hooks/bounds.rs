@@ -1,4 +1,4 @@
-//! [`HookBounds`]: what ends a hook that hangs.
+//! [`HookBounds`]: ends hooks that hang.
 
 use std::time::Duration;
 
@@ -7,35 +7,36 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::BudgetLimit;
 
-/// How long hooks that are told of something may take after their turn was cancelled or ran out of time.
-pub const GRACE: Duration = Duration::from_secs(1);
+/// How long hooks that are only notified may still run after their turn was cancelled or ran out of time.
+pub const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// What ends a hook that hangs: the turn's token, its budgets of time.
+/// The conditions that end a hook that hangs: the turn's cancellation token and its time budgets.
 #[derive(Debug, Clone, Copy)]
 pub struct HookBounds<'a> {
     pub(super) clock: &'a dyn Clock,
     token: &'a CancellationToken,
-    /// The moment of the clock at which a budget of time is used up.
-    until: Option<(Duration, BudgetLimit)>,
+    /// The monotonic time at which a time budget is exhausted.
+    deadline: Option<(Duration, BudgetLimit)>,
 }
 
 impl<'a> HookBounds<'a> {
-    /// A token alone.
+    /// Creates bounds with a cancellation token and without a time budget.
     pub fn new(clock: &'a dyn Clock, token: &'a CancellationToken) -> Self {
         Self {
             clock,
             token,
-            until: None,
+            deadline: None,
         }
     }
 
-    /// Sets how much time is left from now on, and whose it is.
+    /// Sets how much time is left from now on, and the budget that limits it.
+    #[must_use]
     pub fn with_time_left(mut self, left: Option<(Duration, BudgetLimit)>) -> Self {
-        self.until = left.map(|(left, limit)| (self.clock.monotonic().saturating_add(left), limit));
+        self.deadline = left.map(|(left, limit)| (self.clock.monotonic().saturating_add(left), limit));
         self
     }
 
-    /// Ends when nobody may wait for a verdict any more.
+    /// Completes when the turn must no longer wait for a verdict.
     pub(super) async fn stop(&self) -> HookStop {
         tokio::select! {
             biased;
@@ -44,16 +45,16 @@ impl<'a> HookBounds<'a> {
         }
     }
 
-    /// Ends when a hook that is only told of something must have come to its end.
+    /// Completes when a hook that is only notified must have finished.
     pub(super) async fn grace_over(&self) {
         self.stop().await;
-        self.clock.sleep(GRACE).await;
+        self.clock.sleep(GRACE_PERIOD).await;
     }
 
     async fn out_of_time(&self) -> BudgetLimit {
-        match self.until {
-            Some((until, limit)) => {
-                self.clock.sleep(until.saturating_sub(self.clock.monotonic())).await;
+        match self.deadline {
+            Some((deadline, limit)) => {
+                self.clock.sleep(deadline.saturating_sub(self.clock.monotonic())).await;
                 limit
             }
             None => std::future::pending().await,
@@ -61,14 +62,14 @@ impl<'a> HookBounds<'a> {
     }
 }
 
-/// Why what hooks were asked about does not happen.
+/// The reason why the action that hooks were asked about does not happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookStop {
-    /// A hook said no, or failed and [may not](super::Hook::fails_closed).
+    /// A hook blocked it, or failed and [fails closed](crate::Hook::fails_closed). Contains the reason.
     Blocked(String),
-    /// The turn was cancelled while a hook was asked.
+    /// The turn was cancelled while a hook ran.
     Cancelled,
-    /// A budget of time was used up while a hook was asked.
+    /// A time budget was exhausted while a hook ran.
     OutOfTime(BudgetLimit),
 }

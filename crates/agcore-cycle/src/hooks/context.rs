@@ -1,41 +1,41 @@
-//! [`HookContext`]: what a hook can look at.
+//! [`HookContext`]: the information that hooks receive.
 
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, ChatResponse, Fault, Message};
 
-/// What a hook can look at. Members are set where they make sense at the point that is told of.
+/// The information that hooks receive. Which fields are set depends on the point.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct HookContext<'a> {
-    /// The agent.
+    /// The name of the agent.
     pub agent: &'a str,
-    /// The turn, from 0.
+    /// The index of the turn, from 0.
     pub turn: u32,
     /// The round within the turn, from 0.
     pub round: u32,
-    /// What the turn began with; for [`turn_start`](super::Hook::turn_start).
+    /// The messages that the turn adds. Set at [`turn_start`](crate::Hook::turn_start).
     pub input: &'a [Arc<Message>],
-    /// What the model is asked for; for all points of a request.
+    /// The purpose of the request. Set at all points of a request.
     pub purpose: Option<RequestPurpose>,
-    /// The step of a plan, from 0.
+    /// The index of the plan step, from 0. Set at [`plan_step`](crate::Hook::plan_step).
     pub plan_step: Option<u32>,
-    /// How that step ended; for [`plan_step`](super::Hook::plan_step).
+    /// How that step ended.
     pub plan_step_end: Option<PlanStepEnd>,
-    /// The attempt, from 0; for [`on_retry`](super::Hook::on_retry) the next one.
+    /// The number of the attempt, from 0; at [`on_retry`](crate::Hook::on_retry) that of the next one.
     pub attempt: u32,
     /// The request as it was sent.
     pub request: Option<&'a Arc<ChatRequest>>,
-    /// The response; at the end of a turn the last one.
+    /// The response; at the end of a turn, the last one.
     pub response: Option<&'a ChatResponse>,
-    /// How long the attempts of this call took, waits included.
+    /// The time that the attempts of this call took so far, including waits.
     pub duration: Option<Duration>,
-    /// Why an attempt, a call, a step or a turn failed.
+    /// The reason why an attempt, a call, a step or a turn failed.
     pub error: Option<&'a Fault>,
 }
 
 impl<'a> HookContext<'a> {
-    /// What is told of an agent.
+    /// Creates a context for the agent of this name.
     pub fn new(agent: &'a str) -> Self {
         Self {
             agent,
@@ -44,25 +44,27 @@ impl<'a> HookContext<'a> {
     }
 
     /// Sets the step of a plan, and how it ended.
+    #[must_use]
     pub fn with_plan_step(mut self, step: u32, end: PlanStepEnd) -> Self {
         (self.plan_step, self.plan_step_end) = (Some(step), Some(end));
         self
     }
 
-    /// Sets why it failed.
+    /// Sets the reason of a failure.
+    #[must_use]
     pub fn with_error(mut self, error: &'a Fault) -> Self {
         self.error = Some(error);
         self
     }
 }
 
-/// What a request asks the model for.
+/// The purpose of a request to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RequestPurpose {
     /// The next message of the conversation.
     Reply,
-    /// A summary that takes the place of the conversation's older part.
+    /// A summary that replaces the older part of the conversation.
     Summary,
 }
 
@@ -70,10 +72,10 @@ pub enum RequestPurpose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PlanStepEnd {
-    /// It was done.
+    /// The step was completed.
     Completed,
-    /// It could not be done.
+    /// The step failed.
     Failed,
-    /// It was left out.
+    /// The step was skipped.
     Skipped,
 }

@@ -1,4 +1,4 @@
-//! [`Hooks`]: the registered hooks, run one after the other.
+//! [`Hooks`]: the registered hooks, which run one after the other.
 
 use std::{any::Any, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -13,6 +13,38 @@ use super::{
 };
 
 /// Hooks in the order of registration. Cheap to clone.
+///
+/// ```
+/// use std::{sync::Arc, time::Duration};
+///
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::{CycleErrorKind, Hook, HookContext, Hooks, LlmCycle, TurnVerdict};
+/// use agcore_llm::provider_fn;
+/// use agcore_testkit::clock::ManualClock;
+///
+/// /// Asks a service that never answers.
+/// struct Unreachable;
+///
+/// #[async_trait::async_trait]
+/// impl Hook for Unreachable {
+///     async fn turn_start(&self, _: &HookContext<'_>) -> TurnVerdict {
+///         std::future::pending().await
+///     }
+///
+///     fn fails_closed(&self) -> bool {
+///         true
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hello.")) });
+/// let hooks = Hooks::new([Arc::new(Unreachable) as Arc<dyn Hook>]).with_timeout(Duration::from_secs(5));
+/// let mut cycle = LlmCycle::new(provider, ManualClock::jumping()).with_hooks(hooks);
+///
+/// let error = cycle.turn("Hello").await.unwrap_err();
+/// assert_eq!(error.kind(), CycleErrorKind::HookBlocked);
+/// # });
+/// ```
 #[derive(Clone, Default)]
 pub struct Hooks {
     hooks: Arc<[Arc<dyn Hook>]>,
@@ -20,7 +52,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// These hooks.
+    /// Creates a list of hooks.
     pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
         Self {
             hooks: hooks.into_iter().collect(),
@@ -28,22 +60,23 @@ impl Hooks {
         }
     }
 
-    /// Sets how long each hook may take at each point where it does not [say](Hook::timeout) so itself. Without it, a hook
-    /// is ended by its turn alone.
+    /// Sets how long each hook may take at each point, unless it has its own [`timeout`](Hook::timeout). Without a timeout,
+    /// only the end of the turn stops a hook.
+    #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no hooks.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }
 
-    /// Asks whether a turn may begin.
+    /// Asks the hooks whether a turn may start.
     ///
     /// # Errors
-    /// What the first hook says that does not let it.
+    /// [`HookStop`] of the first hook that blocks the turn, or whose verdict cannot be awaited.
     pub async fn turn_start(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) -> Result<(), HookStop> {
         for hook in self.each() {
             let verdict = self.ask(hook, bounds, async { hook.turn_start(context).await });
@@ -54,17 +87,17 @@ impl Hooks {
         Ok(())
     }
 
-    /// Tells that a turn has ended.
+    /// Notifies the hooks that a turn has ended.
     pub async fn turn_end(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.turn_end(context).await }).await;
+            self.notify(hook, bounds, async { hook.turn_end(context).await }).await;
         }
     }
 
-    /// Gives the request that shall be sent.
+    /// Asks the hooks about a request and returns the one to send.
     ///
     /// # Errors
-    /// What the first hook says that does not let it.
+    /// [`HookStop`] of the first hook that blocks the request, or whose verdict cannot be awaited.
     pub async fn pre_request(
         &self,
         context: &HookContext<'_>,
@@ -82,32 +115,32 @@ impl Hooks {
         Ok(request)
     }
 
-    /// Tells that an attempt was answered.
+    /// Notifies the hooks that an attempt succeeded.
     pub async fn post_request(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.post_request(context).await })
+            self.notify(hook, bounds, async { hook.post_request(context).await })
                 .await;
         }
     }
 
-    /// Tells that an attempt failed.
+    /// Notifies the hooks that an attempt failed.
     pub async fn on_error(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.on_error(context).await }).await;
+            self.notify(hook, bounds, async { hook.on_error(context).await }).await;
         }
     }
 
-    /// Tells that another attempt will be made.
+    /// Notifies the hooks that another attempt follows.
     pub async fn on_retry(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.on_retry(context).await }).await;
+            self.notify(hook, bounds, async { hook.on_retry(context).await }).await;
         }
     }
 
-    /// Gives the call that shall run.
+    /// Asks the hooks about a tool call and returns the one to run.
     ///
     /// # Errors
-    /// What the first hook says that does not let it; the reason is for the model.
+    /// [`HookStop`] of the first hook that blocks the call, or whose verdict cannot be awaited. The reason is for the model.
     pub async fn pre_tool(
         &self,
         context: &HookContext<'_>,
@@ -122,7 +155,7 @@ impl Hooks {
                     _ => tracing::warn!(
                         hook = hook.name(),
                         tool = call.name,
-                        "a tool that takes text got no arguments"
+                        "ignored replaced arguments: the input of this tool is text"
                     ),
                 },
                 Some(ToolVerdict::Block(reason)) => return Err(HookStop::Blocked(reason)),
@@ -132,10 +165,11 @@ impl Hooks {
         Ok(call)
     }
 
-    /// Gives the result that shall be told; an error where a hook that fails closed could not see it.
+    /// Asks the hooks about a tool result and returns the one to use. If a hook that fails closed could not inspect it, that is
+    /// an error result.
     ///
     /// # Errors
-    /// [`HookStop::Cancelled`] and [`HookStop::OutOfTime`]: the result was not seen by all, and nobody may tell it.
+    /// [`HookStop::Cancelled`] and [`HookStop::OutOfTime`]: some hooks have not inspected the result, so it must not be used.
     pub async fn post_tool(
         &self,
         context: &HookContext<'_>,
@@ -158,19 +192,19 @@ impl Hooks {
         Ok(result)
     }
 
-    /// Tells that a step of a plan is over.
+    /// Notifies the hooks that a step of a plan has ended.
     pub async fn plan_step(&self, context: &HookContext<'_>, bounds: &HookBounds<'_>) {
         for hook in self.each() {
-            self.tell(hook, bounds, async { hook.plan_step(context).await }).await;
+            self.notify(hook, bounds, async { hook.plan_step(context).await }).await;
         }
     }
 
-    /// What a hook says; nothing when it failed and may be passed over.
-    /// Not the shared pointers: asked through one, a hook's future would be boxed twice.
+    /// Returns plain references, because calls through the shared pointers would box each future twice.
     fn each(&self) -> impl Iterator<Item = &dyn Hook> {
         self.hooks.iter().map(|hook| &**hook)
     }
 
+    /// Waits for the verdict of a hook. Returns `None` if the hook failed and is skipped.
     async fn ask<T>(
         &self,
         hook: &dyn Hook,
@@ -184,10 +218,10 @@ impl Hooks {
                 Err(failure) => failure,
             },
             stop = bounds.stop() => {
-                tracing::warn!(hook = hook.name(), ?stop, "a hook did not answer before its turn was over");
+                tracing::warn!(hook = hook.name(), ?stop, "a hook did not return a verdict before its turn was over");
                 return Err(stop);
             }
-            failure = self.too_long(hook, bounds) => failure,
+            failure = self.timed_out(hook, bounds) => failure,
         };
         failure.log(hook);
         if hook.fails_closed() {
@@ -197,27 +231,27 @@ impl Hooks {
         }
     }
 
-    /// Lets a hook know.
-    async fn tell(&self, hook: &dyn Hook, bounds: &HookBounds<'_>, told: impl Future<Output = ()> + Send) {
+    /// Waits for a hook that is only notified.
+    async fn notify(&self, hook: &dyn Hook, bounds: &HookBounds<'_>, notified: impl Future<Output = ()> + Send) {
         let failure = tokio::select! {
             biased;
-            told = guarded(told) => match told {
+            notified = guarded(notified) => match notified {
                 Ok(()) => return,
                 Err(failure) => failure,
             },
-            () = bounds.grace_over() => Failure::TooLong,
-            failure = self.too_long(hook, bounds) => failure,
+            () = bounds.grace_over() => Failure::TimedOut,
+            failure = self.timed_out(hook, bounds) => failure,
         };
         failure.log(hook);
     }
 
-    /// Ends when the hook has had its time.
-    async fn too_long(&self, hook: &dyn Hook, bounds: &HookBounds<'_>) -> Failure {
+    /// Completes when the timeout of a hook has elapsed.
+    async fn timed_out(&self, hook: &dyn Hook, bounds: &HookBounds<'_>) -> Failure {
         match hook.timeout().or(self.timeout) {
             Some(timeout) => bounds.clock.sleep(timeout).await,
             None => std::future::pending().await,
         }
-        Failure::TooLong
+        Failure::TimedOut
     }
 }
 
@@ -231,11 +265,11 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// How a hook came to nothing.
+/// How a hook failed.
 enum Failure {
-    /// With this message.
+    /// It panicked with this message.
     Panicked(String),
-    TooLong,
+    TimedOut,
 }
 
 impl Failure {
@@ -243,24 +277,24 @@ impl Failure {
         let (hook, closed) = (hook.name(), hook.fails_closed());
         match self {
             Self::Panicked(message) => tracing::error!(hook, closed, message, "a hook panicked"),
-            Self::TooLong => tracing::error!(hook, closed, "a hook took too long and was ended"),
+            Self::TimedOut => tracing::error!(hook, closed, "a hook exceeded its timeout"),
         }
     }
 
-    /// For whoever is blocked by it: a model, a caller. Neither the hook's name nor its message is their business.
+    /// Returns the reason for the model or the caller. It reveals neither the name of the hook nor the panic message.
     fn reason(&self) -> String {
-        let how = match self {
+        let failure = match self {
             Self::Panicked(_) => "failed",
-            Self::TooLong => "took too long",
+            Self::TimedOut => "took too long",
         };
-        format!("A check {how}, and nothing may pass without it.")
+        format!("A required check {failure}, so this was blocked.")
     }
 }
 
-/// What a hook says, unless it panics.
-async fn guarded<T>(said: impl Future<Output = T> + Send) -> Result<T, Failure> {
-    let said = AssertUnwindSafe(said).catch_unwind().await;
-    said.map_err(|panic| Failure::Panicked(panic_message(&*panic).to_owned()))
+/// Runs a hook and catches its panics.
+async fn guarded<T>(hook: impl Future<Output = T> + Send) -> Result<T, Failure> {
+    let output = AssertUnwindSafe(hook).catch_unwind().await;
+    output.map_err(|panic| Failure::Panicked(panic_message(&*panic).to_owned()))
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {

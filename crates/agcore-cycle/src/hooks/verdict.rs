@@ -1,46 +1,46 @@
-//! What hooks say to what they are asked.
+//! The verdicts that hooks return.
 
 use std::sync::Arc;
 
 use agcore_chat::ChatRequest;
 use serde_json::{Map, Value};
 
-/// What [`Hook::turn_start`](super::Hook::turn_start) says.
+/// The verdict of [`Hook::turn_start`](crate::Hook::turn_start).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnVerdict {
-    /// Go on.
+    /// The turn starts, unless a later hook blocks it.
     Continue,
-    /// The turn does not begin; the reason is told to the caller.
+    /// The turn does not start. The caller receives the reason.
     Block(String),
 }
 
-/// What [`Hook::pre_request`](super::Hook::pre_request) says.
+/// The verdict of [`Hook::pre_request`](crate::Hook::pre_request).
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestVerdict {
-    /// Go on.
+    /// The request is sent, unless a later hook changes that.
     Continue,
-    /// Send this instead; later hooks see it.
+    /// This request is sent instead. Later hooks see it.
     Replace(Arc<ChatRequest>),
-    /// Send nothing; the turn ends with the reason.
+    /// Nothing is sent. The turn ends with this reason.
     Block(String),
 }
 
-/// What [`Hook::pre_tool`](super::Hook::pre_tool) says.
+/// The verdict of [`Hook::pre_tool`](crate::Hook::pre_tool).
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolVerdict {
-    /// Go on.
+    /// The tool runs, unless a later hook changes that.
     Continue,
-    /// Run it with these arguments; later hooks see them. A custom tool, which takes text, is left with its text.
+    /// The tool runs with these arguments. Later hooks see them. A custom tool, whose input is text, keeps its text.
     Replace(Map<String, Value>),
-    /// Do not run it; the model is told the reason.
+    /// The tool does not run. The model receives the reason.
     Block(String),
 }
 
-/// What [`Hook::post_tool`](super::Hook::post_tool) says.
+/// The verdict of [`Hook::post_tool`](crate::Hook::post_tool).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResultVerdict {
-    /// Go on.
+    /// The result stays as it is, unless a later hook replaces it.
     Continue,
-    /// The result is this text instead; later hooks see it. What the tool meant for observers goes with the old text.
+    /// The result becomes this text. Later hooks see it. Data that the tool added for observers is dropped.
     Replace(String),
 }

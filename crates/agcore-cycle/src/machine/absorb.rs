@@ -1,24 +1,26 @@
-//! Absorbing the outcomes of a turn: start, replies, failures, limits, end.
+//! Absorbs the outcomes of a turn: start, replies, failures, limits, end.
 
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, FaultKind, Message, ModelEvent, Text, TextEvent, TurnEvent, UsageTracker, validate_messages,
+    AssistantMessage, FaultKind, FinishReason, Message, ModelEvent, TextEvent, TurnEvent, UsageTracker,
+    validate_messages,
 };
 
 use super::{
+    call_ids::make_ids_unique,
     changes::{Changes, MachineError},
     compact::{Compact, CompactReason},
     end::{End, LimitKind},
     limits::RoundLimit,
     outcome::{Begin, Cause, Outcome},
     reply::{Failure, Reply},
-    result,
+    result::{self, Refusal},
     state::Machine,
     step::Purpose,
-    turn::{self, Overflow, Phase, Slot, Turn, Typed},
+    turn::{Overflow, Phase, Turn},
 };
-use crate::budget::{BudgetLimit, Resource, Spent};
+use crate::budget::{BudgetLimit, Spent};
 
 impl Machine {
     /// Changes the state according to an outcome.
@@ -63,31 +65,19 @@ impl Machine {
         if self.is_open() {
             return Err(MachineError::TurnOpen);
         }
-        let Begin {
-            messages,
-            replaces,
-            expectation,
-        } = begin;
-        let view: Vec<&Message> = if replaces { &[] } else { self.history.as_slice() }
+        let view: Vec<&Message> = if begin.replaces { &[] } else { self.history.as_slice() }
             .iter()
-            .chain(&messages)
+            .chain(&begin.messages)
             .map(|message| &**message)
             .collect();
         validate_messages(&view).map_err(MachineError::InvalidMessages)?;
-        if messages.is_empty() || view.last().is_some_and(|last| last.as_assistant().is_some()) {
+        if begin.messages.is_empty() || view.last().is_some_and(|last| last.as_assistant().is_some()) {
             return Err(MachineError::NothingToAnswer);
         }
-        changes.emit(TurnEvent::Started(messages.clone()));
+        changes.emit(TurnEvent::Started(begin.messages.clone()));
         self.turns = self.turns.saturating_add(1);
-        // Without any rounds, offering tools would be pointless.
-        let purpose = if self.rounds_are_over(0) {
-            Purpose::WrapUp
-        } else {
-            Purpose::Reply
-        };
-        let mut turn = Turn::new(messages, replaces, purpose);
+        let mut turn = Turn::new(begin, &self.limits);
         turn.breaker_was_open = self.breaker.is_open();
-        turn.typed = expectation.map(Typed::new);
         self.turn = Some(turn);
         // Discard a requested summary that nobody waits for any more.
         self.summing = None;
@@ -109,38 +99,17 @@ impl Machine {
         spent.record(usage.as_ref());
         self.count(&spent);
         self.commit_pending(changes);
-        if let Some(turn) = &mut self.turn {
-            turn.overflow = Overflow::None;
-        }
-        turn::make_ids_unique(&mut message, &self.history, &self.forgotten);
+        make_ids_unique(&mut message, &self.history, &self.forgotten);
         changes.emit(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
             .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
-        if !message.has_tool_calls() {
+        if message.has_tool_calls() {
+            self.start_round(message, finish.as_ref(), purpose, changes);
+        } else {
             self.answered(message, finish.as_ref(), changes);
-            return Ok(());
-        }
-        let refusal = result::refusal(finish.as_ref(), self.wraps_up(purpose), self.round(), &self.limits);
-        let slots = self.slots_of(&message, finish.as_ref(), refusal.as_ref(), changes);
-        if let Some(fault) = self.filtered_answer(&message, finish.as_ref()) {
-            self.close_with(End::Failed(fault));
-        }
-        self.act(message, slots, changes);
-        let continues = self.is_open() && self.draft().is_none();
-        if let Some(result::Refusal::Limit(limit)) = refusal.filter(|_| continues) {
-            changes.emit(TurnEvent::BudgetReached {
-                limit: Text::from(limit.as_str()),
-            });
-            self.end(End::Limit(limit), changes);
         }
         Ok(())
-    }
-
-    /// Returns the limit because of which the model was asked to wrap up.
-    fn wraps_up(&self, purpose: Purpose) -> Option<LimitKind> {
-        let budget = self.turn.as_ref().and_then(|turn| turn.wraps_up);
-        (purpose == Purpose::WrapUp).then(|| budget.map_or(LimitKind::ToolTurns, LimitKind::Budget))
     }
 
     /// Returns the purpose of the call in flight, if the machine waits for a reply.
@@ -155,12 +124,25 @@ impl Machine {
         }
     }
 
-    /// Starts a round with the calls of a reply. Calls that cannot run already have their results.
-    fn act(&mut self, reply: Arc<AssistantMessage>, slots: Vec<Slot>, changes: &mut Changes) {
-        if let Some(turn) = &mut self.turn {
-            turn.phase = Phase::Acting { reply, slots };
-        }
+    /// Starts a round with the calls of a reply. If none of them may run, the turn may end at once.
+    fn start_round(
+        &mut self,
+        reply: Arc<AssistantMessage>,
+        finish: Option<&FinishReason>,
+        purpose: Purpose,
+        changes: &mut Changes,
+    ) {
+        let Some(turn) = &mut self.turn else { return };
+        let refusal = result::refusal(finish, turn.wrap_up_limit(purpose), turn.round, &self.limits);
+        turn.start_round(reply, finish, refusal.as_ref(), changes);
         self.close_round(changes);
+        let continues = self.is_open() && self.draft().is_none();
+        if let Some(Refusal::Limit(limit)) = refusal.filter(|_| continues) {
+            changes.emit(TurnEvent::BudgetReached {
+                limit: limit.as_str().into(),
+            });
+            self.end(End::Limit(limit), changes);
+        }
     }
 
     fn failed(&mut self, failure: Failure, changes: &mut Changes) -> Result<(), MachineError> {
@@ -193,21 +175,20 @@ impl Machine {
         if self.summing.take().is_some_and(is_requested) {
             return Ok(());
         }
-        if !self.is_open() {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.is_open()) else {
             return Err(MachineError::NoTurn);
-        }
-        if let Some(reply) = self.unchecked() {
-            self.append_shared(reply, changes);
-            self.end(End::Stopped(cause), changes);
-            return Ok(());
-        }
-        self.give_up(|_| true, changes);
-        self.close_with(End::Stopped(cause));
-        // A turn that was waiting for a reply has nothing to commit: its input never entered the history.
-        self.close_round(changes);
-        if self.is_open() {
-            let end = self.turn.as_mut().and_then(|turn| turn.closing.take());
-            self.end(end.unwrap_or(End::Stopped(Cause::abandoned())), changes);
+        };
+        let end = End::Stopped(cause);
+        if let Some(reply) = turn.unchecked() {
+            self.append_shared(&reply, changes);
+            self.end(end, changes);
+        } else if matches!(turn.phase, Phase::Acting { .. }) {
+            turn.give_up(|_| true, changes);
+            turn.close_with(end);
+            self.close_round(changes);
+        } else {
+            // The turn was waiting for a reply, so its input never entered the history.
+            self.end(end, changes);
         }
         Ok(())
     }
@@ -216,40 +197,26 @@ impl Machine {
     /// ends.
     fn limit(&mut self, limit: BudgetLimit, lost: &UsageTracker, changes: &mut Changes) -> Result<(), MachineError> {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
-        let has_ready_calls = self.slots().iter().any(Slot::is_ready) || limit.resource == Resource::Time;
         let event = TurnEvent::BudgetReached {
             limit: limit.as_str().into(),
         };
-        match self.open_turn().map(|turn| &turn.phase) {
-            Some(Phase::Calling(_)) => {
-                let purpose = self
-                    .calling()
-                    .ok_or(MachineError::NotWaitingFor("the limit of a budget"))?;
-                self.count(lost);
-                changes.emit(event);
-                if wraps_up && purpose == Purpose::Reply {
-                    self.wrap_up(limit);
-                } else {
-                    self.end(End::Limit(LimitKind::Budget(limit)), changes);
-                }
+        if let Some(purpose) = self.calling() {
+            self.count(lost);
+            changes.emit(event);
+            match &mut self.turn {
+                Some(turn) if wraps_up && purpose == Purpose::Reply => turn.wrap_up(limit),
+                _ => self.end(End::Limit(LimitKind::Budget(limit)), changes),
             }
-            Some(Phase::Acting { .. }) if has_ready_calls && self.summing.is_none() && self.draft().is_none() => {
-                changes.emit(event);
-                self.limit_tools(limit, wraps_up, changes);
-            }
-            _ => return Err(MachineError::NotWaitingFor("the limit of a budget")),
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Makes the next reply the last one.
-    fn wrap_up(&mut self, limit: BudgetLimit) {
-        let Some(turn) = &mut self.turn else { return };
-        turn.wraps_up = Some(limit);
-        turn.phase = Phase::Calling(Purpose::WrapUp);
-        // After the input of the turn, or a hint, the note would be a second consecutive user message.
-        if turn.pending.is_empty() {
-            turn.pending.push(Arc::new(turn.wrap_up_note()));
+        match &mut self.turn {
+            Some(turn) if self.summing.is_none() && turn.can_limit_tools(limit) => {
+                changes.emit(event);
+                turn.limit_tools(limit, wraps_up, changes);
+                self.close_round(changes);
+                Ok(())
+            }
+            _ => Err(MachineError::NotWaitingFor("the limit of a budget")),
         }
     }
 
@@ -262,7 +229,7 @@ impl Machine {
 
     fn record_events(&mut self, count: u64) -> Result<(), MachineError> {
         match &mut self.turn {
-            Some(turn) if !matches!(turn.phase, Phase::Ended(_)) => {
+            Some(turn) if turn.is_open() => {
                 turn.events_sent = count;
                 Ok(())
             }
@@ -270,29 +237,16 @@ impl Machine {
         }
     }
 
-    /// Returns whether this number of rounds reaches the limit, and the model must wrap up.
-    pub(super) fn rounds_are_over(&self, rounds: u32) -> bool {
-        rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::WrapUp
-    }
-
     pub(super) fn end(&mut self, end: End, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
-        changes
-            .events
-            .extend(end.fault().map(|fault| TurnEvent::Error(fault).into()));
-        turn.pending.clear();
-        turn.phase = Phase::Ended(end);
-        turn.overflow = Overflow::None;
+        turn.end(end, changes);
         // Compactions were paused for a whole turn.
         if turn.breaker_was_open {
             self.breaker.close();
         }
-        changes.emit(TurnEvent::Complete {
-            usage: Box::new(turn.spent.clone()),
-        });
     }
 
-    /// Moves what the turn has added so far into the history.
+    /// Moves what the turn has added so far into the history, because the model accepted it.
     fn commit_pending(&mut self, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
         if std::mem::take(&mut turn.replaces) {
@@ -302,6 +256,7 @@ impl Machine {
         }
         changes.appended += turn.pending.len();
         self.history.append(&mut turn.pending);
+        turn.overflow = Overflow::None;
     }
 
     pub(super) fn append(&mut self, message: Message, changes: &mut Changes) {
@@ -309,8 +264,8 @@ impl Machine {
         self.history.push(Arc::new(message));
     }
 
-    pub(super) fn append_shared(&mut self, message: Arc<AssistantMessage>, changes: &mut Changes) {
-        self.append(Message::Assistant((*message).clone()), changes);
+    pub(super) fn append_shared(&mut self, message: &AssistantMessage, changes: &mut Changes) {
+        self.append(Message::Assistant(message.clone()), changes);
     }
 
     pub(super) fn count(&mut self, spent: &UsageTracker) {

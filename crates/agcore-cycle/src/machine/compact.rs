@@ -38,12 +38,14 @@ impl Compact {
     }
 
     /// Sets the tool results to replace, and the tokens of the request without them.
+    #[must_use]
     pub fn with_results(mut self, results: Vec<usize>, tokens: u64) -> Self {
         (self.results, self.tokens_pruned) = (results, tokens);
         self
     }
 
     /// Sets the end of the part that the model summarizes.
+    #[must_use]
     pub fn with_cut(mut self, cut: Option<usize>) -> Self {
         self.cut = cut;
         self

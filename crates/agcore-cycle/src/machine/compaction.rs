@@ -1,4 +1,4 @@
-//! Absorbing compactions and summaries.
+//! Absorbs compactions and summaries.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::{
     reply::Reply,
     state::Machine,
     step::Step,
+    turn::Turn,
 };
 
 impl Machine {
@@ -102,7 +103,7 @@ impl Machine {
     /// Ends the compaction. If it was to resolve an overflow but changed nothing, the turn ends.
     fn compacted(&mut self, changed: bool, changes: &mut Changes) {
         self.summing = None;
-        if let (Some(fault), false) = (self.take_overflow(), changed) {
+        if let (Some(fault), false) = (self.turn.as_mut().and_then(Turn::take_overflow), changed) {
             self.end(End::Failed(fault), changes);
         }
     }

@@ -3,6 +3,28 @@
 use serde::{Deserialize, Serialize};
 
 /// The limits of every turn.
+///
+/// ```
+/// use agcore_chat::{AssistantMessage, ToolCall};
+/// use agcore_cycle::machine::{Begin, Limits, Machine, Outcome, Purpose, Reply, RoundLimit, Step};
+/// # use agcore_chat::{Message, ToolOutcome};
+///
+/// // After one round of tools, the model must answer with what it has found.
+/// let limits = Limits::new().with_max_tool_turns(1).with_round_limit(RoundLimit::WrapUp);
+/// let mut machine = Machine::new(limits);
+/// machine.absorb(Outcome::TurnStarted(Begin::new([Message::user("Find the word.")])))?;
+/// let reply = AssistantMessage::default().with_call(ToolCall::function("call_1", "read", "{}"));
+/// machine.absorb(Outcome::Reply(Reply::new(reply)))?;
+/// machine.absorb(Outcome::Started(vec!["call_1".into()]))?;
+/// machine.absorb(Outcome::Tool {
+///     call: "call_1".into(),
+///     outcome: ToolOutcome::done("a page"),
+///     duration_us: 20,
+/// })?;
+/// let Step::Call(plan) = machine.next() else { unreachable!() };
+/// assert_eq!(plan.purpose, Purpose::WrapUp);
+/// # Ok::<(), agcore_cycle::machine::MachineError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
@@ -45,18 +67,26 @@ impl Limits {
     }
 
     /// Sets the number of tool rounds.
+    #[must_use]
     pub fn with_max_tool_turns(mut self, rounds: u32) -> Self {
         self.max_tool_turns = rounds;
         self
     }
 
     /// Sets what happens after the last round.
+    #[must_use]
     pub fn with_round_limit(mut self, at_limit: RoundLimit) -> Self {
         self.at_round_limit = at_limit;
         self
     }
 
+    /// Returns whether the model must wrap up after this many rounds.
+    pub(super) fn must_wrap_up(&self, rounds: u32) -> bool {
+        rounds >= self.max_tool_turns && self.at_round_limit == RoundLimit::WrapUp
+    }
+
     /// Sets the longest tool result, in bytes.
+    #[must_use]
     pub fn with_max_tool_result_bytes(mut self, bytes: usize) -> Self {
         self.max_tool_result_bytes = bytes;
         self

@@ -110,6 +110,7 @@ impl Begin {
     }
 
     /// Makes this a typed turn.
+    #[must_use]
     pub fn with_expectation(mut self, expectation: Expectation) -> Self {
         self.expectation = Some(expectation);
         self

@@ -34,18 +34,21 @@ impl Reply {
     }
 
     /// Sets the reason the model stopped.
+    #[must_use]
     pub fn with_finish(mut self, finish: Option<FinishReason>) -> Self {
         self.finish = finish;
         self
     }
 
     /// Sets the tokens used.
+    #[must_use]
     pub fn with_usage(mut self, usage: Option<Usage>) -> Self {
         self.usage = usage;
         self
     }
 
     /// Sets the failed attempts.
+    #[must_use]
     pub fn with_lost(mut self, lost: UsageTracker) -> Self {
         self.lost = lost;
         self
@@ -73,6 +76,7 @@ impl Failure {
     }
 
     /// Sets the attempts that returned a part of an answer.
+    #[must_use]
     pub fn with_lost(mut self, lost: UsageTracker) -> Self {
         self.lost = lost;
         self

@@ -1,6 +1,6 @@
 //! [`Machine`]: the state, its accessors, and the next step.
 
-use std::{mem, sync::Arc};
+use std::sync::Arc;
 
 use agcore_chat::{
     Answer, CompactionBreaker, Message, Question, QuestionId, ToolCall, UsageTracker, validate_messages,
@@ -11,8 +11,9 @@ use super::{
     changes::MachineError,
     compact::Compact,
     limits::Limits,
+    slot::Slot,
     step::{CallPlan, Purpose, Step, View},
-    turn::{Overflow, Phase, Slot, SlotState, Turn},
+    turn::{Overflow, Phase, Turn},
 };
 use crate::budget::Spent;
 
@@ -57,7 +58,7 @@ pub struct Machine {
     /// The ids of calls that compactions removed: an id names one call forever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) forgotten: Vec<String>,
-    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(super) cost: Spent,
 }
 
@@ -228,40 +229,26 @@ impl Machine {
     pub fn uncertain(&self) -> impl Iterator<Item = &ToolCall> {
         self.slots()
             .iter()
-            .filter(|slot| matches!(slot.state, SlotState::Running))
+            .filter(|slot| slot.is_running())
             .map(|slot| &*slot.call)
     }
 
     /// Returns the questions that wait for an answer.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
-        self.slots().iter().filter_map(|slot| match &slot.state {
-            SlotState::Asking(question) => Some(&**question),
-            _ => None,
-        })
+        self.slots().iter().filter_map(Slot::question)
     }
 
     /// Returns the answer to a question of this turn.
     pub fn answer_of(&self, question: &QuestionId) -> Option<&Answer> {
-        let answered = &self.turn.as_ref()?.answered;
-        answered.iter().find(|(id, _)| id == question).map(|(_, answer)| answer)
+        self.turn.as_ref()?.answer_of(question)
     }
 
     pub(super) fn open_turn(&self) -> Option<&Turn> {
-        self.turn.as_ref().filter(|turn| !matches!(turn.phase, Phase::Ended(_)))
+        self.turn.as_ref().filter(|turn| turn.is_open())
     }
 
-    pub(super) fn slots(&self) -> &[Slot] {
-        match self.turn.as_ref().map(|turn| &turn.phase) {
-            Some(Phase::Acting { slots, .. }) => slots,
-            _ => &[],
-        }
-    }
-
-    pub(super) fn slots_mut(&mut self) -> &mut [Slot] {
-        match self.turn.as_mut().map(|turn| &mut turn.phase) {
-            Some(Phase::Acting { slots, .. }) => slots,
-            _ => &mut [],
-        }
+    fn slots(&self) -> &[Slot] {
+        self.turn.as_ref().map(Turn::slots).unwrap_or_default()
     }
 
     /// Replaces what [`view`](Self::view) calls `older`. Returns whether that was the history.
@@ -273,32 +260,13 @@ impl Machine {
         }
         !replaces
     }
-
-    /// Takes the fault that the current compaction must resolve.
-    pub(super) fn take_overflow(&mut self) -> Option<agcore_chat::Fault> {
-        let overflow = &mut self.turn.as_mut()?.overflow;
-        match mem::replace(overflow, Overflow::Retried) {
-            Overflow::Due(fault) => Some(fault),
-            other => {
-                *overflow = other;
-                None
-            }
-        }
-    }
 }
 
 /// Returns the next step of a round: start calls that are ready, else wait for running ones, else for a person.
 fn next_of_round(slots: &[Slot]) -> Step<'_> {
     let ready: Vec<_> = slots.iter().filter_map(Slot::work).collect();
-    if !ready.is_empty() || slots.iter().any(|slot| matches!(slot.state, SlotState::Running)) {
+    if !ready.is_empty() || slots.iter().any(Slot::is_running) {
         return Step::Run(ready);
     }
-    let asked = |slot| match slot {
-        &Slot {
-            state: SlotState::Asking(ref question),
-            ..
-        } => Some(&**question),
-        _ => None,
-    };
-    Step::Wait(slots.iter().filter_map(asked).collect())
+    Step::Wait(slots.iter().filter_map(Slot::question).collect())
 }

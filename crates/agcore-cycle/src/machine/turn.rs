@@ -1,18 +1,21 @@
-//! The state of one turn: its phase, and a slot for each call of the newest reply.
+//! [`Turn`]: the state of one turn.
 
-use std::{collections::HashSet, ops::Not, sync::Arc, time::Duration};
+mod round;
+mod typed;
 
-use agcore_chat::{
-    Answer, AssistantMessage, Block, Fault, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent,
-    ToolMessage, ToolResult, ToolWork, UsageTracker,
-};
+use std::{mem, ops::Not, sync::Arc};
+
+use agcore_chat::{Answer, AssistantMessage, Fault, Message, QuestionId, TurnEvent, UsageTracker};
 use serde::{Deserialize, Serialize};
 
 use super::{
     changes::Changes,
-    end::End,
+    end::{End, LimitKind},
     expectation::Expectation,
-    result::{self, Refusal},
+    limits::Limits,
+    outcome::Begin,
+    result,
+    slot::Slot,
     step::Purpose,
 };
 use crate::budget::{BudgetLimit, Spent};
@@ -38,7 +41,7 @@ pub(super) struct Turn {
     /// Whether the breaker of compactions was open when the turn started.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub(super) breaker_was_open: bool,
-    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(super) cost: Spent,
     /// The number of events that were sent.
     #[serde(rename = "told", default, skip_serializing_if = "is_zero")]
@@ -101,41 +104,12 @@ pub(super) enum Phase {
     Ended(End),
 }
 
-/// One call of the newest reply.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Slot {
-    pub(super) call: Arc<ToolCall>,
-    pub(super) state: SlotState,
-    /// The newest question that was answered. The call resumes with it when it starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    resumed: Option<Box<(Question, Answer)>>,
-    /// Whether the start of the call was announced to observers, which happens once.
-    #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
-    announced: bool,
-    /// Whether it was interrupted while running, so that it may have taken effect.
-    #[serde(default, skip_serializing_if = "Not::not")]
-    interrupted: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum SlotState {
-    Ready,
-    Running,
-    Asking(Box<Question>),
-    /// Its arguments are the answer of a typed turn.
-    Checking {
-        is_cut: bool,
-    },
-    Settled(ToolResult),
-}
-
 impl Turn {
-    pub(super) fn new(pending: Vec<Arc<Message>>, replaces: bool, purpose: Purpose) -> Self {
-        Self {
-            pending,
-            replaces,
-            phase: Phase::Calling(purpose),
+    pub(super) fn new(begin: Begin, limits: &Limits) -> Self {
+        let mut turn = Self {
+            pending: begin.messages,
+            replaces: begin.replaces,
+            phase: Phase::Calling(Purpose::Reply),
             round: 0,
             spent: UsageTracker::default(),
             closing: None,
@@ -145,186 +119,77 @@ impl Turn {
             breaker_was_open: false,
             cost: Spent::default(),
             events_sent: 0,
-            typed: None,
-        }
-    }
-
-    pub(super) fn wrap_up_note(&self) -> Message {
-        let expectation = self.typed.as_ref().map(|typed| &typed.expectation);
-        result::wrap_up_note(expectation.and_then(Expectation::answering_tool))
-    }
-}
-
-impl Slot {
-    /// Creates a slot that may start, or that is settled because the call cannot run.
-    pub(super) fn new(call: Arc<ToolCall>, refusal: Option<&Refusal>, changes: &mut Changes) -> Self {
-        let refusal = match refusal {
-            Some(refusal) => Some(ToolResult::error(refusal.message())),
-            None => result::unreadable(&call),
+            typed: begin.expectation.map(Typed::new),
         };
-        let mut slot = Self::in_state(call, SlotState::Ready);
-        if let Some(refusal) = refusal {
-            slot.settle(refusal, 0, changes);
-        }
-        slot
+        // Without any rounds, offering tools would be pointless.
+        turn.call_model(limits);
+        turn
     }
 
-    /// Creates a slot whose arguments are the answer of a typed turn.
-    pub(super) fn checking(call: Arc<ToolCall>, is_cut: bool) -> Self {
-        Self::in_state(call, SlotState::Checking { is_cut })
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.phase, Phase::Ended(_))
     }
 
-    /// Creates a slot of a call that will not run, for this reason.
-    pub(super) fn refused(call: Arc<ToolCall>, reason: &'static str, changes: &mut Changes) -> Self {
-        let mut slot = Self::in_state(call, SlotState::Ready);
-        slot.settle(ToolResult::error(reason), 0, changes);
-        slot
+    /// Makes a call of the model the next step, without tools if the model must wrap up.
+    fn call_model(&mut self, limits: &Limits) {
+        let is_last = self.wraps_up.is_some() || limits.must_wrap_up(self.round);
+        self.phase = Phase::Calling(if is_last { Purpose::WrapUp } else { Purpose::Reply });
     }
 
-    fn in_state(call: Arc<ToolCall>, state: SlotState) -> Self {
-        Self {
-            call,
-            state,
-            resumed: None,
-            announced: false,
-            interrupted: false,
-        }
+    /// Returns the limit because of which the model was asked to wrap up.
+    pub(super) fn wrap_up_limit(&self, purpose: Purpose) -> Option<LimitKind> {
+        (purpose == Purpose::WrapUp).then(|| self.wraps_up.map_or(LimitKind::ToolTurns, LimitKind::Budget))
     }
 
-    pub(super) fn is_ready(&self) -> bool {
-        matches!(self.state, SlotState::Ready)
-    }
-
-    /// Returns the call as work for an executor, if it may start.
-    pub(super) fn work(&self) -> Option<ToolWork> {
-        self.is_ready().then(|| {
-            let mut work = ToolWork::new(Arc::clone(&self.call));
-            work.resumed.clone_from(&self.resumed);
-            work
-        })
-    }
-
-    pub(super) fn start(&mut self, changes: &mut Changes) {
-        self.announce(changes);
-        self.state = SlotState::Running;
-    }
-
-    pub(super) fn ask(&mut self, question: Question) {
-        self.interrupted |= question.kind == QuestionKind::Uncertain;
-        self.state = SlotState::Asking(Box::new(question));
-    }
-
-    /// Applies an answer: it makes the slot ready, or becomes the result.
-    pub(super) fn answered(&mut self, answer: Answer) -> Option<ToolResult> {
-        let SlotState::Asking(question) = &self.state else {
-            return None;
-        };
-        if question.kind != QuestionKind::Uncertain {
-            self.resumed = Some(Box::new(((**question).clone(), answer)));
-        } else if !matches!(answer, Answer::Approve { .. }) {
-            return Some(result::unknown_outcome(&answer));
-        }
-        self.state = SlotState::Ready;
-        None
-    }
-
-    /// Runs an interrupted call again.
-    pub(super) fn redo(&mut self) {
-        self.interrupted = true;
-        self.state = SlotState::Ready;
-    }
-
-    pub(super) fn settle(&mut self, result: ToolResult, duration_us: u64, changes: &mut Changes) {
-        self.announce(changes);
-        changes.emit(self.completed(&result, duration_us));
-        self.state = SlotState::Settled(result);
-    }
-
-    /// Settles a call without a result with an error that says so.
-    pub(super) fn give_up(&mut self, changes: &mut Changes) {
-        self.give_up_for(result::NOT_RUN, changes);
-    }
-
-    /// Like [`give_up`](Self::give_up), with the text for a call that never started.
-    pub(super) fn give_up_for(&mut self, not_run: &'static str, changes: &mut Changes) {
-        let text = match self.state {
-            SlotState::Settled(_) => return,
-            SlotState::Running => result::OUTCOME_UNKNOWN,
-            _ if self.interrupted => result::OUTCOME_UNKNOWN,
-            SlotState::Ready | SlotState::Asking(_) | SlotState::Checking { .. } => not_run,
-        };
-        self.settle(ToolResult::error(text), 0, changes);
-    }
-
-    fn announce(&mut self, changes: &mut Changes) {
-        if !std::mem::replace(&mut self.announced, true) {
-            changes.emit(ToolEvent::Started {
-                call_id: self.call.id.as_str().into(),
-                name: self.call.name.as_str().into(),
-                input: self.call.raw_input().into(),
-            });
+    /// Makes the next reply the last one, because of a budget.
+    pub(super) fn wrap_up(&mut self, limit: BudgetLimit) {
+        self.wraps_up = Some(limit);
+        self.phase = Phase::Calling(Purpose::WrapUp);
+        // After the input of the turn, or a hint, the note would be a second consecutive user message.
+        if self.pending.is_empty() {
+            self.add_wrap_up_note();
         }
     }
 
-    fn completed(&self, result: &ToolResult, duration_us: u64) -> ToolEvent {
-        ToolEvent::Completed {
-            call_id: self.call.id.as_str().into(),
-            name: self.call.name.as_str().into(),
-            input: self.call.raw_input().into(),
-            output: result.content.text().into(),
-            is_error: result.is_error,
-            duration: Duration::from_micros(duration_us),
-            display: result.display.clone(),
+    fn add_wrap_up_note(&mut self) {
+        let note = result::wrap_up_note(self.answering_tool());
+        self.pending.push(Arc::new(note));
+    }
+
+    /// Returns the name of the tool whose arguments are the answer, if the model is asked through a tool.
+    fn answering_tool(&self) -> Option<&str> {
+        self.typed.as_ref()?.expectation.answering_tool()
+    }
+
+    /// Takes the fault that the current compaction must resolve.
+    pub(super) fn take_overflow(&mut self) -> Option<Fault> {
+        match mem::replace(&mut self.overflow, Overflow::Retried) {
+            Overflow::Due(fault) => Some(fault),
+            other => {
+                self.overflow = other;
+                None
+            }
         }
     }
 
-    /// Converts a settled slot into its tool message.
-    pub(super) fn into_message(self) -> Option<Message> {
-        let SlotState::Settled(result) = self.state else {
-            return None;
-        };
-        Some(Message::Tool(ToolMessage {
-            tool_call_id: self.call.id.clone(),
-            content: result.content,
-            name: Some(self.call.name.clone()),
-            marks: Marks::new().with_error(result.is_error),
-            ..ToolMessage::default()
-        }))
-    }
-}
-
-/// Renames calls whose id the history already contains, so that an id names one call forever in questions and journals: some
-/// servers count from zero in each reply. A call without an id gets one. `forgotten` are the ids of calls that a compaction
-/// removed.
-pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &[String]) {
-    // Usually all ids are new, which can be checked without hashing a long history.
-    let mut new: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();
-    new.sort_unstable();
-    let is_new = |id: &str| new.binary_search(&id).is_err();
-    if is_new("") && new.is_sorted_by(|a, b| a < b) && ids(history, forgotten).all(is_new) {
-        return;
-    }
-    let before: HashSet<&str> = ids(history, forgotten).collect();
-    let mut own = HashSet::new();
-    for block in &mut Arc::make_mut(message).blocks {
-        let Block::Call(call) = block else { continue };
-        let call = Arc::make_mut(call);
-        let base = if call.id.is_empty() {
-            "call".to_owned()
-        } else {
-            call.id.clone()
-        };
-        let mut number = 2_u32;
-        while call.id.is_empty() || before.contains(call.id.as_str()) || !own.insert(call.id.clone()) {
-            call.id = format!("{base}_{number}");
-            number += 1;
+    /// Makes the turn end like this once its calls are settled. The first handoff wins, but a stop or a fault replaces it: a
+    /// caller who cancels does not want the next agent.
+    pub(super) fn close_with(&mut self, end: End) {
+        if self.closing.is_none() || !matches!(end, End::Diverted { .. }) {
+            self.closing = Some(end);
         }
     }
-}
 
-/// Returns the ids of all earlier calls.
-fn ids<'a>(history: &'a [Arc<Message>], forgotten: &'a [String]) -> impl Iterator<Item = &'a str> {
-    let earlier = history.iter().filter_map(|message| message.as_assistant());
-    let calls = earlier.flat_map(AssistantMessage::tool_calls);
-    calls.map(|call| &*call.id).chain(forgotten.iter().map(String::as_str))
+    /// Ends the turn. Its pending messages never enter the history.
+    pub(super) fn end(&mut self, end: End, changes: &mut Changes) {
+        changes
+            .events
+            .extend(end.fault().map(|fault| TurnEvent::Error(fault).into()));
+        self.pending.clear();
+        self.phase = Phase::Ended(end);
+        self.overflow = Overflow::None;
+        changes.emit(TurnEvent::Complete {
+            usage: Box::new(self.spent.clone()),
+        });
+    }
 }

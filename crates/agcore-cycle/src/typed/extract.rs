@@ -1,30 +1,32 @@
-//! Finding the value in what a model wrote.
+//! Finds the value in the text of a model.
 
-use agcore_chat::SchemaViolation;
+use agcore_chat::{
+    SchemaViolation,
+    text::{clip, floor_char_boundary},
+};
 use serde_json::Value;
 
-use super::{partial::ObjectFinder, read::quote};
+use super::{partial::ObjectFinder, read::QUOTE};
 
-/// The values that a text may mean, the likeliest first.
+/// Returns the values that a text may contain, the likeliest first.
 pub(super) fn values(text: &str) -> Result<Vec<Value>, SchemaViolation> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let bare = unfenced(text);
-    let whole = serde_json::from_str::<Value>(bare);
-    if let Ok(value) = whole {
+    if let Ok(value) = serde_json::from_str::<Value>(bare) {
         return Ok(vec![value]);
     }
     let mut finder = ObjectFinder::new();
     finder.push(text);
     let mut objects = finder.into_objects();
     if objects.is_empty() {
-        return Err(fault(text, bare));
+        return Err(violation(text, bare));
     }
-    // An answer stands behind thoughts and examples.
+    // The answer usually follows thoughts and examples.
     objects.reverse();
     Ok(objects)
 }
 
-/// The inside of a text that is one code fence.
+/// Returns the content of a text that is a single code fence, or else the text.
 fn unfenced(text: &str) -> &str {
     let inside = text
         .strip_prefix("```")
@@ -34,31 +36,31 @@ fn unfenced(text: &str) -> &str {
     inside.filter(|inside| !inside.contains("```")).unwrap_or(text)
 }
 
-fn fault(text: &str, bare: &str) -> SchemaViolation {
-    let begins = bare.find('{');
-    let words = match begins {
+/// Returns the reason why a text contains no value.
+fn violation(text: &str, bare: &str) -> SchemaViolation {
+    let message = match bare.find('{') {
         _ if text.is_empty() => "the answer is empty; expected a JSON object".to_owned(),
         None => format!(
             "found no JSON object in the answer, which begins with `{}`",
-            quote(text)
+            clip(text, QUOTE)
         ),
-        Some(begin) => {
-            let json = &bare[begin..];
+        Some(start) => {
+            let json = &bare[start..];
             match serde_json::from_str::<Value>(json) {
-                Err(error) => format!("not valid JSON: {error}, near `{}`", near(json, &error)),
+                Err(error) => format!("not valid JSON: {error}, near `{}`", excerpt(json, &error)),
                 Ok(_) => "expected one JSON object and nothing else".to_owned(),
             }
         }
     };
-    SchemaViolation::new("$", words)
+    SchemaViolation::new("$", message)
 }
 
-/// The line's text around an error.
-fn near(json: &str, error: &serde_json::Error) -> String {
+/// Returns the text around an error, within its line.
+fn excerpt(json: &str, error: &serde_json::Error) -> String {
     let line = json.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
-    let begin = agcore_chat::text::floor_char_boundary(line, error.column().saturating_sub(20));
-    let end = agcore_chat::text::floor_char_boundary(line, error.column().saturating_add(20));
-    line[begin..end].to_owned()
+    let start = floor_char_boundary(line, error.column().saturating_sub(20));
+    let end = floor_char_boundary(line, error.column().saturating_add(20));
+    line[start..end].to_owned()
 }
 
 #[cfg(test)]
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_value_wherever_it_stands() {
+    fn finds_the_value_in_fences_and_prose() {
         let one = json!({"a": 1});
         check("{\"a\": 1}", std::slice::from_ref(&one));
         check(" \u{feff}{\"a\": 1}\n", std::slice::from_ref(&one));
@@ -89,19 +91,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn refuse(text: &str, expected: &str) {
-        let fault = values(text).unwrap_err();
-        assert!(fault.message.contains(expected), "{fault}");
+    fn check_error(text: &str, expected: &str) {
+        let violation = values(text).unwrap_err();
+        assert!(violation.message.contains(expected), "{violation}");
     }
 
     #[test]
-    fn says_what_is_wrong() {
-        refuse("", "is empty");
-        refuse("I cannot say.", "begins with `I cannot say.`");
-        refuse("{\"a\": 1,}", "trailing comma at line 1 column 9, near `{\"a\": 1,}`");
-        refuse("Here: {\"a\": [1, ", "EOF while parsing");
-        // A part of a broken object is no answer.
-        refuse("{\"a\": [{\"b\": 1,}, {\"a\": 2}]}", "trailing comma");
-        refuse("{\"a\": 0} no, {\"a\": ", "not valid JSON");
+    fn reports_what_is_wrong() {
+        check_error("", "is empty");
+        check_error("I cannot say.", "begins with `I cannot say.`");
+        check_error("{\"a\": 1,}", "trailing comma at line 1 column 9, near `{\"a\": 1,}`");
+        check_error("Here: {\"a\": [1, ", "EOF while parsing");
+        // A part of a broken object is not an answer.
+        check_error("{\"a\": [{\"b\": 1,}, {\"a\": 2}]}", "trailing comma");
+        check_error("{\"a\": 0} no, {\"a\": ", "not valid JSON");
     }
 }

@@ -1,11 +1,12 @@
-//! [`Form`]: asking for typed output in a request, and judging what comes.
+//! [`Form`]: adds typed output to a request, and checks the replies.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use agcore_chat::{
     AssistantMessage, ChatRequest, Content, ContentPart, JsonSchemaFormat, Message, ResponseFormat, SchemaCheck,
-    SchemaViolation, Tool, ToolCall, ToolChoice, ToolDefinition, ToolExecutor,
+    SchemaViolation, Tool, ToolCall, ToolChoice, ToolDefinition,
 };
+use agcore_llm::{Capabilities, LlmError, LlmErrorKind};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -16,18 +17,12 @@ use super::{
     read,
     schema::{self, WRAPPED},
 };
-use agcore_llm::{Capabilities, LlmError, LlmErrorKind, LlmProvider};
 
-use crate::machine::Expectation;
+/// The number of violations that are reported to the model at most.
+const MAX_VIOLATIONS: usize = 8;
 
-/// The name of the tool that carries answers, unless one of the user's tools has it.
-const ANSWERING_TOOL: &str = "final_answer";
-
-/// Faults that a model is told at most.
-const FAULTS: usize = 8;
-
-/// What servers call the parts of a request that a mode is made of, in their refusals.
-const PARTS: &[&str] = &[
+/// The names by which servers refer to the parts of a request that a mode uses, when they refuse one.
+const REQUEST_PARTS: &[&str] = &[
     "response_format",
     "json_schema",
     "schema",
@@ -36,26 +31,27 @@ const PARTS: &[&str] = &[
     "tool_choice",
 ];
 
-/// Typed output as the driver needs it, whatever the type.
+/// Typed output without its Rust type, as the driver needs it.
 #[derive(Clone)]
 pub struct Form {
     pub(crate) mode: Option<OutputMode>,
     pub(crate) max_repairs: u32,
     name: String,
-    /// The type's schema.
+    /// The schema of the type.
     schema: Value,
     /// The schema with an object at its root.
     root: Value,
-    /// Whether that object stands around the value.
+    /// Whether that object wraps the value.
     is_wrapped: bool,
     strict: Option<bool>,
     check: Option<Arc<dyn SchemaCheck>>,
-    /// What the model is told in its instructions.
+    /// The instructions for the model in the prompt mode.
     instruction: String,
-    fits: fn(&Value, &str) -> Result<(), SchemaViolation>,
+    /// Checks that a value at this path can be deserialized.
+    deserialize: fn(&Value, &str) -> Result<(), SchemaViolation>,
 }
 
-/// How a request asks for the output.
+/// The way a request asks for the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask<'a> {
     pub(crate) mode: OutputMode,
@@ -80,31 +76,14 @@ impl Form {
             instruction,
             mode: options.mode,
             max_repairs: options.max_repairs,
-            name: schema::name(options.name.as_deref().unwrap_or_default()),
+            name: schema::valid_name(options.name.as_deref().unwrap_or_default()),
             schema,
             root,
             is_wrapped,
             strict: options.strict,
             check: options.check,
-            fits: |value, path| read::read::<T>(value, path).map(drop),
+            deserialize: |value, path| read::read::<T>(value, path).map(drop),
         }
-    }
-
-    /// Returns what a turn with these tools asks of its answer.
-    pub(crate) fn expectation(
-        &self,
-        provider: &dyn LlmProvider,
-        tools: Option<&Arc<dyn ToolExecutor>>,
-    ) -> Expectation {
-        let mode = self
-            .mode
-            .unwrap_or_else(|| OutputMode::of(&provider.info().capabilities));
-        let tools = tools.map(|tools| tools.definitions()).unwrap_or_default();
-        let is_taken = |name: &str| tools.iter().any(|tool| tool.name() == name);
-        let numbered = (2..).map(|number: u32| format!("{ANSWERING_TOOL}_{number}"));
-        let mut names = std::iter::once(ANSWERING_TOOL.to_owned()).chain(numbered);
-        let tool = names.find(|name| !is_taken(name)).unwrap_or_default();
-        Expectation::new(mode, tool, self.max_repairs)
     }
 
     /// Returns the longest text that any way of asking adds to a request.
@@ -112,15 +91,15 @@ impl Form {
         &self.instruction
     }
 
-    /// Whether an error is a refusal of this way of asking: by our own wire, which knows what the vendor takes, or by the
-    /// server in words that name it.
+    /// Returns whether an error means that the mode is not supported: the encoder knows what the vendor accepts, and servers
+    /// mention the part of the request in their message.
     pub(crate) fn is_refused_by(error: &LlmError) -> bool {
-        let told = |text: &str| PARTS.iter().any(|part| text.contains(part));
+        let mentions = |text: &str| REQUEST_PARTS.iter().any(|part| text.contains(part));
         *error.kind() == LlmErrorKind::InvalidRequest
-            && (error.status().is_none() || told(error.message()) || error.body_excerpt().is_some_and(told))
+            && (error.status().is_none() || mentions(error.message()) || error.body_excerpt().is_some_and(mentions))
     }
 
-    /// Asks for the output in a request that has all else.
+    /// Adds the output to an otherwise complete request.
     pub(crate) fn ask(&self, ask: Ask<'_>, request: &mut ChatRequest) {
         request.response_format = None;
         match ask.mode {
@@ -128,7 +107,7 @@ impl Form {
             OutputMode::Tool => self.offer(ask.tool, request),
             OutputMode::Prompt => {
                 instruct(&mut request.messages, &self.instruction);
-                // Next to tools, several vendors take no form.
+                // Several vendors reject a response format next to tools.
                 if ask.capabilities.json_object && request.tools.is_empty() {
                     request.response_format = Some(ResponseFormat::JsonObject);
                 }
@@ -136,12 +115,13 @@ impl Form {
         }
     }
 
+    /// Returns the response format of the native mode.
     fn format(&self) -> ResponseFormat {
         let strict = match self.strict {
             Some(false) => None,
             _ => schema::strict_form(&self.root),
         };
-        // Who insists on force gets the vendor's own words where it cannot be.
+        // If the caller insists on a schema that cannot be forced, the vendor reports the error.
         let is_strict = self.strict.unwrap_or(strict.is_some());
         ResponseFormat::JsonSchema(JsonSchemaFormat {
             name: self.name.clone(),
@@ -151,8 +131,9 @@ impl Form {
         })
     }
 
+    /// Adds the answering tool.
     fn offer(&self, name: &str, request: &mut ChatRequest) {
-        let description = "Gives the final answer. Call it once, alone, when you know everything that the answer needs; \
+        let description = "Returns the final answer. Call it once, on its own, when you know everything the answer needs; \
                            its arguments are the answer.";
         let strict = match self.strict {
             Some(true) => schema::strict_form(&self.root),
@@ -162,12 +143,12 @@ impl Form {
         tool.strict = self.strict.filter(|strict| *strict);
         let is_alone = request.tools.is_empty();
         request.tools = request.tools.iter().cloned().chain([Tool::from(tool)]).collect();
-        // Models that think do not let their tools be forced.
-        let thinks = request
+        // Vendors do not allow a forced tool together with reasoning.
+        let is_reasoning = request
             .reasoning_effort
             .as_deref()
             .is_some_and(|effort| effort != "none");
-        if !thinks {
+        if !is_reasoning {
             let choice = if is_alone {
                 ToolChoice::Function(name.to_owned())
             } else {
@@ -177,51 +158,54 @@ impl Form {
         }
     }
 
-    /// The value of a reply, or what is wrong with it.
-    pub(crate) fn judge(
+    /// Returns the value of a reply, or its violations.
+    pub(crate) fn check(
         &self,
         reply: &AssistantMessage,
         call: Option<&ToolCall>,
         is_cut: bool,
     ) -> Result<Value, Vec<SchemaViolation>> {
         if is_cut {
-            let words = "the answer was cut at the token limit, so it is not whole; give a shorter one";
-            return Err(vec![SchemaViolation::new("$", words)]);
+            let message = "the answer was cut off at the token limit and is incomplete; give a shorter one";
+            return Err(vec![SchemaViolation::new("$", message)]);
         }
         let text = match call {
             Some(call) => Cow::Borrowed(call.raw_input()),
             None => reply.text(),
         };
-        let values = extract::values(&text).map_err(|fault| vec![fault])?;
+        let values = extract::values(&text).map_err(|violation| vec![violation])?;
         let mut first = None;
         for value in values {
-            match self.fit(value) {
+            match self.check_value(value) {
                 Ok(value) => return Ok(value),
-                Err(faults) => first = first.or(Some(faults)),
+                Err(violations) => first = first.or(Some(violations)),
             }
         }
         Err(first.unwrap_or_default())
     }
 
-    /// The value as the type wants it, when it fits.
-    fn fit(&self, value: Value) -> Result<Value, Vec<SchemaViolation>> {
-        let (value, path) = self.unwrapped(value);
-        let mut faults: Vec<SchemaViolation> = (self.fits)(&value, path).err().into_iter().collect();
-        if let Some(Err(more)) = self.check.as_ref().map(|check| check.check(&self.schema, &value)) {
-            for fault in more {
-                let below = fault.path.strip_prefix('$').unwrap_or(&fault.path);
-                let at = format!("{path}{below}");
-                if faults.iter().all(|known| known.path != at) {
-                    faults.push(SchemaViolation::new(at, fault.message));
-                }
+    /// Returns the value without the wrapping object if it fits the type.
+    fn check_value(&self, value: Value) -> Result<Value, Vec<SchemaViolation>> {
+        let (value, path) = self.unwrap(value);
+        let mut violations: Vec<SchemaViolation> = (self.deserialize)(&value, path).err().into_iter().collect();
+        let checked = self.check.as_ref().map(|check| check.check(&self.schema, &value));
+        for violation in checked.and_then(Result::err).unwrap_or_default() {
+            let below = violation.path.strip_prefix('$').unwrap_or(&violation.path);
+            let at = format!("{path}{below}");
+            if violations.iter().all(|known| known.path != at) {
+                violations.push(SchemaViolation::new(at, violation.message));
             }
         }
-        faults.truncate(FAULTS);
-        if faults.is_empty() { Ok(value) } else { Err(faults) }
+        violations.truncate(MAX_VIOLATIONS);
+        if violations.is_empty() {
+            Ok(value)
+        } else {
+            Err(violations)
+        }
     }
 
-    /// What stands in the object around a value, and its path. Models that leave the object out are understood.
-    pub(crate) fn unwrapped(&self, value: Value) -> (Value, &'static str) {
+    /// Returns the value inside the wrapping object, and its path. A value that the model did not wrap is accepted, too.
+    fn unwrap(&self, value: Value) -> (Value, &'static str) {
         match value {
             Value::Object(mut members) if self.is_wrapped && members.len() == 1 && members.contains_key(WRAPPED) => {
                 (members.shift_remove(WRAPPED).unwrap_or_default(), "$.value")
@@ -230,11 +214,11 @@ impl Form {
         }
     }
 
-    /// A value that is not whole yet, without what stands around it; none where there is nothing of it.
-    pub(crate) fn unwrapped_part(&self, part: Value) -> Option<Value> {
+    /// Returns a partial value without the wrapping object, or `None` if the value has not started yet.
+    pub(crate) fn unwrap_partial(&self, part: Value) -> Option<Value> {
         match part {
             Value::Object(members) if self.is_wrapped && members.is_empty() => None,
-            part => Some(self.unwrapped(part).0),
+            part => Some(self.unwrap(part).0),
         }
     }
 }
@@ -245,7 +229,7 @@ impl fmt::Debug for Form {
     }
 }
 
-/// Adds to the last of the leading instructions: many models take one such message only.
+/// Appends to the last leading instruction, because many models accept only one such message.
 fn instruct(messages: &mut Vec<Arc<Message>>, instruction: &str) {
     let leading = messages.iter().take_while(|message| message.is_instruction()).count();
     let last = leading.checked_sub(1).and_then(|last| messages.get_mut(last));

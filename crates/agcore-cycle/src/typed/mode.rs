@@ -1,34 +1,47 @@
-//! [`OutputMode`]: how a model is asked for typed output.
-
-use serde::{Deserialize, Serialize};
+//! [`OutputMode`]: the way a model is asked for typed output.
 
 use agcore_llm::Capabilities;
+use serde::{Deserialize, Serialize};
 
-/// How a model is asked for typed output.
+/// The way a model is asked for typed output.
+///
+/// ```
+/// use agcore_cycle::OutputMode;
+/// use agcore_llm::Capabilities;
+///
+/// let mut capabilities = Capabilities::default();
+/// (capabilities.json_schema, capabilities.tools) = (true, false);
+///
+/// let mode = OutputMode::from_capabilities(&capabilities);
+/// assert_eq!(mode, OutputMode::Native);
+/// // If the vendor refuses the schema:
+/// assert_eq!(mode.fallback(&capabilities), Some(OutputMode::Prompt));
+/// assert_eq!(OutputMode::Prompt.fallback(&capabilities), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// By the vendor's own form of the answer, `json_schema`.
+    /// With the vendor's response format, `json_schema`.
     Native,
-    /// By a tool whose arguments are the value.
+    /// With a tool whose arguments are the value.
     Tool,
-    /// By the schema in the instructions; the value is looked for in the answer's text.
+    /// With the schema in the instructions. The value is searched for in the text of the answer.
     Prompt,
 }
 
 impl OutputMode {
-    /// The first that a provider can do.
-    pub fn of(capabilities: &Capabilities) -> Self {
+    /// Returns the preferred mode of a provider with these capabilities.
+    pub fn from_capabilities(capabilities: &Capabilities) -> Self {
         if capabilities.json_schema {
             Self::Native
         } else {
-            Self::Native.next(capabilities).unwrap_or(Self::Prompt)
+            Self::Native.fallback(capabilities).unwrap_or(Self::Prompt)
         }
     }
 
-    /// What is tried when a provider refuses this one.
-    pub fn next(self, capabilities: &Capabilities) -> Option<Self> {
+    /// Returns the mode to try if the provider refuses this one.
+    pub fn fallback(self, capabilities: &Capabilities) -> Option<Self> {
         match self {
             Self::Native if capabilities.tools => Some(Self::Tool),
             Self::Native | Self::Tool => Some(Self::Prompt),
@@ -42,13 +55,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_provider_can_do_decides() {
-        let can = |json_schema, tools| {
+    fn capabilities_determine_the_modes() {
+        let with_capabilities = |json_schema, tools| {
             let mut capabilities = Capabilities::default();
             (capabilities.json_schema, capabilities.tools) = (json_schema, tools);
             capabilities
         };
-        for (json_schema, tools, ladder) in [
+        for (json_schema, tools, expected) in [
             (
                 true,
                 true,
@@ -58,9 +71,11 @@ mod tests {
             (false, true, vec![OutputMode::Tool, OutputMode::Prompt]),
             (false, false, vec![OutputMode::Prompt]),
         ] {
-            let capabilities = can(json_schema, tools);
-            let steps = std::iter::successors(Some(OutputMode::of(&capabilities)), |mode| mode.next(&capabilities));
-            assert_eq!(steps.collect::<Vec<_>>(), ladder);
+            let capabilities = with_capabilities(json_schema, tools);
+            let modes = std::iter::successors(Some(OutputMode::from_capabilities(&capabilities)), |mode| {
+                mode.fallback(&capabilities)
+            });
+            assert_eq!(modes.collect::<Vec<_>>(), expected);
         }
     }
 }

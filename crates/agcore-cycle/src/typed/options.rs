@@ -1,4 +1,4 @@
-//! [`TypedOptions`]: how typed output is asked for, checked and repaired.
+//! [`TypedOptions`]: how typed output is requested, checked and corrected.
 
 use std::{fmt, sync::Arc};
 
@@ -6,21 +6,43 @@ use agcore_chat::SchemaCheck;
 
 use super::mode::OutputMode;
 
-/// How typed output is asked for, checked and repaired.
+/// How typed output is requested, checked and corrected.
+///
+/// ```
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::{LlmCycle, Output, OutputMode, TypedOptions};
+/// use agcore_llm::{SystemClock, provider_fn};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// // The model corrects its answer when it is asked a second time.
+/// let provider = provider_fn(|call| async move {
+///     let value = if call.request.messages.len() > 3 { "12" } else { "\"a dozen\"" };
+///     Ok(ChatResponse::from_text(format!("{{\"value\": {value}}}")))
+/// });
+/// let options = TypedOptions::new().with_mode(OutputMode::Prompt).with_max_repairs(1).with_name("Count");
+/// let output = Output::<u32>::with_schema(json!({"type": "integer"}), options);
+///
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+/// let typed = cycle.turn("How many eggs?").typed_as(output).await?.finished()?;
+/// assert_eq!((typed.value, typed.repairs), (12, 1));
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TypedOptions {
-    /// How the model is asked; without one, what the provider can do decides, and a refusal leads to the next mode.
+    /// The way the model is asked. By default, the capabilities of the provider decide, and a refusal leads to the next mode.
     pub mode: Option<OutputMode>,
-    /// How often the model may mend a value that does not fit; 2.
+    /// How many times the model may correct a value that does not fit. The default is 2.
     pub max_repairs: u32,
-    /// The schema's name, for the model; without one, that of the type. Other characters than letters, digits, `_` and `-`
-    /// become `_`, what is over 64 is cut.
+    /// The name of the schema, for the model. The default is the name of the type. Characters other than ASCII letters, digits,
+    /// `_` and `-` become `_`, and the name is truncated to 64 characters.
     pub name: Option<String>,
-    /// Checks the value against the schema, too: reading it into a type knows nothing of ranges and patterns.
+    /// Also checks the value against the schema. Deserialization alone does not check ranges and patterns.
     pub check: Option<Arc<dyn SchemaCheck>>,
-    /// Whether the vendor shall force the answer to match; without a choice, where the schema can be put in a form that
-    /// vendors can force: every property required, no maps.
+    /// Whether the vendor should force the answer to match the schema. By default it should, if the schema can be converted
+    /// into a form that vendors can force: every property is required, and there are no maps.
     pub strict: Option<bool>,
 }
 
@@ -37,36 +59,41 @@ impl Default for TypedOptions {
 }
 
 impl TypedOptions {
-    /// The default options.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how the model is asked. A refusal is an error then.
+    /// Sets the way the model is asked. A refusal is then an error.
+    #[must_use]
     pub fn with_mode(mut self, mode: OutputMode) -> Self {
         self.mode = Some(mode);
         self
     }
 
-    /// Sets how often the model may mend a value.
+    /// Sets how many times the model may correct a value.
+    #[must_use]
     pub fn with_max_repairs(mut self, repairs: u32) -> Self {
         self.max_repairs = repairs;
         self
     }
 
-    /// Sets the schema's name.
+    /// Sets the name of the schema.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Adds a check against the schema.
+    #[must_use]
     pub fn with_check(mut self, check: Arc<dyn SchemaCheck>) -> Self {
         self.check = Some(check);
         self
     }
 
-    /// Says whether the vendor shall force the answer to match.
+    /// Sets whether the vendor should force the answer to match the schema.
+    #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
         self

@@ -1,4 +1,4 @@
-//! [`Output`]: the type that is wanted, and its schema.
+//! [`Output`]: the type that a turn asks for, and its schema.
 
 use std::{fmt, marker::PhantomData};
 
@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::options::TypedOptions;
 
-/// The type that is wanted, and its schema.
+/// The type that a turn asks for, and its schema.
+///
+/// With the feature `typed`, `Output::new` derives the schema from the type.
 pub struct Output<T> {
     pub(super) schema: Value,
     pub(super) options: TypedOptions,
@@ -14,7 +16,25 @@ pub struct Output<T> {
 }
 
 impl<T> Output<T> {
-    /// A type with a schema of one's own. A [`Value`] fits any schema unless the options have a check.
+    /// Creates an output with a custom schema. A [`Value`] fits every schema, unless the options contain a check.
+    ///
+    /// ```
+    /// use agcore_chat::ChatResponse;
+    /// use agcore_cycle::{LlmCycle, Output, TypedOptions};
+    /// use agcore_llm::{SystemClock, provider_fn};
+    /// use serde_json::{Value, json};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text(r#"{"value": ["Loire", "Rhône"]}"#)) });
+    /// let schema = json!({"type": "array", "items": {"type": "string"}});
+    /// let output = Output::<Value>::with_schema(schema, TypedOptions::new().with_name("rivers"));
+    ///
+    /// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+    /// let rivers = cycle.turn("Name two rivers in France.").typed_as(output).await?.into_value()?;
+    /// assert_eq!(rivers, json!(["Loire", "Rhône"]));
+    /// # Ok::<(), agcore_cycle::CycleError>(())
+    /// # }).unwrap();
+    /// ```
     pub fn with_schema(schema: Value, options: TypedOptions) -> Self {
         Self {
             schema,
@@ -26,7 +46,7 @@ impl<T> Output<T> {
 
 #[cfg(feature = "typed")]
 impl<T: schemars::JsonSchema> Output<T> {
-    /// A type that describes itself; its doc comments are for the model.
+    /// Creates an output whose schema is derived from the type. The model sees the doc comments of the type.
     pub fn new(mut options: TypedOptions) -> Self {
         options.name.get_or_insert_with(|| T::schema_name().into_owned());
         Self::with_schema(super::schema::schema_of::<T>(), options)

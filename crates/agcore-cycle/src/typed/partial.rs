@@ -1,4 +1,4 @@
-//! [`PartialJson`]: the value of a JSON text of which only the beginning is there; [`ObjectFinder`] finds one in prose.
+//! [`PartialJson`]: parses the beginning of a JSON text. [`ObjectFinder`]: finds JSON objects in prose.
 
 mod finder;
 mod string;
@@ -7,17 +7,17 @@ pub use finder::ObjectFinder;
 
 use serde_json::{Map, Value};
 
-use self::string::{Read, StringReader};
+use self::string::{Progress, StringReader};
 
-/// As deep as `serde_json` reads.
-const DEPTH: usize = 127;
+/// The nesting depth that `serde_json` accepts.
+const MAX_DEPTH: usize = 127;
 
-/// Reads JSON piece by piece and says at any time what is there so far.
+/// An incremental JSON parser whose value is available at any time.
 ///
-/// What it says is a beginning of what the whole text would give: members and items that have begun, strings as far as they
-/// came, numbers and words only when they are whole. It never guesses. What is no JSON ends the reading.
+/// The value is a beginning of the final value: it contains the arrays and objects that were opened, the part of a string that
+/// was received, and numbers and literals only when they are complete. It never guesses. Invalid JSON ends the parsing.
 ///
-/// Reading is linear in the text; [`value`](Self::value) copies what is there.
+/// Parsing is linear in the text; [`value`](Self::value) copies the value.
 ///
 /// ```
 /// use agcore_cycle::typed::PartialJson;
@@ -34,10 +34,10 @@ const DEPTH: usize = 127;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct PartialJson {
-    /// Arrays and objects that have begun, the innermost last.
-    open: Vec<Open>,
-    place: Place,
-    /// The string, number or word under way.
+    /// The open arrays and objects, the innermost last.
+    open: Vec<Container>,
+    state: State,
+    /// The current string, number or literal.
     text: String,
     string: StringReader,
     root: Option<Value>,
@@ -45,150 +45,153 @@ pub struct PartialJson {
 }
 
 #[derive(Debug, Clone)]
-enum Open {
+enum Container {
     Array(Vec<Value>),
     Object { members: Map<String, Value>, key: String },
 }
 
-/// What comes next.
+/// The state of the parser.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum State {
+    /// Before a value.
     #[default]
     Value,
-    /// A value, or the end of an array.
+    /// Before a value or the end of an array.
     FirstItem,
-    /// A key, or the end of an object.
+    /// Before a key or the end of an object.
     FirstKey,
+    /// Before a key.
     Key,
+    /// Before a colon.
     Colon,
-    /// A comma, or the end.
-    After,
+    /// Before a comma or the end of an array or object.
+    AfterValue,
     InKey,
     InString,
-    /// A number or a word.
+    /// In a number or a literal.
     InScalar,
-    Whole,
-    Broken,
+    Complete,
+    Invalid,
 }
 
 impl PartialJson {
-    /// Nothing yet.
+    /// Creates a parser without any text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes more of the text. Gives how many bytes of it were read: all, but for what follows the whole value, or what no
-    /// JSON could go on with.
+    /// Adds text. Returns the number of bytes that were parsed, which is less than the length of `text` if the value is
+    /// complete or the text is not valid JSON.
     pub fn push(&mut self, text: &str) -> usize {
-        let mut at = 0;
-        while at < text.len() && !matches!(self.place, Place::Whole | Place::Broken) {
-            at += match self.place {
-                Place::InKey | Place::InString => self.string(&text[at..]),
-                Place::InScalar => self.scalar(&text[at..]),
-                _ => self.mark(text.as_bytes()[at]),
+        let mut parsed = 0;
+        while parsed < text.len() && !matches!(self.state, State::Complete | State::Invalid) {
+            parsed += match self.state {
+                State::InKey | State::InString => self.string(&text[parsed..]),
+                State::InScalar => self.scalar(&text[parsed..]),
+                _ => self.structural(text.as_bytes()[parsed]),
             };
         }
-        at
+        parsed
     }
 
-    /// No more comes: a number that stands alone is whole now.
+    /// Marks the end of the text, which completes a number at the root.
     pub fn end(&mut self) {
-        if self.place == Place::InScalar && self.open.is_empty() {
+        if self.state == State::InScalar && self.open.is_empty() {
             self.end_scalar();
         }
     }
 
-    /// What is there so far; none before anything is.
+    /// Returns the value so far, or `None` before it has started.
     pub fn value(&self) -> Option<Value> {
         if let Some(root) = &self.root {
             return Some(root.clone());
         }
         let text = || Value::String(self.text.clone());
-        let mut inner = (self.place == Place::InString).then(text);
+        let mut inner = (self.state == State::InString).then(text);
         for open in self.open.iter().rev() {
             inner = Some(open.with(inner));
         }
         inner
     }
 
-    /// Whether the value is whole.
+    /// Returns whether the value is complete.
     pub fn is_complete(&self) -> bool {
-        self.place == Place::Whole
+        self.state == State::Complete
     }
 
-    /// Whether something came that no JSON could go on with. What was there before stays.
-    pub fn is_broken(&self) -> bool {
-        self.place == Place::Broken
+    /// Returns whether the text is not valid JSON. The value up to that point stays available.
+    pub fn is_invalid(&self) -> bool {
+        self.state == State::Invalid
     }
 
-    /// Rises whenever [`value`](Self::value) changes.
+    /// Returns a number that increases whenever [`value`](Self::value) changes.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The value, when it is whole.
-    pub fn into_whole(self) -> Option<Value> {
+    /// Returns the value if it is complete.
+    pub fn into_complete(self) -> Option<Value> {
         self.root
     }
 
-    /// Whether the root is an object whose first key was read.
+    /// Returns whether the root is an object whose first key is complete.
     fn has_key(&self) -> bool {
         match self.open.first() {
-            Some(Open::Object { members, key }) => {
-                !members.is_empty() || !key.is_empty() || self.open.len() > 1 || self.place == Place::Value
+            Some(Container::Object { members, key }) => {
+                !members.is_empty() || !key.is_empty() || self.open.len() > 1 || self.state == State::Value
             }
             _ => false,
         }
     }
 
-    /// A byte between strings, numbers and words.
-    fn mark(&mut self, byte: u8) -> usize {
+    /// Parses a byte outside of strings, numbers and literals. Returns how many bytes were consumed.
+    fn structural(&mut self, byte: u8) -> usize {
         if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
             return 1;
         }
-        let next = match (self.place, byte) {
-            (Place::FirstItem, b']') | (Place::FirstKey, b'}') => return self.close(byte),
-            (Place::After, b']' | b'}') => return self.close(byte),
-            (Place::After, b',') => match self.open.last() {
-                Some(Open::Object { .. }) => Place::Key,
-                _ => Place::Value,
+        let next = match (self.state, byte) {
+            (State::FirstItem, b']') | (State::FirstKey, b'}') => return self.close(byte),
+            (State::AfterValue, b']' | b'}') => return self.close(byte),
+            (State::AfterValue, b',') => match self.open.last() {
+                Some(Container::Object { .. }) => State::Key,
+                _ => State::Value,
             },
-            (Place::FirstKey | Place::Key, b'"') => self.begin_string(Place::InKey),
-            (Place::Colon, b':') => Place::Value,
-            (Place::Value | Place::FirstItem, b'"') => {
+            (State::FirstKey | State::Key, b'"') => self.start_string(State::InKey),
+            (State::Colon, b':') => State::Value,
+            (State::Value | State::FirstItem, b'"') => {
                 self.revision += 1;
-                self.begin_string(Place::InString)
+                self.start_string(State::InString)
             }
-            (Place::Value | Place::FirstItem, b'{') => self.begin(
-                Open::Object {
+            (State::Value | State::FirstItem, b'{') => self.start(
+                Container::Object {
                     members: Map::new(),
                     key: String::new(),
                 },
-                Place::FirstKey,
+                State::FirstKey,
             ),
-            (Place::Value | Place::FirstItem, b'[') => self.begin(Open::Array(Vec::new()), Place::FirstItem),
-            (Place::Value | Place::FirstItem, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+            (State::Value | State::FirstItem, b'[') => self.start(Container::Array(Vec::new()), State::FirstItem),
+            (State::Value | State::FirstItem, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
                 self.text.clear();
-                // The byte itself is read as a part of it.
-                self.place = Place::InScalar;
+                // The byte itself is parsed as a part of the number or literal.
+                self.state = State::InScalar;
                 return 0;
             }
-            _ => Place::Broken,
+            _ => State::Invalid,
         };
-        self.place = next;
-        usize::from(next != Place::Broken)
+        self.state = next;
+        usize::from(next != State::Invalid)
     }
 
-    fn begin(&mut self, open: Open, next: Place) -> Place {
-        if self.open.len() == DEPTH {
-            return Place::Broken;
+    fn start(&mut self, open: Container, next: State) -> State {
+        if self.open.len() == MAX_DEPTH {
+            return State::Invalid;
         }
         self.open.push(open);
         self.revision += 1;
         next
     }
 
-    fn begin_string(&mut self, next: Place) -> Place {
+    fn start_string(&mut self, next: State) -> State {
         self.text.clear();
         self.string = StringReader::default();
         next
@@ -196,55 +199,55 @@ impl PartialJson {
 
     fn close(&mut self, byte: u8) -> usize {
         match (self.open.pop(), byte) {
-            (Some(Open::Array(items)), b']') => self.put(Value::Array(items)),
-            (Some(Open::Object { members, .. }), b'}') => self.put(Value::Object(members)),
+            (Some(Container::Array(items)), b']') => self.put(Value::Array(items)),
+            (Some(Container::Object { members, .. }), b'}') => self.put(Value::Object(members)),
             (open, _) => {
                 self.open.extend(open);
-                self.place = Place::Broken;
+                self.state = State::Invalid;
                 return 0;
             }
         }
         1
     }
 
-    /// A value is whole.
+    /// Adds a complete value to the innermost container.
     fn put(&mut self, value: Value) {
         match self.open.last_mut() {
             None => {
                 self.root = Some(value);
-                self.place = Place::Whole;
+                self.state = State::Complete;
                 return;
             }
-            Some(Open::Array(items)) => items.push(value),
-            Some(Open::Object { members, key }) => {
+            Some(Container::Array(items)) => items.push(value),
+            Some(Container::Object { members, key }) => {
                 members.insert(std::mem::take(key), value);
             }
         }
-        self.place = Place::After;
+        self.state = State::AfterValue;
     }
 
     fn string(&mut self, text: &str) -> usize {
         let before = self.text.len();
-        let (read, how) = self.string.read(text, &mut self.text);
-        let is_key = self.place == Place::InKey;
+        let (parsed, progress) = self.string.read(text, &mut self.text);
+        let is_key = self.state == State::InKey;
         if !is_key && self.text.len() > before {
             self.revision += 1;
         }
-        match how {
-            Read::More => {}
-            Read::Broken => self.place = Place::Broken,
-            Read::Whole => {
+        match progress {
+            Progress::Incomplete => {}
+            Progress::Invalid => self.state = State::Invalid,
+            Progress::Complete => {
                 let text = std::mem::take(&mut self.text);
                 match self.open.last_mut() {
-                    Some(Open::Object { key, .. }) if is_key => {
+                    Some(Container::Object { key, .. }) if is_key => {
                         *key = text;
-                        self.place = Place::Colon;
+                        self.state = State::Colon;
                     }
                     _ => self.put(Value::String(text)),
                 }
             }
         }
-        read
+        parsed
     }
 
     fn scalar(&mut self, text: &str) -> usize {
@@ -263,13 +266,13 @@ impl PartialJson {
                 self.revision += 1;
                 self.put(value);
             }
-            Err(_) => self.place = Place::Broken,
+            Err(_) => self.state = State::Invalid,
         }
     }
 }
 
-impl Open {
-    /// What is there of it, with what is there of its innermost part.
+impl Container {
+    /// Returns the value of the container, including the value of its innermost part.
     fn with(&self, inner: Option<Value>) -> Value {
         match self {
             Self::Array(items) => Value::Array(items.iter().cloned().chain(inner).collect()),

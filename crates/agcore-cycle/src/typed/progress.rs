@@ -1,41 +1,42 @@
-//! [`Progress`]: the value while it is written, told often enough and not too often.
+//! [`Progress`]: the value that a model is writing, returned often enough and not too often.
 
 use serde_json::Value;
 
 use super::partial::ObjectFinder;
 
-/// A value is told again when its text grew by one part in so many, so that all telling is linear in the text.
-const SHARE: usize = 16;
+/// A value is returned again when its text has grown by this fraction of its length, so that the total work is linear in the
+/// text.
+const GROWTH: usize = 16;
 
-/// The value while it is written.
+/// The value that a model is writing.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     finder: ObjectFinder,
-    /// Bytes of text so far.
+    /// The length of the text so far, in bytes.
     read: usize,
-    /// The same when the value was told last.
-    told_at: usize,
-    /// The revision that was told last.
-    told: u64,
+    /// The length of the text when the value was last returned.
+    returned_at: usize,
+    /// The revision that was last returned.
+    returned: u64,
 }
 
 impl Progress {
-    /// Takes more of the text; gives the value where it is time to tell it.
+    /// Adds text. Returns the value if it changed and has grown enough, or is complete.
     pub(crate) fn push(&mut self, text: &str) -> Option<Value> {
         self.finder.push(text);
         self.read += text.len();
-        let is_time = self.read - self.told_at >= self.read / SHARE || !self.finder.is_inside();
-        if is_time { self.change() } else { None }
+        let is_due = self.read - self.returned_at >= self.read / GROWTH || !self.finder.is_inside();
+        if is_due { self.change() } else { None }
     }
 
-    /// The value, unless it was told as it is.
+    /// Returns the value if it has changed since it was last returned.
     pub(crate) fn change(&mut self) -> Option<Value> {
         let revision = self.finder.revision();
-        if revision == self.told {
+        if revision == self.returned {
             return None;
         }
         let value = self.finder.value()?;
-        (self.told, self.told_at) = (revision, self.read);
+        (self.returned, self.returned_at) = (revision, self.read);
         Some(value)
     }
 }
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_changes_only() {
+    fn returns_only_changes() {
         let mut progress = Progress::default();
         for (text, expected) in [
             ("So: ", None),
@@ -66,16 +67,19 @@ mod tests {
     }
 
     #[test]
-    fn telling_a_long_text_is_linear_in_it() {
+    fn the_total_size_of_all_values_is_linear_in_the_text() {
         let mut progress = Progress::default();
-        let mut told = progress.push("{\"a\": \"").map_or(0, |_| 1);
+        let mut returned = progress.push("{\"a\": \"").map_or(0, |_| 1);
         let mut bytes = 0;
         for _ in 0..10_000 {
             if let Some(value) = progress.push("0123456789") {
                 bytes += value["a"].as_str().unwrap().len();
-                told += 1;
+                returned += 1;
             }
         }
-        assert!(told > 50 && bytes < 20 * 100_000, "{told} times, {bytes} bytes");
+        assert!(
+            returned > 50 && bytes < 20 * 100_000,
+            "{returned} values, {bytes} bytes"
+        );
     }
 }

@@ -1,43 +1,41 @@
-//! Reading a value into a type, with the place of what does not fit.
+//! Deserializes a value into a type, with the path of the part that does not fit.
 
 use std::fmt::Write as _;
 
-use agcore_chat::{SchemaViolation, text::floor_char_boundary};
+use agcore_chat::{
+    SchemaViolation,
+    text::{clip, prefix},
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-/// How much of a fault's words is shown, in bytes: they may quote the value.
-const WORDS: usize = 300;
+/// The longest part of an error message that is shown, in bytes. Error messages may quote the value.
+const MESSAGE: usize = 300;
 
-/// How much of a value is quoted, in bytes.
-const QUOTE: usize = 80;
+/// The longest part of a value that is quoted, in bytes.
+pub(super) const QUOTE: usize = 80;
 
-/// Reads a value into a type; the fault's path begins with `root`.
+/// Deserializes a value into a type. The path of a violation starts with `root`.
 pub(super) fn read<T: DeserializeOwned>(value: &Value, root: &str) -> Result<T, SchemaViolation> {
     T::deserialize(value).or_else(|_| {
-        // The second, slower pass only serves to find the place.
+        // The second, slower pass is only needed to find the path.
         serde_path_to_error::deserialize(value).map_err(|error| {
             let (path, found) = follow(root, error.path(), value);
-            let mut words = error.into_inner().to_string();
-            words.truncate(floor_char_boundary(&words, WORDS));
-            // Most messages name what was found; those of types with several forms do not.
-            if !words.contains('`') || words.starts_with("data did not match") || words.starts_with("no variant of") {
-                let _ = write!(words, ", found `{}`", quote(&found.to_string()));
+            let mut message = prefix(&error.into_inner().to_string(), MESSAGE).to_owned();
+            // Most messages contain the value that was found; those of untagged enums do not.
+            if !message.contains('`')
+                || message.starts_with("data did not match")
+                || message.starts_with("no variant of")
+            {
+                let _ = write!(message, ", found `{}`", clip(&found.to_string(), QUOTE));
             }
-            SchemaViolation::new(path, words)
+            SchemaViolation::new(path, message)
         })
     })
 }
 
-/// The beginning of a text, for a quotation.
-pub(super) fn quote(text: &str) -> String {
-    let end = floor_char_boundary(text, QUOTE);
-    let more = if end < text.len() { "…" } else { "" };
-    format!("{}{more}", &text[..end])
-}
-
-/// The path as `$.days[2].city`, and what is there.
+/// Returns the path in the form `$.days[2].city`, and the value at that path.
 fn follow<'v>(root: &str, path: &Path, value: &'v Value) -> (String, &'v Value) {
     let (mut text, mut found) = (root.to_owned(), value);
     for segment in path {
@@ -60,42 +58,42 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "only its reading is tested")]
-    struct Trip {
+    #[expect(dead_code, reason = "only deserialization is tested")]
+    struct Journey {
         days: Vec<Day>,
     }
 
     #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "only its reading is tested")]
+    #[expect(dead_code, reason = "only deserialization is tested")]
     struct Day {
         city: String,
-        sky: Option<Sky>,
-        by: Option<Way>,
+        sky: Option<Color>,
+        by: Option<Transport>,
     }
 
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "snake_case")]
-    enum Sky {
+    enum Color {
         Blue,
         Grey,
     }
 
     #[derive(Debug, Deserialize)]
     #[serde(untagged)]
-    #[expect(dead_code, reason = "only its reading is tested")]
-    enum Way {
+    #[expect(dead_code, reason = "only deserialization is tested")]
+    enum Transport {
         Foot(u32),
         Train { number: String },
     }
 
     #[track_caller]
     fn check(value: Value, expected: &str) {
-        let violation = read::<Trip>(&value, "$").expect_err("does not fit");
+        let violation = read::<Journey>(&value, "$").expect_err("does not fit");
         assert_eq!(violation.to_string(), expected);
     }
 
     #[test]
-    fn names_the_place_what_was_found_and_what_was_expected() {
+    fn reports_the_path_the_found_value_and_the_expected_type() {
         let day = |day: Value| json!({"days": [{"city": "A"}, day]});
         check(json!({}), "$: missing field `days`");
         check(
@@ -108,19 +106,19 @@ mod tests {
         );
         check(
             day(json!({"city": "B", "by": {"number": 7}})),
-            "$.days[1].by: data did not match any variant of untagged enum Way, found `{\"number\":7}`",
+            "$.days[1].by: data did not match any variant of untagged enum Transport, found `{\"number\":7}`",
         );
         check(
             json!([]),
-            "$: invalid length 0, expected struct Trip with 1 element, found `[]`",
+            "$: invalid length 0, expected struct Journey with 1 element, found `[]`",
         );
     }
 
     #[test]
-    fn a_quoted_value_does_not_fill_the_words() {
+    fn a_long_value_is_quoted_briefly() {
         let long = json!({"days": [{"city": "A", "by": "晴".repeat(10_000)}]});
-        let violation = read::<Trip>(&long, "$.value").unwrap_err();
-        assert!(violation.message.len() < WORDS + QUOTE + 20, "{violation}");
+        let violation = read::<Journey>(&long, "$.value").unwrap_err();
+        assert!(violation.message.len() < MESSAGE + QUOTE + 20, "{violation}");
         assert!(violation.path.starts_with("$.value.days[0]"));
     }
 }

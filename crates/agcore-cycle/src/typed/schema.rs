@@ -1,4 +1,4 @@
-//! Schemas of typed output: an object at the root, a name, a form that vendors can force.
+//! Schemas of typed output: an object at the root, a valid name, and a form that vendors can force.
 
 mod strict;
 
@@ -6,20 +6,19 @@ pub(super) use strict::strict_form;
 
 use serde_json::{Map, Value, json};
 
-/// The one property of an object that stands around another type.
+/// The only property of an object that wraps another type.
 pub(super) const WRAPPED: &str = "value";
 
-/// Keywords that let something else than one plain object stand at a root.
+/// Keywords that allow something other than a plain object at the root.
 const NOT_PLAIN: &[&str] = &["$ref", "anyOf", "oneOf", "allOf", "not", "if", "enum", "const"];
 
-/// Keywords that hold values, no schemas.
+/// Keywords that contain values, not schemas.
 const VALUES: &[&str] = &["const", "enum", "default", "examples"];
 
-/// The longest name of a schema.
+/// The longest name of a schema, in characters.
 const NAME: usize = 64;
 
-/// The schema of a type as models like it: without references where there is no recursion, without `$schema` and the
-/// type's name.
+/// Returns the schema of a type in the form that suits models: references only for recursive types, no `$schema`, no `title`.
 #[cfg(feature = "typed")]
 pub(super) fn schema_of<T: schemars::JsonSchema>() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
@@ -31,36 +30,36 @@ pub(super) fn schema_of<T: schemars::JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Whether a schema is that of a plain object, as vendors want it at the root.
+/// Returns whether a schema describes a plain object, which vendors require at the root.
 pub(super) fn is_object(schema: &Value) -> bool {
     let Value::Object(members) = schema else { return false };
     members.get("type").is_some_and(|kind| kind == "object")
         && !NOT_PLAIN.iter().any(|keyword| members.contains_key(*keyword))
 }
 
-/// The schema of an object whose only property has this schema. References go on meaning the same.
+/// Returns the schema of an object whose only property has this schema. References keep their meaning.
 pub(super) fn wrapped(mut schema: Value) -> Value {
-    let mut around = Map::new();
+    let mut definitions_at_root = Map::new();
     if let Value::Object(members) = &mut schema {
         for name in ["$defs", "definitions"] {
             if let Some(definitions) = members.shift_remove(name) {
-                around.insert(name.to_owned(), definitions);
+                definitions_at_root.insert(name.to_owned(), definitions);
             }
         }
     }
     move_references(&mut schema);
-    around.values_mut().for_each(move_references);
+    definitions_at_root.values_mut().for_each(move_references);
     let mut root = Map::from_iter([
         ("type".to_owned(), json!("object")),
         ("properties".to_owned(), json!({ WRAPPED: schema })),
         ("required".to_owned(), json!([WRAPPED])),
         ("additionalProperties".to_owned(), json!(false)),
     ]);
-    root.extend(around);
+    root.extend(definitions_at_root);
     Value::Object(root)
 }
 
-/// Points references to the old root to where it is now. Definitions stay at the root.
+/// Redirects references from the old root to its new location. Definitions stay at the root.
 fn move_references(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -84,8 +83,8 @@ fn move_references(schema: &mut Value) {
     }
 }
 
-/// A name as every vendor takes it.
-pub(super) fn name(wish: &str) -> String {
+/// Converts a name into one that every vendor accepts.
+pub(super) fn valid_name(name: &str) -> String {
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() || letter == '_' || letter == '-' {
             letter
@@ -93,7 +92,7 @@ pub(super) fn name(wish: &str) -> String {
             '_'
         }
     };
-    let name: String = wish.chars().map(plain).take(NAME).collect();
+    let name: String = name.chars().map(plain).take(NAME).collect();
     if name.is_empty() { "answer".to_owned() } else { name }
 }
 
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_objects_stand_at_the_root() {
+    fn recognizes_plain_objects() {
         for (schema, expected) in [
             (json!({"type": "object", "properties": {}}), true),
             (
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn references_survive_the_wrapping() {
+    fn wrapping_redirects_references() {
         let schema = json!({
             "anyOf": [{"$ref": "#/$defs/leaf"}, {"items": {"$ref": "#"}}, {"$ref": "#/anyOf/0"}],
             "default": {"$ref": "#"},
@@ -144,9 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn names_are_plain() {
-        assert_eq!(name("Vec<City>"), "Vec_City_");
-        assert_eq!(name(""), "answer");
-        assert_eq!(name(&"é".repeat(100)), "_".repeat(64));
+    fn names_become_valid() {
+        assert_eq!(valid_name("Vec<City>"), "Vec_City_");
+        assert_eq!(valid_name(""), "answer");
+        assert_eq!(valid_name(&"é".repeat(100)), "_".repeat(64));
     }
 }

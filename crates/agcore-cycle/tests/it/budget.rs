@@ -1,19 +1,16 @@
-//! Budgets: reserved before a call, settled after it, whatever becomes of it; concurrent turns never spend too much.
+//! Budgets: reserved before a call and settled after it, however the call ends.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use agcore_chat::{
-    Answer, AssistantMessage, ChatRequest, ChatResponse, EventKind, FinishReason, HeuristicEstimator, Message, Money,
-    PriceFn, Question, QuestionKind, TokenEstimator, ToolOutcome, TurnEvent, Usage, validate_messages,
+    AssistantMessage, ChatRequest, ChatResponse, EventKind, FinishReason, HeuristicEstimator, Message, Money, PriceFn,
+    TokenEstimator, TurnEvent, Usage, validate_messages,
 };
-use agcore_cycle::{CycleError, CycleErrorKind, 
-    Budget, BudgetPool, Budgets, LlmCycle, Spent, TurnOptions, TurnOutcome,
+use agcore_cycle::{
+    Budget, BudgetPool, Budgets, CycleError, CycleErrorKind, LlmCycle, Spent, TurnOptions, TurnOutcome,
     machine::{Limits, RoundLimit},
 };
 use agcore_llm::{
@@ -27,13 +24,13 @@ use agcore_testkit::{
 };
 use futures_util::FutureExt;
 
-use crate::support::{FnExecutor, NeverExecutor, call, cycle};
+use crate::support::{FnExecutor, call, cycle};
 
 pub(crate) fn usd(micros: i64) -> Money {
     Money::from_micros(micros, "USD")
 }
 
-/// Two millionths a prompt token, ten a generated one.
+/// Returns prices of two micros per input token and ten per output token.
 pub(crate) fn prices() -> PriceFn {
     Arc::new(|_, usage| {
         let tokens = |tokens: Option<u64>| i64::try_from(tokens.unwrap_or(0)).unwrap();
@@ -50,8 +47,11 @@ fn budgeted(provider: &ScriptedProvider, budgets: Budgets) -> LlmCycle {
     cycle
 }
 
-/// Runs a turn; gives back how it ended, and the budgets that were told to be reached.
-async fn turn(cycle: &mut LlmCycle, tools: Option<Arc<FnExecutor>>) -> (Result<TurnOutcome, CycleError>, Vec<String>) {
+/// Runs a turn. Returns its outcome, and the limits that were reported as reached.
+pub(crate) async fn turn(
+    cycle: &mut LlmCycle,
+    tools: Option<Arc<FnExecutor>>,
+) -> (Result<TurnOutcome, CycleError>, Vec<String>) {
     let mut options = TurnOptions::new();
     if let Some(tools) = tools {
         options = options.with_tools(tools);
@@ -67,14 +67,14 @@ async fn turn(cycle: &mut LlmCycle, tools: Option<Arc<FnExecutor>>) -> (Result<T
     (stream.finish().await, reached)
 }
 
-fn refused(outcome: Result<TurnOutcome, CycleError>, words: &str) {
+pub(crate) fn assert_refused(outcome: Result<TurnOutcome, CycleError>, message: &str) {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind(), CycleErrorKind::LimitReached);
-    assert!(error.message().contains(words), "{}", error.message());
+    assert!(error.message().contains(message), "{}", error.message());
 }
 
 #[tokio::test]
-async fn the_worst_case_is_the_estimate_and_15_percent_and_the_longest_reply() {
+async fn the_worst_case_is_the_estimate_plus_15_percent_and_the_longest_reply() {
     let estimate = HeuristicEstimator::default().messages(&[Arc::new(Message::user("Go"))]);
     let input = estimate + (estimate * 15).div_ceil(100);
     let check = |limit: Option<u64>, of_model: Option<u64>, output: u64| async move {
@@ -98,9 +98,9 @@ async fn the_worst_case_is_the_estimate_and_15_percent_and_the_longest_reply() {
 }
 
 #[tokio::test]
-async fn a_price_that_cannot_be_gone_by_refuses_the_call() {
+async fn an_unusable_price_refuses_the_call() {
     let price = |money: Option<Money>| -> PriceFn { Arc::new(move |_, _| money.clone()) };
-    let check = |price: Option<PriceFn>, words: &'static str| async move {
+    let check = |price: Option<PriceFn>, message: &'static str| async move {
         for shared in [false, true] {
             let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
             let budget = Budget::new().with_money(usd(1_000_000));
@@ -112,22 +112,22 @@ async fn a_price_that_cannot_be_gone_by_refuses_the_call() {
             budgets.price.clone_from(&price);
             let mut cycle = budgeted(&provider, budgets);
             let (outcome, reached) = turn(&mut cycle, None).await;
-            refused(outcome, words);
-            assert!(reached.is_empty(), "no budget is spent");
+            assert_refused(outcome, message);
+            assert!(reached.is_empty(), "no budget is exhausted");
             assert_eq!(provider.unused(), 1);
-            assert!(cycle.messages().is_empty() && cycle.spent().is_nothing());
+            assert!(cycle.messages().is_empty() && cycle.spent().is_zero());
         }
     };
-    check(None, "no prices").await;
-    check(Some(price(None)), "`script-1` is not known").await;
-    check(Some(price(Some(usd(-1)))), "below zero (-0.000001 USD)").await;
+    check(None, "but no prices").await;
+    check(Some(price(None)), "`script-1` is unknown").await;
+    check(Some(price(Some(usd(-1)))), "is negative (-0.000001 USD)").await;
     check(
         Some(price(Some(Money::from_micros(1, "EUR")))),
-        "is in EUR, the budget in USD",
+        "is in EUR, but the budget is in USD",
     )
     .await;
 
-    // What costs nothing is fine, also with nothing to spend; without a money budget no price is needed.
+    // Free calls are allowed even with a budget of zero. Without a money budget, no price is needed.
     for (budget, price) in [
         (Budget::new().with_money(usd(0)), Some(price(Some(usd(0))))),
         (Budget::new().with_tokens(10_000), Some(price(None))),
@@ -144,7 +144,7 @@ async fn a_price_that_cannot_be_gone_by_refuses_the_call() {
 }
 
 #[tokio::test]
-async fn what_a_call_came_to_is_settled_whatever_becomes_of_it() {
+async fn the_cost_of_a_call_is_settled_however_it_ends() {
     let half = || ScriptStep::text("half").then_error(LlmError::new(LlmErrorKind::Server, "no"));
     let unknown = |step: &str| {
         let text = step.to_owned();
@@ -161,30 +161,30 @@ async fn what_a_call_came_to_is_settled_whatever_becomes_of_it() {
         let _ = turn(&mut cycle, None).await;
         let spent = pool.spent();
         assert!(tokens.contains(&spent.tokens), "{spent:?}");
-        assert_eq!((spent.model_calls, pool.reserved().is_nothing()), (calls, true));
+        assert_eq!((spent.model_calls, pool.reserved().is_zero()), (calls, true));
         assert_eq!(cycle.spent(), &spent);
         spent.estimated
     };
     assert!(!check(ScriptStep::text("Hi."), 15..16, 1).await);
     let failed = ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
-    assert!(!check(failed, 0..1, 0).await, "nothing came, nothing is spent");
+    assert!(!check(failed, 0..1, 0).await, "without an answer, nothing is spent");
     assert!(
         check(half(), 5..40, 1).await,
-        "a part whose usage nobody told is estimated"
+        "the cost of a partial answer without usage is estimated"
     );
     assert!(check(unknown("A few words here."), 8..40, 1).await);
 }
 
 #[tokio::test]
-async fn a_dropped_or_cancelled_call_gives_its_reservation_back() {
+async fn a_dropped_or_cancelled_call_returns_its_reservation() {
     let pool = BudgetPool::new(Budget::new().with_tokens(1_000));
     let provider = ScriptedProvider::new([ScriptStep::hang(), ScriptStep::hang()]);
     let mut cycle = budgeted(&provider, Budgets::new().with_pool(pool.clone()));
     let mut waiting = Box::pin(cycle.turn("Go").run());
     assert!(waiting.as_mut().now_or_never().is_none());
-    assert!(pool.reserved().tokens > 50, "while the call is under way");
+    assert!(pool.reserved().tokens > 50, "while the call is in flight");
     drop(waiting);
-    assert!(pool.reserved().is_nothing() && pool.spent().is_nothing());
+    assert!(pool.reserved().is_zero() && pool.spent().is_zero());
 
     let token = tokio_util::sync::CancellationToken::new();
     let options = TurnOptions::new().with_token(token.clone());
@@ -193,11 +193,11 @@ async fn a_dropped_or_cancelled_call_gives_its_reservation_back() {
     assert!(waiting.as_mut().now_or_never().is_none());
     token.cancel();
     waiting.await.unwrap_err();
-    assert!(pool.reserved().is_nothing() && pool.spent().tokens == 0);
+    assert!(pool.reserved().is_zero() && pool.spent().tokens == 0);
 }
 
 #[tokio::test]
-async fn a_lost_attempt_is_paid_for_and_the_next_reserved_again() {
+async fn a_lost_attempt_is_counted_and_the_next_one_reserved() {
     let lost = || ScriptStep::text("half").then_error(LlmError::new(LlmErrorKind::Server, "no"));
     let policy = RetryPolicy::new().with_mid_stream(MidStream::Restart);
     for (tokens, fits) in [(10_000, true), (100, false)] {
@@ -214,12 +214,12 @@ async fn a_lost_attempt_is_paid_for_and_the_next_reserved_again() {
         cycle.settings_mut().budgets = Budgets::new().with_pool(pool.clone());
         cycle.settings_mut().request = ChatRequest::default().with_max_tokens(50);
         let (outcome, reached) = turn(&mut cycle, None).await;
-        assert!(pool.reserved().is_nothing());
+        assert!(pool.reserved().is_zero());
         if fits {
             outcome.unwrap();
             assert_eq!(pool.spent().model_calls, 2);
         } else {
-            refused(outcome, "pool.tokens");
+            assert_refused(outcome, "pool.tokens");
             assert_eq!(reached, ["pool.tokens"]);
             assert_eq!((pool.spent().model_calls, cycle.usage().calls), (1, 1));
             assert!(pool.spent().tokens <= 100);
@@ -234,7 +234,7 @@ fn rounds() -> Vec<ScriptStep> {
 }
 
 #[tokio::test]
-async fn a_spent_budget_ends_the_turn_with_a_valid_history_or_lets_the_model_wrap_up() {
+async fn an_exhausted_budget_ends_the_turn_or_lets_the_model_wrap_up() {
     for (budget, name) in [
         (Budget::new().with_model_calls(3), "turn.model_calls"),
         (Budget::new().with_tool_calls(2), "turn.tool_calls"),
@@ -243,8 +243,8 @@ async fn a_spent_budget_ends_the_turn_with_a_valid_history_or_lets_the_model_wra
     ] {
         for at_limit in [RoundLimit::Fail, RoundLimit::WrapUp] {
             let wraps_up = at_limit == RoundLimit::WrapUp;
-            let asked = Arc::new(AtomicU64::new(0));
-            let counted = Arc::clone(&asked);
+            let calls = Arc::new(AtomicU64::new(0));
+            let counted = Arc::clone(&calls);
             let provider = provider_fn(move |call| {
                 let round = counted.fetch_add(1, Ordering::Relaxed);
                 async move {
@@ -275,23 +275,23 @@ async fn a_spent_budget_ends_the_turn_with_a_valid_history_or_lets_the_model_wra
             if wraps_up {
                 assert_eq!(outcome.unwrap().text(), "So far so good.", "{name}");
             } else {
-                refused(outcome, name);
+                assert_refused(outcome, name);
             }
             let used = cycle.machine().turn_spent().unwrap().clone();
             assert_eq!(budget.admits(&used, &Spent::new()), Ok(()));
             assert_eq!(used.model_calls, cycle.usage().calls);
             assert!(used.model_calls <= budget.model_calls.unwrap_or(u64::MAX));
             assert!(used.tool_calls <= budget.tool_calls.unwrap_or(u64::MAX));
-            // The next turn has a budget of its own.
-            let asked_before = asked.load(Ordering::Relaxed);
+            // The next turn has its own budget.
+            let calls_before = calls.load(Ordering::Relaxed);
             let _ = turn(&mut cycle, None).await;
-            assert!(asked.load(Ordering::Relaxed) > asked_before, "{name}");
+            assert!(calls.load(Ordering::Relaxed) > calls_before, "{name}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_cycle_adds_its_turns_up_and_keeps_count_when_saved() {
+async fn the_budget_of_a_cycle_covers_all_turns_and_survives_saving() {
     let provider = ScriptedProvider::new((0..5).map(|_| ScriptStep::text("Hi.")));
     let budgets = Budgets::new().with_cycle(Budget::new().with_model_calls(2));
     let mut first = budgeted(&provider, budgets.clone());
@@ -305,67 +305,16 @@ async fn a_cycle_adds_its_turns_up_and_keeps_count_when_saved() {
     second.settings_mut().budgets = budgets;
     second.turn("Two").await.unwrap();
     let (outcome, reached) = turn(&mut second, None).await;
-    refused(outcome, "cycle.model_calls");
+    assert_refused(outcome, "cycle.model_calls");
     assert_eq!(reached, ["cycle.model_calls"]);
     second.reset_usage();
     second.turn("Three").await.unwrap();
 }
 
 #[tokio::test]
-async fn time_that_is_over_ends_a_call_and_tools() {
-    let clock = Arc::new(ManualClock::new());
-    let budgets = Budgets::new().with_turn(Budget::new().with_time(Duration::from_secs(60)));
-    let timed = |provider: &ScriptedProvider| {
-        let mut cycle = LlmCycle::new(provider.clone(), Arc::clone(&clock));
-        cycle.settings_mut().budgets = budgets.clone();
-        cycle
-    };
-    let provider = ScriptedProvider::new([ScriptStep::hang()]);
-    let mut calling = timed(&provider);
-    let mut waiting = Box::pin(turn(&mut calling, None));
-    assert!(waiting.as_mut().now_or_never().is_none());
-    clock.advance(Duration::from_secs(59));
-    assert!(waiting.as_mut().now_or_never().is_none());
-    clock.advance(Duration::from_secs(1));
-    let (outcome, reached) = waiting.await;
-    refused(outcome, "turn.time");
-    assert_eq!(reached, ["turn.time"]);
-    assert_eq!(calling.spent().time(), Duration::from_secs(60));
-
-    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "wait", "{}")])]);
-    let mut running = timed(&provider);
-    let mut waiting = Box::pin(running.turn("Go").with_tools(Arc::new(NeverExecutor)).run());
-    assert!(waiting.as_mut().now_or_never().is_none());
-    clock.advance(Duration::from_secs(61));
-    refused(waiting.await, "turn.time");
-    validate_messages(running.messages()).unwrap();
-    assert!(running.messages()[2].text().contains("not known"), "the tool ran");
-}
-
-#[tokio::test]
-async fn waiting_for_a_person_is_no_time_and_no_second_call() {
-    let clock = Arc::new(ManualClock::new());
-    let asks = FnExecutor::new(&["send"], |work| match work.resumed {
-        None => ToolOutcome::Ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
-        Some(_) => ToolOutcome::done("sent"),
-    });
-    let provider = ScriptedProvider::new([ScriptStep::calls([call("s", "send", "{}")]), ScriptStep::text("Sent.")]);
-    let mut cycle = LlmCycle::new(provider, Arc::clone(&clock));
-    let budget = Budget::new().with_time(Duration::from_secs(60)).with_tool_calls(1);
-    cycle.settings_mut().budgets = Budgets::new().with_turn(budget);
-    let outcome = cycle.turn("Go").with_tools(asks.clone()).await.unwrap();
-    let question = outcome.questions()[0].id.clone();
-    clock.advance(Duration::from_secs(3_600));
-    let options = TurnOptions::new().with_tools(asks);
-    let outcome = cycle.resume([(question, Answer::approve())]).with_options(options).await.unwrap();
-    assert_eq!(outcome.text(), "Sent.");
-    assert_eq!((cycle.spent().time(), cycle.spent().tool_calls), (Duration::ZERO, 1));
-}
-
-#[tokio::test]
-async fn a_call_for_a_summary_is_paid_for_or_refused() {
-    let words = "word ".repeat(400);
-    let history = ["Go.", &words, "More.", &words, "More.", "The end."]
+async fn a_call_for_a_summary_is_counted_or_refused() {
+    let text = "word ".repeat(400);
+    let history = ["Go.", &text, "More.", &text, "More.", "The end."]
         .into_iter()
         .enumerate();
     let history: Vec<_> = history
@@ -383,7 +332,7 @@ async fn a_call_for_a_summary_is_paid_for_or_refused() {
         cycle.settings_mut().compaction.window.keep_recent = 1;
         cycle.set_messages(history.clone()).unwrap();
         let report = cycle.compact(TurnOptions::new()).await.unwrap();
-        assert_eq!((report.is_nothing(), provider.unused()), (!fits, usize::from(!fits)));
+        assert_eq!((report.is_unchanged(), provider.unused()), (!fits, usize::from(!fits)));
         assert_eq!(cycle.spent().tokens, if fits { 15 } else { 0 });
         assert_eq!(
             report.fault.is_some_and(|fault| fault.message.contains("cycle.tokens")),
@@ -396,5 +345,5 @@ async fn a_call_for_a_summary_is_paid_for_or_refused() {
 async fn without_budgets_nothing_is_counted() {
     let mut cycle = cycle(&ScriptedProvider::new(rounds()));
     let _ = cycle.turn("Go").with_tools(FnExecutor::echo(&["look"])).await;
-    assert!(cycle.spent().is_nothing());
+    assert!(cycle.spent().is_zero());
 }

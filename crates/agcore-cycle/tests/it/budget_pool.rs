@@ -1,4 +1,4 @@
-//! Pools: concurrent turns never spend too much, and random work never too little.
+//! Budget pools: concurrent turns never overspend, and all amounts add up.
 
 use std::sync::{
     Arc,
@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use agcore_chat::{ChatRequest, ChatResponse, HeuristicEstimator, TokenEstimator, Usage, validate_messages};
-use agcore_cycle::{CycleErrorKind, Budget, BudgetPool, Budgets, LlmCycle, Spent, budget::Resource};
+use agcore_cycle::{Budget, BudgetPool, Budgets, CycleErrorKind, LlmCycle, Spent, budget::Resource};
 use agcore_llm::{LlmError, LlmErrorKind, provider_fn};
 use agcore_testkit::clock::ManualClock;
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use fastrand::Rng;
 use crate::budget::{prices, usd};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn sixty_four_concurrent_turns_never_spend_too_much() {
+async fn concurrent_turns_never_overspend() {
     let (tokens, money) = (6_000, 30_000);
     let pool = BudgetPool::new(
         Budget::new()
@@ -26,21 +26,21 @@ async fn sixty_four_concurrent_turns_never_spend_too_much() {
     let turns = (0..64_u64).map(|seed| {
         let (pool, highest) = (pool.clone(), Arc::clone(&highest));
         tokio::spawn(async move {
-            let watched = pool.clone();
+            let observed = pool.clone();
             let provider = provider_fn(move |call| {
-                let (watched, highest) = (watched.clone(), Arc::clone(&highest));
+                let (observed, highest) = (observed.clone(), Arc::clone(&highest));
                 async move {
                     for _ in 0..seed % 7 {
                         tokio::task::yield_now().await;
                     }
-                    let held = watched.spent().tokens + watched.reserved().tokens;
-                    highest.fetch_max(held, Ordering::Relaxed);
+                    let total = observed.spent().tokens + observed.reserved().tokens;
+                    highest.fetch_max(total, Ordering::Relaxed);
                     let input = HeuristicEstimator::default().request(&call.request);
                     if seed % 9 == 8 {
                         return Err(LlmError::new(LlmErrorKind::Server, "down"));
                     }
                     let mut response = ChatResponse::from_text("Hm.");
-                    // As dear as a call may get: 15 % above the estimate, and all the tokens that it may write.
+                    // The highest cost of a call: 15 % above the estimate, and the longest reply.
                     response.usage = Some(Usage::new(input + (input * 15).div_ceil(100), 50));
                     Ok(response)
                 }
@@ -70,39 +70,39 @@ async fn sixty_four_concurrent_turns_never_spend_too_much() {
     }
     let spent = pool.spent();
     println!(
-        "{} of {tokens} tokens, {} of {money} USD/1e6, {} calls of 80, {refusals} turns refused, at most {} held",
+        "{} of {tokens} tokens, {} of {money} USD/1e6, {} calls of 80, {refusals} turns refused, at most {} spent and reserved",
         spent.tokens,
         spent.micros("USD"),
         spent.model_calls,
         highest.load(Ordering::Relaxed)
     );
-    let over = |spent: u64, limit: u64| spent.saturating_sub(limit);
+    let excess = |spent: u64, limit: u64| spent.saturating_sub(limit);
     let money = u64::try_from(money).unwrap();
     let overshoot = (
-        over(spent.tokens, tokens),
-        over(spent.micros("USD"), money),
-        over(spent.model_calls, 80),
+        excess(spent.tokens, tokens),
+        excess(spent.micros("USD"), money),
+        excess(spent.model_calls, 80),
     );
     assert_eq!(overshoot, (0, 0, 0), "overshoot");
     assert!(highest.load(Ordering::Relaxed) <= tokens);
-    assert!(refusals > 0 && spent.tokens > tokens / 2, "the budget was the limit");
-    assert!(pool.reserved().is_nothing(), "{:?}", pool.reserved());
+    assert!(refusals > 0 && spent.tokens > tokens / 2, "the turns reached the limit");
+    assert!(pool.reserved().is_zero(), "{:?}", pool.reserved());
     assert_eq!(
         (spent.tokens, spent.model_calls),
         (used, calls),
-        "the sum of settled is the sum of usage"
+        "the pool counts what the turns have used"
     );
     assert_eq!((spent.tokens, spent.money), (settled.tokens, settled.money));
 }
 
-/// Random work on a pool in every run of the tests.
+/// The number of random steps in every test run.
 const STEPS: u64 = 200_000;
-/// Random work when `AGCORE_SOAK` is set.
+/// The number of random steps if `AGCORE_SOAK` is set.
 const SOAK: u64 = 20_000_000;
 
 #[test]
-fn a_pool_never_holds_more_than_there_is_nor_less_than_nothing() {
-    #[expect(clippy::disallowed_methods, reason = "how long to run is said from outside")]
+fn random_steps_keep_a_pool_within_its_limits() {
+    #[expect(clippy::disallowed_methods, reason = "the environment selects how many steps run")]
     let steps = if std::env::var_os("AGCORE_SOAK").is_some() {
         SOAK
     } else {
@@ -114,30 +114,30 @@ fn a_pool_never_holds_more_than_there_is_nor_less_than_nothing() {
         let (tokens, micros) = (rng.u64(..50_000), rng.u64(..90_000));
         let money = usd(i64::try_from(micros).unwrap());
         let pool = BudgetPool::new(Budget::new().with_tokens(tokens).with_money(money));
-        let (mut held, mut sum) = (Vec::new(), Spent::new());
+        let (mut reservations, mut sum) = (Vec::new(), Spent::new());
         for _ in 0..1_000 {
             match rng.u8(..4) {
                 0 | 1 => {
                     let cost = usd(rng.i64(..1_000));
                     let worst = Spent::new().with_tokens(rng.u64(..1_000)).with_money(&cost);
                     match pool.reserve(&worst) {
-                        Ok(reservation) => held.push(reservation),
+                        Ok(reservation) => reservations.push(reservation),
                         Err(resource) => {
                             assert!(matches!(resource, Resource::Tokens | Resource::Money));
                             refusals += 1;
                         }
                     }
                 }
-                2 if !held.is_empty() => {
-                    let reservation = held.swap_remove(rng.usize(..held.len()));
-                    let most = reservation.held().clone();
-                    let cost = usd(rng.i64(..=i64::try_from(most.micros("USD")).unwrap()));
-                    let spent = Spent::new().with_tokens(rng.u64(..=most.tokens)).with_money(&cost);
+                2 if !reservations.is_empty() => {
+                    let reservation = reservations.swap_remove(rng.usize(..reservations.len()));
+                    let limit = reservation.amount().clone();
+                    let cost = usd(rng.i64(..=i64::try_from(limit.micros("USD")).unwrap()));
+                    let spent = Spent::new().with_tokens(rng.u64(..=limit.tokens)).with_money(&cost);
                     reservation.settle(&spent);
                     sum.add(&spent);
                     settled += 1;
                 }
-                _ if !held.is_empty() => drop(held.swap_remove(rng.usize(..held.len()))),
+                _ if !reservations.is_empty() => drop(reservations.swap_remove(rng.usize(..reservations.len()))),
                 _ => {}
             }
             let (spent, reserved) = (pool.spent(), pool.reserved());
@@ -146,13 +146,13 @@ fn a_pool_never_holds_more_than_there_is_nor_less_than_nothing() {
                 (sum.tokens, sum.micros("USD")),
                 "seed {seed}"
             );
-            let open: u64 = held.iter().map(|reservation| reservation.held().tokens).sum();
+            let open: u64 = reservations.iter().map(|reservation| reservation.amount().tokens).sum();
             assert_eq!(reserved.tokens, open, "seed {seed}");
             assert!(spent.tokens + reserved.tokens <= tokens, "seed {seed}");
             assert!(spent.micros("USD") + reserved.micros("USD") <= micros, "seed {seed}");
         }
-        held.clear();
-        assert!(pool.reserved().is_nothing());
+        reservations.clear();
+        assert!(pool.reserved().is_zero());
     }
     println!("{steps} steps: {settled} settled, {refusals} refused");
     assert!(settled > 1_000 && refusals > 1_000);

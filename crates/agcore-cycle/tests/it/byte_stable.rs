@@ -1,4 +1,4 @@
-//! Byte-stable requests: what was sent is sent again byte for byte, so that vendors' prompt caches hit.
+//! Byte-stable requests: each request starts with the bytes of the previous one, so that vendors' prompt caches hit.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::support::{FnExecutor, call};
 
 const ROUNDS: usize = 20;
 
-/// Tools whose schemas have many members in an order of their own.
+/// Tools whose schemas have members in a custom order.
 #[derive(Debug)]
 struct Tools(Arc<FnExecutor>);
 
@@ -34,7 +34,7 @@ impl std::fmt::Debug for FnExecutor {
 
 impl ToolExecutor for Tools {
     fn definitions(&self) -> Arc<[Tool]> {
-        // Made anew each time: what counts is what is in it.
+        // Created anew each time, because only the content matters.
         let schema = json!({
             "type": "object",
             "properties": {"zebra": {"type": "string"}, "ant": {"type": "integer"}, "mouse": {"enum": ["b", "a"]}},
@@ -50,7 +50,7 @@ impl ToolExecutor for Tools {
     }
 }
 
-/// A turn of 20 rounds with parallel tools and failures of every second call, and the requests of all attempts.
+/// Runs a turn of 20 rounds with parallel tools, where every second call fails once. Returns the requests of all attempts.
 async fn requests() -> Vec<Arc<ChatRequest>> {
     let mut steps = Vec::new();
     for round in 0..ROUNDS {
@@ -84,20 +84,24 @@ async fn requests() -> Vec<Arc<ChatRequest>> {
     let tools: Arc<dyn ToolExecutor> = Arc::new(Tools(run));
     for input in ["Go", "Sure?"] {
         let options = TurnOptions::new().with_tools(Arc::clone(&tools));
-        cycle.turn(Begin::new([Message::user(input)])).with_options(options).await.unwrap();
+        cycle
+            .turn(Begin::new([Message::user(input)]))
+            .with_options(options)
+            .await
+            .unwrap();
     }
     provider.assert_done();
     provider.requests()
 }
 
-/// The body's bytes up to the end of its messages, without the closing bracket, and what follows.
+/// Splits a body after its last message.
 fn parts(body: &[u8]) -> (String, String) {
     let text = String::from_utf8(body.to_vec()).unwrap();
     let (messages, rest) = text.split_once(r#"],"tools":"#).expect("tools follow the messages");
     (messages.to_owned(), rest.to_owned())
 }
 
-/// Where two texts part.
+/// Returns the first difference, unless `after` starts with `before`.
 fn difference(before: &str, after: &str) -> Option<String> {
     let at = before.bytes().zip(after.bytes()).position(|(a, b)| a != b);
     let at = at.or_else(|| (after.len() < before.len()).then_some(after.len()))?;
@@ -109,7 +113,7 @@ fn difference(before: &str, after: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn each_request_begins_with_the_bytes_of_the_one_before() {
+async fn each_request_starts_with_the_bytes_of_the_previous_one() {
     let requests = requests().await;
     assert_eq!(requests.len(), ROUNDS + ROUNDS / 2 + 2);
     for dialect in [
@@ -141,7 +145,7 @@ async fn each_request_begins_with_the_bytes_of_the_one_before() {
 }
 
 #[test]
-fn a_difference_is_found() {
+fn finds_a_difference() {
     assert_eq!(difference("abc", "abcd"), None);
     assert!(difference("abcd", "abc").unwrap().starts_with("at byte 3"));
     assert!(difference("abXd", "abYd").unwrap().starts_with("at byte 2"));

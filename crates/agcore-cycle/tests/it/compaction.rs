@@ -1,4 +1,4 @@
-//! Compaction through the driver: at the threshold, inside the tool loop, after an overflow, by hand; and summaries of no use.
+//! Compaction in the agent loop: at the threshold, between rounds, after an overflow, and with unusable summaries.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use async_trait::async_trait;
 
 use crate::support::{FnExecutor, call, cycle};
 
-/// A window of so many tokens, all of it for the conversation.
+/// Returns a context window of this size, all of it for the conversation.
 pub(crate) fn window(tokens: u64, keep: usize) -> WindowSettings {
     WindowSettings::new()
         .with_context_window(tokens)
@@ -34,14 +34,14 @@ fn read(round: usize) -> ScriptStep {
     ScriptStep::calls([call(&format!("c{round}"), "read", &format!("{{\"page\":{round}}}"))])
 }
 
-/// Gives pages of so many words.
+/// Returns a tool that returns pages of this many words.
 fn pages(words: usize) -> Arc<FnExecutor> {
     FnExecutor::new(&["read"], move |work| {
         ToolOutcome::done(format!("{} {}", work.call.raw_input(), "word ".repeat(words)))
     })
 }
 
-/// A conversation of rounds in which pages of so many words were read.
+/// Returns a conversation with rounds in which pages of this many words were read.
 pub(crate) fn history(rounds: usize, words: usize) -> Vec<Arc<Message>> {
     let mut messages = vec![Message::system("Be brief."), Message::user("Read all pages.")];
     for round in 0..rounds {
@@ -58,13 +58,13 @@ pub(crate) fn tokens(messages: &[Arc<Message>]) -> u64 {
 }
 
 pub(crate) async fn context_events<R: Unpin>(mut turn: TurnStream<'_, R>) -> (Vec<ContextEvent>, R) {
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     while let Some(event) = turn.next().await {
         if let EventKind::Context(event) = event.kind {
-            told.push(event);
+            events.push(event);
         }
     }
-    (told, turn.finish().await)
+    (events, turn.finish().await)
 }
 
 fn too_long() -> ScriptStep {
@@ -78,20 +78,20 @@ fn too_long() -> ScriptStep {
 }
 
 #[tokio::test]
-async fn at_the_threshold_old_results_are_taken_out_for_good() {
+async fn removes_old_results_for_good_at_the_threshold() {
     let provider = ScriptedProvider::new([ScriptStep::text("One."), ScriptStep::text("Two.")]);
     let mut cycle = with_window(cycle(&provider), window(1_000, 3));
     cycle.set_messages(history(8, 150)).unwrap();
-    let (told, _) = context_events(cycle.turn("And?").stream()).await;
+    let (events, _) = context_events(cycle.turn("And?").stream()).await;
     let [
         ContextEvent::Compacted {
             method,
             tokens_before,
             tokens_after,
         },
-    ] = told[..]
+    ] = events[..]
     else {
-        panic!("{told:?}")
+        panic!("{events:?}")
     };
     assert_eq!(method, CompactionMethod::Prune);
     assert!(
@@ -109,9 +109,9 @@ async fn at_the_threshold_old_results_are_taken_out_for_good() {
         (7, 7),
         "the history shows it"
     );
-    // It sticks: the next request begins with the very same messages.
-    let (told, _) = context_events(cycle.turn("And now?").stream()).await;
-    assert!(told.is_empty());
+    // The change is permanent: the next request starts with the same messages.
+    let (events, _) = context_events(cycle.turn("And now?").stream()).await;
+    assert!(events.is_empty());
     let next = &provider.requests()[1].messages;
     assert!(
         sent.messages
@@ -122,18 +122,18 @@ async fn at_the_threshold_old_results_are_taken_out_for_good() {
 }
 
 #[tokio::test]
-async fn inside_the_tool_loop_the_model_sums_up_with_room_for_itself() {
+async fn summarizes_between_rounds_within_the_window() {
     let rounds = 40;
     let mut steps: Vec<ScriptStep> = Vec::new();
     let provider = ScriptedProvider::new([]);
     steps.extend((0..rounds).map(read));
-    // Which request is for a summary is not known beforehand: a provider that looks at the request.
+    // It is not known in advance which request is for a summary, so the provider inspects each one.
     let steps = Arc::new(Mutex::new(steps.into_iter()));
-    let seen: Arc<Mutex<Vec<Arc<agcore_chat::ChatRequest>>>> = Arc::default();
-    let (asked, inner) = (Arc::clone(&seen), provider.clone());
+    let requests: Arc<Mutex<Vec<Arc<agcore_chat::ChatRequest>>>> = Arc::default();
+    let (recorded, inner) = (Arc::clone(&requests), provider.clone());
     let routing = agcore_llm::provider_fn(move |call| {
         let summary = call.request.tools.is_empty();
-        asked.lock().unwrap().push(Arc::clone(&call.request));
+        recorded.lock().unwrap().push(Arc::clone(&call.request));
         let step = if summary {
             ScriptStep::text("Pages so far were read; nothing was found.")
         } else {
@@ -150,10 +150,10 @@ async fn inside_the_tool_loop_the_model_sums_up_with_room_for_itself() {
         .with_summary_tokens(200);
     cycle.settings_mut().limits = Limits::new().with_max_tool_turns(100);
     cycle.settings_mut().prelude = vec![Arc::new(Message::system("You read."))];
-    let (told, outcome) = context_events(cycle.turn("Find the word.").with_tools(pages(250)).stream()).await;
+    let (events, outcome) = context_events(cycle.turn("Find the word.").with_tools(pages(250)).stream()).await;
     let report = outcome.unwrap();
     assert_eq!(report.report().unwrap().rounds as usize, rounds);
-    let summaries = told.iter().filter(|event| {
+    let summaries = events.iter().filter(|event| {
         matches!(
             event,
             ContextEvent::Compacted {
@@ -163,18 +163,18 @@ async fn inside_the_tool_loop_the_model_sums_up_with_room_for_itself() {
         )
     });
     let summaries = summaries.count();
-    assert!(summaries > 0, "{told:?}");
-    let seen = seen.lock().unwrap();
-    let calls = u64::try_from(seen.len()).unwrap();
+    assert!(summaries > 0, "{events:?}");
+    let requests = requests.lock().unwrap();
+    let calls = u64::try_from(requests.len()).unwrap();
     assert_eq!(report.report().unwrap().usage.calls, calls, "calls for summaries count");
     assert_eq!(
-        seen.iter().filter(|request| request.tools.is_empty()).count(),
+        requests.iter().filter(|request| request.tools.is_empty()).count(),
         summaries
     );
-    for request in seen.iter() {
+    for request in requests.iter() {
         validate_messages(&request.messages).unwrap();
         let all = HeuristicEstimator::default().request(request) + request.token_limit().unwrap_or(0);
-        // One round may reach beyond the threshold before it is seen; a request for a summary never does.
+        // A round may exceed the threshold before it is measured. A request for a summary never does.
         assert!(all <= 2_000, "{all} with {} tools", request.tools.len());
     }
     validate_messages(cycle.messages()).unwrap();
@@ -182,9 +182,9 @@ async fn inside_the_tool_loop_the_model_sums_up_with_room_for_itself() {
     assert!(goal.text().starts_with("Find the word."));
     assert!(summary_of(goal).unwrap().contains("nothing was found"));
     assert!(cycle.messages()[1].as_assistant().is_some());
-    // The second summary was made of the first.
-    let asked = seen.iter().rfind(|request| request.tools.is_empty()).unwrap();
-    assert!(summaries < 2 || asked.messages[1].text().contains("nothing was found"));
+    // The second summary includes the first.
+    let last = requests.iter().rfind(|request| request.tools.is_empty()).unwrap();
+    assert!(summaries < 2 || last.messages[1].text().contains("nothing was found"));
 }
 
 #[tokio::test]
@@ -196,17 +196,17 @@ async fn an_overflow_compacts_and_retries_once() {
     ]);
     let mut rescued = with_window(cycle(&provider), window(1_000_000, 3));
     rescued.set_messages(history(8, 3)).unwrap();
-    let (told, outcome) = context_events(rescued.turn("And?").stream()).await;
+    let (events, outcome) = context_events(rescued.turn("And?").stream()).await;
     assert_eq!(outcome.unwrap().text(), "Fine.");
     assert!(
         matches!(
-            told[..],
+            events[..],
             [ContextEvent::Compacted {
                 method: CompactionMethod::Summary,
                 ..
             }]
         ),
-        "{told:?}"
+        "{events:?}"
     );
     provider.assert_done();
 
@@ -214,12 +214,15 @@ async fn an_overflow_compacts_and_retries_once() {
     let mut failing = with_window(cycle(&provider), window(1_000_000, 3));
     failing.set_messages(history(8, 3)).unwrap();
     let error = failing.turn("And?").await.unwrap_err();
-    assert!(matches!(error.llm_error().unwrap().kind(), LlmErrorKind::ContextLength { .. }));
+    assert!(matches!(
+        error.llm_error().unwrap().kind(),
+        LlmErrorKind::ContextLength { .. }
+    ));
     provider.assert_done();
     validate_messages(failing.messages()).unwrap();
     assert!(!failing.machine().is_open());
 
-    // Without anything to take out, or switched off, it fails at once.
+    // If nothing can be removed, or compaction is disabled, the turn fails at once.
     for enabled in [true, false] {
         let provider = ScriptedProvider::new([too_long()]);
         let mut cycle = cycle(&provider);
@@ -228,18 +231,18 @@ async fn an_overflow_compacts_and_retries_once() {
             cycle.set_messages(history(8, 30)).unwrap();
         }
         let before = cycle.messages().to_vec();
-        let (told, outcome) = context_events(cycle.turn("Hello").stream()).await;
+        let (events, outcome) = context_events(cycle.turn("Hello").stream()).await;
         assert!(matches!(
             outcome.unwrap_err().llm_error().unwrap().kind(),
             LlmErrorKind::ContextLength { .. }
         ));
-        assert!(told.is_empty());
+        assert!(events.is_empty());
         assert_eq!(cycle.messages(), before);
     }
 }
 
 #[tokio::test]
-async fn an_overflow_of_new_results_costs_the_results_and_not_the_conversation() {
+async fn an_overflow_of_new_results_removes_only_the_results() {
     let provider = ScriptedProvider::new([read(0), too_long(), ScriptStep::text("It was too much.")]);
     let mut cycle = cycle(&provider);
     let outcome = cycle.turn("Go").with_tools(pages(20_000)).await.unwrap();
@@ -247,14 +250,14 @@ async fn an_overflow_of_new_results_costs_the_results_and_not_the_conversation()
     assert!(tokens(cycle.messages()) < 200);
 }
 
-/// What the model gives for a summary, and what people are told.
-fn useless() -> Vec<(ScriptStep, &'static str)> {
+/// Returns unusable summaries, with a part of the reported reason.
+fn unusable() -> Vec<(ScriptStep, &'static str)> {
     vec![
-        (ScriptStep::text("blah ".repeat(9_000)), "no shorter"),
+        (ScriptStep::text("blah ".repeat(9_000)), "not shorter"),
         (ScriptStep::text(" \n "), "empty"),
         (
             ScriptStep::message(AssistantMessage::new("They re"), FinishReason::Length),
-            "cut at its token limit",
+            "cut off at its token limit",
         ),
         (
             ScriptStep::message(AssistantMessage::new("They re"), FinishReason::ContentFilter),
@@ -270,25 +273,25 @@ fn useless() -> Vec<(ScriptStep, &'static str)> {
 }
 
 #[tokio::test]
-async fn a_summary_of_no_use_leaves_what_taking_results_out_gives() {
-    for (step, why) in useless() {
+async fn an_unusable_summary_leaves_only_the_removal_of_results() {
+    for (step, reason) in unusable() {
         let provider = ScriptedProvider::new([step, ScriptStep::text("Fine.")]);
         let mut cycle = with_window(cycle(&provider), window(160, 3));
         cycle.set_messages(history(8, 150)).unwrap();
         let before = tokens(cycle.messages());
-        let (told, outcome) = context_events(cycle.turn("And?").stream()).await;
-        assert_eq!(outcome.unwrap().text(), "Fine.", "{why}");
+        let (events, outcome) = context_events(cycle.turn("And?").stream()).await;
+        assert_eq!(outcome.unwrap().text(), "Fine.", "{reason}");
         let [
             ContextEvent::CompactionFailed { fault },
             ContextEvent::Compacted { method, .. },
-        ] = &told[..]
+        ] = &events[..]
         else {
-            panic!("{why}: {told:?}")
+            panic!("{reason}: {events:?}")
         };
-        assert!(fault.message.contains(why), "{why}: {fault}");
+        assert!(fault.message.contains(reason), "{reason}: {fault}");
         assert_eq!(*method, CompactionMethod::Prune);
         assert!(tokens(cycle.messages()) < before);
-        assert_eq!(cycle.messages().len(), 2 + 16 + 1 + 2, "no message is gone");
+        assert_eq!(cycle.messages().len(), 2 + 16 + 1 + 2, "no message was removed");
         assert!(cycle.messages().iter().all(|message| summary_of(message).is_none()));
         validate_messages(cycle.messages()).unwrap();
         provider.assert_done();
@@ -296,7 +299,7 @@ async fn a_summary_of_no_use_leaves_what_taking_results_out_gives() {
 }
 
 #[tokio::test]
-async fn the_breaker_opens_at_three_rests_for_a_turn_and_a_rescue_passes_it() {
+async fn the_breaker_pauses_threshold_compactions_for_a_turn() {
     let fails = || ScriptStep::error(LlmError::new(LlmErrorKind::Server, "down"));
     let fine = || ScriptStep::text("Fine.");
     let provider = ScriptedProvider::new([fails(), fine(), fails(), fine(), fails(), fine()]);
@@ -314,18 +317,21 @@ async fn the_breaker_opens_at_three_rests_for_a_turn_and_a_rescue_passes_it() {
     cycle.set_messages(talk.map(Arc::new).collect()).unwrap();
     for _ in 0..3 {
         assert!(!cycle.machine().is_compaction_paused());
-        let (told, _) = context_events(cycle.turn("And?").stream()).await;
-        assert!(matches!(told[..], [ContextEvent::CompactionFailed { .. }]), "{told:?}");
+        let (events, _) = context_events(cycle.turn("And?").stream()).await;
+        assert!(
+            matches!(events[..], [ContextEvent::CompactionFailed { .. }]),
+            "{events:?}"
+        );
     }
     provider.assert_done();
     assert!(cycle.machine().is_compaction_paused());
-    // The next turn makes no attempt, but a rescue does.
+    // The next turn does not try at the threshold, but still after an overflow.
     for step in [too_long(), ScriptStep::text("A story."), fine()] {
         provider.push(step);
     }
-    let (told, outcome) = context_events(cycle.turn("And?").stream()).await;
+    let (events, outcome) = context_events(cycle.turn("And?").stream()).await;
     assert_eq!(outcome.unwrap().text(), "Fine.");
-    assert!(matches!(told[..], [ContextEvent::Compacted { .. }]), "{told:?}");
+    assert!(matches!(events[..], [ContextEvent::Compacted { .. }]), "{events:?}");
     provider.assert_done();
     assert!(!cycle.machine().is_compaction_paused());
 }
@@ -336,7 +342,7 @@ struct NoSummaries;
 impl Hook for NoSummaries {
     async fn pre_request(&self, _: &HookContext<'_>, request: &Arc<agcore_chat::ChatRequest>) -> RequestVerdict {
         if request.messages[0].text().starts_with("You keep the memory") {
-            RequestVerdict::Block("not over my data".into())
+            RequestVerdict::Block("not with my data".into())
         } else {
             RequestVerdict::Continue
         }
@@ -348,21 +354,21 @@ async fn a_hook_that_blocks_a_summary_does_not_stop_the_turn() {
     let provider = ScriptedProvider::new([ScriptStep::text("Fine.")]);
     let mut cycle = with_window(cycle(&provider), window(160, 3)).with_hooks(Hooks::new([Arc::new(NoSummaries) as _]));
     cycle.set_messages(history(8, 150)).unwrap();
-    let (told, outcome) = context_events(cycle.turn("And?").stream()).await;
+    let (events, outcome) = context_events(cycle.turn("And?").stream()).await;
     assert_eq!(outcome.unwrap().text(), "Fine.");
     assert!(
-        matches!(&told[0], ContextEvent::CompactionFailed { fault } if fault.kind == FaultKind::HookBlocked),
-        "{told:?}"
+        matches!(&events[0], ContextEvent::CompactionFailed { fault } if fault.kind == FaultKind::HookBlocked),
+        "{events:?}"
     );
 }
 
 #[tokio::test]
-async fn the_window_of_the_model_counts() {
+async fn uses_the_context_window_of_the_model() {
     let info = ProviderInfo::new("small", "small-1");
     let capabilities = info.capabilities.clone().with_context_window(2_000);
     let provider = ScriptedProvider::new([ScriptStep::text("Fine.")]).with_info(info.with_capabilities(capabilities));
     let mut cycle = cycle(&provider);
     cycle.set_messages(history(8, 150)).unwrap();
-    let (told, _) = context_events(cycle.turn("And?").stream()).await;
-    assert_eq!(told.len(), 1, "{told:?}");
+    let (events, _) = context_events(cycle.turn("And?").stream()).await;
+    assert_eq!(events.len(), 1, "{events:?}");
 }

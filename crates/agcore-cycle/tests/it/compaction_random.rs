@@ -1,4 +1,4 @@
-//! Random conversations, made shorter with summaries good and bad: what must hold holds.
+//! Random conversations that are compacted with usable and unusable summaries, and their invariants.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use fastrand::Rng;
 
 use crate::support::{call, cycle};
 
-/// Conversations in every run of the tests.
+/// The number of conversations in every test run.
 const CONVERSATIONS: u64 = 500;
-/// Conversations when `AGCORE_SOAK` is set.
+/// The number of conversations if `AGCORE_SOAK` is set.
 const SOAK: u64 = 20_000;
 
 fn words(rng: &mut Rng) -> String {
@@ -25,7 +25,7 @@ fn words(rng: &mut Rng) -> String {
     word.repeat([0, 1, 3, 20, 100][rng.usize(..5)] + 1)
 }
 
-/// Turns of tool rounds, with instructions here and there.
+/// Returns turns with tool rounds and occasional instructions.
 fn conversation(rng: &mut Rng) -> Vec<Arc<Message>> {
     let mut messages = Vec::new();
     if rng.bool() {
@@ -76,18 +76,21 @@ fn body(messages: &[Arc<Message>]) -> Vec<u8> {
         .to_vec()
 }
 
-/// What must hold of a conversation before and after.
-fn check(before: &[Arc<Message>], after: &[Arc<Message>], nothing: bool) {
+/// Checks the invariants of a compaction.
+fn check(before: &[Arc<Message>], after: &[Arc<Message>], is_unchanged: bool) {
     validate_messages(after).expect("calls keep their results");
     let estimator = HeuristicEstimator::default();
-    assert!(estimator.messages(after) <= estimator.messages(before), "never longer");
-    if nothing {
+    assert!(
+        estimator.messages(after) <= estimator.messages(before),
+        "a compaction never adds tokens"
+    );
+    if is_unchanged {
         assert!(before.len() == after.len() && before.iter().zip(after).all(|(a, b)| Arc::ptr_eq(a, b)));
         return;
     }
     assert!(
         estimator.messages(after) < estimator.messages(before),
-        "a change frees something"
+        "a change frees tokens"
     );
     let kept = |message: &&Arc<Message>| after.iter().any(|other| Arc::ptr_eq(message, other));
     assert!(
@@ -104,18 +107,15 @@ fn check(before: &[Arc<Message>], after: &[Arc<Message>], nothing: bool) {
         .iter()
         .find(|message| matches!(***message, Message::User(_)))
         .unwrap();
-    assert!(
-        first.text().starts_with(&*goal.text()),
-        "the goal is kept, word for word"
-    );
-    // What stands before the first change is sent byte for byte as before.
+    assert!(first.text().starts_with(&*goal.text()), "the goal is kept verbatim");
+    // The messages before the first change are sent with the same bytes as before.
     let same = before.iter().zip(after).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
     if same > 0 {
         let (head, body_before, body_after) = (body(&before[..same]), body(before), body(after));
         let head = &head[..head.len() - 2];
         assert!(
             body_before.starts_with(head) && body_after.starts_with(head),
-            "bytes before the change"
+            "the bytes before the change are the same"
         );
     }
     let newest = before.len().saturating_sub(KEEP);
@@ -125,18 +125,21 @@ fn check(before: &[Arc<Message>], after: &[Arc<Message>], nothing: bool) {
             .rev()
             .zip(after.iter().rev())
             .all(|(a, b)| Arc::ptr_eq(a, b)),
-        "the tail"
+        "the newest messages are kept"
     );
 }
 
-/// The newest messages that every compaction here leaves alone.
+/// The number of newest messages that compactions leave alone.
 const KEEP: usize = 3;
 
 #[tokio::test]
-async fn random_conversations_keep_every_promise() {
-    #[expect(clippy::disallowed_methods, reason = "how long to run is said from outside")]
+async fn random_compactions_keep_the_invariants() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the environment selects how many conversations run"
+    )]
     let soak = std::env::var_os("AGCORE_SOAK").is_some();
-    let (mut summed, mut pruned, mut nothing, mut fell_back) = (0, 0, 0, 0);
+    let (mut summarized, mut pruned, mut unchanged, mut fell_back) = (0, 0, 0, 0);
     for seed in 0..if soak { SOAK } else { CONVERSATIONS } {
         let mut rng = Rng::with_seed(seed);
         let before = conversation(&mut rng);
@@ -147,8 +150,8 @@ async fn random_conversations_keep_every_promise() {
             .with_window(WindowSettings::new().with_keep_recent(KEEP));
         cycle.set_messages(before.clone()).unwrap();
         let report = cycle.compact(TurnOptions::new()).await.unwrap();
-        let (after, nothing_done) = (cycle.messages().to_vec(), report.is_nothing());
-        let result = std::panic::catch_unwind(|| check(&before, &after, nothing_done));
+        let (after, is_unchanged) = (cycle.messages().to_vec(), report.is_unchanged());
+        let result = std::panic::catch_unwind(|| check(&before, &after, is_unchanged));
         assert!(
             result.is_ok(),
             "the conversation of seed {seed}: {before:#?}\n{:#?}",
@@ -158,20 +161,20 @@ async fn random_conversations_keep_every_promise() {
         assert_eq!(
             report.tokens_after,
             estimator.messages(cycle.messages()),
-            "seed {seed}: it says what it did"
+            "seed {seed}: the report is accurate"
         );
         match (report.method, &report.fault) {
-            (Some(agcore_chat::CompactionMethod::Summary), _) => summed += 1,
+            (Some(agcore_chat::CompactionMethod::Summary), _) => summarized += 1,
             (Some(_), None) => pruned += 1,
             (Some(_), Some(_)) => fell_back += 1,
-            (None, _) => nothing += 1,
+            (None, _) => unchanged += 1,
         }
-        // The state goes on.
+        // The conversation continues.
         provider.push(ScriptStep::text("Fine."));
         let _ = cycle.turn("And?").await;
         assert!(!cycle.machine().is_open());
         validate_messages(cycle.messages()).unwrap();
     }
-    println!("{summed} summed up, {pruned} pruned, {fell_back} fell back, {nothing} had nothing to do");
-    assert!(summed > 30 && pruned > 30 && fell_back > 30 && nothing > 10);
+    println!("{summarized} summarized, {pruned} pruned, {fell_back} fell back, {unchanged} unchanged");
+    assert!(summarized > 30 && pruned > 30 && fell_back > 30 && unchanged > 10);
 }

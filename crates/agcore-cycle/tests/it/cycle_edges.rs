@@ -1,4 +1,4 @@
-//! The driver where things go wrong: pairing of hooks, misbehaving executors, races with a cancel, slow readers.
+//! Edge cases of the agent loop: paired hook points, misbehaving executors, late cancellation, slow readers.
 
 use std::{
     sync::{Arc, Mutex},
@@ -9,8 +9,8 @@ use agcore_chat::{
     Answer, Message, Question, QuestionKind, Tool, ToolDefinition, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
     ToolWork, validate_messages,
 };
-use agcore_cycle::{CycleErrorKind, 
-    Hook, HookContext, Hooks, LlmCycle, TurnOptions, TurnStream, TurnVerdict,
+use agcore_cycle::{
+    CycleErrorKind, Hook, HookContext, Hooks, LlmCycle, TurnOptions, TurnStream, TurnVerdict,
     machine::{Begin, Limits},
 };
 use agcore_llm::{
@@ -28,20 +28,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{FnExecutor, NeverExecutor, call, cycle, event_name, lines};
 
-/// Notes the points of turns with the turn, those of attempts with the attempt.
+/// Records the points of turns with the turn, and those of attempts with the attempt.
 #[derive(Default)]
 struct Points(Mutex<Vec<String>>);
 
 impl Points {
-    fn note(&self, point: &str, number: u32) {
+    fn record(&self, point: &str, number: u32) {
         self.0.lock().unwrap().push(format!("{point} {number}"));
     }
 
-    fn seen(&self) -> Vec<String> {
+    fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
-    fn on(cycle: LlmCycle) -> (LlmCycle, Arc<Self>) {
+    fn install(cycle: LlmCycle) -> (LlmCycle, Arc<Self>) {
         let points = Arc::new(Self::default());
         (
             cycle.with_hooks(Hooks::new([Arc::clone(&points) as Arc<dyn Hook>])),
@@ -53,21 +53,21 @@ impl Points {
 #[async_trait]
 impl Hook for Points {
     async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
-        self.note("start", context.turn);
+        self.record("start", context.turn);
         TurnVerdict::Continue
     }
     async fn turn_end(&self, context: &HookContext<'_>) {
-        self.note("end", context.turn);
+        self.record("end", context.turn);
     }
     async fn post_request(&self, context: &HookContext<'_>) {
-        self.note("answered", context.attempt);
+        self.record("answered", context.attempt);
     }
     async fn on_error(&self, context: &HookContext<'_>) {
         assert!(context.duration.is_some() && context.error.is_some() && context.request.is_some());
-        self.note("error", context.attempt);
+        self.record("error", context.attempt);
     }
     async fn on_retry(&self, context: &HookContext<'_>) {
-        self.note("retry", context.attempt);
+        self.record("retry", context.attempt);
     }
 }
 
@@ -79,7 +79,7 @@ fn retrying(provider: &ScriptedProvider) -> LlmCycle {
 }
 
 #[tokio::test]
-async fn hooks_are_told_which_attempt() {
+async fn hooks_receive_the_number_of_the_attempt() {
     let error = || LlmError::new(LlmErrorKind::Server, "no");
     let provider = ScriptedProvider::new([
         ScriptStep::error(error()),
@@ -88,10 +88,10 @@ async fn hooks_are_told_which_attempt() {
         ScriptStep::error(error()),
         ScriptStep::error(LlmError::new(LlmErrorKind::Authentication, "no")),
     ]);
-    let (mut cycle, points) = Points::on(retrying(&provider));
+    let (mut cycle, points) = Points::install(retrying(&provider));
     cycle.turn("Go").await.unwrap();
     assert_eq!(
-        points.seen(),
+        points.take(),
         [
             "start 0",
             "error 0",
@@ -104,11 +104,11 @@ async fn hooks_are_told_which_attempt() {
     );
     assert_eq!((cycle.usage().calls, cycle.usage().calls_with_usage), (2, 1));
     cycle.turn("Go").await.unwrap_err();
-    assert_eq!(points.seen(), ["start 1", "error 0", "retry 1", "error 1", "end 1"]);
+    assert_eq!(points.take(), ["start 1", "error 0", "retry 1", "error 1", "end 1"]);
 }
 
-/// Leaves a turn open whose tool runs.
-async fn interrupted(cycle: &mut LlmCycle) {
+/// Drops a turn whose tool is running.
+async fn interrupt(cycle: &mut LlmCycle) {
     let mut turn = cycle.turn("Hello").with_tools(Arc::new(NeverExecutor)).stream();
     while let Some(event) = turn.next().await {
         if event_name(&event) == "tool.started" {
@@ -118,36 +118,37 @@ async fn interrupted(cycle: &mut LlmCycle) {
 }
 
 #[tokio::test]
-async fn a_dropped_turn_is_ended_for_hooks_before_the_next_begins() {
+async fn hooks_see_the_end_of_a_dropped_turn_before_the_next_starts() {
     let steps = || [ScriptStep::calls([call("a", "wait", "{}")]), ScriptStep::text("Fine.")];
     let paired = ["start 0", "answered 0", "end 0", "start 1", "answered 0", "end 1"];
 
-    let (mut cycle, points) = Points::on(cycle(&ScriptedProvider::new(steps())));
-    interrupted(&mut cycle).await;
+    let (mut cycle, points) = Points::install(cycle(&ScriptedProvider::new(steps())));
+    interrupt(&mut cycle).await;
     cycle.turn("Again").await.unwrap();
-    assert_eq!(points.seen(), paired);
+    assert_eq!(points.take(), paired);
 
-    let (mut cycle, points) = Points::on(crate::support::cycle(&ScriptedProvider::new(steps())));
-    interrupted(&mut cycle).await;
+    let (mut cycle, points) = Points::install(crate::support::cycle(&ScriptedProvider::new(steps())));
+    interrupt(&mut cycle).await;
     cycle.set_messages(vec![Arc::new(Message::system("S"))]).unwrap();
     cycle.turn("Again").await.unwrap();
-    assert_eq!(points.seen(), paired);
+    assert_eq!(points.take(), paired);
     assert_eq!(lines(&cycle), ["system: S", "user: Again", "assistant: Fine."]);
 }
 
 #[tokio::test]
-async fn settings_reach_the_next_turn() {
+async fn settings_apply_to_the_next_turn() {
     let rounds = (0..2).map(|n| ScriptStep::calls([call(&format!("c{n}"), "add", "{}")]));
     let mut cycle = cycle(&ScriptedProvider::new(rounds));
     cycle.settings_mut().limits = Limits::new().with_max_tool_turns(1);
     let error = cycle
-        .turn("Go").with_tools(FnExecutor::echo(&["add"]))
+        .turn("Go")
+        .with_tools(FnExecutor::echo(&["add"]))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), CycleErrorKind::LimitReached);
 }
 
-/// Reports these, whatever runs.
+/// An executor that always returns these reports.
 struct Reports(Vec<ToolReport>);
 
 impl ToolExecutor for Reports {
@@ -166,7 +167,7 @@ impl ToolExecutor for Reports {
 }
 
 #[tokio::test]
-async fn reports_that_fit_no_running_call_do_no_harm() {
+async fn ignores_reports_that_match_no_running_call() {
     let settled = |call: &str, outcome| ToolReport::Settled {
         call_id: call.into(),
         outcome,
@@ -174,7 +175,7 @@ async fn reports_that_fit_no_running_call_do_no_harm() {
     };
     let stray = Question::new("b", 1, QuestionKind::Input, "Whose question is this?");
     let reports = vec![
-        settled("nobody", ToolOutcome::done("lost")),
+        settled("unknown", ToolOutcome::done("lost")),
         settled("a", ToolOutcome::done("one")),
         settled("a", ToolOutcome::done("two")),
         settled("c", ToolOutcome::Ask(stray)),
@@ -187,9 +188,9 @@ async fn reports_that_fit_no_running_call_do_no_harm() {
     ]));
     let outcome = cycle.turn("Go").with_tools(Arc::new(Reports(reports))).await.unwrap();
     assert_eq!(outcome.text(), "Fine.");
-    let told = lines(&cycle);
-    assert_eq!(told[2..4], ["tool: one", "tool: three"]);
-    assert!(told[4].contains("not a new one of this call"), "{told:?}");
+    let lines = lines(&cycle);
+    assert_eq!(lines[2..4], ["tool: one", "tool: three"]);
+    assert!(lines[4].contains("belongs to another call"), "{lines:?}");
 }
 
 fn asking(token: Option<CancellationToken>) -> Arc<FnExecutor> {
@@ -216,26 +217,34 @@ async fn a_cancelled_turn_does_not_suspend() {
     let options = TurnOptions::new()
         .with_token(token.clone())
         .with_tools(asking(Some(token)));
-    let error = cycle.turn(Begin::new([Message::user("Go")])).with_options(options).await.unwrap_err();
+    let error = cycle
+        .turn(Begin::new([Message::user("Go")]))
+        .with_options(options)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), CycleErrorKind::Cancelled);
     assert!(!cycle.machine().is_open());
     validate_messages(cycle.messages()).unwrap();
 }
 
 #[tokio::test]
-async fn input_that_cannot_be_sent_leaves_a_suspended_turn_alone() {
+async fn invalid_input_does_not_affect_a_suspended_turn() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "send", "{}")]), ScriptStep::text("Sent.")]);
     let mut cycle = cycle(&provider);
     let outcome = cycle.turn("Go").with_tools(asking(None)).await.unwrap();
     let question = outcome.questions()[0].id.clone();
     cycle.turn(Vec::<Message>::new()).await.unwrap_err();
     let options = TurnOptions::new().with_tools(asking(None));
-    let outcome = cycle.resume([(question, Answer::approve())]).with_options(options).await.unwrap();
+    let outcome = cycle
+        .resume([(question, Answer::approve())])
+        .with_options(options)
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), "Sent.");
 }
 
 #[tokio::test]
-async fn a_resumed_turn_counts_its_events_on_also_elsewhere() {
+async fn a_resumed_turn_continues_the_numbering_of_events() {
     let steps = [
         ScriptStep::calls([call("a", "send", "{}")]),
         ScriptStep::text("Sent."),
@@ -244,8 +253,8 @@ async fn a_resumed_turn_counts_its_events_on_also_elsewhere() {
     let provider = ScriptedProvider::new(steps);
     let mut first = cycle(&provider);
     let events: Vec<_> = first.turn("Go").with_tools(asking(None)).stream().collect().await;
-    let told = events.len() as u64;
-    assert!(told > 3);
+    let sent = events.len() as u64;
+    assert!(sent > 3);
     let saved = serde_json::to_string(first.machine()).unwrap();
     let machine = serde_json::from_str(&saved).unwrap();
     let mut second = LlmCycle::from_machine(provider, ManualClock::jumping(), machine);
@@ -254,26 +263,28 @@ async fn a_resumed_turn_counts_its_events_on_also_elsewhere() {
     let options = TurnOptions::new().with_tools(asking(None));
     let rest: Vec<_> = second.turn(resume).with_options(options).stream().collect().await;
     let numbers: Vec<_> = rest.iter().map(|event| event.seq).collect();
-    assert_eq!(numbers, (told..told + rest.len() as u64).collect::<Vec<_>>());
+    assert_eq!(numbers, (sent..sent + rest.len() as u64).collect::<Vec<_>>());
     let next: Vec<_> = second.turn("And?").stream().collect().await;
-    assert_eq!(next[0].seq, 0, "the next turn counts anew");
+    assert_eq!(next[0].seq, 0, "the next turn starts from zero");
 }
 
 #[test]
-fn a_turn_inside_other_futures_is_woken_by_its_reader() {
+fn a_reader_wakes_a_turn_among_other_futures() {
     let words = "word ".repeat(500);
     let steps = [
         ScriptStep::calls([call("a", "add", "{}"), call("b", "add", "{}")]),
         ScriptStep::text(words),
     ];
     let mut cycle = cycle(&ScriptedProvider::new(steps));
-    // A set of futures polls only those that were woken.
+    // `FuturesUnordered` polls only futures that were woken.
     let turn = TurnStream::new(|observer| async move {
         let mut set = FuturesUnordered::new();
         let options = TurnOptions::new().with_tools(FnExecutor::echo(&["add"]));
         set.push(async {
             cycle
-                .turn(Begin::new([Message::user("Go")])).with_options(options).observed(observer)
+                .turn(Begin::new([Message::user("Go")]))
+                .with_options(options)
+                .observed(observer)
                 .await
         });
         set.next().await.unwrap()
@@ -289,13 +300,15 @@ async fn a_turn_in_another_task_wakes_its_reader() {
     let turn = TurnStream::new(|observer| async move {
         let run = async move {
             cycle
-                .turn(Begin::new([Message::user("Go")])).with_options(TurnOptions::new()).observed(observer)
+                .turn(Begin::new([Message::user("Go")]))
+                .with_options(TurnOptions::new())
+                .observed(observer)
                 .await
         };
         tokio::spawn(run).await.unwrap()
     });
     let events = tokio::time::timeout(Duration::from_secs(30), turn.collect::<Vec<_>>())
         .await
-        .expect("it hangs");
+        .expect("the reader is woken");
     assert!(events.len() > 500);
 }

@@ -1,4 +1,4 @@
-//! Hooks: what each point may do and is told, hooks that panic, hooks that hang.
+//! Hooks: the effects and inputs of each point, hooks that panic, and hooks that hang.
 
 mod failing;
 mod hanging;
@@ -24,9 +24,9 @@ use tokio::sync::Notify;
 
 use crate::support::call;
 
-/// What a [`Tester`] does at its point.
+/// The action of a [`TestHook`] at its point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Does {
+enum Action {
     #[default]
     Nothing,
     Block,
@@ -35,19 +35,19 @@ enum Does {
     Hang,
 }
 
-/// Notes every point with its name, and does something at one.
+/// Records every point with its name, and acts at one of them.
 #[derive(Clone, Default)]
-struct Tester {
+struct TestHook {
     name: &'static str,
     at: &'static str,
-    does: Does,
+    action: Action,
     closed: bool,
     timeout: Option<Duration>,
     log: Arc<Mutex<Vec<String>>>,
     hangs: Arc<Notify>,
 }
 
-impl Tester {
+impl TestHook {
     fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -55,8 +55,8 @@ impl Tester {
         }
     }
 
-    fn at(mut self, point: &'static str, does: Does) -> Self {
-        (self.at, self.does) = (point, does);
+    fn at(mut self, point: &'static str, action: Action) -> Self {
+        (self.at, self.action) = (point, action);
         self
     }
 
@@ -65,8 +65,8 @@ impl Tester {
         self
     }
 
-    /// Another with the same log.
-    fn beside(&self, name: &'static str) -> Self {
+    /// Creates another hook with the same log.
+    fn with_same_log(&self, name: &'static str) -> Self {
         Self {
             log: Arc::clone(&self.log),
             ..Self::new(name)
@@ -77,32 +77,32 @@ impl Tester {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
-    async fn point(&self, point: &str, seen: &str) -> Does {
+    async fn point(&self, point: &str, seen: &str) -> Action {
         let name = self.name;
         self.log
             .lock()
             .unwrap()
             .push(format!("{name} {point} {seen}").trim().to_owned());
         if self.at != point {
-            return Does::Nothing;
+            return Action::Nothing;
         }
-        match self.does {
-            Does::Panic => panic!("on purpose"),
-            Does::Hang => {
+        match self.action {
+            Action::Panic => panic!("on purpose"),
+            Action::Hang => {
                 self.hangs.notify_one();
                 std::future::pending().await
             }
-            does => does,
+            action => action,
         }
     }
 
     fn blocked(&self) -> String {
-        format!("{} says no", self.name)
+        format!("blocked by {}", self.name)
     }
 }
 
 #[async_trait]
-impl Hook for Tester {
+impl Hook for TestHook {
     fn name(&self) -> &str {
         self.name
     }
@@ -118,7 +118,7 @@ impl Hook for Tester {
     async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
         let input: Vec<_> = context.input.iter().map(|message| message.text()).collect();
         match self.point("turn_start", &input.join("+")).await {
-            Does::Block => TurnVerdict::Block(self.blocked()),
+            Action::Block => TurnVerdict::Block(self.blocked()),
             _ => TurnVerdict::Continue,
         }
     }
@@ -133,8 +133,8 @@ impl Hook for Tester {
         let last = request.messages.last().unwrap();
         let seen = format!("{:?} {}", context.purpose.unwrap(), last.text());
         match self.point("pre_request", &seen).await {
-            Does::Block => RequestVerdict::Block(self.blocked()),
-            Does::Replace => {
+            Action::Block => RequestVerdict::Block(self.blocked()),
+            Action::Replace => {
                 let mut other = ChatRequest::clone(request);
                 *other.messages.last_mut().unwrap() = Arc::new(Message::user(format!("[{}]", last.text())));
                 RequestVerdict::Replace(Arc::new(other))
@@ -163,8 +163,8 @@ impl Hook for Tester {
 
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         match self.point("pre_tool", call.raw_input()).await {
-            Does::Block => ToolVerdict::Block(self.blocked()),
-            Does::Replace => {
+            Action::Block => ToolVerdict::Block(self.blocked()),
+            Action::Replace => {
                 let mut arguments = call.arguments().cloned().unwrap_or_default();
                 arguments.insert("by".to_owned(), self.name.into());
                 ToolVerdict::Replace(arguments)
@@ -176,7 +176,7 @@ impl Hook for Tester {
     async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, result: &ToolResult) -> ResultVerdict {
         let seen = format!("{} -> {}", call.raw_input(), result.content.text());
         match self.point("post_tool", &seen).await {
-            Does::Replace => ResultVerdict::Replace(format!("[{}]", result.content.text())),
+            Action::Replace => ResultVerdict::Replace(format!("[{}]", result.content.text())),
             _ => ResultVerdict::Continue,
         }
     }
@@ -187,22 +187,22 @@ impl Hook for Tester {
     }
 }
 
-fn hooks(testers: impl IntoIterator<Item = Tester>) -> Hooks {
-    Hooks::new(testers.into_iter().map(|tester| Arc::new(tester) as Arc<dyn Hook>))
+fn hooks(test_hooks: impl IntoIterator<Item = TestHook>) -> Hooks {
+    Hooks::new(test_hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>))
 }
 
 fn jumping() -> Arc<ManualClock> {
     Arc::new(ManualClock::jumping())
 }
 
-/// A cycle whose first attempt fails and is retried, whose second answers with a call, whose third with a text.
+/// Creates a cycle that reaches all points: the first attempt fails and is retried, the second returns a call, the third a text.
 fn cycle_of_all_points(clock: &Arc<ManualClock>, hooks: Hooks) -> (LlmCycle, ScriptedProvider) {
     let provider = ScriptedProvider::new([
         ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no")),
         ScriptStep::calls([call("a", "add", "{}")]),
         ScriptStep::text("Done."),
     ]);
-    // Attempts have a clock of their own, so that the cycle's shows what hooks waited for.
+    // Attempts have a separate clock, so that the clock of the cycle shows only the waits for hooks.
     let retry = Retry::new(
         provider.clone(),
         RetryPolicy::new(),

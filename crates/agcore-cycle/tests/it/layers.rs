@@ -1,4 +1,4 @@
-//! What the loop reports about attempts and providers below it: retries and routers.
+//! Events and usage of the loop for the attempts of retries and routers below it.
 
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
-//! The pure state machine of the cycle: a test for each rule, then random scripts against a model of it.
+//! The pure state machine: a test for each rule, then random scripts that are compared with a model.
 
 mod support;
 
-mod begin;
 mod endings;
 mod json;
 mod questions;
 mod random;
 mod results;
 mod rounds;
+mod turn_start;
 mod usage;

@@ -9,17 +9,20 @@
 
 mod budget;
 mod budget_pool;
+mod budget_time;
 mod byte_stable;
 mod compaction;
-mod compaction_by_hand;
 mod compaction_random;
 mod cycle;
 mod cycle_edges;
+mod cycle_hooks;
 mod hooks;
 mod layers;
 mod machine;
 mod public_types;
 mod recorded_session;
+mod requested_compaction;
 mod support;
+mod suspension;
 #[cfg(feature = "typed")]
 mod typed;

@@ -1,4 +1,4 @@
-//! What every public type promises to a caller who moves it between threads.
+//! The auto traits of public types: callers may move them between threads.
 
 use agcore_cycle::{
     CycleSettings, HookContext, Hooks, LlmCycle, Observer, TurnInput, TurnOptions, TurnOutcome, TurnReport, TurnStream,
@@ -20,6 +20,6 @@ const _: () = {
     shared::<TurnOptions>();
     shared::<TurnOutcome>();
     shared::<TurnReport>();
-    // Streams are read in one place.
+    // Streams are read by one task, so they need not be `Sync`.
     send::<TurnStream<'_>>();
 };

@@ -15,21 +15,22 @@ use serde_json::json;
 
 use crate::support::FnExecutor;
 
-/// Two turns, the first with a tool; everything that is told of them.
+/// Runs two turns, the first with a tool call. Returns their events or texts, and the history.
 async fn turns(provider: Arc<dyn LlmProvider>, streamed: bool) -> (Vec<String>, String) {
     let mut cycle = LlmCycle::new(provider, ManualClock::new());
     let tools = FnExecutor::echo(&["add"]);
-    let mut told = Vec::new();
+    let mut log = Vec::new();
     for input in ["What is 1 + 2?", "And again?"] {
         if streamed {
             let mut events = cycle.turn(input).with_tools(tools.clone()).stream();
             while let Some(event) = events.next().await {
-                told.push(serde_json::to_string(&event).unwrap());
+                log.push(serde_json::to_string(&event).unwrap());
             }
         } else {
-            told.push(
+            log.push(
                 cycle
-                    .turn(input).with_tools(tools.clone())
+                    .turn(input)
+                    .with_tools(tools.clone())
                     .await
                     .unwrap()
                     .text()
@@ -37,11 +38,11 @@ async fn turns(provider: Arc<dyn LlmProvider>, streamed: bool) -> (Vec<String>, 
             );
         }
     }
-    (told, serde_json::to_string(cycle.messages()).unwrap())
+    (log, serde_json::to_string(cycle.messages()).unwrap())
 }
 
 #[tokio::test]
-async fn a_conversation_over_http_is_replayed_byte_by_byte() {
+async fn a_conversation_over_http_is_replayed_exactly() {
     for streamed in [true, false] {
         let call = mock_server::ToolCall::new("add", &json!({"a": 1, "b": 2}));
         let script = [
@@ -60,7 +61,7 @@ async fn a_conversation_over_http_is_replayed_byte_by_byte() {
         drop(server);
 
         let bytes = writer.with_inner(|bytes| bytes.clone());
-        let replay = ReplayProvider::new(Cassette::parse(&bytes).unwrap().into_whole().unwrap());
+        let replay = ReplayProvider::new(Cassette::parse(&bytes).unwrap().into_intact().unwrap());
         assert_eq!(turns(Arc::new(replay.clone()), streamed).await, original);
         replay.check_done().unwrap();
     }

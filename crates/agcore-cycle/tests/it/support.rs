@@ -1,4 +1,4 @@
-//! What several topics share: an executor of closures, short makers.
+//! Shared helpers: executors made of closures, and short constructors.
 
 use std::{
     collections::VecDeque,
@@ -18,7 +18,7 @@ use serde_json::json;
 
 type Run = Arc<dyn Fn(&ToolWork) -> ToolOutcome + Send + Sync>;
 
-/// An executor whose tools are one closure.
+/// An executor that runs a closure for all of its tools.
 #[derive(Clone)]
 pub(crate) struct FnExecutor {
     names: Vec<&'static str>,
@@ -36,7 +36,7 @@ impl FnExecutor {
         })
     }
 
-    /// Tools that give their arguments back.
+    /// Creates tools that return their arguments.
     pub(crate) fn echo(names: &[&'static str]) -> Arc<Self> {
         Self::new(names, |work| ToolOutcome::done(work.call.raw_input()))
     }
@@ -93,13 +93,13 @@ pub(crate) fn assistant(calls: impl IntoIterator<Item = ToolCall>) -> AssistantM
     AssistantMessage::from_blocks(calls.into_iter().map(Into::into))
 }
 
-/// Roles and texts of a history, one line each: `user: Hello`.
+/// Returns the roles and texts of the history, one line each: `user: Hello`.
 pub(crate) fn lines(cycle: &LlmCycle) -> Vec<String> {
     let line = |message: &Arc<agcore_chat::Message>| format!("{}: {}", message.role(), message.text());
     cycle.messages().iter().map(line).collect()
 }
 
-/// The name of an event, topic and kind: `tool.started`.
+/// Returns the name of an event, which consists of topic and kind: `tool.started`.
 pub(crate) fn event_name(event: &StreamEvent) -> String {
     let kind = serde_json::to_value(&event.kind).unwrap();
     let (topic, inner) = kind.as_object().unwrap().iter().next().unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn event_name(event: &StreamEvent) -> String {
     )
 }
 
-/// Returns these items, attempt by attempt.
+/// A provider that returns these items, attempt by attempt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawProvider {
     attempts: Arc<Mutex<VecDeque<Vec<ReplyItem>>>>,

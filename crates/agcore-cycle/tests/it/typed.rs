@@ -1,9 +1,9 @@
-//! Typed output: each way of asking, repairs, tools, streams, refusals.
+//! Typed output: modes, repairs, tools, streams, refusals.
 
+mod apis;
 mod modes;
 mod partial;
 mod repairs;
 mod shapes;
 mod support;
 mod tools;
-mod wires;

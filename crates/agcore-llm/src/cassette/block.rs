@@ -1,4 +1,4 @@
-//! [`BlockJson`]: the form of a whole block. The form of messages could not tell every block from every other.
+//! [`BlockJson`]: the JSON form of a complete block. The JSON form of messages cannot distinguish all kinds of blocks.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ pub(super) enum BlockJson {
 }
 
 impl BlockJson {
-    /// The form of a block; none for a kind that this version does not know.
-    pub(super) fn of(block: Block) -> Option<Self> {
+    /// Returns the JSON form of a block, or `None` for a kind that this version does not know.
+    pub(super) fn from_block(block: Block) -> Option<Self> {
         Some(match block {
             Block::Text(TextBlock {
                 text,

@@ -1,17 +1,17 @@
-//! [`Difference`]: where two JSON documents differ, for people.
+//! [`Difference`]: a readable description of a difference between two JSON documents.
 
 use std::fmt;
 
-use agcore_chat::text::floor_char_boundary;
+use agcore_chat::text::{clip, floor_char_boundary, prefix};
 use serde_json::{Map, Value};
 
-/// How much of a value is shown, in bytes.
-const SHOWN: usize = 60;
+/// The maximum length of an excerpt of a value, in bytes.
+const MAX_EXCERPT: usize = 60;
 
-/// How much of a text is shown before the place where it differs, in bytes.
-const BEFORE: usize = 20;
+/// The length of the excerpt before the first difference of two strings, in bytes.
+const CONTEXT: usize = 20;
 
-/// One place at which two documents differ.
+/// A place at which two documents differ.
 #[derive(Debug, PartialEq)]
 pub(super) struct Difference {
     path: String,
@@ -35,7 +35,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The places at which the documents differ, in the order of the recorded one.
+/// Returns the places at which two documents differ, in the order of the recorded one.
 pub(super) fn differences(recorded: &Value, now: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(&mut String::new(), recorded, now, &mut found);
@@ -45,21 +45,26 @@ pub(super) fn differences(recorded: &Value, now: &Value) -> Vec<Difference> {
 fn compare(path: &mut String, recorded: &Value, now: &Value, found: &mut Vec<Difference>) {
     match (recorded, now) {
         _ if recorded == now => {}
-        (Value::Object(recorded), Value::Object(now)) => objects(path, recorded, now, found),
-        (Value::Array(recorded), Value::Array(now)) => arrays(path, recorded, now, found),
+        (Value::Object(recorded), Value::Object(now)) => compare_objects(path, recorded, now, found),
+        (Value::Array(recorded), Value::Array(now)) => compare_arrays(path, recorded, now, found),
         (Value::String(recorded), Value::String(now)) => {
-            let from = beginning(recorded, now);
+            let start = excerpt_start(recorded, now);
             found.push(Difference {
                 path: path.clone(),
-                recorded: Some(excerpt(recorded, from)),
-                now: Some(excerpt(now, from)),
+                recorded: Some(excerpt(recorded, start)),
+                now: Some(excerpt(now, start)),
             });
         }
         _ => push(path, Some(recorded), Some(now), found),
     }
 }
 
-fn objects(path: &mut String, recorded: &Map<String, Value>, now: &Map<String, Value>, found: &mut Vec<Difference>) {
+fn compare_objects(
+    path: &mut String,
+    recorded: &Map<String, Value>,
+    now: &Map<String, Value>,
+    found: &mut Vec<Difference>,
+) {
     for (name, value) in recorded {
         within(path, name, |path| match now.get(name) {
             Some(now) => compare(path, value, now, found),
@@ -71,9 +76,9 @@ fn objects(path: &mut String, recorded: &Map<String, Value>, now: &Map<String, V
     }
 }
 
-/// Items are compared by their places, after those that are equal at the beginning and at the end: one item more or less is
-/// one difference.
-fn arrays(path: &mut String, recorded: &[Value], now: &[Value], found: &mut Vec<Difference>) {
+/// Compares items by their index, after skipping equal items at both ends. So an added or removed item is one
+/// difference.
+fn compare_arrays(path: &mut String, recorded: &[Value], now: &[Value], found: &mut Vec<Difference>) {
     let same = |pair: &(&Value, &Value)| pair.0 == pair.1;
     let head = recorded.iter().zip(now).take_while(same).count();
     let (recorded, now) = (&recorded[head..], &now[head..]);
@@ -90,20 +95,21 @@ fn arrays(path: &mut String, recorded: &[Value], now: &[Value], found: &mut Vec<
     }
 }
 
-fn within(path: &mut String, name: &str, act: impl FnOnce(&mut String)) {
+/// Calls a function with the path of a member.
+fn within(path: &mut String, name: &str, compare: impl FnOnce(&mut String)) {
     let length = path.len();
     if length > 0 {
         path.push('.');
     }
     path.push_str(name);
-    act(path);
+    compare(path);
     path.truncate(length);
 }
 
 fn push(path: &str, recorded: Option<&Value>, now: Option<&Value>, found: &mut Vec<Difference>) {
     let shown = |value: &Value| match value {
         Value::String(text) => excerpt(text, 0),
-        other => cut(&other.to_string()),
+        other => clip(&other.to_string(), MAX_EXCERPT).into_owned(),
     };
     found.push(Difference {
         path: path.to_owned(),
@@ -112,28 +118,22 @@ fn push(path: &str, recorded: Option<&Value>, now: Option<&Value>, found: &mut V
     });
 }
 
-/// Where to begin to show two texts, so that their first difference is seen.
-fn beginning(a: &str, b: &str) -> usize {
+/// Returns the start of the excerpts of two strings, so that they include the first difference.
+fn excerpt_start(a: &str, b: &str) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    if same <= SHOWN / 2 {
+    if same <= MAX_EXCERPT / 2 {
         return 0;
     }
-    floor_char_boundary(a, same - BEFORE)
+    floor_char_boundary(a, same - CONTEXT)
 }
 
-/// A part of a text in quotes.
-fn excerpt(text: &str, from: usize) -> String {
-    let rest = text.get(from..).unwrap_or_default();
-    let end = floor_char_boundary(rest, SHOWN);
-    let (before, after) = (if from > 0 { "…" } else { "" }, if end < rest.len() { "…" } else { "" });
-    format!("{before}{:?}{after}", &rest[..end])
-}
-
-fn cut(json: &str) -> String {
-    match floor_char_boundary(json, SHOWN) {
-        end if end < json.len() => format!("{}…", &json[..end]),
-        _ => json.to_owned(),
-    }
+/// Returns an excerpt of a string in quotes.
+fn excerpt(text: &str, start: usize) -> String {
+    let rest = text.get(start..).unwrap_or_default();
+    let shown = prefix(rest, MAX_EXCERPT);
+    let before = if start > 0 { "…" } else { "" };
+    let after = if shown.len() < rest.len() { "…" } else { "" };
+    format!("{before}{shown:?}{after}")
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn names_each_place() {
+    fn lists_each_difference_with_its_path() {
         check(json!({"a": 1}), json!({"a": 1}), &[]);
         check(
             json!({"a": 1, "b": {"c": "x"}, "d": true}),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn one_item_more_is_one_difference() {
+    fn an_added_item_is_one_difference() {
         check(
             json!({"m": ["a", "b", "c"]}),
             json!({"m": ["a", "x", "b", "c"]}),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_shown_where_they_differ() {
+    fn excerpts_of_long_strings_show_the_difference() {
         let (a, b) = ("é".repeat(100) + "one", "é".repeat(100) + "two");
         check(
             json!(a),
@@ -191,7 +191,7 @@ mod tests {
             &[r#"the request: recorded …"ééééééééééone", now …"éééééééééétwo""#],
         );
         let long = "x".repeat(200);
-        let shown = format!("recorded \"{}\"…", &long[..SHOWN]);
+        let shown = format!("recorded \"{}\"…", &long[..MAX_EXCERPT]);
         let found = differences(&json!([long]), &json!([])).remove(0).to_string();
         assert!(found.contains(&shown), "{found}");
     }

@@ -1,4 +1,4 @@
-//! [`Cassette`]: recorded exchanges, and how they are read.
+//! [`Cassette`]: recorded exchanges and their parser.
 
 use std::{fmt, io, ops::Range};
 
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use super::exchange::Exchange;
 
-/// The version of the form; raised when a reader of the older one would misread it.
+/// The version of the file format. Incremented when readers of the previous version would misinterpret a new file.
 pub(super) const VERSION: u64 = 1;
 
-/// What a recording begins with.
+/// The header of a recording.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Header {
     agcore_cassette: u64,
@@ -23,143 +23,161 @@ impl Header {
 
 /// Recorded exchanges.
 ///
-/// Its own JSON form, for snapshots, is one object of the version and all exchanges; files are written by
+/// It is serialized as one object with the version and all exchanges, for snapshots. Files are written by
 /// [`CassetteWriter`](super::CassetteWriter).
+///
+/// ```
+/// use agcore_llm::cassette::Cassette;
+///
+/// // The last exchange is truncated.
+/// let file = br#"{"agcore_cassette":1}
+/// {"call":1,"stream":false,"request":{"messages":[]},"chunks":[{"ms":5,"items":[{"text":"Hi."}]}],"end":"ok","ms":5}
+/// {"call":2,"stream":fal"#;
+/// let cassette = Cassette::parse(file)?;
+/// assert_eq!(cassette.exchanges()[0].response().unwrap().text(), "Hi.");
+/// assert_eq!(cassette.damaged_parts()[0].line, 3);
+/// assert!(cassette.into_intact().is_err());
+/// # Ok::<(), agcore_llm::cassette::CassetteError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cassette {
     exchanges: Vec<Exchange>,
-    damage: Vec<Damage>,
+    damaged: Vec<DamagedPart>,
 }
 
 /// A part of a cassette that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Damage {
-    /// The line in which the trouble is, from 1.
+pub struct DamagedPart {
+    /// The line of the error, from 1.
     pub line: usize,
-    /// What is wrong.
-    pub why: String,
+    /// The reason why the part cannot be read.
+    pub reason: String,
 }
 
-/// A cassette cannot be read, or was not played as it should.
+/// The error of a cassette that cannot be read or was not replayed completely.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteError {
     /// The bytes cannot be read.
-    #[error("the cassette cannot be read")]
+    #[error("cannot read the cassette")]
     Io(#[from] io::Error),
-    /// Nothing is in it.
+    /// The input is empty.
     #[error("the cassette is empty: nothing was recorded")]
     Empty,
-    /// The first document is no header.
-    #[error("this is no cassette: line {line} must begin with {{\"agcore_cassette\":{VERSION}}}")]
+    /// The first document is not a header.
+    #[error("not a cassette: line {line} must start with {{\"agcore_cassette\":{VERSION}}}")]
     NotACassette {
         /// The line, from 1.
         line: usize,
     },
-    /// It was written by a newer version.
+    /// The cassette was written in a newer format.
     #[error(
-        "the cassette has version {found}, and this build reads up to version {VERSION}; \
-         update agcore, or record it again"
+        "the cassette has version {found}, but this build only reads versions up to {VERSION}; \
+         update agcore, or record the cassette again"
     )]
-    Newer {
-        /// Its version.
+    UnsupportedVersion {
+        /// The version of the cassette.
         found: u64,
     },
-    /// Parts of it cannot be read.
+    /// Parts of the cassette cannot be read.
     #[error("the cassette is damaged: {}; record it again", listed(.0))]
-    Damaged(Vec<Damage>),
-    /// Exchanges were not played.
+    Damaged(Vec<DamagedPart>),
+    /// Some exchanges were not played.
     #[error(
-        "{unused} of {all} exchanges of the cassette were not played, the first is call {first}; \
-         record it again if that is meant"
+        "{unused} of {total} exchanges of the cassette were not played, starting with call {first}; \
+         record it again if the change is intended"
     )]
     Unused {
-        /// How many were not played.
+        /// The number of exchanges that were not played.
         unused: usize,
-        /// How many there are.
-        all: usize,
-        /// The first one's number.
+        /// The number of all exchanges.
+        total: usize,
+        /// The call number of the first exchange that was not played.
         first: u64,
     },
 }
 
 impl Cassette {
-    /// A cassette of these exchanges.
+    /// Creates a cassette from exchanges.
     pub fn new(exchanges: impl IntoIterator<Item = Exchange>) -> Self {
         Self {
             exchanges: exchanges.into_iter().collect(),
-            damage: Vec::new(),
+            damaged: Vec::new(),
         }
     }
 
-    /// Reads a cassette. What cannot be read of it is left out and listed in [`damage`](Self::damage): of a file that was
-    /// cut in the middle all whole exchanges are there. Exchanges of one recording are in the order in which they began.
+    /// Parses a cassette.
+    ///
+    /// Exchanges that cannot be parsed are skipped and listed in [`damaged_parts`](Self::damaged_parts), so a truncated
+    /// file yields all its complete exchanges. The exchanges of a recording are in the order in which their calls
+    /// started.
     ///
     /// # Errors
-    /// `Empty`, `NotACassette`, `Newer`.
+    /// `Empty`, `NotACassette`, `UnsupportedVersion`.
     pub fn parse(bytes: &[u8]) -> Result<Self, CassetteError> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let mut documents = documents(bytes);
         let Some((line, range)) = documents.next() else {
             return Err(match bytes.iter().position(|byte| !byte.is_ascii_whitespace()) {
                 None => CassetteError::Empty,
-                Some(at) => CassetteError::NotACassette {
-                    line: line_of(bytes, at),
+                Some(offset) => CassetteError::NotACassette {
+                    line: line_at(bytes, offset),
                 },
             });
         };
         let is_first = bytes[..range.start].iter().all(u8::is_ascii_whitespace);
-        if !is_first || !read_header(&bytes[range])? {
+        if !is_first || !is_header(&bytes[range])? {
             return Err(CassetteError::NotACassette { line });
         }
         let mut cassette = Self::default();
         let mut recording = 0;
         for (line, range) in documents {
-            if read_header(&bytes[range.clone()])? {
+            if is_header(&bytes[range.clone()])? {
                 cassette.exchanges[recording..].sort_by_key(|exchange| exchange.call);
                 recording = cassette.exchanges.len();
             } else {
-                cassette.take(line, &bytes[range]);
+                cassette.push_document(line, &bytes[range]);
             }
         }
         cassette.exchanges[recording..].sort_by_key(|exchange| exchange.call);
         Ok(cassette)
     }
 
-    /// Reads a cassette to its end; see [`parse`](Self::parse).
+    /// Reads a cassette to its end and parses it; see [`parse`](Self::parse).
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse), and `Io`.
-    pub fn read(mut from: impl io::Read) -> Result<Self, CassetteError> {
+    /// The errors of [`parse`](Self::parse), and `Io`.
+    pub fn read(mut reader: impl io::Read) -> Result<Self, CassetteError> {
         let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes)?;
+        reader.read_to_end(&mut bytes)?;
         Self::parse(&bytes)
     }
 
-    /// The exchanges that could be read.
+    /// Returns the exchanges that could be parsed.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// What could not be read.
-    pub fn damage(&self) -> &[Damage] {
-        &self.damage
+    /// Returns the parts that could not be parsed.
+    pub fn damaged_parts(&self) -> &[DamagedPart] {
+        &self.damaged
     }
 
-    /// The same cassette, if all of it could be read.
+    /// Returns the cassette if all of it could be parsed.
     ///
     /// # Errors
     /// `Damaged`.
-    pub fn into_whole(self) -> Result<Self, CassetteError> {
-        if self.damage.is_empty() {
+    pub fn into_intact(self) -> Result<Self, CassetteError> {
+        if self.damaged.is_empty() {
             Ok(self)
         } else {
-            Err(CassetteError::Damaged(self.damage))
+            Err(CassetteError::Damaged(self.damaged))
         }
     }
 
-    /// The same exchanges as if they had taken no time: what snapshots and comparisons want.
+    /// Returns the cassette with all times set to 0, for snapshots and comparisons.
+    #[must_use]
     pub fn without_timings(mut self) -> Self {
         for exchange in &mut self.exchanges {
             exchange.ms = 0;
@@ -168,11 +186,11 @@ impl Cassette {
         self
     }
 
-    /// Takes the document of an exchange, as far as it can be read.
-    fn take(&mut self, first_line: usize, document: &[u8]) {
+    /// Parses the document of an exchange. Adds the exchange, the damaged part, or both.
+    fn push_document(&mut self, first_line: usize, document: &[u8]) {
         let mut reader = serde_json::Deserializer::from_slice(document.trim_ascii_end());
-        let read = Exchange::deserialize(&mut reader);
-        let end = match read {
+        let parsed = Exchange::deserialize(&mut reader);
+        let end = match parsed {
             Ok(exchange) => {
                 self.exchanges.push(exchange);
                 reader.end()
@@ -181,11 +199,11 @@ impl Cassette {
         };
         if let Err(error) = end {
             let line = first_line + error.line().saturating_sub(1);
-            let why = match error.classify() {
-                serde_json::error::Category::Eof => "the exchange ends in the middle".to_owned(),
+            let reason = match error.classify() {
+                serde_json::error::Category::Eof => "the exchange is truncated".to_owned(),
                 _ => error.to_string(),
             };
-            self.damage.push(Damage { line, why });
+            self.damaged.push(DamagedPart { line, reason });
         }
     }
 }
@@ -193,33 +211,33 @@ impl Cassette {
 impl Serialize for Cassette {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Whole<'a> {
+        struct CassetteJson<'a> {
             agcore_cassette: u64,
             exchanges: &'a [Exchange],
         }
-        let whole = Whole {
+        let json = CassetteJson {
             agcore_cassette: VERSION,
             exchanges: &self.exchanges,
         };
-        whole.serialize(serializer)
+        json.serialize(serializer)
     }
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for DamagedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
+        write!(f, "line {}: {}", self.line, self.reason)
     }
 }
 
-fn listed(damage: &[Damage]) -> String {
-    damage.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn listed(damaged: &[DamagedPart]) -> String {
+    damaged.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a document is a header.
+/// Returns whether a document is a header.
 ///
 /// # Errors
-/// `Newer`.
-fn read_header(document: &[u8]) -> Result<bool, CassetteError> {
+/// `UnsupportedVersion`.
+fn is_header(document: &[u8]) -> Result<bool, CassetteError> {
     #[derive(Deserialize)]
     struct Probe {
         agcore_cassette: Option<u64>,
@@ -233,31 +251,37 @@ fn read_header(document: &[u8]) -> Result<bool, CassetteError> {
             request: None,
         }) => match found {
             0..=VERSION => Ok(true),
-            _ => Err(CassetteError::Newer { found }),
+            _ => Err(CassetteError::UnsupportedVersion { found }),
         },
         _ => Ok(false),
     }
 }
 
-/// The documents with their first lines: each begins at a line that begins with `{`.
+/// Returns the first line and the range of each document. A document starts at a line that starts with `{`.
 fn documents(bytes: &[u8]) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
     let mut line = 1;
     let mut starts = Vec::new();
     let mut is_line_start = true;
-    for (at, byte) in bytes.iter().enumerate() {
+    for (offset, byte) in bytes.iter().enumerate() {
         if is_line_start && *byte == b'{' {
-            starts.push((line, at));
+            starts.push((line, offset));
         }
         is_line_start = *byte == b'\n';
         line += usize::from(is_line_start);
     }
-    let ends: Vec<usize> = starts.iter().skip(1).map(|(_, at)| *at).chain([bytes.len()]).collect();
+    let ends: Vec<usize> = starts
+        .iter()
+        .skip(1)
+        .map(|(_, offset)| *offset)
+        .chain([bytes.len()])
+        .collect();
     starts
         .into_iter()
         .zip(ends)
         .map(|((line, start), end)| (line, start..end))
 }
 
-fn line_of(bytes: &[u8], at: usize) -> usize {
-    1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count()
+/// Returns the line of an offset, from 1.
+fn line_at(bytes: &[u8], offset: usize) -> usize {
+    1 + bytes[..offset].iter().filter(|byte| **byte == b'\n').count()
 }

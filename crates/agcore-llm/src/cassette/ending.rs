@@ -1,4 +1,4 @@
-//! [`Ending`]: how a recorded reply ended.
+//! [`Ending`]: the end of a recorded reply.
 
 use std::{error::Error, time::Duration};
 
@@ -8,22 +8,34 @@ use serde::{Deserialize, Serialize};
 use super::millis;
 use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
-/// How a recorded reply ended.
+/// The end of a recorded reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ending {
-    /// As it should.
+    /// The reply completed.
     Ok,
-    /// With an error.
+    /// The reply failed.
     Error(Box<RecordedError>),
-    /// Without an end: the provider's stream stopped.
-    Cut,
-    /// The caller stopped listening, so nobody knows.
+    /// The provider's stream stopped without an end.
+    #[serde(rename = "cut")]
+    Truncated,
+    /// The caller dropped the reply before its end.
     Dropped,
 }
 
-/// An error as data: all that [`LlmError`] tells. Its causes are one text.
+/// The serializable form of an [`LlmError`]. Its causes are a single text.
+///
+/// ```
+/// use agcore_llm::{LlmError, LlmErrorKind, cassette::RecordedError};
+///
+/// let error = LlmError::new(LlmErrorKind::RateLimit, "slow down").with_status(429);
+/// let json = serde_json::to_string(&RecordedError::from(&error))?;
+/// let recorded: RecordedError = serde_json::from_str(&json)?;
+/// assert_eq!(recorded.to_error().kind(), &LlmErrorKind::RateLimit);
+/// assert_eq!(recorded.to_error().status(), Some(429));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedError {
     kind: FaultKind,
@@ -44,18 +56,18 @@ pub struct RecordedError {
     status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
-    /// Of a context length: the model's window.
+    /// The context window of the model, for errors of the kind `ContextLength`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
-    /// Of a context length: what was asked for.
+    /// The requested number of tokens, for errors of the kind `ContextLength`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requested: Option<u64>,
-    /// Of a timeout.
+    /// The stage that timed out, for errors of the kind `Timeout`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stage: Option<Stage>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) headers: Vec<(String, String)>,
-    /// The beginning of the body that the error came from.
+    /// An excerpt of the body that the error was decoded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +86,7 @@ enum Stage {
 }
 
 impl RecordedError {
-    /// The error again.
+    /// Recreates the error.
     pub fn to_error(&self) -> LlmError {
         let mut error = LlmError::new(self.error_kind(), self.message.clone())
             .with_retryable(self.retryable)
@@ -142,7 +154,7 @@ impl From<&LlmError> for RecordedError {
     }
 }
 
-/// The causes, one after the other.
+/// Returns the causes of an error, joined by colons.
 fn causes(error: &LlmError) -> Option<String> {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! [`Exchange`]: a request and its reply, recorded.
+//! [`Exchange`]: a recorded request and its reply.
 
 use agcore_chat::{ChatRequest, ChatResponse, Usage};
 use serde::{Deserialize, Serialize};
@@ -7,61 +7,62 @@ use serde_json::Value;
 use super::{ending::Ending, item::RecordedItem};
 use agcore_wire::{Fold, LlmError};
 
-/// A request and its reply, recorded.
+/// A recorded request and its reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Which call of its recording, from 1, in the order in which they began.
+    /// The number of the call in its recording, from 1, in the order in which the calls started.
     pub call: u64,
-    /// The provider's name.
+    /// The name of the provider.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider: String,
-    /// The provider's own model, which is asked when the request names none.
+    /// The model that the provider uses if the request names none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// Whether a streamed reply was asked for.
+    /// Whether a streamed reply was requested.
     pub stream: bool,
-    /// The request as its canonical JSON; values that were taken out read `[redacted]`, whatever they were.
+    /// The canonical JSON of the request. Removed values of any type are replaced with the string `[redacted]`.
     pub request: Value,
-    /// The request's own HTTP headers.
+    /// The HTTP headers of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The reply, in the pieces in which it came.
+    /// The chunks of the reply, as they arrived.
     pub chunks: Vec<Chunk>,
-    /// How the reply ended.
+    /// The end of the reply.
     pub end: Ending,
-    /// When the end came, in milliseconds since the request.
+    /// The time of the end, in milliseconds since the request.
     pub ms: u64,
 }
 
-/// Items of a reply that came together: nothing had to be waited for between them.
+/// Items of a reply that arrived together, without waiting in between.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// When they came, in milliseconds since the request.
+    /// The time of arrival, in milliseconds since the request.
     pub ms: u64,
-    /// What came.
+    /// The items.
     pub items: Vec<RecordedItem>,
 }
 
 impl Exchange {
-    /// The request.
+    /// Deserializes the request.
     ///
     /// # Errors
-    /// When the recording cannot be read as one, for example because something was taken out of it.
+    /// If the recorded JSON is not a valid request, for example because a value was removed.
     pub fn chat_request(&self) -> Result<ChatRequest, serde_json::Error> {
         ChatRequest::deserialize(&self.request)
     }
 
-    /// The reply as a whole.
+    /// Returns the complete reply.
     ///
     /// # Errors
-    /// The error in which it ended, with what had arrived. A reply that nobody listened to until its end is cut.
+    /// The error that the reply ended with, including its partial response. A reply without a recorded end is
+    /// `Truncated`.
     pub fn response(&self) -> Result<ChatResponse, LlmError> {
         let mut fold = self.fold();
         let end = match &self.end {
             Ending::Ok => Ok(()),
             Ending::Error(error) => Err(error.to_error()),
-            Ending::Cut | Ending::Dropped => return Err(fold.fail(LlmError::truncated())),
+            Ending::Truncated | Ending::Dropped => return Err(fold.fail(LlmError::truncated())),
         };
         match end {
             Ok(()) => Ok(fold.take()),
@@ -69,17 +70,17 @@ impl Exchange {
         }
     }
 
-    /// What had arrived of the reply, whatever its end.
+    /// Returns the part of the reply that arrived, regardless of its end.
     pub fn partial_response(&self) -> ChatResponse {
         self.fold().response()
     }
 
-    /// The tokens that were told.
+    /// Returns the reported token usage.
     pub fn usage(&self) -> Option<Usage> {
         self.fold().usage().cloned()
     }
 
-    /// The items of the reply, in order.
+    /// Returns the items of the reply, in order.
     pub fn items(&self) -> impl Iterator<Item = &RecordedItem> {
         self.chunks.iter().flat_map(|chunk| &chunk.items)
     }

@@ -1,4 +1,4 @@
-//! [`FragmentJson`]: the form of a fragment of a tool call.
+//! [`FragmentJson`]: the JSON form of a fragment of a tool call.
 
 use std::ops::Not;
 

@@ -1,4 +1,4 @@
-//! [`RecordedItem`]: an item of a recorded reply, and its JSON form.
+//! [`RecordedItem`]: an item of a recorded reply and its JSON form.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{block::BlockJson, fragment::FragmentJson, millis};
 use crate::reply::{Notice, ReplyItem};
 use agcore_wire::{Place, ReplyDelta, ReplyStart, SealedBlock};
 
-/// An item of a recorded reply. The end stands apart.
+/// An item of a recorded reply. Its end is recorded separately, as an [`Ending`](super::Ending).
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordedItem {
-    /// A piece of the reply.
+    /// A part of the reply.
     Delta(ReplyDelta),
-    /// Something to know that is no part of the reply.
+    /// Information about the call that is not part of the reply.
     Notice(Notice),
 }
 
@@ -30,19 +30,20 @@ impl From<RecordedItem> for ReplyItem {
 
 impl Serialize for RecordedItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = ItemJson::of(self.clone());
-        let json = json.ok_or_else(|| ser::Error::custom("a block of a kind that cassettes have no form for"))?;
+        let json = ItemJson::from_item(self.clone());
+        let json = json.ok_or_else(|| ser::Error::custom("cassettes cannot represent this kind of item"))?;
         json.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for RecordedItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        ItemJson::deserialize(deserializer)?.item().map_err(de::Error::custom)
+        let json = ItemJson::deserialize(deserializer)?;
+        json.into_item().map_err(de::Error::custom)
     }
 }
 
-/// What an item looks like: its choice, where that is not the first, and one member named by its kind.
+/// The JSON form of an item: its choice, unless that is the first one, and one member named after its kind.
 #[derive(Serialize, Deserialize)]
 struct ItemJson {
     #[serde(default, skip_serializing_if = "is_first")]
@@ -126,8 +127,8 @@ enum PlaceJson {
 }
 
 impl ItemJson {
-    /// The form of an item; none where it holds a block of an unknown kind.
-    fn of(item: RecordedItem) -> Option<Self> {
+    /// Returns the JSON form of an item, or `None` if it is or contains a block of an unknown kind.
+    fn from_item(item: RecordedItem) -> Option<Self> {
         let first = |kind| Self { choice: 0, kind };
         Some(match item {
             RecordedItem::Notice(notice) => first(notice_kind(notice)),
@@ -160,7 +161,7 @@ impl ItemJson {
                     Self { choice, kind }
                 }
                 ReplyDelta::Block { choice, block } => {
-                    let kind = Kind::Block(Box::new(BlockJson::of(*block)?));
+                    let kind = Kind::Block(Box::new(BlockJson::from_block(*block)?));
                     Self { choice, kind }
                 }
                 ReplyDelta::Seal { choice, block, vendor } => {
@@ -186,9 +187,11 @@ impl ItemJson {
         })
     }
 
+    /// Converts the JSON form into an item.
+    ///
     /// # Errors
-    /// When it says nothing.
-    fn item(self) -> Result<RecordedItem, &'static str> {
+    /// If a flag is `false`.
+    fn into_item(self) -> Result<RecordedItem, &'static str> {
         let Self { choice, kind } = self;
         Ok(RecordedItem::Delta(match kind {
             Kind::Start(start) => ReplyDelta::Start(Box::new(start.into())),
@@ -205,7 +208,7 @@ impl ItemJson {
             }
             Kind::BlockEnd(true) => ReplyDelta::BlockEnd { choice },
             Kind::Restart(true) => ReplyDelta::Restart,
-            Kind::BlockEnd(false) | Kind::Restart(false) => return Err("`block_end` and `restart` can only be true"),
+            Kind::BlockEnd(false) | Kind::Restart(false) => return Err("`block_end` and `restart` must be true"),
             Kind::Block(block) => {
                 let block = Box::new((*block).into());
                 ReplyDelta::Block { choice, block }
@@ -226,7 +229,7 @@ impl ItemJson {
             Kind::Restarted { fault, usage } => {
                 return Ok(RecordedItem::Notice(Notice::Restarted { fault, usage }));
             }
-            Kind::AnsweredBy(who) => return Ok(RecordedItem::Notice(Notice::AnsweredBy(who))),
+            Kind::AnsweredBy(provider) => return Ok(RecordedItem::Notice(Notice::AnsweredBy(provider))),
             Kind::Waiting { limit, delay } => {
                 return Ok(RecordedItem::Notice(Notice::Waiting { limit, delay }));
             }
@@ -238,7 +241,7 @@ fn notice_kind(notice: Notice) -> Kind {
     match notice {
         Notice::RetryScheduled { attempt, delay, fault } => Kind::Retry { attempt, delay, fault },
         Notice::Restarted { fault, usage } => Kind::Restarted { fault, usage },
-        Notice::AnsweredBy(who) => Kind::AnsweredBy(who),
+        Notice::AnsweredBy(provider) => Kind::AnsweredBy(provider),
         Notice::Waiting { limit, delay } => Kind::Waiting { limit, delay },
     }
 }

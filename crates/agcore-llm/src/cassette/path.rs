@@ -1,9 +1,9 @@
-//! [`FieldPath`]: places in a JSON document, for rules.
+//! [`FieldPath`]: a path that selects values of a JSON document.
 
 use serde_json::Value;
 
-/// Places in a JSON document: names and indexes divided by dots, `*` for all members of an object or array. Indexes may
-/// also stand in brackets, as differences are printed.
+/// A path that selects values of a JSON document: names and indexes separated by dots, and `*` for all members of an
+/// object or array. Indexes may also be in brackets, which is how differences are printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldPath(Vec<Step>);
 
@@ -28,44 +28,44 @@ impl From<&str> for FieldPath {
 }
 
 impl FieldPath {
-    /// Changes the values at these places.
-    pub(super) fn change(&self, value: &mut Value, with: &dyn Fn(&mut Value)) {
-        change(&self.0, value, with);
+    /// Changes the selected values with a function.
+    pub(super) fn change(&self, value: &mut Value, apply: &dyn Fn(&mut Value)) {
+        change(&self.0, value, apply);
     }
 
-    /// Takes the values at these places out. In an array of several others a single one leaves `null` behind, so that its
-    /// neighbours keep their places.
+    /// Removes the selected values. A single item of an array is replaced with `null`, so that the other items keep
+    /// their indexes.
     pub(super) fn remove(&self, value: &mut Value) {
         let Some((last, before)) = self.0.split_last() else {
             return;
         };
-        change(before, value, &|parent| take_out(parent, last));
+        change(before, value, &|parent| remove_member(parent, last));
     }
 }
 
-fn change(steps: &[Step], value: &mut Value, with: &dyn Fn(&mut Value)) {
+fn change(steps: &[Step], value: &mut Value, apply: &dyn Fn(&mut Value)) {
     let Some((step, rest)) = steps.split_first() else {
-        with(value);
+        apply(value);
         return;
     };
     match (step, value) {
-        (Step::Any, Value::Object(members)) => members.values_mut().for_each(|value| change(rest, value, with)),
-        (Step::Any, Value::Array(items)) => items.iter_mut().for_each(|value| change(rest, value, with)),
+        (Step::Any, Value::Object(members)) => members.values_mut().for_each(|value| change(rest, value, apply)),
+        (Step::Any, Value::Array(items)) => items.iter_mut().for_each(|value| change(rest, value, apply)),
         (Step::Named(name), Value::Object(members)) => {
             if let Some(value) = members.get_mut(&**name) {
-                change(rest, value, with);
+                change(rest, value, apply);
             }
         }
         (Step::Named(index), Value::Array(items)) => {
             if let Some(value) = index.parse().ok().and_then(|index: usize| items.get_mut(index)) {
-                change(rest, value, with);
+                change(rest, value, apply);
             }
         }
         _ => {}
     }
 }
 
-fn take_out(parent: &mut Value, last: &Step) {
+fn remove_member(parent: &mut Value, last: &Step) {
     match (last, parent) {
         (Step::Any, Value::Object(members)) => members.clear(),
         (Step::Any, Value::Array(items)) => items.clear(),
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_places() {
+    fn selects_values() {
         let check = |path: &str, expected: Value| {
             let mut value = json!({"a": {"b": 1, "c": 2}, "l": [{"b": 3}, {"b": 4}, 5]});
             FieldPath::from(path).change(&mut value, &|value| *value = "x".into());
@@ -99,13 +99,13 @@ mod tests {
             json!({"a": {"b": 1, "c": 2}, "l": [{"b": "x"}, {"b": "x"}, 5]}),
         );
         check("*.b", json!({"a": {"b": "x", "c": 2}, "l": [{"b": 3}, {"b": 4}, 5]}));
-        for nowhere in ["b", "a.x.y", "l.9", "l.x", "a.b.c"] {
-            check(nowhere, json!({"a": {"b": 1, "c": 2}, "l": [{"b": 3}, {"b": 4}, 5]}));
+        for missing in ["b", "a.x.y", "l.9", "l.x", "a.b.c"] {
+            check(missing, json!({"a": {"b": 1, "c": 2}, "l": [{"b": 3}, {"b": 4}, 5]}));
         }
     }
 
     #[test]
-    fn takes_values_out() {
+    fn removes_values() {
         let check = |path: &str, expected: Value| {
             let mut value = json!({"a": {"b": 1, "c": 2}, "l": [1, 2]});
             FieldPath::from(path).remove(&mut value);

@@ -1,4 +1,4 @@
-//! [`ReplayProvider`]: answers from a cassette.
+//! [`ReplayProvider`]: answers requests from a cassette.
 
 mod script;
 
@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::script::{Action, Script};
 use super::{
-    book::{Book, Matching, question},
     document::{Cassette, CassetteError},
+    matcher::{Matcher, Matching, comparable},
     path::FieldPath,
     scrub::Scrub,
 };
@@ -28,13 +28,32 @@ use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 /// A provider that answers from a cassette, without a network.
 ///
-/// Each exchange is played once. Pieces of a reply come as they came: what came together comes together, and between two
-/// chunks the stream is pending once. It takes no time, unless [`with_timings`](Self::with_timings) is asked for. A call
-/// that is cancelled before it begins plays nothing.
+/// Each exchange is played once. Replies have their original chunks: between two chunks, the stream is pending once. A
+/// replay takes no time unless [`with_timings`](Self::with_timings) is set. A call that is cancelled before it starts
+/// plays nothing.
 ///
-/// A request that was not recorded is an `InvalidRequest`, which is not retried; its message lists the places at which it
-/// differs from the nearest recorded one, with excerpts of both: it may hold what users said, though nothing that
-/// [`Scrub`] takes out. Clones share the cassette.
+/// A request that was not recorded is an `InvalidRequest` error, which is not retried. Its message lists the
+/// differences to the closest recorded request, with excerpts of both. These may contain user input, but nothing that
+/// [`Scrub`] removes. Clones share the cassette.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_llm::{LlmProviderExt, cassette::{Cassette, ReplayProvider}};
+///
+/// let file = br#"{"agcore_cassette":1}
+/// {"call":1,"stream":false,"request":{"messages":[{"role":"user","content":"Hello"}],"user":"u-1"},
+///  "chunks":[{"ms":5,"items":[{"text":"Good day."}]}],"end":"ok","ms":5}"#;
+/// // The user is different on every run.
+/// let replay = ReplayProvider::new(Cassette::parse(file)?).with_ignored("user");
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let response = replay.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap();
+/// assert_eq!(response.text(), "Good day.");
+/// replay.check_done()?;
+/// # Ok::<(), agcore_llm::cassette::CassetteError>(())
+/// # }).unwrap();
+/// # Ok::<(), agcore_llm::cassette::CassetteError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ReplayProvider {
     info: ProviderInfo,
@@ -42,106 +61,112 @@ pub struct ReplayProvider {
     scrub: Scrub,
     ignored: Vec<FieldPath>,
     clock: Option<Arc<dyn Clock>>,
-    book: Arc<Mutex<Book>>,
+    matcher: Arc<Mutex<Matcher>>,
 }
 
 impl ReplayProvider {
-    /// Plays a cassette, strictly. It goes by the name and model of the first exchange, with the default capabilities. A
-    /// cassette that may be damaged is best handed through [`Cassette::into_whole`]; else its exchanges that can be read
-    /// are played.
+    /// Creates a provider that plays a cassette with [`Matching::Strict`].
+    ///
+    /// Its name and model are those of the first exchange, and its capabilities are the defaults. The intact exchanges
+    /// of a damaged cassette are played; use [`Cassette::into_intact`] to reject damaged ones.
     pub fn new(cassette: Cassette) -> Self {
         let info = match cassette.exchanges().first() {
             Some(first) => ProviderInfo::new(first.provider.as_str(), first.model.as_str()),
             None => ProviderInfo::new("replay", ""),
         };
-        let damage = cassette.damage().iter().map(ToString::to_string).collect::<Vec<_>>();
+        let damage: Vec<_> = cassette.damaged_parts().iter().map(ToString::to_string).collect();
         let damage = (!damage.is_empty()).then(|| damage.join("; "));
-        let book = Book::new(cassette.exchanges().iter().cloned(), damage);
+        let matcher = Matcher::new(cassette.exchanges().iter().cloned(), damage);
         Self {
             info,
             matching: Matching::Strict,
             scrub: Scrub::new(),
             ignored: Vec::new(),
             clock: None,
-            book: Arc::new(Mutex::new(book)),
+            matcher: Arc::new(Mutex::new(matcher)),
         }
         .with_scrub(Scrub::new())
     }
 
-    /// Sets which exchange answers a request.
+    /// Sets the rule that selects the exchange for a request.
+    #[must_use]
     pub fn with_matching(mut self, matching: Matching) -> Self {
         self.matching = matching;
         self
     }
 
-    /// Leaves what stands at this path of the request out of the comparison: `messages[0].content`, `metadata.*`, `stream`,
-    /// `extra_headers`.
+    /// Excludes the values at this path of the request from the comparison, such as `messages[0].content`,
+    /// `metadata.*`, `stream` or `extra_headers`.
+    #[must_use]
     pub fn with_ignored(mut self, path: &str) -> Self {
         let path = FieldPath::from(path);
-        self.book().change_questions(|question| path.remove(question));
+        self.matcher().change_calls(|call| path.remove(call));
         self.ignored.push(path);
         self
     }
 
-    /// Sets what is taken out of requests before they are compared: what was taken out when they were recorded.
+    /// Sets the rules for removing secrets from requests before they are compared. Use the rules of the recording.
+    #[must_use]
     pub fn with_scrub(mut self, scrub: Scrub) -> Self {
-        self.book().change_questions(|question| scrub.clean_question(question));
+        self.matcher().change_calls(|call| scrub.recorded_call(call));
         self.scrub = scrub;
         self
     }
 
-    /// Replays the timings, on this clock. Then the call's deadline counts, too.
+    /// Replays the recorded timings on this clock. The deadlines of calls apply then, too.
+    #[must_use]
     pub fn with_timings(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Sets what the provider says of itself.
+    /// Sets the description of the provider.
+    #[must_use]
     pub fn with_info(mut self, info: ProviderInfo) -> Self {
         self.info = info;
         self
     }
 
-    /// How many exchanges were not played.
+    /// Returns the number of exchanges that have not been played.
     pub fn unused(&self) -> usize {
-        self.book().unused()
+        self.matcher().unused()
     }
 
-    /// Checks that all exchanges were played.
+    /// Checks that all exchanges have been played.
     ///
     /// # Errors
     /// `Unused`.
     pub fn check_done(&self) -> Result<(), CassetteError> {
-        self.book().check_done()
+        self.matcher().check_done()
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn matcher(&self) -> MutexGuard<'_, Matcher> {
+        self.matcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What answers a call.
+    /// Returns the recorded reply to a call.
     ///
     /// # Errors
-    /// When nothing does.
+    /// If no exchange matches the call.
     fn script(&self, call: &Call) -> Result<Script, LlmError> {
-        let (request, headers) = self.scrub.written(&call.request).map_err(|error| {
-            let message = "the request cannot be compared with recorded ones, as it has no JSON form";
+        let (request, headers) = self.scrub.request(&call.request).map_err(|error| {
+            let message = "cannot compare the request with the recorded ones: it cannot be serialized";
             LlmError::new(LlmErrorKind::InvalidRequest, message).with_source(error)
         })?;
-        let question = question(request, call.stream, &headers, &self.ignored);
-        let exchange = self.book().play(&question, self.matching)?;
-        Ok(Script::of(&exchange))
+        let call = comparable(request, call.stream, &headers, &self.ignored);
+        let exchange = self.matcher().play(&call, self.matching)?;
+        Ok(Script::from_exchange(&exchange))
     }
 }
 
 impl LlmProvider for ReplayProvider {
     fn open(&self, call: Call) -> ReplyStream {
-        ReplyStream::new(Replaying {
+        ReplyStream::new(ReplayedReply {
             token: call.token.clone(),
             clock: self.clock.clone(),
             deadline: call.deadline,
-            begun: Duration::ZERO,
-            state: State::Asked(Box::new((self.clone(), call))),
+            start: Duration::ZERO,
+            state: State::Unpolled(Box::new((self.clone(), call))),
         })
     }
 
@@ -150,33 +175,33 @@ impl LlmProvider for ReplayProvider {
     }
 }
 
-/// A reply out of a cassette.
-struct Replaying {
+/// A reply from a cassette.
+struct ReplayedReply {
     token: CancellationToken,
     clock: Option<Arc<dyn Clock>>,
     deadline: Option<Duration>,
-    begun: Duration,
+    start: Duration,
     state: State,
 }
 
 enum State {
-    /// Not polled yet.
-    Asked(Box<(ReplayProvider, Call)>),
+    Unpolled(Box<(ReplayProvider, Call)>),
     Playing(Script),
     Waiting(Script, Wait),
     Done,
 }
 
-/// Waits for the next piece; an error when the call ends before.
+/// The wait for the next chunk. Returns an error if the call is cancelled or times out before.
 type Wait = Pin<Box<dyn Future<Output = Result<(), LlmError>> + Send>>;
 
-impl Replaying {
-    /// Waits until so long after the call began; `None` when that is past, or nobody asked for timings.
-    fn wait_until(&self, at: Duration) -> Option<Wait> {
+impl ReplayedReply {
+    /// Waits until this time since the start of the call. Returns `None` if it has passed, or if timings are not
+    /// replayed.
+    fn wait_until(&self, time: Duration) -> Option<Wait> {
         let clock = Arc::clone(self.clock.as_ref()?);
-        let spent = clock.monotonic().saturating_sub(self.begun);
-        let overdue = self.deadline.filter(|deadline| *deadline < at);
-        let delay = overdue.unwrap_or(at).saturating_sub(spent);
+        let elapsed = clock.monotonic().saturating_sub(self.start);
+        let overdue = self.deadline.filter(|deadline| *deadline < time);
+        let delay = overdue.unwrap_or(time).saturating_sub(elapsed);
         if delay.is_zero() && overdue.is_none() {
             return None;
         }
@@ -185,7 +210,7 @@ impl Replaying {
             tokio::select! {
                 biased;
                 () = token.cancelled() => Err(LlmError::cancelled()),
-                () = clock.sleep(delay) => overdue.map_or(Ok(()), |_| Err(too_late())),
+                () = clock.sleep(delay) => overdue.map_or(Ok(()), |_| Err(deadline_error())),
             }
         }))
     }
@@ -196,12 +221,12 @@ impl Replaying {
     }
 }
 
-fn too_late() -> LlmError {
-    let message = "the recorded reply takes longer than the call's deadline; give it more time";
+fn deadline_error() -> LlmError {
+    let message = "the recorded reply takes longer than the deadline of the call; extend the deadline";
     LlmError::new(LlmErrorKind::Timeout(TimeoutStage::Total), message)
 }
 
-impl Stream for Replaying {
+impl Stream for ReplayedReply {
     type Item = ReplyItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
@@ -212,9 +237,9 @@ impl Stream for Replaying {
             }
             match &mut this.state {
                 State::Done => return Poll::Ready(None),
-                State::Asked(asked) => {
-                    let (provider, call) = &**asked;
-                    this.begun = this.clock.as_ref().map(Clock::monotonic).unwrap_or_default();
+                State::Unpolled(unpolled) => {
+                    let (provider, call) = &**unpolled;
+                    this.start = this.clock.as_ref().map(Clock::monotonic).unwrap_or_default();
                     match provider.script(call) {
                         Ok(script) => this.state = State::Playing(script),
                         Err(error) => return this.end(error),
@@ -230,14 +255,14 @@ impl Stream for Replaying {
                         this.state = State::Done;
                         return Poll::Ready(end.map(ReplyItem::End));
                     }
-                    Some(Action::Until(at)) => {
+                    Some(Action::WaitUntil(time)) => {
                         let script = std::mem::take(script);
-                        this.state = match this.wait_until(at) {
+                        this.state = match this.wait_until(time) {
                             Some(wait) => State::Waiting(script, wait),
                             None => State::Playing(script),
                         };
                     }
-                    Some(Action::Pause) => {
+                    Some(Action::Yield) => {
                         cx.waker().wake_by_ref();
                         return Poll::Pending;
                     }

@@ -1,4 +1,4 @@
-//! [`CassetteSink`]: where recorded exchanges go, and [`CassetteWriter`], which writes them.
+//! [`CassetteSink`], the destination of recorded exchanges, and its implementations.
 
 use std::{
     fmt,
@@ -6,48 +6,66 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use serde::Serialize;
-
 use super::{
     document::{Cassette, Header},
     exchange::Exchange,
 };
 
-/// Where recorded exchanges go.
+/// The destination of recorded exchanges.
 pub trait CassetteSink: Send + Sync + fmt::Debug {
-    /// Keeps an exchange. Called where its reply ends, so it should not take long.
+    /// Records an exchange. Called at the end of its reply, so it should not block for long.
     ///
     /// # Errors
-    /// When it cannot be kept; the call that was recorded goes on.
-    fn keep(&self, exchange: &Exchange) -> io::Result<()>;
+    /// If the exchange cannot be recorded. The recorded call is not affected.
+    fn record(&self, exchange: &Exchange) -> io::Result<()>;
 }
 
 impl<S: CassetteSink + ?Sized> CassetteSink for Arc<S> {
-    fn keep(&self, exchange: &Exchange) -> io::Result<()> {
-        (**self).keep(exchange)
+    fn record(&self, exchange: &Exchange) -> io::Result<()> {
+        (**self).record(exchange)
     }
 }
 
-/// Writes exchanges as they end, each in one piece that is flushed: a crash loses those that had not ended.
+/// Writes exchanges to a file or another writer.
 ///
-/// Nothing is written before the first exchange.
+/// Each exchange is written and flushed when it ends, so a crash only loses the exchanges in progress. Nothing is
+/// written before the first exchange.
+///
+/// ```
+/// use agcore_llm::cassette::{Cassette, CassetteSink, CassetteWriter, Exchange};
+///
+/// let exchange: Exchange = serde_json::from_str(
+///     r#"{"call": 1, "stream": false, "request": {"messages": []}, "chunks": [], "end": "ok", "ms": 7}"#,
+/// )?;
+/// let writer = CassetteWriter::new(Vec::new());
+/// writer.record(&exchange)?;
+///
+/// // Append another recording.
+/// let writer = CassetteWriter::appending(writer.into_inner()).with_indent();
+/// writer.record(&exchange)?;
+///
+/// let file = writer.into_inner();
+/// assert!(file.starts_with(b"{\"agcore_cassette\":1}\n"));
+/// assert_eq!(Cassette::parse(&file)?.exchanges(), [exchange.clone(), exchange]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CassetteWriter<W> {
-    indented: bool,
+    indent: bool,
     state: Mutex<State<W>>,
 }
 
 struct State<W> {
     out: W,
     has_header: bool,
-    /// What stands before the next document ends in the middle of a line, as far as is known.
+    /// Whether the output may end in the middle of a line.
     is_torn: bool,
 }
 
 impl<W: Write> CassetteWriter<W> {
-    /// Writes a new cassette.
+    /// Creates a writer of a new cassette.
     pub fn new(out: W) -> Self {
         Self {
-            indented: false,
+            indent: false,
             state: Mutex::new(State {
                 out,
                 has_header: false,
@@ -56,25 +74,26 @@ impl<W: Write> CassetteWriter<W> {
         }
     }
 
-    /// Writes another recording behind what there is, which may end in the middle of an exchange.
+    /// Creates a writer that appends a recording to an existing cassette, which may end in the middle of an exchange.
     pub fn appending(out: W) -> Self {
         let writer = Self::new(out);
         writer.state().is_torn = true;
         writer
     }
 
-    /// Writes a line for each value instead of each exchange: longer, and easier to compare.
-    pub fn indented(mut self) -> Self {
-        self.indented = true;
+    /// Writes indented JSON with a line for each value instead of each exchange, which is longer and easier to compare.
+    #[must_use]
+    pub fn with_indent(mut self) -> Self {
+        self.indent = true;
         self
     }
 
-    /// Uses what it writes to.
-    pub fn with_inner<T>(&self, use_it: impl FnOnce(&mut W) -> T) -> T {
-        use_it(&mut self.state().out)
+    /// Calls a function with the inner writer and returns its result.
+    pub fn with_inner<T>(&self, access: impl FnOnce(&mut W) -> T) -> T {
+        access(&mut self.state().out)
     }
 
-    /// Gives back what it writes to.
+    /// Returns the inner writer.
     pub fn into_inner(self) -> W {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).out
     }
@@ -84,7 +103,7 @@ impl<W: Write> CassetteWriter<W> {
     }
 
     fn document(&self, exchange: &Exchange) -> io::Result<Vec<u8>> {
-        Ok(if self.indented {
+        Ok(if self.indent {
             serde_json::to_vec_pretty(exchange)?
         } else {
             serde_json::to_vec(exchange)?
@@ -93,21 +112,22 @@ impl<W: Write> CassetteWriter<W> {
 }
 
 impl<W: Write + Send> CassetteSink for CassetteWriter<W> {
-    fn keep(&self, exchange: &Exchange) -> io::Result<()> {
+    fn record(&self, exchange: &Exchange) -> io::Result<()> {
         let document = self.document(exchange)?;
         let mut state = self.state();
-        let mut piece = Vec::with_capacity(document.len() + 32);
+        let mut bytes = Vec::with_capacity(document.len() + 32);
         if state.is_torn {
-            piece.push(b'\n');
+            bytes.push(b'\n');
         }
         if !state.has_header {
-            line(&mut piece, &Header::CURRENT)?;
+            serde_json::to_writer(&mut bytes, &Header::CURRENT)?;
+            bytes.push(b'\n');
         }
-        piece.extend(document);
-        piece.push(b'\n');
-        // Until it is known better: an error may come after half of it.
+        bytes.extend(document);
+        bytes.push(b'\n');
+        // Stays set if writing fails, because a part of the bytes may have been written.
         state.is_torn = true;
-        state.out.write_all(&piece)?;
+        state.out.write_all(&bytes)?;
         state.out.flush()?;
         state.is_torn = false;
         state.has_header = true;
@@ -115,31 +135,25 @@ impl<W: Write + Send> CassetteSink for CassetteWriter<W> {
     }
 }
 
-fn line(piece: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *piece, value)?;
-    piece.push(b'\n');
-    Ok(())
-}
-
 impl<W> fmt::Debug for CassetteWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CassetteWriter")
-            .field("indented", &self.indented)
+            .field("indent", &self.indent)
             .finish_non_exhaustive()
     }
 }
 
-/// Keeps exchanges in memory. Clones share them.
+/// Records exchanges in memory. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct CassetteBuffer(Arc<Mutex<Vec<Exchange>>>);
 
 impl CassetteBuffer {
-    /// An empty one.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What was recorded so far, in the order in which the calls began.
+    /// Returns the exchanges recorded so far, in the order in which the calls started.
     pub fn cassette(&self) -> Cassette {
         let mut exchanges = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         exchanges.sort_by_key(|exchange| exchange.call);
@@ -148,7 +162,7 @@ impl CassetteBuffer {
 }
 
 impl CassetteSink for CassetteBuffer {
-    fn keep(&self, exchange: &Exchange) -> io::Result<()> {
+    fn record(&self, exchange: &Exchange) -> io::Result<()> {
         let mut exchanges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         exchanges.push(exchange.clone());
         Ok(())

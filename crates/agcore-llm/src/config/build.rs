@@ -69,7 +69,7 @@ impl ProviderConfig {
         let (transport, guard) = transport(self)?;
         let wire = self.provider_type.models();
         let models = wire_provider::call_wire(&wire, &transport, &(), &EncodeOptions::new(&self.model)).await;
-        models.map_err(|error| guard.clean(error.with_provider(self.name())))
+        models.map_err(|error| guard.redact(error.with_provider(self.name())))
     }
 }
 

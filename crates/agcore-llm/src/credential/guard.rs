@@ -1,4 +1,4 @@
-//! [`SecretGuard`]: takes keys out of errors.
+//! [`SecretGuard`]: redacts keys in errors.
 
 use std::{
     error::Error,
@@ -9,52 +9,63 @@ use std::{
 use super::secret::Secret;
 use agcore_wire::LlmError;
 
-/// Shorter ones are no secrets but placeholders, such as `EMPTY` or `ollama`, and words of any text.
-pub(crate) const SHORTEST: usize = 7;
+/// The minimum length of a secret. Shorter keys are placeholders such as `EMPTY` or `ollama`, which occur in any text.
+pub(crate) const MIN_SECRET_BYTES: usize = 7;
 
-/// How many are remembered: tokens that were refreshed may still be named by a late error.
-const MOST: usize = 16;
+/// The maximum number of remembered secrets. A late error may still quote a token that has been refreshed since.
+const MAX_SECRETS: usize = 16;
 
-/// What stands where a secret stood.
-pub(crate) const MARK: &str = "[redacted]";
+/// The text that replaces secrets.
+pub(crate) const REDACTED: &str = "[redacted]";
 
-/// Takes keys out of errors: servers like to quote the key they refuse. Clones share what they know.
+/// Redacts keys in errors, because servers often quote the key that they refuse. Clones share their secrets.
+///
+/// ```
+/// use agcore_llm::{LlmError, LlmErrorKind, credential::SecretGuard};
+///
+/// let guard = SecretGuard::new();
+/// guard.add(&"sk-secret-123".into());
+/// let error = LlmError::new(LlmErrorKind::Authentication, "incorrect key: sk-secret-123");
+/// assert_eq!(guard.redact(error).message(), "incorrect key: [redacted]");
+/// ```
 #[derive(Clone, Default)]
 pub struct SecretGuard(Arc<RwLock<Vec<Secret>>>);
 
 impl SecretGuard {
-    /// One that knows no secret yet.
+    /// Creates a guard without secrets.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Learns a secret.
-    pub fn learn(&self, secret: &Secret) {
+    /// Adds a secret. Secrets of fewer than 7 bytes are ignored, because they are placeholders.
+    pub fn add(&self, secret: &Secret) {
         let known = |secrets: &[Secret]| secrets.contains(secret);
-        if secret.expose().trim().len() < SHORTEST || known(&self.0.read().unwrap_or_else(PoisonError::into_inner)) {
+        if secret.expose().trim().len() < MIN_SECRET_BYTES
+            || known(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        {
             return;
         }
         let mut secrets = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if !known(&secrets) {
-            if secrets.len() == MOST {
+            if secrets.len() == MAX_SECRETS {
                 secrets.remove(0);
             }
             secrets.push(secret.clone());
         }
     }
 
-    /// What it knows by now.
+    /// Returns the known secrets.
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The error without any secret in its message, its excerpt, its headers or its causes.
-    pub fn clean(&self, error: LlmError) -> LlmError {
+    /// Returns the error with all secrets redacted in its message, excerpt, headers and causes.
+    pub fn redact(&self, error: LlmError) -> LlmError {
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if secrets.is_empty() || !is_leaky(&error, &secrets) {
             return error;
         }
-        rebuilt(&error, |text| redacted(text, &secrets))
+        rebuild(&error, |text| redacted(text, &secrets))
     }
 }
 
@@ -66,7 +77,7 @@ impl fmt::Debug for SecretGuard {
 
 fn redacted(text: &str, secrets: &[Secret]) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| {
-        text.replace(secret.expose().trim(), MARK)
+        text.replace(secret.expose().trim(), REDACTED)
     })
 }
 
@@ -83,19 +94,19 @@ fn causes(error: &LlmError) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
-/// The same error with other texts. Causes become one text, as nothing can be cut out of them.
-fn rebuilt(error: &LlmError, clean: impl Fn(&str) -> String) -> LlmError {
-    let mut new = LlmError::new(error.kind().clone(), clean(error.message()))
+/// Returns the same error with redacted texts. Its causes become a single text, because errors cannot be edited.
+fn rebuild(error: &LlmError, redact: impl Fn(&str) -> String) -> LlmError {
+    let mut new = LlmError::new(error.kind().clone(), redact(error.message()))
         .with_retryable(error.is_retryable())
         .with_retry_after(error.retry_after())
         .with_headers(
             error
                 .headers()
                 .iter()
-                .map(|(name, value)| (name.clone(), clean(value)))
+                .map(|(name, value)| (name.clone(), redact(value)))
                 .collect(),
         )
-        .with_request_id(error.request_id().map(&clean))
+        .with_request_id(error.request_id().map(&redact))
         .with_partial(error.partial().cloned());
     if let Some(status) = error.status() {
         new = new.with_status(status);
@@ -107,9 +118,9 @@ fn rebuilt(error: &LlmError, clean: impl Fn(&str) -> String) -> LlmError {
         new = new.with_model(model);
     }
     if let Some(body) = error.body_excerpt() {
-        new = new.with_body(&clean(body));
+        new = new.with_body(&redact(body));
     }
-    let causes: Vec<_> = causes(error).map(|cause| clean(&cause.to_string())).collect();
+    let causes: Vec<_> = causes(error).map(|cause| redact(&cause.to_string())).collect();
     if !causes.is_empty() {
         new = new.with_source(causes.join(": "));
     }
@@ -138,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_an_error_keeps_the_key() {
+    fn redacts_the_key_in_every_part_of_an_error() {
         let guard = SecretGuard::new();
-        guard.learn(&KEY.into());
-        let error = guard.clean(leaky());
+        guard.add(&KEY.into());
+        let error = guard.redact(leaky());
         let all = format!(
             "{error} {error:?} {error:#?} {} {:?} {:?}",
             error.chain(),
@@ -149,7 +160,7 @@ mod tests {
             error.headers()
         );
         assert!(!all.contains(KEY), "{all}");
-        assert!(error.to_string().contains(MARK));
+        assert!(error.to_string().contains(REDACTED));
         assert_eq!(error.kind(), &LlmErrorKind::Authentication);
         assert_eq!(
             (error.status(), error.request_id(), error.model()),
@@ -159,26 +170,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_stays() {
+    fn keeps_placeholders() {
         let guard = SecretGuard::new();
-        guard.learn(&"ollama".into());
-        let error = guard.clean(LlmError::new(LlmErrorKind::NotFound, "try `ollama pull`"));
+        guard.add(&"ollama".into());
+        let error = guard.redact(LlmError::new(LlmErrorKind::NotFound, "try `ollama pull`"));
         assert_eq!(error.message(), "try `ollama pull`");
     }
 
     #[test]
     fn remembers_the_latest_secrets() {
         let guard = SecretGuard::new();
-        for number in 0..=MOST {
-            guard.learn(&format!("secret number {number:02}").into());
+        for number in 0..=MAX_SECRETS {
+            guard.add(&format!("secret number {number:02}").into());
         }
         let error = |text: &str| {
             guard
-                .clean(LlmError::new(LlmErrorKind::Unknown, text.to_owned()))
+                .redact(LlmError::new(LlmErrorKind::Unknown, text.to_owned()))
                 .message()
                 .to_owned()
         };
-        assert_eq!(error("secret number 16"), MARK);
+        assert_eq!(error("secret number 16"), REDACTED);
         assert_eq!(error("secret number 00"), "secret number 00");
     }
 }

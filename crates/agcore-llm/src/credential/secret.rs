@@ -1,4 +1,4 @@
-//! [`Secret`]: a text that is never printed.
+//! [`Secret`]: a string that is never printed.
 
 use std::{fmt, sync::Arc};
 
@@ -7,44 +7,57 @@ use serde::{Deserialize, Deserializer, de};
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// A text that is never printed: a key, a token. Cheap to clone.
+/// A string that is never printed, such as a key or a token. Cheap to clone.
 ///
-/// Read from settings as a string; an empty one is refused, as it is nearly always a variable that was not set.
+/// It is deserialized from a string. An empty string is rejected, because it nearly always comes from an unset
+/// variable.
+///
+/// ```
+/// use agcore_llm::credential::Secret;
+///
+/// let secret: Secret = serde_json::from_str(r#""sk-secret-123""#)?;
+/// assert_eq!(secret.expose(), "sk-secret-123");
+/// assert_eq!(format!("{secret:?}"), "Secret(…)");
+///
+/// let error = serde_json::from_str::<Secret>(r#""""#).unwrap_err();
+/// assert!(error.to_string().starts_with("the key is empty"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 
 impl Secret {
-    /// The text itself. Whoever asks takes care of it.
+    /// Returns the string itself. The caller must not print it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is nothing in it but blanks.
+    /// Returns whether the string is empty or only contains whitespace.
     pub fn is_empty(&self) -> bool {
         self.0.trim().is_empty()
     }
 
-    /// As a header's value after a prefix, marked as sensitive.
+    /// Returns the value of a header with a prefix and the secret, marked as sensitive.
     ///
     /// # Errors
-    /// `Authentication` when it holds what no header can, such as a line end.
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "only the HTTP transport writes headers")
-    )]
+    /// `Authentication` if the secret is empty or contains a character that is not allowed in headers, such as a line
+    /// break.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only used by the HTTP transport"))]
     pub(crate) fn header_value(&self, prefix: &str) -> Result<HeaderValue, LlmError> {
-        let refused = |why| Err(LlmError::new(LlmErrorKind::Authentication, why));
+        let invalid = |reason| Err(LlmError::new(LlmErrorKind::Authentication, reason));
         let text = self.0.trim();
         if self.is_empty() {
-            return refused("the key is empty; set it, or leave it out when the server needs none");
+            return invalid(EMPTY);
         }
         let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{text}")) else {
-            return refused("the key holds a line end or another character that no key has; was it copied whole?");
+            return invalid("the key contains a line break or another invalid character; was it copied correctly?");
         };
         value.set_sensitive(true);
         Ok(value)
     }
 }
+
+const EMPTY: &str = "the key is empty; set it, or omit it if the server needs none";
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,9 +90,7 @@ impl<'de> Deserialize<'de> for Secret {
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Secret, E> {
                 if text.trim().is_empty() {
-                    return Err(E::custom(
-                        "the key is empty; set it, or leave it out when the server needs none",
-                    ));
+                    return Err(E::custom(EMPTY));
                 }
                 Ok(text.into())
             }
@@ -104,24 +115,24 @@ mod tests {
     }
 
     #[test]
-    fn trims_what_copying_adds_and_refuses_the_rest() {
+    fn trims_whitespace_and_rejects_invalid_characters() {
         assert_eq!(Secret::from(" sk-1\n").header_value("").unwrap(), "sk-1");
-        for wrong in ["", "  \n", "a\nb", "a\r\nx-admin: 1"] {
-            let error = Secret::from(wrong).header_value("").unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::Authentication, "{wrong:?}");
+        for invalid in ["", "  \n", "a\nb", "a\r\nx-admin: 1"] {
+            let error = Secret::from(invalid).header_value("").unwrap_err();
+            assert_eq!(error.kind(), &LlmErrorKind::Authentication, "{invalid:?}");
         }
     }
 
     #[test]
-    fn an_empty_key_in_settings_is_refused() {
+    fn rejects_empty_keys_in_settings() {
         assert!(
             serde_json::from_str::<Secret>(r#"" ""#)
                 .unwrap_err()
                 .to_string()
                 .contains("empty")
         );
-        let wrong = serde_json::from_str::<Secret>("12345678").unwrap_err().to_string();
-        assert!(wrong.contains("a key as a string"), "{wrong}");
+        let error = serde_json::from_str::<Secret>("12345678").unwrap_err().to_string();
+        assert!(error.contains("a key as a string"), "{error}");
         assert_eq!(serde_json::from_str::<Secret>(r#""k""#).unwrap().expose(), "k");
     }
 }

@@ -1,4 +1,4 @@
-//! [`TokenSource`]: tokens that run out.
+//! [`TokenSource`]: tokens that expire.
 
 use std::{fmt, future::Future};
 
@@ -8,31 +8,75 @@ use tokio::sync::Mutex;
 use super::secret::Secret;
 use agcore_wire::LlmError;
 
-/// Gives tokens that run out: OAuth, a cloud's identity service.
+/// A source of tokens that expire, such as OAuth or the identity service of a cloud.
+///
+/// [`token_fn`] is a source that caches the token of a function.
+///
+/// ```
+/// use agcore_llm::{LlmError, LlmErrorKind, credential::{Credential, Secret, TokenSource}};
+///
+/// /// Returns a token that cannot be renewed.
+/// #[derive(Debug)]
+/// struct FixedToken(Secret);
+///
+/// #[async_trait::async_trait]
+/// impl TokenSource for FixedToken {
+///     async fn token(&self) -> Result<Secret, LlmError> {
+///         Ok(self.0.clone())
+///     }
+///
+///     async fn refresh(&self, _refused: &Secret) -> Result<Secret, LlmError> {
+///         Err(LlmError::new(LlmErrorKind::Authentication, "the token has expired; log in again"))
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let source = FixedToken("an-access-token".into());
+/// let token = source.token().await?;
+/// assert_eq!(source.refresh(&token).await.unwrap_err().kind(), &LlmErrorKind::Authentication);
+/// let credential = Credential::token(source);
+/// # assert!(!credential.is_none());
+/// # Ok::<(), LlmError>(())
+/// # }).unwrap();
+/// ```
 #[async_trait]
 pub trait TokenSource: Send + Sync + fmt::Debug {
-    /// The token to use now. Asked before every request, so a source keeps what is still good.
+    /// Returns the current token. Called before every request, so a source should cache it.
     ///
     /// # Errors
-    /// `Authentication` when there is none to be had.
+    /// `Authentication` if no token can be obtained.
     async fn token(&self) -> Result<Secret, LlmError>;
 
-    /// A new token, because the server refused this one. Calls that run at the same time may all report the same token;
-    /// when the current one is another already, that one is good.
+    /// Returns a new token because the server refused this one.
+    ///
+    /// Concurrent calls may all report the same token. If the source has replaced it already, it should return the
+    /// replacement.
     ///
     /// # Errors
-    /// `Authentication` when there is none to be had.
+    /// `Authentication` if no token can be obtained.
     async fn refresh(&self, refused: &Secret) -> Result<Secret, LlmError>;
 }
 
-/// A source that asks a function for a token when it has none or the server refused the one it has; one question at a
-/// time, however many calls wait for it.
+/// Creates a source that caches the token of a function.
+///
+/// The function is called if there is no token yet, or if the server refused it. Concurrent requests share one call.
 ///
 /// ```
-/// use agcore_llm::credential::{token_fn, Credential};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use agcore_llm::credential::{TokenSource, token_fn};
 ///
-/// let credential = Credential::token(token_fn(|| async { Ok("token of the hour".into()) }));
-/// assert!(!credential.is_none());
+/// let count = AtomicU32::new(0);
+/// let source = token_fn(|| {
+///     let number = count.fetch_add(1, Ordering::Relaxed);
+///     async move { Ok(format!("token-{number}").into()) }
+/// });
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let first = source.token().await?;
+/// assert_eq!(source.token().await?.expose(), "token-0");
+/// assert_eq!(source.refresh(&first).await?.expose(), "token-1");
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
 /// ```
 pub fn token_fn<F, R>(fetch: F) -> CachedToken<F>
 where
@@ -45,7 +89,7 @@ where
     }
 }
 
-/// See [`token_fn`].
+/// A source that caches the token of a function; see [`token_fn`].
 pub struct CachedToken<F> {
     fetch: F,
     current: Mutex<Option<Secret>>,
@@ -96,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn is_asked_once_and_kept() {
+    async fn caches_the_token() {
         let source = counting();
         for _ in 0..3 {
             assert_eq!(source.token().await.unwrap().expose(), "token 0");
@@ -104,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_that_saw_the_same_token_refused_share_one_refresh() {
+    async fn concurrent_refreshes_of_the_same_token_share_one_call() {
         let source = counting();
         let old = source.token().await.unwrap();
         let (first, second) = tokio::join!(source.refresh(&old), source.refresh(&old));

@@ -1,4 +1,4 @@
-//! [`Attempt`]: what one attempt has returned so far, and what follows when it fails.
+//! [`Attempt`]: a summary of what one attempt has returned; and [`MidStream`], the reaction when it fails.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::reply::Notice;
 use agcore_wire::{Place, ReplyDelta};
 
-/// What happens if an attempt fails after it has returned parts of an answer.
+/// The reaction to an attempt that fails after it has returned parts of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub enum MidStream {
     Restart,
 }
 
-/// What the current attempt has returned so far.
+/// A summary of what the current attempt has returned so far.
 #[derive(Debug, Default)]
 pub(super) struct Attempt {
     has_content: bool,

@@ -241,7 +241,9 @@ impl Shared {
             ),
             (None, _) => (
                 LlmErrorKind::Authentication,
-                format!("all {count} keys are disabled; replace those that were refused by the server, or restore them"),
+                format!(
+                    "all {count} keys are disabled; replace those that were refused by the server, or restore them"
+                ),
             ),
         };
         LlmError::new(kind, message)
@@ -269,9 +271,7 @@ impl KeyPoolStrategy {
 
     /// Waits for a key if the policy and the deadline allow it.
     fn without_key(&mut self, none: NoKeyAvailable, left: Option<Duration>) -> NextStep {
-        let wait = none
-            .next
-            .map(|next| next.saturating_sub(self.shared.clock.monotonic()));
+        let wait = none.next.map(|next| next.saturating_sub(self.shared.clock.monotonic()));
         let max = self.shared.policy.max_wait.saturating_sub(self.waited);
         let max = left.map_or(max, |left| left.min(max));
         match wait {
@@ -295,7 +295,7 @@ impl KeyPoolStrategy {
             None => failures.into_summary(format_args!("{tried} keys were tried and failed")),
         };
         let error = error.map(|error| match wait {
-            // A retry makes sense when the first key is available again, whatever the server said about this one.
+            // A retry makes sense when the first key is available again, whatever the hint for this one was.
             Some(wait) if error.is_retryable() => error.with_retry_after(Some(wait)),
             _ => error,
         });

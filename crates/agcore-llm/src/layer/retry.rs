@@ -119,14 +119,16 @@ impl<P: LlmProvider + 'static> SwitchStrategy for RetryStrategy<P> {
         self.shared.policy.mid_stream
     }
 
-    /// The policy limits the time of all attempts.
     fn needs_time(&self) -> bool {
+        // The policy limits the time of all attempts.
         true
     }
 
     fn next_step(&mut self, _: &Call, _: Option<Duration>) -> NextStep {
         let limit = Text::EMPTY;
-        self.delay.take().map_or(NextStep::Open, |delay| NextStep::Wait { limit, delay })
+        self.delay
+            .take()
+            .map_or(NextStep::Open, |delay| NextStep::Wait { limit, delay })
     }
 
     fn open(&self, call: Call) -> ReplyStream {

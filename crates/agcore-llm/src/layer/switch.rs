@@ -53,7 +53,7 @@ impl Target {
     }
 }
 
-/// What a strategy does next.
+/// The decision of a strategy.
 pub(super) enum NextStep {
     /// Opens the target that the strategy has chosen.
     Open,

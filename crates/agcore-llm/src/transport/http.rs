@@ -1,25 +1,26 @@
-//! [`HttpTransport`]: HTTP by reqwest, TLS by rustls with ring.
+//! [`HttpTransport`]: HTTP with reqwest, TLS with rustls and ring.
 //!
-//! ```no_run
-//! use agcore_llm::{credential::Credential, transport::{http::{HttpOptions, HttpTransport}}};
+//! ```
+//! use agcore_llm::{credential::Credential, transport::http::{HttpOptions, HttpTransport}};
 //!
-//! let options = HttpOptions::new("https://api.openai.com/v1").with_credential(Credential::key("sk-…"));
+//! let options = HttpOptions::new("http://localhost:8000/v1").with_credential(Credential::key("sk-secret-123"));
 //! let transport = HttpTransport::new(options)?;
+//! assert!(!format!("{transport:?}").contains("sk-secret"));
 //! # Ok::<(), agcore_llm::LlmError>(())
 //! ```
 //!
-//! Connections are kept and used again. Redirects are not followed, so that a credential never reaches a host that nobody
-//! named; the environment's proxies are not used unless asked.
+//! Connections are kept alive and reused. Redirects are not followed, so a credential only reaches the configured host.
+//! Proxies of the environment are ignored unless [`Proxy::Environment`] is set.
 
-mod alarm;
 mod authorizer;
-mod base;
+mod base_url;
 mod body;
 mod denial;
 mod error;
 mod options;
 mod proxy;
 mod timeouts;
+mod timer;
 mod tls;
 
 pub use denial::{NetworkDenial, deny_network};
@@ -39,14 +40,14 @@ use crate::{
 };
 use agcore_wire::{LlmError, LlmErrorKind, ReplyHead, TimeoutStage, WireRequest};
 
-use self::{alarm::Alarm, authorizer::Authorizer, base::BaseUrl, body::Body};
+use self::{authorizer::Authorizer, base_url::BaseUrl, body::Body, timer::ExchangeTimer};
 
-/// How long an unused connection is kept. Below the 75 s after which common reverse proxies close theirs.
-const KEEP_UNUSED: Duration = Duration::from_secs(60);
+/// The time until an idle connection is closed. Shorter than the 75 s after which common reverse proxies close theirs.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 const USER_AGENT: &str = concat!("agcore/", env!("CARGO_PKG_VERSION"));
 
-/// HTTP by reqwest.
+/// A transport over HTTP, with the connection pool of one server.
 pub struct HttpTransport {
     client: reqwest::Client,
     base: BaseUrl,
@@ -57,16 +58,17 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A transport to one server. Nothing is sent yet.
+    /// Creates a transport to one server. Does not connect yet.
     ///
     /// # Errors
-    /// `InvalidRequest` for a base URL, header or proxy that is none, `Authentication` for a key that cannot be one,
-    /// `Connect` when TLS is needed and cannot be set up.
+    /// - `InvalidRequest` for an invalid base URL, header or proxy.
+    /// - `Authentication` for a key that cannot be sent in a header.
+    /// - `Connect` if TLS is needed and cannot be set up.
     pub fn new(options: HttpOptions) -> Result<Self, LlmError> {
         let base = BaseUrl::parse(&options.base_url)?;
         let guard = SecretGuard::new();
         let authorizer = Authorizer::new(options.credential, options.key_header, guard.clone())?;
-        let headers = options::read_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
+        let headers = options::parse_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
         let needs_tls = base.is_secure() || options.proxy.needs_tls();
         let client = client(headers, &options.timeouts, &options.proxy, needs_tls)?;
         Ok(Self {
@@ -79,58 +81,58 @@ impl HttpTransport {
         })
     }
 
-    /// What takes this transport's keys out of errors.
+    /// Returns the guard that redacts the keys of this transport in errors.
     pub fn guard(&self) -> &SecretGuard {
         &self.guard
     }
 
-    async fn answer(&self, request: WireRequest, alarm: &mut Alarm) -> Result<Response, LlmError> {
+    async fn respond(&self, request: WireRequest, timer: &mut ExchangeTimer) -> Result<Response, LlmError> {
         if self.authorizer.needs_token() {
-            // Boxed, so that requests with a key need no room for it.
-            return Box::pin(self.answer_with_token(request, alarm)).await;
+            // Boxed to keep the future of requests without a token small.
+            return Box::pin(self.respond_with_token(request, timer)).await;
         }
-        self.attempt(request, None, alarm).await
+        self.attempt(request, None, timer).await
     }
 
-    /// Sends the request with a token; if the server refuses that, once more with a new one.
-    async fn answer_with_token(&self, request: WireRequest, alarm: &mut Alarm) -> Result<Response, LlmError> {
-        let token = self.token(None, alarm).await?;
-        let response = self.attempt(request.clone(), token.as_ref(), alarm).await?;
+    /// Sends the request with a token. If the server refuses the token, sends it once more with a new one.
+    async fn respond_with_token(&self, request: WireRequest, timer: &mut ExchangeTimer) -> Result<Response, LlmError> {
+        let token = self.token(None, timer).await?;
+        let response = self.attempt(request.clone(), token.as_ref(), timer).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(response);
         }
         drop(response);
-        let token = self.token(token.as_ref(), alarm).await?;
-        self.attempt(request, token.as_ref(), alarm).await
+        let token = self.token(token.as_ref(), timer).await?;
+        self.attempt(request, token.as_ref(), timer).await
     }
 
-    async fn token(&self, refused: Option<&Secret>, alarm: &mut Alarm) -> Result<Option<Secret>, LlmError> {
+    async fn token(&self, refused: Option<&Secret>, timer: &mut ExchangeTimer) -> Result<Option<Secret>, LlmError> {
         let token = pin!(self.authorizer.token(refused));
-        let token = alarm.within(None, TimeoutStage::Total, token).await;
-        token.unwrap_or_else(|stage| Err(self.expired(stage)))
+        let token = timer.limit(None, TimeoutStage::Total, token).await;
+        token.unwrap_or_else(|stage| Err(self.timeout_error(stage)))
     }
 
     async fn attempt(
         &self,
         request: WireRequest,
         token: Option<&Secret>,
-        alarm: &mut Alarm,
+        timer: &mut ExchangeTimer,
     ) -> Result<Response, LlmError> {
         let request = match self.authorizer.signer() {
-            None => self.authorizer.finish(request, &self.base, token)?,
+            None => self.authorizer.authorize(request, &self.base, token)?,
             Some(signer) => {
-                let mut signed = Box::pin(authorizer::signed(signer, request, &self.base));
-                let signed = alarm.within(None, TimeoutStage::Total, signed.as_mut()).await;
-                signed.unwrap_or_else(|stage| Err(self.expired(stage)))?
+                let mut signed = Box::pin(authorizer::sign(signer, request, &self.base));
+                let signed = timer.limit(None, TimeoutStage::Total, signed.as_mut()).await;
+                signed.unwrap_or_else(|stage| Err(self.timeout_error(stage)))?
             }
         };
-        let answer = pin!(self.execute(request)?);
-        let answer = alarm
-            .within(self.timeouts.first_byte, TimeoutStage::FirstByte, answer)
+        let response = pin!(self.execute(request)?);
+        let response = timer
+            .limit(self.timeouts.first_byte, TimeoutStage::FirstByte, response)
             .await;
-        answer
-            .map_err(|stage| self.expired(stage))?
-            .map_err(|error| error::unanswered(error, self.base.origin(), &self.timeouts))
+        response
+            .map_err(|stage| self.timeout_error(stage))?
+            .map_err(|error| error::send_error(error, self.base.origin(), &self.timeouts))
     }
 
     fn execute(&self, request: Request) -> Result<impl Future<Output = reqwest::Result<Response>> + use<>, LlmError> {
@@ -138,22 +140,22 @@ impl HttpTransport {
         Ok(self.client.execute(request))
     }
 
-    fn expired(&self, stage: TimeoutStage) -> LlmError {
-        self.timeouts.expired(stage, self.base.origin())
+    fn timeout_error(&self, stage: TimeoutStage) -> LlmError {
+        self.timeouts.error(stage, self.base.origin())
     }
 }
 
 #[async_trait]
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
-        let mut alarm = Alarm::new(self.timeouts.total.filter(|_| !stream));
-        let mut response = self.answer(request, &mut alarm).await?;
+        let mut timer = ExchangeTimer::new(self.timeouts.total.filter(|_| !stream));
+        let mut response = self.respond(request, &mut timer).await?;
         let head = ReplyHead {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
         };
         check_head(&head, self.base.origin())?;
-        let body = Body::new(response, alarm, self.timeouts, self.base.origin().clone());
+        let body = Body::new(response, timer, self.timeouts, self.base.origin().clone());
         Ok(TransportReply {
             head,
             body: Box::pin(body),
@@ -183,25 +185,28 @@ fn client(
         .referer(false)
         .user_agent(USER_AGENT)
         .default_headers(headers)
-        .pool_idle_timeout(KEEP_UNUSED);
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT);
     if let Some(limit) = timeouts.connect {
         client = client.connect_timeout(limit);
     }
     if cfg!(not(feature = "http2")) {
-        // Only HTTP/2 hands requests back unread. Where it may, a copy of each is kept to send it again.
+        // Only HTTP/2 servers can hand back a request unprocessed. Retrying keeps a copy of each request, so disable
+        // it.
         client = client.retry(reqwest::retry::never().max_retries_per_request(0));
     }
     proxy.apply(client)?.build().map_err(|error| {
-        LlmError::new(LlmErrorKind::Unknown, "the HTTP client cannot be set up").with_source(error.without_url())
+        LlmError::new(LlmErrorKind::Unknown, "cannot create the HTTP client").with_source(error.without_url())
     })
 }
 
-/// Refuses replies that no wire can read: redirects, and compression that nobody asked for.
+/// Rejects replies that no wire can decode: redirects, and compression that was not requested.
 fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
     if head.status.is_redirection() {
         let message = format!(
-            "{origin} redirects to {}; redirects are not followed, so set the base URL to where the API is",
-            redirect_target(&head.headers, origin).as_deref().unwrap_or("nowhere")
+            "{origin} redirects to {}; redirects are not followed: set the base URL to the final address of the API",
+            redirect_target(&head.headers, origin)
+                .as_deref()
+                .unwrap_or("an unknown address")
         );
         return Err(LlmError::new(LlmErrorKind::NotFound, message).with_status(head.status.as_u16()));
     }
@@ -211,15 +216,15 @@ fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
         .filter(|encoding| *encoding != "identity");
     if let Some(encoding) = encoding {
         let message = format!(
-            "{origin} sent a compressed answer ({encoding:?}) that nobody asked for; \
-             switch its compression off, or build with the feature `gzip` where that is its kind"
+            "{origin} sent a compressed reply ({encoding:?}), which was not requested; \
+             disable compression on the server, or enable the feature `gzip` if it uses gzip"
         );
         return Err(LlmError::new(LlmErrorKind::Malformed, message).with_status(head.status.as_u16()));
     }
     Ok(())
 }
 
-/// Where a redirect leads, without user name, query and fragment, which may hold keys.
+/// Returns the target of a redirect without user name, query and fragment, which may contain keys.
 fn redirect_target(headers: &HeaderMap, origin: &str) -> Option<String> {
     let location = headers.get(header::LOCATION)?.to_str().ok()?;
     let target = Url::parse(origin).ok()?.join(location).ok()?;

@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 
 use agcore_wire::LlmError;
 
-/// How long to wait for the rest of a body. A connection whose body was read to the end can be reused, which saves more
+/// The longest wait for the rest of a body. A connection whose body was read to the end can be reused, which saves more
 /// time than this; most servers send the rest at once.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 

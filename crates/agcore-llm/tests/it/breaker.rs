@@ -91,7 +91,11 @@ async fn one_of_many_concurrent_calls_is_the_probe() {
     );
     let outcomes = future::join_all((0..64).map(|_| send(&breaker))).await;
     let expected = "another call is probing the server now";
-    assert!(outcomes.iter().all(|outcome| outcome.error().message().contains(expected)));
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcome.error().message().contains(expected))
+    );
     assert_eq!(inner.requests().len(), 3);
     while probe.next().await.is_some() {}
     assert_eq!(breaker.state(), CircuitState::Closed);

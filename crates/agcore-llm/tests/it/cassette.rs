@@ -1,7 +1,7 @@
 //! Recording and replaying exchanges.
 
-mod form;
-mod reader;
+mod format;
+mod parsing;
 mod recording;
 mod replaying;
 mod scrubbing;
@@ -31,20 +31,20 @@ fn ok() -> ReplyItem {
     ReplyItem::End(Ok(()))
 }
 
-/// A provider whose every reply is made anew by a function: chunks of items.
-struct Chunks<F>(F);
+/// A provider whose replies are created by a function that returns chunks of items.
+struct ChunkProvider<F>(F);
 
-impl<F> std::fmt::Debug for Chunks<F> {
+impl<F> std::fmt::Debug for ChunkProvider<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Chunks")
+        f.write_str("ChunkProvider")
     }
 }
 
-impl<F: Fn() -> Vec<Vec<ReplyItem>> + Send + Sync> LlmProvider for Chunks<F> {
+impl<F: Fn() -> Vec<Vec<ReplyItem>> + Send + Sync> LlmProvider for ChunkProvider<F> {
     fn open(&self, _: Call) -> ReplyStream {
         let chunks = (self.0)().into_iter().enumerate();
-        let chunk = |(at, items): (usize, Vec<ReplyItem>)| async move {
-            if at > 0 {
+        let chunk = |(index, items): (usize, Vec<ReplyItem>)| async move {
+            if index > 0 {
                 tokio::task::yield_now().await;
             }
             futures_util::stream::iter(items)
@@ -53,19 +53,19 @@ impl<F: Fn() -> Vec<Vec<ReplyItem>> + Send + Sync> LlmProvider for Chunks<F> {
     }
 }
 
-/// What an item says, for comparisons: items with errors are not comparable.
-fn told(item: &ReplyItem) -> String {
+/// Describes an item for comparisons, because items with errors are not comparable.
+fn describe(item: &ReplyItem) -> String {
     match item {
         ReplyItem::Delta(delta) => format!("{delta:?}"),
-        ReplyItem::Notice(Notice::AnsweredBy(who)) => format!("by {}", who.provider),
+        ReplyItem::Notice(Notice::AnsweredBy(answered_by)) => format!("by {}", answered_by.provider),
         ReplyItem::Notice(notice) => format!("{notice:?}"),
         ReplyItem::End(Ok(())) => "ok".to_owned(),
-        ReplyItem::End(Err(error)) => told_error(error),
+        ReplyItem::End(Err(error)) => describe_error(error),
         other => format!("{other:?}"),
     }
 }
 
-fn told_error(error: &LlmError) -> String {
+fn describe_error(error: &LlmError) -> String {
     format!(
         "{error:?} {} {} {:?} {:?} {:?} {:?} {}",
         error,
@@ -78,7 +78,7 @@ fn told_error(error: &LlmError) -> String {
     )
 }
 
-/// Everything a reply gives, in the chunks in which it gives it.
+/// Returns descriptions of all items of a reply, in its chunks.
 async fn chunks(provider: &dyn LlmProvider, call: Call) -> Vec<Vec<String>> {
     let mut reply = provider.open(call);
     let mut chunks = vec![Vec::new()];
@@ -96,11 +96,11 @@ async fn chunks(provider: &dyn LlmProvider, call: Call) -> Vec<Vec<String>> {
         let Some(item) = item else {
             return chunks;
         };
-        chunks.last_mut().unwrap().push(told(&item));
+        chunks.last_mut().unwrap().push(describe(&item));
     }
 }
 
-/// Records one streamed call to its end.
+/// Records a streamed call to its end.
 async fn recorded(
     items: impl Fn() -> Vec<Vec<ReplyItem>> + Send + Sync,
     request: ChatRequest,
@@ -108,19 +108,19 @@ async fn recorded(
 ) -> Exchange {
     let buffer = CassetteBuffer::new();
     let clock = Arc::new(ManualClock::jumping());
-    let recorder = RecordingProvider::new(Chunks(items), buffer.clone(), clock).with_scrub(scrub);
+    let recorder = RecordingProvider::new(ChunkProvider(items), buffer.clone(), clock).with_scrub(scrub);
     let _ = chunks(&recorder, Call::new(request).with_stream(true)).await;
     assert_eq!(recorder.problems(), []);
     buffer.cassette().exchanges()[0].clone()
 }
 
-/// The file of a cassette.
+/// Returns the file of a cassette.
 fn file(cassette: &Cassette) -> Vec<u8> {
     use agcore_llm::cassette::{CassetteSink, CassetteWriter};
     let writer = CassetteWriter::new(Vec::new());
     cassette
         .exchanges()
         .iter()
-        .for_each(|exchange| writer.keep(exchange).unwrap());
+        .for_each(|exchange| writer.record(exchange).unwrap());
     writer.into_inner()
 }

@@ -1,4 +1,4 @@
-//! From settings to an answer, against the mock server; and settings that are wrong.
+//! Providers built from settings, with the mock server, and invalid settings.
 
 use agcore_chat::{ChatRequest, Message};
 use agcore_llm::{
@@ -38,7 +38,7 @@ fn build_error(config: &ProviderConfig) -> LlmError {
 }
 
 #[tokio::test]
-async fn a_provider_from_settings_answers_whole_and_streamed() {
+async fn a_provider_from_settings_returns_complete_and_streamed_replies() {
     let options = MockOptions::new().with_key(KEY);
     let server = MockServer::start_with(
         options,
@@ -64,7 +64,7 @@ async fn a_provider_from_settings_answers_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn an_answer_comes_piece_by_piece_and_ends_once() {
+async fn a_streamed_reply_has_several_deltas_and_one_end() {
     let server = MockServer::start(Script::new([Reply::text("one two three four")]))
         .await
         .unwrap();
@@ -76,13 +76,13 @@ async fn an_answer_comes_piece_by_piece_and_ends_once() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_told_and_quoted_nowhere() {
+async fn reports_a_refused_key_without_quoting_it() {
     let refuse = |request: &RecordedRequest| {
         let key = request.header("authorization").unwrap().to_owned();
         Reply::error(ApiError::new(401).with_message(format!("Incorrect API key provided: {key}")))
     };
     let server = MockServer::start(refuse).await.unwrap();
-    // Unlike a vendor's key, so that only knowing it helps.
+    // Not a well-known pattern of keys, so it is only redacted because it is known.
     let key = "open sesame 1234";
     let config = config(&server).with_api_key(key);
     for stream in [false, true] {
@@ -111,7 +111,7 @@ async fn a_wrong_key_is_told_and_quoted_nowhere() {
 }
 
 #[tokio::test]
-async fn a_page_instead_of_an_api_is_named() {
+async fn reports_the_title_of_a_page_instead_of_a_reply() {
     let page = "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body></body></html>";
     for stream in [false, true] {
         let server = MockServer::start(Script::new([Reply::html(200, page)])).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_page_instead_of_an_api_is_named() {
 }
 
 #[tokio::test]
-async fn models_are_listed() {
+async fn lists_models() {
     let options = MockOptions::new().with_key(KEY).with_models(["small", "large"]);
     let server = MockServer::start_with(options, Script::new([])).await.unwrap();
     let ids: Vec<_> = config(&server)
@@ -150,7 +150,7 @@ async fn models_are_listed() {
 }
 
 #[tokio::test]
-async fn a_dialect_says_where_the_key_goes() {
+async fn sends_the_key_in_the_header_of_the_dialect() {
     let server = MockServer::start_with(MockOptions::new().with_key(KEY), Script::new([Reply::text("Yes.")]));
     let server = server.await.unwrap();
     let config = ProviderConfig::new(provider_type("azure"), "small")
@@ -162,7 +162,7 @@ async fn a_dialect_says_where_the_key_goes() {
 }
 
 #[tokio::test]
-async fn a_query_of_the_base_url_goes_with_every_request() {
+async fn adds_the_query_of_the_base_url_to_requests() {
     let server = MockServer::start(Script::new([Reply::text("Yes.")])).await.unwrap();
     let url = format!("{}/chat/completions?api-version=2024-10-21", server.base_url());
     let provider = config(&server).with_base_url(url).build().unwrap();
@@ -175,7 +175,7 @@ async fn a_query_of_the_base_url_goes_with_every_request() {
 }
 
 #[tokio::test]
-async fn a_server_of_ones_own_needs_no_key() {
+async fn a_custom_base_url_needs_no_key() {
     let server = MockServer::start(Script::new([Reply::text("Yes.")])).await.unwrap();
     for name in ["vllm", "compatible", "openai"] {
         let config = ProviderConfig::new(provider_type(name), "small").with_base_url(server.base_url());
@@ -187,7 +187,7 @@ async fn a_server_of_ones_own_needs_no_key() {
 }
 
 #[test]
-fn settings_are_read() {
+fn parses_settings() {
     let config = settings(
         r#"{"type": "Kimi", "name": "mine", "base_url": "http://localhost:1/v1", "api_key": "sk-1", "model": "m",
             "timeouts": {"connect": 1, "total": 0}, "headers": {"x-a": "b"}, "proxy": "environment",
@@ -217,10 +217,10 @@ fn settings_are_read() {
 }
 
 #[test]
-fn wrong_settings_are_told_with_their_place() {
-    let check = |json: &str, place: &str, part: &str| {
+fn reports_invalid_settings_with_their_position() {
+    let check = |json: &str, position: &str, part: &str| {
         let error = settings(json).unwrap_err().to_string();
-        assert!(error.contains(part) && error.contains(place), "{error}");
+        assert!(error.contains(part) && error.contains(position), "{error}");
         assert!(!error.contains("sk-secret"), "{error}");
     };
     check("{\n\"model\": \"m\"}", "line 2 column 13", "missing field `type`");
@@ -249,12 +249,12 @@ fn wrong_settings_are_told_with_their_place() {
     check(
         "{\"type\": \"openai\", \"proxy\": \"sk-secret\"}",
         "line 1 column 39",
-        "a proxy is",
+        "invalid proxy: expected `none`",
     );
 }
 
 #[test]
-fn what_cannot_work_is_refused_before_anything_is_sent() {
+fn rejects_invalid_settings_before_sending() {
     let check = |config: ProviderConfig, kind: LlmErrorKind, part: &str| {
         let error = build_error(&config);
         assert_eq!(error.kind(), &kind);
@@ -267,22 +267,22 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     check(
         without_key,
         LlmErrorKind::Authentication,
-        "set `api_key` (its usual place is the variable OPENAI_API_KEY)",
+        "set `api_key` (usually from the environment variable OPENAI_API_KEY)",
     );
     check(
         openai().with_api_key("sk-1\nx: hunter2"),
         LlmErrorKind::Authentication,
-        "line end",
+        "line break",
     );
     check(
         openai().with_base_url("not a url"),
         invalid.clone(),
-        "the base URL is no URL",
+        "invalid base URL: ",
     );
     check(
         openai().with_base_url("localhost:1/v1"),
         invalid.clone(),
-        "must begin with http",
+        "must start with http",
     );
     check(
         openai().with_base_url("http://me:hunter2@h/v1"),
@@ -292,12 +292,12 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
     check(
         openai().with_header("x-a", "b\r\nx-admin: hunter2"),
         invalid.clone(),
-        "\"x-a\" has a value with a line end",
+        "invalid header \"x-a\": the value contains a line break",
     );
     check(
         openai().with_header("Authorization", "Bearer hunter2"),
         invalid.clone(),
-        "the credential's",
+        "it contains the credential already",
     );
     check(
         ProviderConfig::new(provider_type("azure"), "m").with_api_key("k"),
@@ -307,7 +307,7 @@ fn what_cannot_work_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_registry_builds_from_settings() {
+fn a_registry_builds_providers_from_settings() {
     let registry = ProviderRegistry::new();
     let local = settings(r#"{"type": "ollama", "model": "llama3.2"}"#).unwrap();
     assert!(registry.register_config(&local).unwrap().is_none());

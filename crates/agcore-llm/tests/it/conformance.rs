@@ -1,4 +1,5 @@
-//! The conformance suite on the chat wire over HTTP in every dialect, on the scripted provider, and on retries around either.
+//! The conformance suite for the chat wire over HTTP in every dialect, for the scripted provider, and for retries
+//! around them.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ fn connect(dialect: &str, server: &MockServer) -> Result<Arc<dyn LlmProvider>, L
         .build()
 }
 
-/// On a clock that jumps over every wait.
+/// Wraps a provider with retries, on a clock that skips every wait.
 fn retry(inner: Arc<dyn LlmProvider>) -> Arc<dyn LlmProvider> {
     let clock = Arc::new(ManualClock::jumping());
     Arc::new(Retry::new(inner, RetryPolicy::new(), clock, Arc::new(|| 0.5)))
@@ -40,26 +41,26 @@ async fn the_chat_wire_conforms() {
     assert_eq!(grid.skips().count(), 0, "{grid}");
 }
 
-/// What a dialect has a say in: requests, answers and refusals.
-fn of_dialects() -> impl Iterator<Item = Behavior> {
-    let spoken = |behavior: &Behavior| {
+/// Returns the behaviors that depend on the dialect: requests, replies and refusals.
+fn dialect_behaviors() -> impl Iterator<Item = Behavior> {
+    let depends_on_dialect = |behavior: &Behavior| {
         let name = behavior.to_string();
         ["answer", "calls", "reasoning", "refused", "request"]
             .iter()
             .any(|group| name.starts_with(group))
     };
-    Behavior::ALL.iter().copied().filter(spoken)
+    Behavior::ALL.iter().copied().filter(depends_on_dialect)
 }
 
 #[tokio::test]
 async fn every_dialect_conforms() {
-    let suite = Suite::new().with_behaviors(of_dialects());
+    let suite = Suite::new().with_behaviors(dialect_behaviors());
     for dialect in ALL {
         let dialect = dialect();
         let name = dialect.name.clone();
         let mut subject = ServerSubject::new(&*dialect.name, move |server| connect(&name, server));
         if !dialect.streaming.usage_option {
-            let reason = "it asks for no usage, as the vendor tells it unasked; the mock server does not";
+            let reason = "it does not request usage, which the vendor always reports and the mock server does not";
             subject = subject
                 .with_skip(Behavior::UsageDetails, reason)
                 .with_skip(Behavior::SameInBothForms, reason);
@@ -94,10 +95,13 @@ async fn the_ollama_wire_conforms() {
             .with_base_url(format!("{}/api", server.root_url()))
             .build()
     };
-    let no_code = "the API's errors have a message and no code that could tell it";
+    let no_code = "errors of the API have a message, but no code that identifies this kind";
     let subject = ServerSubject::new("Ollama wire over HTTP", connect)
-        .with_skip(Behavior::Refusal, "the API has no refusals: they are text")
-        .with_skip(Behavior::UsageDetails, "the API does not count reasoning apart")
+        .with_skip(Behavior::Refusal, "the API returns refusals as text")
+        .with_skip(
+            Behavior::UsageDetails,
+            "the API does not count reasoning tokens separately",
+        )
         .with_skip(Behavior::Refused(FaultKind::ContentFilter), no_code)
         .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), no_code);
     grid(subject).await.assert_passed();
@@ -113,7 +117,7 @@ async fn the_anthropic_wire_conforms() {
             .with_base_url(server.base_url())
             .build()
     };
-    let no_code = "the API's errors have a type and no code that could tell it";
+    let no_code = "errors of the API have a type, but no code that identifies this kind";
     let subject = ServerSubject::new("Anthropic wire over HTTP", connect)
         .with_skip(Behavior::Refused(FaultKind::ContentFilter), no_code)
         .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), no_code);

@@ -53,7 +53,7 @@ pub(crate) fn vector(index: usize, vector: &[f32]) -> EmbedItem {
 pub(crate) fn tokens(items: &[EmbedItem]) -> Option<u64> {
     items.iter().find_map(|item| match item {
         EmbedItem::Usage(usage) => usage.prompt_tokens,
-        _ => None,
+        EmbedItem::Vector { .. } => None,
     })
 }
 

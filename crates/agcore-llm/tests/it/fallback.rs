@@ -31,9 +31,7 @@ use tracing::{
 };
 use tracing_core::span::Current;
 
-use crate::support::{
-    OVERFLOW, always, error, failing, provider, rate_limited, request, run, seconds, send, steps,
-};
+use crate::support::{OVERFLOW, always, error, failing, provider, rate_limited, request, run, seconds, send, steps};
 
 fn fallback(candidates: impl IntoIterator<Item = Candidate>) -> Fallback {
     with_policy(candidates, FallbackPolicy::new())
@@ -62,7 +60,10 @@ async fn the_error_summarizes_all_failures() {
         LlmErrorKind::Authentication,
     ];
     let failures = outcome.failures();
-    assert_eq!(failures.iter().map(|(name, _)| name.as_str()).collect::<String>(), "abcd");
+    assert_eq!(
+        failures.iter().map(|(name, _)| name.as_str()).collect::<String>(),
+        "abcd"
+    );
     assert_eq!(failures.into_iter().map(|(_, kind)| kind).collect::<Vec<_>>(), expected);
     let error = outcome.error();
     assert_eq!(
@@ -206,7 +207,10 @@ async fn after_an_overflow_only_larger_windows_are_tried() {
         Candidate::new(small.clone()),
         Candidate::new(window("c", 9000)),
     ]);
-    assert_eq!((send(&all).await.answered_by().as_str(), small.requests().len()), ("c", 0));
+    assert_eq!(
+        (send(&all).await.answered_by().as_str(), small.requests().len()),
+        ("c", 0)
+    );
 
     // If the server reports no numbers, the configured window counts.
     let without_numbers = ScriptedProvider::new([failing(OVERFLOW)])
@@ -379,7 +383,10 @@ async fn calls_with_the_same_trace_go_to_the_same_provider() {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     for trace in 0..50 {
         let call = || Call::new(request()).with_trace(format!("conversation-{trace}"));
-        let (first, second) = (run(&all, call()).await.answered_by(), run(&all, call()).await.answered_by());
+        let (first, second) = (
+            run(&all, call()).await.answered_by(),
+            run(&all, call()).await.answered_by(),
+        );
         assert_eq!(first, second);
         *count.entry(first).or_default() += 1;
     }

@@ -1,4 +1,4 @@
-//! The HTTP transport and the provider on it, against servers that are told every byte.
+//! The HTTP transport and a provider on top of it, against servers that control every byte.
 
 mod body;
 mod connect;
@@ -22,7 +22,7 @@ use futures_util::StreamExt;
 
 use self::line_wire::LineWire;
 
-/// Short enough to wait for, long enough for what must come first.
+/// A timeout that is short enough to wait for and long enough for everything that must happen before it expires.
 const SHORT: Duration = Duration::from_millis(300);
 
 fn provider(options: HttpOptions) -> WireProvider {
@@ -32,7 +32,7 @@ fn provider(options: HttpOptions) -> WireProvider {
     WireProvider::new(info, Arc::new(LineWire), Arc::new(transport)).with_guard(guard)
 }
 
-/// A provider without any limit, so that nothing but what a test sets can end a call.
+/// Returns a provider without any timeout, so only the test can end a call.
 fn unlimited(url: &str) -> WireProvider {
     provider(HttpOptions::new(url).with_timeouts(Timeouts::unlimited()))
 }
@@ -45,14 +45,14 @@ fn hello() -> Call {
     Call::new(ChatRequest::new([Message::user("Hello")]))
 }
 
-/// The text that came, and how the reply ended.
+/// Returns the text of a reply, and its end.
 async fn read(mut items: ReplyStream) -> (String, Result<(), LlmError>) {
     let mut text = String::new();
     while let Some(item) = items.next().await {
         match item {
             ReplyItem::Delta(ReplyDelta::Text { text: more, .. }) => text.push_str(&more),
             ReplyItem::End(end) => {
-                assert!(items.next().await.is_none(), "nothing follows the end");
+                assert!(items.next().await.is_none(), "no item follows the end");
                 return (text, end);
             }
             other => panic!("unexpected {other:?}"),
@@ -61,7 +61,8 @@ async fn read(mut items: ReplyStream) -> (String, Result<(), LlmError>) {
     panic!("the stream ended without an end after {text:?}")
 }
 
-async fn fails(provider: &WireProvider, call: Call) -> LlmError {
+/// Makes a call that fails, and returns the error.
+async fn call_error(provider: &WireProvider, call: Call) -> LlmError {
     let (text, end) = read(provider.open(call)).await;
     end.expect_err(&text)
 }

@@ -197,7 +197,11 @@ async fn a_dropped_call_releases_its_key() {
     drop(hanging);
     assert_eq!(pool.status()[0].in_flight, 0);
     let unpolled = pool.open(Call::new(request()));
-    assert_eq!(pool.status()[1].in_flight, 0, "no key is acquired before the first poll");
+    assert_eq!(
+        pool.status()[1].in_flight,
+        0,
+        "no key is acquired before the first poll"
+    );
     drop(unpolled);
 }
 

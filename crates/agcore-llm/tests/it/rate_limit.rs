@@ -217,7 +217,11 @@ async fn cancelled_and_dropped_calls_leave_the_queue() {
     assert_eq!(*waiting.await.error().kind(), LlmErrorKind::Cancelled);
     drop(dropped);
     let outcome = while_advancing(&clock, send(&limited)).await;
-    assert_eq!(outcome.notices(), ["waiting 60"], "not 180 s, because two calls have left");
+    assert_eq!(
+        outcome.notices(),
+        ["waiting 60"],
+        "not 180 s, because two calls have left"
+    );
     assert_eq!(inner.requests().len(), 2);
 }
 
@@ -239,7 +243,11 @@ async fn a_waiting_call_is_delayed_if_another_uses_more_than_it_reserved() {
     while greedy.next().await.is_some() {}
     let outcome = while_advancing(&clock, waiting).await;
     assert_eq!(outcome.notices(), ["waiting 30"]);
-    assert!(outcome.response.is_ok(), "it waits 60 s instead: {:?}", outcome.response);
+    assert!(
+        outcome.response.is_ok(),
+        "it waits 60 s instead: {:?}",
+        outcome.response
+    );
     assert_eq!(clock.monotonic(), seconds(90));
 }
 

@@ -1,4 +1,4 @@
-//! The registry, shared between threads.
+//! The registry of providers, and its use from several threads.
 
 use std::{sync::Arc, thread};
 
@@ -10,13 +10,13 @@ fn provider() -> impl LlmProvider + 'static {
 }
 
 #[test]
-fn a_name_gives_what_was_registered_under_it() {
+fn registers_replaces_and_removes_providers() {
     let registry = ProviderRegistry::new();
     let first: Arc<dyn LlmProvider> = Arc::new(provider());
     assert!(registry.register("a", Arc::clone(&first)).is_none());
     assert!(
         registry.register("a", provider()).is_some(),
-        "the one before comes back"
+        "the replaced provider is returned"
     );
     registry.register("b", provider());
     assert_eq!(registry.names(), ["a", "b"]);
@@ -26,7 +26,7 @@ fn a_name_gives_what_was_registered_under_it() {
 }
 
 #[test]
-fn an_unknown_name_is_an_error_that_helps() {
+fn the_error_for_an_unknown_name_suggests_another() {
     let registry = ProviderRegistry::new();
     let message = |name: &str| {
         let error = registry.get(name).unwrap_err();
@@ -43,18 +43,18 @@ fn an_unknown_name_is_an_error_that_helps() {
 }
 
 #[test]
-fn the_only_one_is_the_default() {
+fn the_only_provider_is_the_default() {
     let registry = ProviderRegistry::new();
-    let fails = || registry.default_provider().unwrap_err().to_string();
-    assert_eq!(fails(), "no default provider is set; no providers are registered");
+    let message = || registry.default_provider().unwrap_err().to_string();
+    assert_eq!(message(), "no default provider is set; no providers are registered");
     registry.register("a", provider());
     assert!(registry.default_provider().is_ok());
     registry.register("b", provider());
-    assert_eq!(fails(), "no default provider is set; registered providers: a, b");
+    assert_eq!(message(), "no default provider is set; registered providers: a, b");
 }
 
 #[test]
-fn an_unknown_default_is_an_error_and_changes_nothing() {
+fn setting_an_unknown_default_fails_and_changes_nothing() {
     let registry = ProviderRegistry::new();
     registry.register("a", provider());
     registry.register("b", provider());

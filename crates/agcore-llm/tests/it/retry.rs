@@ -269,7 +269,10 @@ async fn an_attempt_with_usage_but_no_content_is_retried_and_its_usage_reported(
     assert_eq!(lost_tokens(&outcome.notices), [Some(15)]);
     let response = outcome.response.unwrap();
     assert_eq!(response.text(), "whole");
-    assert_eq!(response.usage, None, "the response has only the usage of its own attempt");
+    assert_eq!(
+        response.usage, None,
+        "the response has only the usage of its own attempt"
+    );
 }
 
 #[tokio::test]

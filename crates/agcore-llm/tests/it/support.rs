@@ -24,7 +24,7 @@ pub(crate) fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Returns a clock that stands still until it is advanced, and the same clock as a trait object.
+/// Returns a clock that only moves when it is advanced, and the same clock as a trait object.
 pub(crate) fn manual_clock() -> (Arc<ManualClock>, Arc<dyn Clock>) {
     let clock = Arc::new(ManualClock::new());
     (Arc::clone(&clock), clock)

@@ -302,4 +302,14 @@ mod tests {
         check(&["0|a|f|{\"x\":1}", "0|||{\"x\":1}"], &["a f {\"x\":1}"]);
         check(&["0|a|f|{\"x\":1}", "0|||{\"x\":2}"], &["a f {\"x\":1}{\"x\":2}"]);
     }
+
+    #[test]
+    fn skips_ids_that_are_taken() {
+        let numbered = || (0..).map(|number| format!("call_{number}"));
+        assert_eq!(first_free(numbered(), |_| false), "call_0");
+        assert_eq!(
+            first_free(numbered(), |id| ["call_0", "call_1"].contains(&id)),
+            "call_2"
+        );
+    }
 }

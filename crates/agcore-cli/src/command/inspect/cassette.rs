@@ -33,7 +33,7 @@ pub(crate) fn cassette(args: &CassetteArgs) -> Result<(), Failure> {
     } else {
         print(&report.to_table())?;
     }
-    match cassette.into_whole() {
+    match cassette.into_intact() {
         Ok(_) => Ok(()),
         Err(damaged) => Err(Failure::task(sanitized_line(&damaged.to_string()))),
     }
@@ -90,9 +90,9 @@ struct ErrorReport {
 
 impl CassetteReport {
     fn new(cassette: &Cassette) -> Self {
-        let damage = cassette.damage().iter().map(|damage| DamageReport {
-            line: damage.line,
-            why: damage.why.clone(),
+        let damage = cassette.damaged_parts().iter().map(|part| DamageReport {
+            line: part.line,
+            why: part.reason.clone(),
         });
         Self {
             exchanges: cassette.exchanges().iter().map(ExchangeReport::new).collect(),
@@ -180,7 +180,7 @@ fn end(end: &Ending) -> (&'static str, Option<ErrorReport>) {
             };
             ("error", Some(error))
         }
-        Ending::Cut => ("cut", None),
+        Ending::Truncated => ("cut", None),
         Ending::Dropped => ("dropped", None),
         _ => ("unknown", None),
     }

@@ -1,13 +1,9 @@
 //! The increments of a saved response, with the line of the body that completed each.
 
 use agcore::llm::{
-    ReplyDelta, dialect,
+    ReplyDelta,
     wire::{
-        CallFragment, Chat, Close, Place, ReplyStart, Wire,
-        anthropic::Anthropic,
-        ollama::Ollama,
-        openai_chat::OpenAiChat,
-        openai_responses::OpenAiResponses,
+        CallFragment, Close, Place, ReplyStart,
         wire_case::{CaseError, WireCase},
     },
 };
@@ -19,8 +15,7 @@ use crate::render::sanitized_line;
 /// # Errors
 /// When the dialect is not supported or the case's head is invalid.
 pub(super) fn deltas(case: &WireCase, body: &[u8]) -> Result<String, CaseError> {
-    let wire = wire(&case.dialect).ok_or_else(|| CaseError::UnknownDialect(case.dialect.clone()))?;
-    let mut decoder = wire.decoder(&case.head()?);
+    let mut decoder = case.decoder()?;
     let (mut lines, mut items, mut number) = (String::new(), Vec::new(), 0_usize);
     let mut take = |number: usize, items: &mut Vec<ReplyDelta>| {
         for delta in items.drain(..) {
@@ -42,16 +37,6 @@ pub(super) fn deltas(case: &WireCase, body: &[u8]) -> Result<String, CaseError> 
     let _ = decoder.finish(Close::Clean, &mut items);
     take(number, &mut items);
     Ok(lines)
-}
-
-fn wire(dialect: &str) -> Option<Box<dyn Wire<Chat>>> {
-    Some(match dialect {
-        "openai-chat" => Box::new(OpenAiChat::new(dialect::openai())),
-        "openai-responses" => Box::new(OpenAiResponses::new()),
-        "anthropic" => Box::new(Anthropic::new()),
-        "ollama" => Box::new(Ollama::new()),
-        _ => return None,
-    })
 }
 
 /// Returns the kind of a delta and a description of its content.

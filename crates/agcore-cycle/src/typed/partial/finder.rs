@@ -1,13 +1,13 @@
-//! [`ObjectFinder`]: JSON objects among prose, piece by piece.
+//! [`ObjectFinder`]: finds JSON objects in prose, incrementally.
 
 use serde_json::Value;
 
 use super::PartialJson;
 
-/// Finds the JSON objects of a text that comes piece by piece: bare, in a code fence, behind or before prose.
+/// Finds the JSON objects in a text that arrives in pieces: bare, in a code fence, or surrounded by prose.
 ///
-/// A brace that no key follows is prose. An object that breaks off after its first key is a broken answer: what comes behind
-/// it is not looked at, as it may be a part of it.
+/// A brace that is not followed by a key counts as prose. An object that becomes invalid after its first key is a broken
+/// answer: the rest of the text is ignored, because it may be a part of that object.
 ///
 /// ```
 /// use agcore_cycle::typed::ObjectFinder;
@@ -21,35 +21,36 @@ use super::PartialJson;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ObjectFinder {
-    /// The object under way.
-    reading: Option<PartialJson>,
-    whole: Vec<Value>,
-    /// Revisions of objects that are over.
+    /// The current object.
+    current: Option<PartialJson>,
+    complete: Vec<Value>,
+    /// The revisions of the objects that have ended.
     revision: u64,
+    /// Whether an object became invalid after its first key.
     is_broken: bool,
 }
 
 impl ObjectFinder {
-    /// Nothing yet.
+    /// Creates a finder without any text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes more of the text.
+    /// Adds text.
     pub fn push(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() && !self.is_broken {
-            let Some(reading) = &mut self.reading else {
-                let Some(begin) = memchr::memchr(b'{', rest.as_bytes()) else {
+            let Some(current) = &mut self.current else {
+                let Some(start) = memchr::memchr(b'{', rest.as_bytes()) else {
                     return;
                 };
-                rest = &rest[begin..];
-                self.reading = Some(PartialJson::new());
+                rest = &rest[start..];
+                self.current = Some(PartialJson::new());
                 continue;
             };
-            rest = &rest[reading.push(rest)..];
-            let over = reading.is_complete() || reading.is_broken();
-            if let Some(object) = self.reading.take_if(|_| over) {
+            rest = &rest[current.push(rest)..];
+            let ended = current.is_complete() || current.is_invalid();
+            if let Some(object) = self.current.take_if(|_| ended) {
                 self.end(object);
             }
         }
@@ -57,35 +58,35 @@ impl ObjectFinder {
 
     fn end(&mut self, object: PartialJson) {
         self.revision += object.revision() + 1;
-        self.is_broken = object.is_broken() && object.has_key();
+        self.is_broken = object.is_invalid() && object.has_key();
         if self.is_broken {
-            // What was there of it stays to be seen.
-            self.reading = Some(object);
+            // Its value so far stays available.
+            self.current = Some(object);
         } else {
-            self.whole.extend(object.into_whole());
+            self.complete.extend(object.into_complete());
         }
     }
 
-    /// The newest object as far as it is there; none where nothing is but an opening brace.
+    /// Returns the newest object so far. An object counts once its first key is complete.
     pub fn value(&self) -> Option<Value> {
-        match &self.reading {
-            Some(reading) if reading.has_key() => reading.value(),
-            _ => self.whole.last().cloned(),
+        match &self.current {
+            Some(current) if current.has_key() => current.value(),
+            _ => self.complete.last().cloned(),
         }
     }
 
-    /// Rises whenever [`value`](Self::value) may have changed.
+    /// Returns a number that increases whenever [`value`](Self::value) may have changed.
     pub fn revision(&self) -> u64 {
-        self.revision + self.reading.as_ref().map_or(0, PartialJson::revision)
+        self.revision + self.current.as_ref().map_or(0, PartialJson::revision)
     }
 
-    /// Whether an object has begun that is not whole.
+    /// Returns whether the newest object is incomplete.
     pub fn is_inside(&self) -> bool {
-        self.reading.as_ref().is_some_and(PartialJson::has_key)
+        self.current.as_ref().is_some_and(PartialJson::has_key)
     }
 
-    /// The objects that are whole, in order; none when the last one is not.
+    /// Returns all objects in order, or none if the last one is incomplete.
     pub fn into_objects(self) -> Vec<Value> {
-        if self.is_inside() { Vec::new() } else { self.whole }
+        if self.is_inside() { Vec::new() } else { self.complete }
     }
 }

@@ -1,10 +1,10 @@
-//! [`StringReader`]: the inside of a JSON string, piece by piece.
+//! [`StringReader`]: parses the content of a JSON string incrementally.
 
-/// Where in a string the reading stands.
+/// The position within a string.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StringReader {
     escape: Escape,
-    /// The first half of a character that is written as two escapes.
+    /// The high surrogate of a code point that is written as two escapes.
     high: Option<u16>,
 }
 
@@ -12,27 +12,27 @@ pub(super) struct StringReader {
 enum Escape {
     #[default]
     None,
-    /// The character after the backslash.
-    Begun,
-    /// So many digits after `\u`, and what they say so far.
+    /// After the backslash.
+    Started,
+    /// After `\u`: the number of digits, and their value so far.
     Hex(u8, u16),
 }
 
-/// How far a piece brought the string.
+/// The result of parsing a piece of a string.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
-    More,
-    Whole,
-    Broken,
+pub(super) enum Progress {
+    Incomplete,
+    Complete,
+    Invalid,
 }
 
 impl StringReader {
-    /// Reads up to the string's end into `out`. Gives how many bytes were read.
-    pub(super) fn read(&mut self, text: &str, out: &mut String) -> (usize, Read) {
+    /// Appends the content up to the end of the string to `out`. Returns how many bytes were parsed.
+    pub(super) fn read(&mut self, text: &str, out: &mut String) -> (usize, Progress) {
         let mut at = 0;
         while at < text.len() {
             let byte = text.as_bytes()[at];
-            let how = match self.escape {
+            let progress = match self.escape {
                 Escape::None => {
                     let plain = text[at..]
                         .bytes()
@@ -40,87 +40,87 @@ impl StringReader {
                         .count();
                     if plain > 0 {
                         if self.high.is_some() {
-                            return (at, Read::Broken);
+                            return (at, Progress::Invalid);
                         }
                         out.push_str(&text[at..at + plain]);
                         at += plain;
                         continue;
                     }
-                    self.mark(byte)
+                    self.delimiter(byte)
                 }
-                Escape::Begun => self.escaped(byte, out),
+                Escape::Started => self.escaped(byte, out),
                 Escape::Hex(digits, value) => self.digit(byte, digits, value, out),
             };
-            match how {
-                Read::Broken => return (at, Read::Broken),
-                Read::Whole => return (at + 1, Read::Whole),
-                Read::More => at += 1,
+            match progress {
+                Progress::Invalid => return (at, Progress::Invalid),
+                Progress::Complete => return (at + 1, Progress::Complete),
+                Progress::Incomplete => at += 1,
             }
         }
-        (at, Read::More)
+        (at, Progress::Incomplete)
     }
 
-    /// A quotation mark, a backslash, or what may not stand in a string.
-    fn mark(&mut self, byte: u8) -> Read {
+    /// Parses a quotation mark, a backslash, or a character that is not allowed in a string.
+    fn delimiter(&mut self, byte: u8) -> Progress {
         match byte {
             b'\\' => {
-                self.escape = Escape::Begun;
-                Read::More
+                self.escape = Escape::Started;
+                Progress::Incomplete
             }
-            b'"' if self.high.is_none() => Read::Whole,
-            _ => Read::Broken,
+            b'"' if self.high.is_none() => Progress::Complete,
+            _ => Progress::Invalid,
         }
     }
 
-    fn escaped(&mut self, byte: u8, out: &mut String) -> Read {
+    fn escaped(&mut self, byte: u8, out: &mut String) -> Progress {
         if byte == b'u' {
             self.escape = Escape::Hex(0, 0);
-            return Read::More;
+            return Progress::Incomplete;
         }
-        let letter = match byte {
+        let character = match byte {
             b'"' | b'\\' | b'/' => char::from(byte),
             b'b' => '\u{8}',
             b'f' => '\u{c}',
             b'n' => '\n',
             b'r' => '\r',
             b't' => '\t',
-            _ => return Read::Broken,
+            _ => return Progress::Invalid,
         };
         if self.high.is_some() {
-            return Read::Broken;
+            return Progress::Invalid;
         }
-        out.push(letter);
+        out.push(character);
         self.escape = Escape::None;
-        Read::More
+        Progress::Incomplete
     }
 
-    fn digit(&mut self, byte: u8, digits: u8, value: u16, out: &mut String) -> Read {
+    fn digit(&mut self, byte: u8, digits: u8, value: u16, out: &mut String) -> Progress {
         let Some(digit) = char::from(byte)
             .to_digit(16)
             .and_then(|digit| u16::try_from(digit).ok())
         else {
-            return Read::Broken;
+            return Progress::Invalid;
         };
         let value = value << 4 | digit;
         if digits < 3 {
             self.escape = Escape::Hex(digits + 1, value);
-            return Read::More;
+            return Progress::Incomplete;
         }
         self.escape = Escape::None;
         let units = match self.high.take() {
             None if (0xD800..0xDC00).contains(&value) => {
                 self.high = Some(value);
-                return Read::More;
+                return Progress::Incomplete;
             }
             None => [Some(value), None],
             Some(high) => [Some(high), Some(value)],
         };
         match char::decode_utf16(units.into_iter().flatten()).next() {
-            Some(Ok(letter)) => {
-                out.push(letter);
-                Read::More
+            Some(Ok(character)) => {
+                out.push(character);
+                Progress::Incomplete
             }
-            _ => Read::Broken,
+            _ => Progress::Invalid,
         }
     }
 }

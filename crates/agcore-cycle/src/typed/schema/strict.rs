@@ -1,14 +1,13 @@
-//! The form of a schema that vendors can force: every property required, objects closed.
+//! Converts a schema into the form that vendors can force: every property is required, and objects are closed.
 //!
-//! It only narrows: what matches it matches the schema. After "Supported schemas" of OpenAI's guide to structured outputs,
-//! whose strict mode is the narrowest.
-
-use serde_json::{Map, Value};
+//! The conversion only narrows: a value that matches the result also matches the schema. It follows "Supported schemas" in
+//! OpenAI's guide to structured outputs, whose strict mode is the most restrictive.
 
 use agcore_chat::schema;
+use serde_json::{Map, Value};
 
-/// Keywords that give shape or limits and that strict mode does not know.
-const UNKNOWN: &[&str] = &[
+/// Keywords for structure and limits that strict mode does not support.
+const UNSUPPORTED: &[&str] = &[
     "prefixItems",
     "contains",
     "uniqueItems",
@@ -19,7 +18,7 @@ const UNKNOWN: &[&str] = &[
     "unevaluatedItems",
 ];
 
-/// The formats of strings that it knows. Those of numbers only say how a program keeps them.
+/// The string formats that strict mode supports. Formats of numbers only state how a program stores them.
 const FORMATS: &[&str] = &[
     "date-time",
     "time",
@@ -32,23 +31,23 @@ const FORMATS: &[&str] = &[
     "uuid",
 ];
 
-/// The schema in that form, if it has one.
+/// Returns the schema in that form, if it has one.
 pub(crate) fn strict_form(schema: &Value) -> Option<Value> {
-    let mut narrow = schema.clone();
-    narrowed(&mut narrow)?;
-    schema::closed(&narrow).is_ok().then_some(narrow)
+    let mut strict = schema.clone();
+    narrow(&mut strict)?;
+    schema::closed(&strict).is_ok().then_some(strict)
 }
 
-fn narrowed(schema: &mut Value) -> Option<()> {
+fn narrow(schema: &mut Value) -> Option<()> {
     let Value::Object(members) = schema else {
-        // `true` and `false` are no shapes.
+        // `true` and `false` cannot be forced.
         return None;
     };
-    if UNKNOWN.iter().any(|keyword| members.contains_key(*keyword)) {
+    if UNSUPPORTED.iter().any(|keyword| members.contains_key(*keyword)) {
         return None;
     }
     if members.contains_key("$ref") {
-        // Nothing may stand beside a reference but what it refers to.
+        // Strict mode allows nothing else next to a reference.
         members.retain(|name, _| matches!(name.as_str(), "$ref" | "$defs" | "definitions"));
     }
     members.shift_remove("default");
@@ -57,14 +56,14 @@ fn narrowed(schema: &mut Value) -> Option<()> {
     {
         members.shift_remove("format");
     }
-    // Only one of them can be meant, so any of them is.
+    // Strict mode has no `oneOf`. Alternatives usually exclude each other, so `anyOf` means the same.
     if !members.contains_key("anyOf")
         && let Some(choices) = members.shift_remove("oneOf")
     {
         members.insert("anyOf".to_owned(), choices);
     }
     require_all(members);
-    inner_schemas(members).try_for_each(narrowed)
+    inner_schemas(members).try_for_each(narrow)
 }
 
 fn require_all(members: &mut Map<String, Value>) {
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_properties_become_required_and_annotations_go() {
+    fn requires_all_properties_and_removes_annotations() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_forced_has_no_such_form() {
+    fn rejects_schemas_that_cannot_be_forced() {
         for schema in [
             json!({"type": "object", "additionalProperties": {"type": "string"}}),
             json!({"type": "object", "properties": {"pair": {"type": "array", "prefixItems": []}}}),

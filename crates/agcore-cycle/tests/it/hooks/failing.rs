@@ -1,11 +1,11 @@
-//! Hooks that panic: passed over, unless nothing may pass without them.
+//! Hooks that panic: they are skipped, unless they fail closed.
 
 use std::{pin::Pin, sync::Arc};
 
 use agcore_cycle::{CycleErrorKind, Hook, HookContext, Hooks};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 
-use super::{Does, Tester, cycle_of_all_points, hooks, jumping};
+use super::{Action, TestHook, cycle_of_all_points, hooks, jumping};
 use crate::support::{FnExecutor, cycle, lines};
 
 pub(super) const POINTS: [&str; 8] = [
@@ -20,10 +20,10 @@ pub(super) const POINTS: [&str; 8] = [
 ];
 
 #[tokio::test]
-async fn a_hook_that_panics_is_passed_over_and_the_next_is_asked() {
+async fn a_hook_that_panics_is_skipped() {
     for point in POINTS {
-        let first = Tester::new("1").at(point, Does::Panic);
-        let second = first.beside("2");
+        let first = TestHook::new("1").at(point, Action::Panic);
+        let second = first.with_same_log("2");
         let (mut cycle, _) = cycle_of_all_points(&jumping(), hooks([first.clone(), second]));
         let outcome = cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await;
         assert_eq!(outcome.unwrap().text(), "Done.", "panic at {point}");
@@ -33,11 +33,11 @@ async fn a_hook_that_panics_is_passed_over_and_the_next_is_asked() {
 }
 
 #[tokio::test]
-async fn a_hook_that_fails_closed_blocks_what_it_was_asked() {
-    const REASON: &str = "A check failed, and nothing may pass without it.";
+async fn a_hook_that_fails_closed_blocks_when_it_panics() {
+    const REASON: &str = "A required check failed, so this was blocked.";
     for point in POINTS {
-        let first = Tester::new("1").at(point, Does::Panic).closed();
-        let second = first.beside("2");
+        let first = TestHook::new("1").at(point, Action::Panic).closed();
+        let second = first.with_same_log("2");
         let (mut cycle, _) = cycle_of_all_points(&jumping(), hooks([first.clone(), second]));
         let outcome = cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await;
         match point {
@@ -54,16 +54,16 @@ async fn a_hook_that_fails_closed_blocks_what_it_was_asked() {
                 assert_eq!(outcome.unwrap().text(), "Done.");
                 assert_eq!(lines(&cycle)[2], format!("tool: {REASON}"), "{point}");
             }
-            told => assert_eq!(outcome.unwrap().text(), "Done.", "{told} has nothing to block"),
+            other => assert_eq!(outcome.unwrap().text(), "Done.", "{other} cannot block"),
         }
         assert!(first.log().iter().any(|line| line.starts_with("2 turn_end")), "{point}");
     }
 }
 
-/// Panics when it is called, before there is a future.
-struct Rash;
+/// Panics when it is called, before it returns a future.
+struct PanicsOnCall;
 
-impl Hook for Rash {
+impl Hook for PanicsOnCall {
     fn turn_end<'s, 'c, 'h, 'f>(&'s self, _: &'c HookContext<'h>) -> Pin<Box<dyn Future<Output = ()> + Send + 'f>>
     where
         's: 'f,
@@ -77,7 +77,7 @@ impl Hook for Rash {
 
 #[tokio::test]
 async fn a_hook_may_panic_before_it_is_awaited() {
-    let hooks = Hooks::new([Arc::new(Rash) as Arc<dyn Hook>]);
+    let hooks = Hooks::new([Arc::new(PanicsOnCall) as Arc<dyn Hook>]);
     let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::text("Hi.")])).with_hooks(hooks);
     assert_eq!(cycle.turn("Go").await.unwrap().text(), "Hi.");
 }

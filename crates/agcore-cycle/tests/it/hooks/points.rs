@@ -1,4 +1,4 @@
-//! What each point may do, what it is told, and in which order hooks run.
+//! The effects and inputs of each point, and the order of hooks.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use agcore_testkit::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Does, Tester, cycle_of_all_points, hooks, jumping};
+use super::{Action, TestHook, cycle_of_all_points, hooks, jumping};
 use crate::{
     compaction::history,
     support::{FnExecutor, call, cycle, lines},
@@ -22,9 +22,9 @@ fn steps() -> [ScriptStep; 2] {
 }
 
 #[tokio::test]
-async fn all_points_come_in_order_and_each_hook_after_the_one_before() {
-    let first = Tester::new("1");
-    let second = first.beside("2");
+async fn points_and_hooks_are_in_order() {
+    let first = TestHook::new("1");
+    let second = first.with_same_log("2");
     let (mut cycle, _) = cycle_of_all_points(&jumping(), hooks([first.clone(), second]));
     cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await.unwrap();
     let expected: Vec<_> = [
@@ -46,14 +46,18 @@ async fn all_points_come_in_order_and_each_hook_after_the_one_before() {
 }
 
 #[tokio::test]
-async fn what_one_hook_replaces_the_next_sees() {
-    let first = Tester::new("1").at("pre_request", Does::Replace);
-    let second = first.beside("2").at("pre_request", Does::Replace);
+async fn later_hooks_see_replaced_requests() {
+    let first = TestHook::new("1").at("pre_request", Action::Replace);
+    let second = first.with_same_log("2").at("pre_request", Action::Replace);
     let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);
     let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second]));
     cycle.turn("Go").await.unwrap();
     assert_eq!(provider.requests()[0].messages[0].text(), "[[Go]]");
-    assert_eq!(lines(&cycle), ["user: Go", "assistant: Hi."], "it is not history");
+    assert_eq!(
+        lines(&cycle),
+        ["user: Go", "assistant: Hi."],
+        "a replaced request is not part of the history"
+    );
     let log = first.log();
     assert_eq!(
         log[2..5],
@@ -67,9 +71,9 @@ async fn what_one_hook_replaces_the_next_sees() {
 
 #[tokio::test]
 async fn arguments_and_results_are_replaced_in_order() {
-    let first = Tester::new("1").at("pre_tool", Does::Replace);
-    let second = first.beside("2").at("post_tool", Does::Replace);
-    let third = first.beside("3").at("post_tool", Does::Replace);
+    let first = TestHook::new("1").at("pre_tool", Action::Replace);
+    let second = first.with_same_log("2").at("post_tool", Action::Replace);
+    let third = first.with_same_log("3").at("post_tool", Action::Replace);
     let provider = ScriptedProvider::new(steps());
     let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second, third]));
     cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await.unwrap();
@@ -84,25 +88,25 @@ async fn arguments_and_results_are_replaced_in_order() {
     ];
     assert_eq!(tools, expected);
     assert_eq!(lines(&cycle)[2], r#"tool: [[{"by":"1"}]]"#);
-    let asked = cycle.messages()[1]
+    let requested = cycle.messages()[1]
         .as_assistant()
         .unwrap()
         .tool_calls()
         .next()
         .unwrap()
         .clone();
-    assert_eq!(asked.raw_input(), "{}", "history keeps what the model asked for");
+    assert_eq!(requested.raw_input(), "{}", "the history keeps the call of the model");
 }
 
 #[tokio::test]
-async fn the_first_that_blocks_is_the_last_that_is_asked() {
+async fn hooks_after_a_blocking_one_are_not_called() {
     for (point, asked, message) in [
-        ("turn_start", 1, "1 says no"),
-        ("pre_request", 1, "1 says no"),
+        ("turn_start", 1, "blocked by 1"),
+        ("pre_request", 1, "blocked by 1"),
         ("pre_tool", 2, ""),
     ] {
-        let first = Tester::new("1").at(point, Does::Block);
-        let second = first.beside("2");
+        let first = TestHook::new("1").at(point, Action::Block);
+        let second = first.with_same_log("2");
         let provider = ScriptedProvider::new(steps());
         let mut cycle = cycle(&provider).with_hooks(hooks([first.clone(), second]));
         let outcome = cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await;
@@ -122,31 +126,31 @@ async fn the_first_that_blocks_is_the_last_that_is_asked() {
                 assert_eq!(provider.unused(), 2, "nothing was sent");
                 assert!(cycle.messages().is_empty());
             }
-            Ok(_) => assert_eq!((lines(&cycle)[2].as_str(), asked), ("tool: 1 says no", 2)),
+            Ok(_) => assert_eq!((lines(&cycle)[2].as_str(), asked), ("tool: blocked by 1", 2)),
         }
     }
 }
 
 #[tokio::test]
-async fn a_turn_starts_with_its_input_whatever_its_form() {
-    let tester = Tester::new("t");
+async fn turn_start_receives_every_form_of_input() {
+    let hook = TestHook::new("t");
     let provider = ScriptedProvider::new([1, 2].map(|_| ScriptStep::text("Hi.")));
-    let mut cycle = cycle(&provider).with_hooks(hooks([tester.clone()]));
+    let mut cycle = cycle(&provider).with_hooks(hooks([hook.clone()]));
     cycle.turn("One").await.unwrap();
-    assert_eq!(tester.log()[0], "t turn_start One");
+    assert_eq!(hook.log()[0], "t turn_start One");
     let messages = [Message::system("Two"), Message::user("Three")].map(Arc::new).to_vec();
     cycle.turn(messages).await.unwrap();
-    assert_eq!(tester.log()[0], "t turn_start Two+Three");
+    assert_eq!(hook.log()[0], "t turn_start Two+Three");
 }
 
 #[tokio::test]
-async fn a_request_for_a_summary_says_so() {
-    let tester = Tester::new("t");
+async fn a_request_for_a_summary_has_its_purpose() {
+    let hook = TestHook::new("t");
     let provider = ScriptedProvider::new([ScriptStep::text("They read.")]);
-    let mut cycle = cycle(&provider).with_hooks(hooks([tester.clone()]));
+    let mut cycle = cycle(&provider).with_hooks(hooks([hook.clone()]));
     cycle.set_messages(history(8, 150)).unwrap();
-    assert!(!cycle.compact(TurnOptions::new()).await.unwrap().is_nothing());
-    let log = tester.log();
+    assert!(!cycle.compact(TurnOptions::new()).await.unwrap().is_unchanged());
+    let log = hook.log();
     assert_eq!(log.len(), 2);
     assert!(log[0].starts_with("t pre_request Summary"), "{log:?}");
     assert!(
@@ -157,18 +161,18 @@ async fn a_request_for_a_summary_says_so() {
 
 #[tokio::test]
 async fn a_failed_turn_ends_with_its_error() {
-    let tester = Tester::new("t").at("pre_request", Does::Block);
-    let mut cycle = cycle(&ScriptedProvider::new([])).with_hooks(hooks([tester.clone()]));
+    let hook = TestHook::new("t").at("pre_request", Action::Block);
+    let mut cycle = cycle(&ScriptedProvider::new([])).with_hooks(hooks([hook.clone()]));
     cycle.turn("Go").await.unwrap_err();
-    assert_eq!(tester.log().last().unwrap(), "t turn_end t says no");
+    assert_eq!(hook.log().last().unwrap(), "t turn_end blocked by t");
 }
 
-/// A result with its hints for observers, one that is an error, one that ends the turn.
+/// A result with data for observers, an error, and a handoff.
 #[tokio::test]
-async fn every_form_of_result_is_replaced_whole() {
+async fn replaces_every_kind_of_result_completely() {
     let check = async |outcome: fn() -> ToolOutcome| {
-        let tester = Tester::new("t").at("post_tool", Does::Replace);
-        let mut cycle = cycle(&ScriptedProvider::new(steps())).with_hooks(hooks([tester]));
+        let hook = TestHook::new("t").at("post_tool", Action::Replace);
+        let mut cycle = cycle(&ScriptedProvider::new(steps())).with_hooks(hooks([hook]));
         let tools = FnExecutor::new(&["add"], move |_| outcome());
         let outcome = cycle.turn("Go").with_tools(tools).await.unwrap();
         (
@@ -177,49 +181,42 @@ async fn every_form_of_result_is_replaced_whole() {
             serde_json::to_string(cycle.machine()).unwrap(),
         )
     };
-    let (_, told, state) = check(|| {
+    let (_, line, state) = check(|| {
         let mut result = ToolResult::new("key");
-        result.display = Some(Box::new(json!("the key in colour")));
+        result.display = Some(Box::new(json!("the key in color")));
         ToolOutcome::Done(result)
     })
     .await;
-    assert_eq!(told, "tool: [key]");
-    assert!(
-        !state.contains("in colour"),
-        "what observers would see goes with the text"
-    );
-    let (_, told, _) = check(|| ToolOutcome::error("key")).await;
-    assert_eq!(told, "tool: [key]");
-    let (outcome, told, _) = check(|| ToolOutcome::Divert {
+    assert_eq!(line, "tool: [key]");
+    assert!(!state.contains("in color"), "display data is dropped with the text");
+    let (_, line, _) = check(|| ToolOutcome::error("key")).await;
+    assert_eq!(line, "tool: [key]");
+    let (outcome, line, _) = check(|| ToolOutcome::Divert {
         content: "key".into(),
         data: Value::from("bo"),
     })
     .await;
     assert!(matches!(outcome, TurnOutcome::Diverted { data, .. } if data == "bo"));
-    assert_eq!(told, "tool: [key]");
+    assert_eq!(line, "tool: [key]");
 }
 
 #[tokio::test]
-async fn a_custom_tool_keeps_its_text() {
-    let tester = Tester::new("t").at("pre_tool", Does::Replace);
+async fn a_custom_tool_keeps_its_input() {
+    let hook = TestHook::new("t").at("pre_tool", Action::Replace);
     let clock = ManualClock::jumping();
     let token = CancellationToken::new();
     let bounds = HookBounds::new(&clock, &token);
     let call = Arc::new(ToolCall::custom("a", "sql", "select 1"));
-    let passed = hooks([tester])
+    let passed = hooks([hook])
         .pre_tool(&HookContext::new("me"), &bounds, call.clone())
         .await;
     assert_eq!(passed.unwrap(), call);
 }
 
 #[tokio::test]
-async fn a_step_of_a_plan_is_told_however_it_ended() {
-    let tester = Tester::new("t").at("plan_step", Does::Panic);
-    let (hooks, clock, token) = (
-        hooks([tester.clone()]),
-        ManualClock::jumping(),
-        CancellationToken::new(),
-    );
+async fn plan_step_is_called_however_the_step_ended() {
+    let hook = TestHook::new("t").at("plan_step", Action::Panic);
+    let (hooks, clock, token) = (hooks([hook.clone()]), ManualClock::jumping(), CancellationToken::new());
     let bounds = HookBounds::new(&clock, &token);
     let fault = Fault::new(FaultKind::Tool, "no");
     for (step, end) in [PlanStepEnd::Completed, PlanStepEnd::Failed, PlanStepEnd::Skipped]
@@ -232,7 +229,7 @@ async fn a_step_of_a_plan_is_told_however_it_ended() {
         hooks.plan_step(&context, &bounds).await;
     }
     assert_eq!(
-        tester.log(),
+        hook.log(),
         [
             "t plan_step 0 Completed",
             "t plan_step 1 Failed",

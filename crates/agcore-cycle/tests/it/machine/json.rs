@@ -1,17 +1,17 @@
-//! The state's JSON: it changes nothing, and says so when it is of another version.
+//! The JSON of the state: round trips, and states of another version.
 
 use agcore_chat::{Answer, AssistantMessage, Block, QuestionKind, Reasoning, ToolCall, VendorData};
 use agcore_cycle::machine::{Limits, Machine, Outcome, Reply};
 use serde_json::{Value, json};
 
-use super::support::{Play, answers, asks, begin, calls, diverts, done, says, started};
+use super::support::{TestRun, answers, asks, call_reply, diverts, done, start_turn, started, text_reply};
 
 #[test]
-fn a_round_trip_in_every_phase_changes_nothing() {
-    let mut play = Play::new(Limits::new());
-    let sealed = VendorData::new("anthropic", json!({"signature": "c2ln"}));
+fn round_trips_in_every_phase() {
+    let mut run = TestRun::new(Limits::new());
+    let signature = VendorData::new("anthropic", json!({"signature": "c2ln"}));
     let reply = AssistantMessage::from_blocks([
-        Block::Reasoning(Reasoning::new("Hm.").with_vendor(sealed)),
+        Block::Reasoning(Reasoning::new("Hm.").with_vendor(signature)),
         Block::text("Let me see."),
         Block::from(ToolCall::function(
             "a",
@@ -21,7 +21,7 @@ fn a_round_trip_in_every_phase_changes_nothing() {
         Block::from(ToolCall::custom("b", "shell", "ls")),
     ]);
     let steps = [
-        begin("Hello"),
+        start_turn("Hello"),
         Outcome::Reply(Reply::new(reply)),
         started(&["a", "b"]),
         asks("a", 1, QuestionKind::Approval),
@@ -29,26 +29,26 @@ fn a_round_trip_in_every_phase_changes_nothing() {
         started(&["a"]),
         done("a", "ok"),
         diverts("b"),
-        begin("On"),
-        says("Off"),
+        start_turn("On"),
+        text_reply("Off"),
     ];
     for outcome in std::iter::once(None).chain(steps.into_iter().map(Some)) {
         if let Some(outcome) = outcome {
-            play.absorb(outcome);
+            run.absorb(outcome);
         }
-        let json = serde_json::to_string(&play.machine).unwrap();
+        let json = serde_json::to_string(&run.machine).unwrap();
         let back: Machine = serde_json::from_str(&json).unwrap();
-        assert_eq!(back, play.machine);
-        assert_eq!(back.next(), play.machine.next());
+        assert_eq!(back, run.machine);
+        assert_eq!(back.next(), run.machine.next());
         assert_eq!(serde_json::to_string(&back).unwrap(), json, "byte for byte");
-        let value: Machine = serde_json::from_value(serde_json::to_value(&play.machine).unwrap()).unwrap();
-        assert_eq!(value, play.machine);
+        let value: Machine = serde_json::from_value(serde_json::to_value(&run.machine).unwrap()).unwrap();
+        assert_eq!(value, run.machine);
     }
 }
 
 #[test]
-fn a_state_of_another_version_is_refused_in_words() {
-    let mut state = serde_json::to_value(Play::begun().machine).unwrap();
+fn rejects_a_state_of_another_version() {
+    let mut state = serde_json::to_value(TestRun::started().machine).unwrap();
     assert_eq!(state["version"], 1);
     let error = |state: &Value| {
         serde_json::from_value::<Machine>(state.clone())
@@ -61,25 +61,25 @@ fn a_state_of_another_version_is_refused_in_words() {
         "{}",
         error(&state)
     );
-    // What a later version looks like nobody knows; its number stands first.
-    let later = json!({"version": 7, "log": [], "turn": "another shape"});
+    // A later version may look different, but its number comes first.
+    let later = json!({"version": 7, "log": [], "turn": "something else"});
     assert!(error(&later).contains("version 7"), "{}", error(&later));
     state.as_object_mut().unwrap().remove("version");
     assert!(error(&state).contains("version"), "{}", error(&state));
 }
 
 #[test]
-fn outcomes_are_records_of_their_own() {
-    let mut play = Play::begun();
-    play.absorb(calls(&["a"]));
+fn outcomes_are_journal_records() {
+    let mut run = TestRun::started();
+    run.absorb(call_reply(&["a"]));
     let record = serde_json::to_string(&started(&["a"])).unwrap();
     assert_eq!(record, r#"{"started":["a"]}"#);
-    play.absorb(serde_json::from_str(&record).unwrap());
-    play.absorb(
+    run.absorb(serde_json::from_str(&record).unwrap());
+    run.absorb(
         serde_json::from_str(r#"{"tool": {"call": "a", "outcome": {"done": {"content": "ok"}}, "duration_us": 1}}"#)
             .unwrap(),
     );
-    assert_eq!(play.step(), "call Reply");
-    play.absorb(serde_json::from_str(r#"{"stop": {"kind": "cancelled", "message": "enough"}}"#).unwrap());
-    assert_eq!(play.step(), "end stopped cancelled");
+    assert_eq!(run.step(), "call Reply");
+    run.absorb(serde_json::from_str(r#"{"stop": {"kind": "cancelled", "message": "enough"}}"#).unwrap());
+    assert_eq!(run.step(), "end stopped cancelled");
 }

@@ -1,37 +1,37 @@
-//! Questions: asked, answered in part, answered twice, and calls whose fate is not known.
+//! Questions: asked, partly answered, answered twice, and calls with an unknown outcome.
 
 use agcore_chat::{Answer, Question, QuestionKind, ToolOutcome};
 use agcore_cycle::machine::{Cause, Limits, MachineError, Outcome, Step};
 use serde_json::json;
 
-use super::support::{Play, answers, asks, calls, diverts, done, event_line, fatal, says, started, tool};
+use super::support::{TestRun, answers, asks, call_reply, diverts, done, event_line, fatal, started, text_reply, tool};
 
 const KINDS: [QuestionKind; 2] = [QuestionKind::Approval, QuestionKind::Input];
 
 #[test]
-fn an_answered_call_goes_on_with_question_and_answer() {
+fn an_answered_call_resumes_with_question_and_answer() {
     for kind in KINDS {
         for answer in [
             Answer::approve(),
             Answer::deny("not today"),
             Answer::Value(json!(["x"])),
         ] {
-            let mut play = Play::running(&["a"]);
+            let mut run = TestRun::running(&["a"]);
             let question = Question::new("a", 1, kind, "Really?").with_state(json!({"inner": [1]}));
-            play.absorb(tool("a", ToolOutcome::Ask(question.clone())));
-            assert_eq!(play.step(), "wait [a?1]");
-            play.reload();
-            play.absorb(answers("a?1", answer.clone()));
-            let Step::Run(work) = play.machine.next() else {
-                panic!("{}", play.step())
+            run.absorb(tool("a", ToolOutcome::Ask(question.clone())));
+            assert_eq!(run.step(), "wait [a?1]");
+            run.reload();
+            run.absorb(answers("a?1", answer.clone()));
+            let Step::Run(work) = run.machine.next() else {
+                panic!("{}", run.step())
             };
             assert_eq!(work[0].resumed.as_deref(), Some(&(question.clone(), answer.clone())));
-            assert_eq!(play.machine.answer_of(&"a?1".into()), Some(&answer));
-            play.absorb(started(&["a"]));
-            play.absorb(done("a", "went on"));
-            assert_eq!(play.history()[2], "a: went on");
+            assert_eq!(run.machine.answer_of(&"a?1".into()), Some(&answer));
+            run.absorb(started(&["a"]));
+            run.absorb(done("a", "resumed"));
+            assert_eq!(run.history()[2], "a: resumed");
             assert_eq!(
-                play.told()[2..],
+                run.event_lines()[2..],
                 ["started a", "asked a?1", "answered a?1", "completed a"]
             );
         }
@@ -39,228 +39,225 @@ fn an_answered_call_goes_on_with_question_and_answer() {
 }
 
 #[test]
-fn others_go_on_while_one_waits() {
-    let mut play = Play::running(&["a", "b", "c"]);
-    play.absorb(asks("a", 1, QuestionKind::Approval));
-    assert_eq!(play.step(), "run []");
-    play.absorb(asks("b", 1, QuestionKind::Input));
-    play.absorb(done("c", "c's"));
-    assert_eq!(play.step(), "wait [a?1, b?1]");
-    play.absorb(answers("b?1", Answer::Value(json!(5))));
-    assert!(play.step().starts_with("run [b after b?1 "), "{}", play.step());
-    assert_eq!(play.machine.questions().count(), 1);
-    play.absorb(started(&["b"]));
-    assert_eq!(play.step(), "run []");
-    play.absorb(done("b", "b's"));
-    assert_eq!(play.step(), "wait [a?1]");
-    play.absorb(answers("a?1", Answer::deny("no")));
-    play.absorb(started(&["a"]));
-    play.absorb(tool("a", ToolOutcome::error("denied: no")));
-    assert_eq!(play.history()[2..], ["a failed: denied: no", "b: b's", "c: c's"]);
+fn other_calls_continue_while_one_waits() {
+    let mut run = TestRun::running(&["a", "b", "c"]);
+    run.absorb(asks("a", 1, QuestionKind::Approval));
+    assert_eq!(run.step(), "run []");
+    run.absorb(asks("b", 1, QuestionKind::Input));
+    run.absorb(done("c", "c's"));
+    assert_eq!(run.step(), "wait [a?1, b?1]");
+    run.absorb(answers("b?1", Answer::Value(json!(5))));
+    assert!(run.step().starts_with("run [b after b?1 "), "{}", run.step());
+    assert_eq!(run.machine.questions().count(), 1);
+    run.absorb(started(&["b"]));
+    assert_eq!(run.step(), "run []");
+    run.absorb(done("b", "b's"));
+    assert_eq!(run.step(), "wait [a?1]");
+    run.absorb(answers("a?1", Answer::deny("no")));
+    run.absorb(started(&["a"]));
+    run.absorb(tool("a", ToolOutcome::error("denied: no")));
+    assert_eq!(run.history()[2..], ["a failed: denied: no", "b: b's", "c: c's"]);
 }
 
 #[test]
-fn a_second_answer_is_refused_as_long_as_the_turn_is_the_newest() {
-    let mut play = Play::running(&["a", "b"]);
-    play.absorb(asks("a", 1, QuestionKind::Approval));
-    play.absorb(answers("a?1", Answer::approve()));
+fn rejects_a_second_answer_while_the_turn_is_the_newest() {
+    let mut run = TestRun::running(&["a", "b"]);
+    run.absorb(asks("a", 1, QuestionKind::Approval));
+    run.absorb(answers("a?1", Answer::approve()));
     let again = || answers("a?1", Answer::deny("changed my mind"));
-    assert_eq!(play.refuse(again()), MachineError::AlreadyAnswered("a?1".into()));
-    play.absorb(started(&["a"]));
-    assert_eq!(play.refuse(again()), MachineError::AlreadyAnswered("a?1".into()));
-    play.absorb(done("a", "ok"));
-    play.reload();
-    assert_eq!(play.refuse(again()), MachineError::AlreadyAnswered("a?1".into()));
-    play.absorb(done("b", "ok"));
-    play.absorb(says("Done"));
-    assert_eq!(play.refuse(again()), MachineError::AlreadyAnswered("a?1".into()));
+    assert_eq!(run.reject(again()), MachineError::AlreadyAnswered("a?1".into()));
+    run.absorb(started(&["a"]));
+    assert_eq!(run.reject(again()), MachineError::AlreadyAnswered("a?1".into()));
+    run.absorb(done("a", "ok"));
+    run.reload();
+    assert_eq!(run.reject(again()), MachineError::AlreadyAnswered("a?1".into()));
+    run.absorb(done("b", "ok"));
+    run.absorb(text_reply("Done"));
+    assert_eq!(run.reject(again()), MachineError::AlreadyAnswered("a?1".into()));
     assert_eq!(
-        play.refuse(answers("zz?1", Answer::approve())),
+        run.reject(answers("zz?1", Answer::approve())),
         MachineError::UnknownQuestion("zz?1".into())
     );
 }
 
 #[test]
-fn a_call_may_ask_again_but_only_something_new() {
-    let mut play = Play::running(&["a", "b"]);
-    play.absorb(asks("a", 1, QuestionKind::Approval));
-    play.absorb(answers("a?1", Answer::approve()));
-    play.absorb(started(&["a"]));
-    // The id of an answered question: its answer could never be given.
-    let misuse = play.refuse(asks("a", 1, QuestionKind::Input));
-    assert_eq!(misuse, MachineError::InvalidQuestion("a?1".into()));
-    play.absorb(asks("a", 2, QuestionKind::Input));
-    // The id of a question that waits: the answer would be for both.
+fn a_call_may_ask_again_only_with_a_new_question() {
+    let mut run = TestRun::running(&["a", "b"]);
+    run.absorb(asks("a", 1, QuestionKind::Approval));
+    run.absorb(answers("a?1", Answer::approve()));
+    run.absorb(started(&["a"]));
+    // The id of an answered question could never be answered again.
+    let error = run.reject(asks("a", 1, QuestionKind::Input));
+    assert_eq!(error, MachineError::InvalidQuestion("a?1".into()));
+    run.absorb(asks("a", 2, QuestionKind::Input));
+    // With the id of an open question, an answer would apply to both.
     let mut same = Question::new("b", 1, QuestionKind::Input, "Mine?");
     same.id = "a?2".into();
     assert_eq!(
-        play.refuse(tool("b", ToolOutcome::Ask(same))),
+        run.reject(tool("b", ToolOutcome::Ask(same))),
         MachineError::InvalidQuestion("a?2".into())
     );
     let other = Question::new("a", 3, QuestionKind::Input, "Whose?");
     assert_eq!(
-        play.refuse(tool("b", ToolOutcome::Ask(other))),
+        run.reject(tool("b", ToolOutcome::Ask(other))),
         MachineError::InvalidQuestion("a?3".into())
     );
-    play.absorb(done("b", "ok"));
-    assert_eq!(play.step(), "wait [a?2]");
-    play.absorb(answers("a?2", Answer::Value(json!(1))));
-    assert!(play.step().starts_with("run [a after a?2"));
+    run.absorb(done("b", "ok"));
+    assert_eq!(run.step(), "wait [a?2]");
+    run.absorb(answers("a?2", Answer::Value(json!(1))));
+    assert!(run.step().starts_with("run [a after a?2"));
 }
 
 #[test]
 fn an_uncertain_call_runs_again_or_is_settled_by_its_answer() {
     let uncertain = || {
-        let mut play = Play::running(&["a"]);
-        play.reload();
+        let mut run = TestRun::running(&["a"]);
+        run.reload();
         assert_eq!(
-            play.machine
-                .uncertain()
-                .map(|call| call.id.as_str())
-                .collect::<Vec<_>>(),
+            run.machine.uncertain().map(|call| call.id.as_str()).collect::<Vec<_>>(),
             ["a"]
         );
-        play.absorb(asks("a", 9, QuestionKind::Uncertain));
-        assert_eq!(play.machine.uncertain().count(), 0);
-        play
+        run.absorb(asks("a", 9, QuestionKind::Uncertain));
+        assert_eq!(run.machine.uncertain().count(), 0);
+        run
     };
-    let mut play = uncertain();
-    play.absorb(answers("a?9", Answer::approve()));
-    assert_eq!(play.step(), "run [a]");
-    play.absorb(started(&["a"]));
-    play.absorb(done("a", "again"));
-    assert_eq!(play.history()[2], "a: again");
+    let mut run = uncertain();
+    run.absorb(answers("a?9", Answer::approve()));
+    assert_eq!(run.step(), "run [a]");
+    run.absorb(started(&["a"]));
+    run.absorb(done("a", "again"));
+    assert_eq!(run.history()[2], "a: again");
     assert_eq!(
-        play.told()[2..],
+        run.event_lines()[2..],
         ["started a", "asked a?9", "answered a?9", "completed a"]
     );
 
-    for (answer, said) in [
+    for (answer, reply) in [
         (Answer::deny("the mail went out"), "the mail went out"),
         (Answer::Value(json!("half done")), "half done"),
     ] {
-        let mut play = uncertain();
-        play.absorb(answers("a?9", answer));
-        assert_eq!(play.step(), "call Reply");
-        let line = &play.history()[2];
+        let mut run = uncertain();
+        run.absorb(answers("a?9", answer));
+        assert_eq!(run.step(), "call Reply");
+        let line = &run.history()[2];
         assert!(
-            line.starts_with("a failed: The outcome of this call is not known") && line.ends_with(said),
+            line.starts_with("a failed: The outcome of this call is unknown") && line.ends_with(reply),
             "{line}"
         );
-        assert_eq!(play.told()[4..], ["answered a?9", "completed a failed"]);
+        assert_eq!(run.event_lines()[4..], ["answered a?9", "completed a failed"]);
     }
 }
 
 #[test]
-fn redo_lets_a_call_run_once_more() {
-    let mut play = Play::running(&["a", "b"]);
-    play.absorb(done("b", "ok"));
-    play.reload();
-    play.absorb(Outcome::Redo("a".into()));
+fn redo_runs_a_call_again() {
+    let mut run = TestRun::running(&["a", "b"]);
+    run.absorb(done("b", "ok"));
+    run.reload();
+    run.absorb(Outcome::Redo("a".into()));
     assert!(matches!(
-        play.refuse(Outcome::Redo("a".into())),
+        run.reject(Outcome::Redo("a".into())),
         MachineError::NotWaitingFor(_)
     ));
     assert!(matches!(
-        play.refuse(Outcome::Redo("b".into())),
+        run.reject(Outcome::Redo("b".into())),
         MachineError::NotWaitingFor(_)
     ));
-    assert_eq!(play.step(), "run [a]");
-    play.absorb(started(&["a"]));
-    play.absorb(done("a", "second try"));
-    assert_eq!(play.history()[2..], ["a: second try", "b: ok"]);
-    let starts = play.told().iter().filter(|line| *line == "started a").count();
-    assert_eq!(starts, 1, "observers hear once of each call");
+    assert_eq!(run.step(), "run [a]");
+    run.absorb(started(&["a"]));
+    run.absorb(done("a", "second try"));
+    assert_eq!(run.history()[2..], ["a: second try", "b: ok"]);
+    let starts = run.event_lines().iter().filter(|line| *line == "started a").count();
+    assert_eq!(starts, 1, "each call is announced once");
 }
 
 #[test]
-fn a_call_that_runs_again_keeps_the_answer_it_was_given() {
-    let resumed = |again: &dyn Fn(&mut Play)| {
-        let mut play = Play::running(&["a"]);
-        play.absorb(asks("a", 1, QuestionKind::Approval));
-        play.absorb(answers("a?1", Answer::approve()));
-        let before = play.step();
+fn a_call_that_runs_again_keeps_its_answer() {
+    let resumed = |again: &dyn Fn(&mut TestRun)| {
+        let mut run = TestRun::running(&["a"]);
+        run.absorb(asks("a", 1, QuestionKind::Approval));
+        run.absorb(answers("a?1", Answer::approve()));
+        let before = run.step();
         assert!(before.starts_with("run [a after a?1"), "{before}");
-        play.absorb(started(&["a"]));
-        play.reload();
-        again(&mut play);
-        assert_eq!(play.step(), before, "a person is not asked for the same thing twice");
+        run.absorb(started(&["a"]));
+        run.reload();
+        again(&mut run);
+        assert_eq!(run.step(), before, "the person is not asked again");
     };
-    resumed(&|play| {
-        play.absorb(Outcome::Redo("a".into()));
+    resumed(&|run| {
+        run.absorb(Outcome::Redo("a".into()));
     });
-    resumed(&|play| {
-        play.absorb(asks("a", 2, QuestionKind::Uncertain));
-        play.reload();
-        play.absorb(answers("a?2", Answer::approve()));
+    resumed(&|run| {
+        run.absorb(asks("a", 2, QuestionKind::Uncertain));
+        run.reload();
+        run.absorb(answers("a?2", Answer::approve()));
     });
 }
 
 #[test]
-fn a_call_that_may_have_taken_effect_is_never_said_not_to_have_run() {
-    let ways: [&dyn Fn(&mut Play); 4] = [
+fn an_interrupted_call_is_never_reported_as_not_run() {
+    let interruptions: [&dyn Fn(&mut TestRun); 4] = [
         &|_| {},
-        &|play| {
-            play.absorb(asks("a", 1, QuestionKind::Uncertain));
+        &|run| {
+            run.absorb(asks("a", 1, QuestionKind::Uncertain));
         },
-        &|play| {
-            play.absorb(asks("a", 1, QuestionKind::Uncertain));
-            play.absorb(answers("a?1", Answer::approve()));
+        &|run| {
+            run.absorb(asks("a", 1, QuestionKind::Uncertain));
+            run.absorb(answers("a?1", Answer::approve()));
         },
-        &|play| {
-            play.absorb(Outcome::Redo("a".into()));
+        &|run| {
+            run.absorb(Outcome::Redo("a".into()));
         },
     ];
-    for (index, way) in ways.iter().enumerate() {
+    for (index, interrupt) in interruptions.iter().enumerate() {
         for end in [Outcome::Stop(Cause::cancelled()), fatal("b")] {
-            let mut play = Play::running(&["a", "b"]);
-            play.reload();
-            way(&mut play);
-            play.absorb(end);
-            let line = &play.history()[2];
+            let mut run = TestRun::running(&["a", "b"]);
+            run.reload();
+            interrupt(&mut run);
+            run.absorb(end);
+            let line = &run.history()[2];
             assert!(
-                line.starts_with("a failed: The outcome of this call is not known"),
-                "way {index}: {line}"
+                line.starts_with("a failed: The outcome of this call is unknown"),
+                "interruption {index}: {line}"
             );
         }
     }
-    // A handoff waits for what runs, and ends the rest.
-    for way in &ways[1..] {
-        let mut play = Play::running(&["a", "b"]);
-        way(&mut play);
-        play.absorb(diverts("b"));
-        assert!(play.history()[2].starts_with("a failed: The outcome of this call is not known"));
+    // A handoff waits for running calls, and ends the others.
+    for interrupt in &interruptions[1..] {
+        let mut run = TestRun::running(&["a", "b"]);
+        interrupt(&mut run);
+        run.absorb(diverts("b"));
+        assert!(run.history()[2].starts_with("a failed: The outcome of this call is unknown"));
     }
 }
 
 #[test]
-fn a_question_after_a_handoff_is_not_put_to_anybody() {
-    let mut play = Play::running(&["a", "b"]);
-    play.absorb(diverts("b"));
-    let changes = play.absorb(asks("a", 1, QuestionKind::Approval));
-    assert_eq!(play.step(), "end diverted by b \"billing\"");
-    let told: Vec<_> = changes.events.iter().map(event_line).collect();
-    assert_eq!(told, ["completed a failed", "complete"]);
-    assert!(play.history()[2].starts_with("a failed: This call was not run"));
+fn a_question_after_a_handoff_is_not_asked() {
+    let mut run = TestRun::running(&["a", "b"]);
+    run.absorb(diverts("b"));
+    let changes = run.absorb(asks("a", 1, QuestionKind::Approval));
+    assert_eq!(run.step(), "end diverted by b \"billing\"");
+    let events: Vec<_> = changes.events.iter().map(event_line).collect();
+    assert_eq!(events, ["completed a failed", "complete"]);
+    assert!(run.history()[2].starts_with("a failed: This call was not run"));
     assert_eq!(
-        play.refuse(answers("a?1", Answer::approve())),
+        run.reject(answers("a?1", Answer::approve())),
         MachineError::UnknownQuestion("a?1".into())
     );
 }
 
 #[test]
-fn answers_belong_to_their_turn() {
-    let mut play = Play::running(&["a"]);
-    play.absorb(asks("a", 1, QuestionKind::Input));
-    play.absorb(Outcome::Stop(Cause::abandoned()));
+fn rejects_answers_to_questions_of_another_turn() {
+    let mut run = TestRun::running(&["a"]);
+    run.absorb(asks("a", 1, QuestionKind::Input));
+    run.absorb(Outcome::Stop(Cause::abandoned()));
     assert_eq!(
-        play.refuse(answers("a?1", Answer::approve())),
+        run.reject(answers("a?1", Answer::approve())),
         MachineError::UnknownQuestion("a?1".into())
     );
-    let mut play = Play::new(Limits::new());
+    let mut run = TestRun::new(Limits::new());
     assert_eq!(
-        play.refuse(answers("a?1", Answer::approve())),
+        run.reject(answers("a?1", Answer::approve())),
         MachineError::UnknownQuestion("a?1".into())
     );
-    assert!(matches!(play.refuse(calls(&["a"])), MachineError::NotWaitingFor(_)));
+    assert!(matches!(run.reject(call_reply(&["a"])), MachineError::NotWaitingFor(_)));
 }

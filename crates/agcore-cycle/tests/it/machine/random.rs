@@ -1,14 +1,15 @@
-//! Random scripts: replies, cuts, faults, parallel tools, questions, handoffs, stops and deaths, played against a model of
-//! the machine that is kept apart from it. What must hold is checked at every step.
+//! Random scripts of replies, truncations, faults, parallel tools, questions, handoffs, stops and crashes, compared with an
+//! independent model of the machine. The invariants are checked at every step.
 
-mod chance;
+mod checker;
+mod compaction;
 mod counts;
-mod judge;
-mod misuse;
+mod event_order;
+mod generate;
+mod interruption;
+mod invalid_outcomes;
 mod model;
 mod script;
-mod shorter;
-mod told;
 
 use std::{
     ops::Range,
@@ -19,16 +20,16 @@ use std::{
 
 use self::{counts::Counts, script::Script};
 
-/// Scripts in every run of the tests.
+/// The number of scripts in every test run.
 const SCRIPTS: u64 = 10_000;
-/// Scripts when `AGCORE_SOAK` is set.
+/// The number of scripts if `AGCORE_SOAK` is set.
 const SOAK: u64 = 200_000;
 
 #[test]
-fn random_scripts_keep_every_promise() {
+fn random_scripts_match_the_model() {
     if let Some(seed) = setting("AGCORE_SEED") {
         let seed = seed.parse().expect("AGCORE_SEED is a number");
-        Script::new(seed).aloud().play();
+        Script::new(seed).verbose().play();
         return;
     }
     let scripts = if setting("AGCORE_SOAK").is_some() {
@@ -56,7 +57,7 @@ fn random_scripts_keep_every_promise() {
     counts.assert_all_occurred();
 }
 
-/// Plays the scripts of these seeds until one fails anywhere.
+/// Plays the scripts of these seeds until one fails in any thread.
 fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
     let mut counts = Counts::default();
     for seed in seeds {
@@ -67,7 +68,9 @@ fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
             Ok(more) => counts = counts.merge(more),
             Err(_) => {
                 failed.store(true, Ordering::Relaxed);
-                panic!("the script of seed {seed} failed; AGCORE_SEED={seed} plays it alone and prints its outcomes");
+                panic!(
+                    "the script of seed {seed} failed; set AGCORE_SEED={seed} to play only this script and print its outcomes"
+                );
             }
         }
     }
@@ -77,7 +80,7 @@ fn play_all(seeds: Range<u64>, failed: &AtomicBool) -> Counts {
 fn setting(name: &str) -> Option<String> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "how long and which scripts to play is said from outside"
+        reason = "the environment selects which and how many scripts run"
     )]
     std::env::var(name).ok()
 }

@@ -1,25 +1,25 @@
-//! Results that are too long.
+//! Truncation of long results.
 
 use agcore_chat::{Content, ContentPart, Fault, FaultKind, Message, ToolOutcome, ToolResult};
 use agcore_cycle::machine::Limits;
 use serde_json::json;
 
-use super::support::{Play, calls, started, tool};
+use super::support::{TestRun, call_reply, started, tool};
 
-/// The content that enters the history for a tool's outcome, under a limit of bytes.
+/// Returns the content that enters the history for a tool's outcome, with this limit in bytes.
 fn kept(limit: usize, outcome: ToolOutcome) -> Content {
-    let mut play = Play::begun_with(Limits::new().with_max_tool_result_bytes(limit));
-    play.absorb(calls(&["a"]));
-    play.absorb(started(&["a"]));
-    play.absorb(tool("a", outcome));
-    let Some(Message::Tool(result)) = play.machine.history().last().map(|message| &**message) else {
+    let mut run = TestRun::started_with(Limits::new().with_max_tool_result_bytes(limit));
+    run.absorb(call_reply(&["a"]));
+    run.absorb(started(&["a"]));
+    run.absorb(tool("a", outcome));
+    let Some(Message::Tool(result)) = run.machine.history().last().map(|message| &**message) else {
         panic!()
     };
     result.content.clone()
 }
 
 #[test]
-fn short_results_stay_as_they_are() {
+fn keeps_short_results() {
     for text in ["", "x", "0123456789"] {
         assert_eq!(kept(10, ToolOutcome::done(text)), Content::from(text));
     }
@@ -32,7 +32,7 @@ fn short_results_stay_as_they_are() {
 }
 
 #[test]
-fn long_text_is_cut_on_a_character_boundary() {
+fn truncates_long_text_at_a_character_boundary() {
     for text in ["天气很好".repeat(100), "x".repeat(1000), "é🦀".repeat(200)] {
         for limit in [60, 61, 62, 63, 64, 200, 999] {
             let size = text.len();
@@ -52,7 +52,7 @@ fn long_text_is_cut_on_a_character_boundary() {
 }
 
 #[test]
-fn the_limit_holds_even_where_the_note_does_not_fit() {
+fn the_limit_applies_even_if_the_note_does_not_fit() {
     for limit in [0, 1, 7, 40] {
         let content = kept(limit, ToolOutcome::done("天气很好".repeat(100)));
         assert!(content.text().len() <= limit, "{content:?}");
@@ -62,11 +62,11 @@ fn the_limit_holds_even_where_the_note_does_not_fit() {
 }
 
 #[test]
-fn text_parts_are_cut_together_and_pictures_stay() {
-    let picture = ContentPart::image_url("data:image/png;base64,AAAA");
+fn truncates_text_parts_together_and_keeps_images() {
+    let image = ContentPart::image_url("data:image/png;base64,AAAA");
     let parts = vec![
         "天".repeat(20).into(),
-        picture.clone(),
+        image.clone(),
         "气".repeat(50).into(),
         "tail".into(),
     ];
@@ -76,16 +76,16 @@ fn text_parts_are_cut_together_and_pictures_stay() {
     let bytes: usize = cut.iter().filter_map(ContentPart::as_text).map(str::len).sum();
     assert!(bytes <= 120 && bytes > 115, "{bytes}");
     assert_eq!(cut[0], ContentPart::text("天".repeat(20)));
-    assert_eq!(cut[1], picture);
+    assert_eq!(cut[1], image);
     assert_eq!(
         cut.last().unwrap().as_text(),
         Some("\n[cut: this is the beginning of 214 bytes]")
     );
-    assert_eq!(cut.len(), 4, "an emptied part is left out: {cut:?}");
+    assert_eq!(cut.len(), 4, "an empty part is removed: {cut:?}");
 }
 
 #[test]
-fn every_kind_of_outcome_is_cut() {
+fn truncates_every_kind_of_outcome() {
     let long = "x".repeat(500);
     let divert = ToolOutcome::Divert {
         content: long.as_str().into(),
@@ -103,14 +103,14 @@ fn every_kind_of_outcome_is_cut() {
 }
 
 #[test]
-fn what_is_for_observers_does_not_enter_the_history() {
-    let mut play = Play::running(&["a"]);
-    let changes = play.absorb(tool(
+fn display_data_does_not_enter_the_history() {
+    let mut run = TestRun::running(&["a"]);
+    let changes = run.absorb(tool(
         "a",
         ToolOutcome::Done(ToolResult::new("ok").with_display(json!({"chart": 1}))),
     ));
     let event = serde_json::to_value(&changes.events[0]).unwrap();
     assert_eq!(event["tool"]["completed"]["display"], json!({"chart": 1}));
     assert_eq!(event["tool"]["completed"]["duration_us"], 7);
-    assert!(!serde_json::to_string(play.machine.history()).unwrap().contains("chart"));
+    assert!(!serde_json::to_string(run.machine.history()).unwrap().contains("chart"));
 }

@@ -1,4 +1,4 @@
-//! A machine under test, outcomes in few words, and history and events as short lines.
+//! A machine under test, short constructors of outcomes, and history and events as short lines.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use agcore_chat::{
 use agcore_cycle::machine::{Begin, Changes, Failure, Limits, Machine, MachineError, Outcome, Reply, Step};
 use serde_json::json;
 
-/// A machine, and the events that it told so far.
+/// A machine, and the events that it has emitted so far.
 #[derive(Debug)]
-pub(super) struct Play {
+pub(super) struct TestRun {
     pub(super) machine: Machine,
     pub(super) events: Vec<EventKind>,
 }
 
-impl Play {
+impl TestRun {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             machine: Machine::new(limits),
@@ -24,32 +24,32 @@ impl Play {
         }
     }
 
-    /// A machine whose first turn began with "Hello".
-    pub(super) fn begun() -> Self {
-        Self::begun_with(Limits::new())
+    /// Creates a machine whose first turn started with "Hello".
+    pub(super) fn started() -> Self {
+        Self::started_with(Limits::new())
     }
 
-    pub(super) fn begun_with(limits: Limits) -> Self {
-        let mut play = Self::new(limits);
-        play.absorb(begin("Hello"));
-        play
+    pub(super) fn started_with(limits: Limits) -> Self {
+        let mut run = Self::new(limits);
+        run.absorb(start_turn("Hello"));
+        run
     }
 
-    /// A first turn in which the model made these calls.
+    /// Creates a machine whose first turn has these calls of the model.
     pub(super) fn acting(ids: &[&str]) -> Self {
-        let mut play = Self::begun();
-        play.absorb(calls(ids));
-        play
+        let mut run = Self::started();
+        run.absorb(call_reply(ids));
+        run
     }
 
-    /// The same, and all of them run.
+    /// Like [`acting`](Self::acting), with all calls running.
     pub(super) fn running(ids: &[&str]) -> Self {
-        let mut play = Self::acting(ids);
-        play.absorb(started(ids));
-        play
+        let mut run = Self::acting(ids);
+        run.absorb(started(ids));
+        run
     }
 
-    /// Takes in what fits, and checks what must hold after every outcome.
+    /// Absorbs a valid outcome, and checks the invariants.
     #[track_caller]
     pub(super) fn absorb(&mut self, outcome: Outcome) -> Changes {
         let before = self.machine.history().len();
@@ -63,22 +63,22 @@ impl Play {
         changes
     }
 
-    /// Hands in what does not fit, and checks that nothing changed.
+    /// Absorbs an invalid outcome, and checks that nothing changed.
     #[track_caller]
-    pub(super) fn refuse(&mut self, outcome: Outcome) -> MachineError {
+    pub(super) fn reject(&mut self, outcome: Outcome) -> MachineError {
         let before = self.machine.clone();
-        let misuse = self.machine.absorb(outcome).unwrap_err();
-        assert_eq!(self.machine, before, "{misuse}");
-        misuse
+        let error = self.machine.absorb(outcome).unwrap_err();
+        assert_eq!(self.machine, before, "{error}");
+        error
     }
 
-    /// Death and a new process.
+    /// Saves and restores the state, as if the process had died.
     pub(super) fn reload(&mut self) {
         let json = serde_json::to_string(&self.machine).unwrap();
         self.machine = serde_json::from_str(&json).unwrap();
     }
 
-    /// The history, a line for each message.
+    /// Returns the history, one line per message.
     pub(super) fn history(&self) -> Vec<String> {
         self.machine
             .history()
@@ -87,12 +87,12 @@ impl Play {
             .collect()
     }
 
-    /// The events so far, a line for each.
-    pub(super) fn told(&self) -> Vec<String> {
+    /// Returns the events so far, one line each.
+    pub(super) fn event_lines(&self) -> Vec<String> {
         self.events.iter().map(event_line).collect()
     }
 
-    /// What is to be done, in a line.
+    /// Returns the next step as a line.
     pub(super) fn step(&self) -> String {
         match self.machine.next() {
             Step::Idle => "idle".into(),
@@ -162,22 +162,22 @@ pub(super) fn event_line(event: &EventKind) -> String {
     }
 }
 
-pub(super) fn begin(text: &str) -> Outcome {
+pub(super) fn start_turn(text: &str) -> Outcome {
     Outcome::TurnStarted(Begin::new([Message::user(text)]))
 }
 
-/// A reply of text.
-pub(super) fn says(text: &str) -> Outcome {
+/// Returns a reply of text.
+pub(super) fn text_reply(text: &str) -> Outcome {
     Outcome::Reply(Reply::new(AssistantMessage::new(text)))
 }
 
-/// A message of calls without arguments.
+/// Returns a message of calls without arguments.
 pub(super) fn call_message(ids: &[&str]) -> AssistantMessage {
     AssistantMessage::from_blocks(ids.iter().map(|id| Block::from(ToolCall::function(*id, "look", "{}"))))
 }
 
-/// A reply of calls.
-pub(super) fn calls(ids: &[&str]) -> Outcome {
+/// Returns a reply of calls.
+pub(super) fn call_reply(ids: &[&str]) -> Outcome {
     Outcome::Reply(Reply::new(call_message(ids)).with_finish(Some(FinishReason::ToolCalls)))
 }
 
@@ -197,7 +197,7 @@ pub(super) fn done(id: &str, text: &str) -> Outcome {
     tool(id, ToolOutcome::done(text))
 }
 
-/// A call asks; the question's id is `<call>?<number>`.
+/// Returns the question of a call. Its id is `<call>?<number>`.
 pub(super) fn asks(id: &str, number: u32, kind: QuestionKind) -> Outcome {
     tool(id, ToolOutcome::Ask(Question::new(id, number, kind, "Well?")))
 }

@@ -1,18 +1,18 @@
-//! How the model is asked: by capability, by choice, after a refusal.
+//! Output modes: chosen by capability, by the caller, or after a refusal.
 
 use agcore_chat::{Message, ResponseFormat, Tool, ToolChoice};
 use agcore_cycle::{CycleSettings, OutputMode, TurnOptions, TypedOptions, machine::Begin};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_testkit::scripted::ScriptStep;
 
-use super::support::{MODES, OSLO, Weather, answer, ask, model, model_for, oslo, played, run, schema_of};
+use super::support::{MODES, OSLO, Weather, answer, model, model_for, oslo, question, run, run_default, schema_of};
 use crate::support::{cycle, lines};
 
 #[tokio::test]
-async fn each_mode_gives_the_value() {
+async fn each_mode_returns_the_value() {
     for mode in MODES {
         let provider = model_for(mode, [answer(mode, OSLO)]);
-        let (typed, cycle) = played(&provider).await;
+        let (typed, cycle) = run_default(&provider).await;
         let typed = typed.unwrap();
         assert_eq!((typed.value, typed.mode, typed.repairs), (oslo(), mode, 0));
         assert_eq!(typed.report.usage.calls, 1);
@@ -31,16 +31,16 @@ async fn each_mode_gives_the_value() {
 }
 
 #[tokio::test]
-async fn native_asks_by_the_form_of_the_answer() {
+async fn native_mode_uses_the_response_format() {
     let provider = model_for(OutputMode::Native, [ScriptStep::text(OSLO)]);
-    played(&provider).await.0.unwrap();
+    run_default(&provider).await.0.unwrap();
     let request = &provider.requests()[0];
     let Some(ResponseFormat::JsonSchema(format)) = &request.response_format else {
         panic!("{:?}", request.response_format)
     };
     assert_eq!((format.name.as_str(), format.strict), ("Weather", Some(true)));
     let schema = schema_of(request);
-    // What may be left out is asked for, as nothing: vendors force no less.
+    // Optional properties are required but nullable, because vendors cannot force less.
     assert_eq!(schema["required"], serde_json::json!(["city", "degrees", "sky"]));
     assert_eq!(schema["properties"]["degrees"]["description"], "In degrees Celsius.");
     assert!(request.tools.is_empty());
@@ -49,7 +49,7 @@ async fn native_asks_by_the_form_of_the_answer() {
 #[tokio::test]
 async fn tool_mode_offers_a_tool_and_forces_it() {
     let provider = model_for(OutputMode::Tool, [answer(OutputMode::Tool, OSLO)]);
-    played(&provider).await.0.unwrap();
+    run_default(&provider).await.0.unwrap();
     let request = &provider.requests()[0];
     assert_eq!(request.tool_choice, Some(ToolChoice::Function("final_answer".into())));
     assert_eq!(request.response_format, None);
@@ -61,7 +61,7 @@ async fn tool_mode_offers_a_tool_and_forces_it() {
 }
 
 #[tokio::test]
-async fn a_model_that_thinks_is_not_forced() {
+async fn a_reasoning_model_is_not_forced_to_call_the_tool() {
     let provider = model_for(OutputMode::Tool, [answer(OutputMode::Tool, OSLO)]);
     let mut cycle = cycle(&provider);
     cycle.settings_mut().request.reasoning_effort = Some("high".into());
@@ -70,7 +70,7 @@ async fn a_model_that_thinks_is_not_forced() {
 }
 
 #[tokio::test]
-async fn prompt_mode_adds_to_the_last_leading_instructions() {
+async fn prompt_mode_extends_the_last_leading_instruction() {
     let provider = model_for(OutputMode::Prompt, [ScriptStep::text(OSLO), ScriptStep::text(OSLO)]);
     let mut bare = cycle(&provider);
     run(&mut bare, TypedOptions::new()).await.unwrap();
@@ -78,7 +78,12 @@ async fn prompt_mode_adds_to_the_last_leading_instructions() {
     let mut instructed = cycle(&provider).with_settings(settings);
     let begin = Begin::new([Message::system("Be kind."), Message::user("How is it?")]);
     let output = agcore_cycle::Output::<Weather>::new(TypedOptions::new());
-    instructed.turn(begin).with_options(TurnOptions::new()).typed_as(output).await.unwrap();
+    instructed
+        .turn(begin)
+        .with_options(TurnOptions::new())
+        .typed_as(output)
+        .await
+        .unwrap();
 
     let requests = provider.requests();
     assert_eq!(requests[0].messages.len(), 2);
@@ -96,7 +101,7 @@ async fn prompt_mode_adds_to_the_last_leading_instructions() {
     );
     assert!(schema_of(&requests[0])["properties"].is_object());
     assert_eq!(requests[0].response_format, Some(ResponseFormat::JsonObject));
-    // The instructions are no part of the history.
+    // The added instructions are not part of the history.
     assert_eq!(lines(&instructed)[0], "system: Be kind.");
 }
 
@@ -108,18 +113,18 @@ async fn the_value_is_found_in_prose() {
         format!("<think>{{}}</think>\n{OSLO}"),
     ] {
         let provider = model_for(OutputMode::Prompt, [ScriptStep::text(text)]);
-        assert_eq!(played(&provider).await.0.unwrap().value, oslo());
+        assert_eq!(run_default(&provider).await.0.unwrap().value, oslo());
     }
 }
 
 #[tokio::test]
-async fn a_text_in_tool_mode_counts_when_it_is_the_value() {
+async fn tool_mode_accepts_the_value_as_text() {
     let provider = model_for(OutputMode::Tool, [ScriptStep::text(OSLO)]);
-    assert_eq!(played(&provider).await.0.unwrap().value, oslo());
+    assert_eq!(run_default(&provider).await.0.unwrap().value, oslo());
 }
 
 #[tokio::test]
-async fn a_chosen_mode_goes_over_capabilities() {
+async fn a_chosen_mode_overrides_capabilities() {
     for mode in MODES {
         let provider = model(false, false, [answer(mode, OSLO)]);
         let typed = run(&mut cycle(&provider), TypedOptions::new().with_mode(mode))
@@ -138,21 +143,24 @@ fn refusal(status: Option<u16>, message: &'static str) -> ScriptStep {
 }
 
 #[tokio::test]
-async fn a_refusal_leads_to_the_next_mode() {
+async fn falls_back_to_the_next_mode_after_a_refusal() {
     let provider = model(
         true,
         true,
         [
             refusal(Some(400), "`response_format` is not supported by this model"),
-            refusal(None, "the vendor does not take the parameters of the tool"),
+            refusal(None, "the vendor does not accept the parameters of the tool"),
             ScriptStep::text(OSLO),
         ],
     );
-    let (typed, cycle) = played(&provider).await;
+    let (typed, cycle) = run_default(&provider).await;
     let typed = typed.unwrap();
     assert_eq!((typed.value, typed.mode), (oslo(), OutputMode::Prompt));
     assert_eq!(lines(&cycle).len(), 2);
-    assert_eq!(typed.report.usage.calls, 1, "a refused request is no call");
+    assert_eq!(
+        typed.report.usage.calls, 1,
+        "a refused request does not count as a call"
+    );
 }
 
 #[tokio::test]
@@ -161,7 +169,9 @@ async fn other_failures_and_refusals_of_a_chosen_mode_end_the_turn() {
         let provider = model(true, true, [step, ScriptStep::text(OSLO)]);
         let mut cycle = cycle(&provider);
         let error = cycle
-            .turn(ask()).with_options(TurnOptions::new()).typed_as(agcore_cycle::Output::<Weather>::new(options))
+            .turn(question())
+            .with_options(TurnOptions::new())
+            .typed_as(agcore_cycle::Output::<Weather>::new(options))
             .await
             .unwrap_err();
         assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::InvalidRequest);
@@ -174,18 +184,24 @@ async fn other_failures_and_refusals_of_a_chosen_mode_end_the_turn() {
 }
 
 #[tokio::test]
-async fn a_typed_turn_is_begun_and_resumed_as_one() {
+async fn a_typed_turn_must_run_and_resume_with_its_type() {
     let provider = model(true, true, []);
     let mut cycle = cycle(&provider);
     let expectation = agcore_cycle::machine::Expectation::new(OutputMode::Native, "", 0);
     let error = cycle
-        .turn(ask().with_expectation(expectation)).with_options(TurnOptions::new())
+        .turn(question().with_expectation(expectation))
+        .with_options(TurnOptions::new())
         .await
         .unwrap_err();
     assert!(error.message().contains("`.typed::<T>()`"), "{error}");
     let resume = agcore_cycle::TurnInput::Resume(Vec::new());
     let output = agcore_cycle::Output::<Weather>::new(TypedOptions::new());
-    let error = cycle.turn(resume).with_options(TurnOptions::new()).typed_as(output).await.unwrap_err();
+    let error = cycle
+        .turn(resume)
+        .with_options(TurnOptions::new())
+        .typed_as(output)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), agcore_cycle::CycleErrorKind::InvalidInput);
     assert!(!cycle.machine().is_open());
 }

@@ -1,4 +1,4 @@
-//! Values while they are written: the parser for every prefix, and what observers are told.
+//! Partial values: the incremental parser for every prefix, and the events for observers.
 
 use agcore_chat::{EventKind, TextEvent};
 use agcore_cycle::{
@@ -9,27 +9,29 @@ use agcore_llm::{Notice, ReplyDelta, ReplyItem, wire::CallFragment};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::support::{MODES, OSLO, Weather, answer, ask, model_for, oslo};
+use super::support::{MODES, OSLO, Weather, answer, model_for, oslo, question};
 use crate::support::{RawProvider, cycle};
 
-/// Whether `part` is a beginning of `whole`.
-fn begins(part: &Value, whole: &Value) -> bool {
+/// Returns whether `part` is a beginning of `whole`.
+fn is_beginning(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::String(part), Value::String(whole)) => whole.starts_with(part.as_str()),
         (Value::Array(part), Value::Array(whole)) => {
             let last = part.len().saturating_sub(1);
             part.len() <= whole.len()
-                && part.iter().zip(whole).enumerate().all(
-                    |(at, (part, whole))| {
-                        if at < last { part == whole } else { begins(part, whole) }
-                    },
-                )
+                && part.iter().zip(whole).enumerate().all(|(at, (part, whole))| {
+                    if at < last {
+                        part == whole
+                    } else {
+                        is_beginning(part, whole)
+                    }
+                })
         }
         (Value::Object(part), Value::Object(whole)) => part.iter().zip(whole).enumerate().all(|(at, (part_of, of))| {
             let fits = if at + 1 < part.len() {
                 part_of.1 == of.1
             } else {
-                begins(part_of.1, of.1)
+                is_beginning(part_of.1, of.1)
             };
             part_of.0 == of.0 && fits
         }),
@@ -37,8 +39,8 @@ fn begins(part: &Value, whole: &Value) -> bool {
     }
 }
 
-/// JSON as people write it: with spaces, and escapes where they like.
-fn written(value: &Value, pretty: bool, escaped: bool) -> String {
+/// Writes JSON, optionally with whitespace and with escapes.
+fn to_text(value: &Value, pretty: bool, escaped: bool) -> String {
     let text = if pretty {
         serde_json::to_string_pretty(value)
     } else {
@@ -49,12 +51,12 @@ fn written(value: &Value, pretty: bool, escaped: bool) -> String {
         return text;
     }
     let mut out = String::new();
-    for letter in text.chars() {
-        if letter.is_ascii() {
-            out.push(letter);
+    for character in text.chars() {
+        if character.is_ascii() {
+            out.push(character);
         } else {
             let mut units = [0; 2];
-            for unit in letter.encode_utf16(&mut units) {
+            for unit in character.encode_utf16(&mut units) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
         }
@@ -69,7 +71,7 @@ fn json_values() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
         any::<f64>()
-            .prop_filter("JSON has no others", |number| number.is_finite())
+            .prop_filter("JSON has only finite numbers", |number| number.is_finite())
             .prop_map(Value::from),
         "[a-z\"\\\\\n\u{1}é天😀/{}]{0,8}".prop_map(Value::from),
     ];
@@ -84,19 +86,19 @@ fn json_values() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn every_prefix_gives_a_beginning(value in json_values(), pretty: bool, escaped: bool) {
-        let text = written(&value, pretty, escaped);
+    fn every_prefix_has_a_beginning_of_the_value(value in json_values(), pretty: bool, escaped: bool) {
+        let text = to_text(&value, pretty, escaped);
         let mut partial = PartialJson::new();
         let (mut before, mut revision) = (None, 0);
-        for (at, letter) in text.char_indices() {
-            prop_assert_eq!(partial.push(&text[at..at + letter.len_utf8()]), letter.len_utf8());
+        for (at, character) in text.char_indices() {
+            prop_assert_eq!(partial.push(&text[at..at + character.len_utf8()]), character.len_utf8());
             let now = partial.value();
             if let Some(now) = &now {
-                prop_assert!(begins(now, &value), "{} is no beginning of {}", now, value);
+                prop_assert!(is_beginning(now, &value), "{} is not a beginning of {}", now, value);
             }
-            prop_assert!(partial.revision() > revision || now == before, "a change is told");
+            prop_assert!(partial.revision() > revision || now == before, "a change increases the revision");
             (before, revision) = (now, partial.revision());
-            prop_assert!(!partial.is_broken());
+            prop_assert!(!partial.is_invalid());
         }
         partial.end();
         prop_assert!(partial.is_complete());
@@ -104,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn any_slicing_gives_the_same(value in json_values(), cuts in prop::collection::vec(0_usize..200, 0..5)) {
+    fn the_value_does_not_depend_on_the_slicing(value in json_values(), cuts in prop::collection::vec(0_usize..200, 0..5)) {
         let text = format!("Well {{so}}: {}.", json!({"answer": value}));
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| agcore_chat::text::floor_char_boundary(&text, cut)).collect();
         cuts.sort_unstable();
@@ -118,15 +120,15 @@ proptest! {
     }
 
     #[test]
-    fn foreign_text_does_no_harm(text in "[{}\\[\\]:,\"a1tru\\\\ \u{1}é]{0,40}") {
+    fn arbitrary_text_is_handled(text in "[{}\\[\\]:,\"a1tru\\\\ \u{1}é]{0,40}") {
         let mut partial = PartialJson::new();
-        let read = partial.push(&text);
-        prop_assert!(text.is_char_boundary(read));
+        let parsed = partial.push(&text);
+        prop_assert!(text.is_char_boundary(parsed));
         partial.end();
         if let Ok(value) = serde_json::from_str::<Value>(&text) {
             prop_assert_eq!(partial.value(), Some(value));
         } else if partial.is_complete() {
-            prop_assert!(!text[read..].trim().is_empty(), "only what follows is wrong: {}", text);
+            prop_assert!(!text[parsed..].trim().is_empty(), "only the text after the value may be invalid: {}", text);
         }
         let mut finder = ObjectFinder::new();
         finder.push(&text);
@@ -135,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn too_deep_is_broken_as_it_is_for_everybody() {
+fn the_depth_limit_is_that_of_serde_json() {
     for depth in [100, 127, 128, 100_000] {
         let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         let mut partial = PartialJson::new();
@@ -149,7 +151,7 @@ fn too_deep_is_broken_as_it_is_for_everybody() {
 }
 
 #[test]
-fn nothing_is_guessed() {
+fn incomplete_numbers_and_literals_are_omitted() {
     for (text, expected) in [
         ("", None),
         ("12", None),
@@ -167,10 +169,14 @@ fn nothing_is_guessed() {
     }
 }
 
-/// What observers of a turn are told of the value, and what the turn came to.
+/// Runs a turn. Returns the partial values that observers receive, and the final value.
 async fn parts(cycle: &mut agcore_cycle::LlmCycle) -> (Vec<Value>, Result<Weather, agcore_cycle::CycleError>) {
     let output = Output::<Weather>::new(TypedOptions::new());
-    let mut turn = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).stream();
+    let mut turn = cycle
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(output)
+        .stream();
     let mut parts = Vec::new();
     while let Some(event) = turn.next().await {
         if let EventKind::Text(TextEvent::PartialObject(part)) = event.kind {
@@ -182,22 +188,22 @@ async fn parts(cycle: &mut agcore_cycle::LlmCycle) -> (Vec<Value>, Result<Weathe
 }
 
 #[tokio::test]
-async fn observers_see_the_value_grow() {
+async fn observers_receive_the_growing_value() {
     for mode in MODES {
         let provider = model_for(mode, [answer(mode, OSLO)]);
         let (parts, value) = parts(&mut cycle(&provider)).await;
         assert_eq!(value.unwrap(), oslo());
         let whole: Value = serde_json::from_str(OSLO).unwrap();
         assert_eq!(parts.last(), Some(&whole));
-        assert!(parts.iter().all(|part| begins(part, &whole)), "{parts:?}");
+        assert!(parts.iter().all(|part| is_beginning(part, &whole)), "{parts:?}");
         assert!(
             parts.windows(2).all(|two| two[0] != two[1]),
-            "only changes are told: {parts:?}"
+            "only changes are sent: {parts:?}"
         );
     }
 }
 
-fn piece(name: Option<&str>, text: &str) -> ReplyItem {
+fn fragment(name: Option<&str>, text: &str) -> ReplyItem {
     ReplyItem::Delta(ReplyDelta::Call {
         choice: 0,
         fragment: Box::new(CallFragment {
@@ -218,7 +224,7 @@ fn text(text: &str) -> ReplyItem {
 }
 
 #[tokio::test]
-async fn a_restart_begins_anew() {
+async fn a_restart_discards_the_partial_value() {
     let fault = agcore_chat::Fault::new(agcore_chat::FaultKind::Server, "it broke");
     let provider = RawProvider::new([vec![
         text("{\"city\": \"Ro"),
@@ -234,16 +240,20 @@ async fn a_restart_begins_anew() {
 }
 
 #[tokio::test]
-async fn arguments_come_in_pieces() {
+async fn arguments_arrive_in_fragments() {
     let provider = RawProvider::new([vec![
-        piece(Some("final_answer"), "{\"city\": \"Os"),
-        piece(None, "lo\", \"degrees\": 7"),
-        piece(None, ", \"sky\": \"grey\"}"),
+        fragment(Some("final_answer"), "{\"city\": \"Os"),
+        fragment(None, "lo\", \"degrees\": 7"),
+        fragment(None, ", \"sky\": \"grey\"}"),
         ReplyItem::End(Ok(())),
     ]]);
     let mut cycle = cycle(&provider);
     let options = TypedOptions::new().with_mode(agcore_cycle::OutputMode::Tool);
-    let mut turn = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(Output::<Weather>::new(options)).stream();
+    let mut turn = cycle
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(Output::<Weather>::new(options))
+        .stream();
     let mut cities = Vec::new();
     while let Some(event) = turn.next().await {
         if let EventKind::Text(TextEvent::PartialObject(part)) = event.kind {
@@ -262,7 +272,11 @@ async fn a_dropped_stream_leaves_the_history_valid() {
     );
     let mut cycle = cycle(&provider);
     let output = Output::<Weather>::new(TypedOptions::new());
-    let mut turn = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).stream();
+    let mut turn = cycle
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(output)
+        .stream();
     turn.next().await.unwrap();
     drop(turn);
     provider.push(agcore_testkit::scripted::ScriptStep::text("ok"));
@@ -270,13 +284,17 @@ async fn a_dropped_stream_leaves_the_history_valid() {
 }
 
 #[tokio::test]
-async fn observers_see_a_value_without_the_object_around_it() {
-    let pieces = ["{\"value\"", ": [\"on", "e\", \"tw", "o\"]}"];
+async fn observers_receive_the_value_without_its_wrapper() {
+    let fragments = ["{\"value\"", ": [\"on", "e\", \"tw", "o\"]}"];
     let end = ReplyItem::End(Ok(()));
-    let provider = RawProvider::new([pieces.map(text).into_iter().chain([end]).collect()]);
+    let provider = RawProvider::new([fragments.map(text).into_iter().chain([end]).collect()]);
     let mut cycle = cycle(&provider);
     let options = TypedOptions::new().with_mode(agcore_cycle::OutputMode::Native);
-    let mut turn = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(Output::<Vec<String>>::new(options)).stream();
+    let mut turn = cycle
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(Output::<Vec<String>>::new(options))
+        .stream();
     let mut parts = Vec::new();
     while let Some(event) = turn.next().await {
         if let EventKind::Text(TextEvent::PartialObject(part)) = event.kind {

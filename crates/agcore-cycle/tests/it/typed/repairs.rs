@@ -1,4 +1,4 @@
-//! Answers that do not fit: hints, bounds, cuts, refusals.
+//! Answers that do not fit: hints, limits, truncation, refusals.
 
 use agcore_chat::{AssistantMessage, FinishReason, Message, Origin, SchemaCheck, SchemaViolation};
 use agcore_cycle::{CycleErrorKind, Output, OutputError, OutputMode, TurnOptions, TypedOptions};
@@ -6,13 +6,15 @@ use agcore_llm::LlmErrorKind;
 use agcore_testkit::scripted::ScriptStep;
 use serde_json::Value;
 
-use super::support::{MODES, NotOslo, OSLO, Weather, answer, ask, model_for, oslo, played, run, shared, stopped};
+use super::support::{
+    MODES, NotOslo, OSLO, Weather, answer, model_for, oslo, question, run, run_default, shared, stopped,
+};
 use crate::support::cycle;
 
 const BAD: &str = r#"{"city": "Oslo", "degrees": "warm"}"#;
 
-/// What the model was told before its last answer.
-fn told(provider: &agcore_testkit::scripted::ScriptedProvider) -> String {
+/// Returns the last message before the last answer of the model.
+fn last_hint(provider: &agcore_testkit::scripted::ScriptedProvider) -> String {
     provider
         .requests()
         .last()
@@ -25,13 +27,13 @@ fn told(provider: &agcore_testkit::scripted::ScriptedProvider) -> String {
 }
 
 #[tokio::test]
-async fn the_model_mends_what_does_not_fit() {
+async fn the_model_corrects_an_answer_that_does_not_fit() {
     for mode in MODES {
         let provider = model_for(mode, [answer(mode, BAD), answer(mode, OSLO)]);
-        let (typed, cycle) = played(&provider).await;
+        let (typed, cycle) = run_default(&provider).await;
         let typed = typed.unwrap();
         assert_eq!((typed.value, typed.repairs, typed.report.usage.calls), (oslo(), 1, 2));
-        let hint = told(&provider);
+        let hint = last_hint(&provider);
         assert!(
             hint.contains("$.degrees: invalid type: string \"warm\", expected i32"),
             "{hint}"
@@ -49,13 +51,13 @@ async fn the_model_mends_what_does_not_fit() {
         assert_eq!(
             errors.count(),
             usize::from(mode == OutputMode::Tool),
-            "the refused call has failed"
+            "the rejected call has an error result"
         );
     }
 }
 
 #[tokio::test]
-async fn a_model_that_never_fits_ends_in_a_typed_error() {
+async fn an_answer_that_never_fits_is_a_typed_error() {
     for mode in MODES {
         for repairs in [0, 1, 3] {
             let steps = (0..10).map(|_| answer(mode, BAD));
@@ -66,10 +68,17 @@ async fn a_model_that_never_fits_ends_in_a_typed_error() {
                 .unwrap_err();
             assert_eq!(error.kind(), CycleErrorKind::InvalidOutput);
             assert!(!error.is_retryable());
-            assert_eq!(provider.requests().len(), repairs as usize + 1, "bounded calls");
-            assert_eq!(cycle.usage().calls, u64::from(repairs) + 1, "all of them counted");
+            assert_eq!(
+                provider.requests().len(),
+                repairs as usize + 1,
+                "the number of calls is limited"
+            );
+            assert_eq!(cycle.usage().calls, u64::from(repairs) + 1, "all calls are counted");
             assert_eq!(cycle.usage().usage.total(), Some(15 * (u64::from(repairs) + 1)));
-            assert!(!error.to_string().contains("warm"), "no words of the model: {error}");
+            assert!(
+                !error.to_string().contains("warm"),
+                "the message does not quote the model: {error}"
+            );
             assert!(error.to_string().contains("$.degrees"), "{error}");
             assert!(error.partial().is_some());
             let source = std::error::Error::source(&error)
@@ -77,10 +86,10 @@ async fn a_model_that_never_fits_ends_in_a_typed_error() {
                 .downcast_ref::<OutputError>()
                 .unwrap();
             assert_eq!(
-                (source.faults[0].path.as_str(), source.text.as_str()),
+                (source.violations[0].path.as_str(), source.text.as_str()),
                 ("$.degrees", BAD)
             );
-            // The conversation goes on.
+            // The conversation continues.
             provider.push(ScriptStep::text("ok"));
             assert!(!cycle.machine().is_open());
             cycle.turn("Never mind.").await.unwrap();
@@ -89,15 +98,15 @@ async fn a_model_that_never_fits_ends_in_a_typed_error() {
 }
 
 #[tokio::test]
-async fn a_cut_answer_never_counts() {
+async fn a_truncated_answer_never_counts() {
     for mode in MODES {
-        // It could be read, but nobody knows what was cut off.
+        // It can be parsed, but it is unknown what was cut off.
         for text in [OSLO, &OSLO[..20]] {
-            let cut = stopped(mode, text, FinishReason::Length);
-            let provider = model_for(mode, [cut, answer(mode, OSLO)]);
-            let typed = played(&provider).await.0.unwrap();
+            let truncated = stopped(mode, text, FinishReason::Length);
+            let provider = model_for(mode, [truncated, answer(mode, OSLO)]);
+            let typed = run_default(&provider).await.0.unwrap();
             assert_eq!((typed.value, typed.repairs), (oslo(), 1));
-            assert!(told(&provider).contains("cut at the token limit"));
+            assert!(last_hint(&provider).contains("cut off at the token limit"));
         }
     }
 }
@@ -114,8 +123,11 @@ async fn refusals_are_not_repaired() {
             stopped(mode, &OSLO[..20], FinishReason::ContentFilter),
         ] {
             let provider = model_for(mode, [step, answer(mode, OSLO)]);
-            let (error, cycle) = played(&provider).await;
-            assert_eq!(*error.unwrap_err().llm_error().unwrap().kind(), LlmErrorKind::ContentFilter);
+            let (error, cycle) = run_default(&provider).await;
+            assert_eq!(
+                *error.unwrap_err().llm_error().unwrap().kind(),
+                LlmErrorKind::ContentFilter
+            );
             assert_eq!(provider.unused(), 1);
             assert!(!cycle.machine().is_open());
         }
@@ -123,7 +135,7 @@ async fn refusals_are_not_repaired() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_quoted_briefly() {
+async fn invalid_json_is_quoted_briefly() {
     for (text, expected) in [
         (
             "It rains.",
@@ -135,30 +147,30 @@ async fn what_is_no_json_is_quoted_briefly() {
     ] {
         let mode = OutputMode::Native;
         let provider = model_for(mode, [answer(mode, text), answer(mode, OSLO)]);
-        played(&provider).await.0.unwrap();
-        let hint = told(&provider);
+        run_default(&provider).await.0.unwrap();
+        let hint = last_hint(&provider);
         assert!(hint.contains(expected), "{hint}");
     }
 }
 
 #[tokio::test]
-async fn a_schema_check_is_asked_too() {
+async fn a_schema_check_is_applied() {
     let rome = r#"{"city": "Rome", "degrees": 20}"#;
     let provider = model_for(OutputMode::Native, [ScriptStep::text(OSLO), ScriptStep::text(rome)]);
     let options = TypedOptions::new().with_check(shared(NotOslo));
     let typed = run(&mut cycle(&provider), options).await.unwrap();
     assert_eq!((typed.value.city.as_str(), typed.repairs), ("Rome", 1));
-    assert!(told(&provider).contains("- $.city: `Oslo` is not wanted; expected another city"));
+    assert!(last_hint(&provider).contains("- $.city: `Oslo` is not allowed; expected another city"));
 }
 
 #[tokio::test]
-async fn several_answers_in_one_reply_are_one() {
+async fn only_the_first_of_several_answers_counts() {
     let two = [
         crate::support::call("a", "final_answer", OSLO),
         crate::support::call("b", "final_answer", r#"{"city": "Rome", "degrees": 20}"#),
     ];
     let provider = model_for(OutputMode::Tool, [ScriptStep::calls(two)]);
-    let (typed, cycle) = played(&provider).await;
+    let (typed, cycle) = run_default(&provider).await;
     let typed: agcore_cycle::Typed<Weather> = typed.unwrap();
     assert_eq!(typed.value, oslo());
     assert_eq!(cycle.messages().len(), 4);
@@ -166,43 +178,48 @@ async fn several_answers_in_one_reply_are_one() {
 }
 
 #[tokio::test]
-async fn of_several_values_the_likeliest_is_mended() {
+async fn the_likeliest_of_several_values_is_corrected() {
     let text = format!("For example {{\"city\": 1}}. So:\n{BAD}");
     let provider = model_for(
         OutputMode::Prompt,
         [ScriptStep::text(text), answer(OutputMode::Prompt, OSLO)],
     );
-    assert_eq!(played(&provider).await.0.unwrap().repairs, 1);
-    let hint = told(&provider);
+    assert_eq!(run_default(&provider).await.0.unwrap().repairs, 1);
+    let hint = last_hint(&provider);
     assert!(hint.contains("- $.degrees: ") && !hint.contains("$.city"), "{hint}");
 }
 
-/// A schema check that wants no items.
+/// A schema check that rejects all items.
 #[derive(Debug)]
 struct NoItems;
 
 impl SchemaCheck for NoItems {
     fn check(&self, _: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>> {
         let items = value.as_array().map_or(0, Vec::len);
-        let faults = (0..items).map(|at| SchemaViolation::new(format!("$[{at}]"), "not wanted"));
+        let faults = (0..items).map(|at| SchemaViolation::new(format!("$[{at}]"), "not allowed"));
         if items == 0 { Ok(()) } else { Err(faults.collect()) }
     }
 }
 
 #[tokio::test]
-async fn faults_name_their_place_as_the_model_wrote_it_once_and_not_all() {
+async fn violations_have_the_path_in_the_answer_and_are_limited() {
     for mode in MODES {
         let bad = r#"{"value": [1, "x", 3, 4, 5, 6, 7, 8, 9, 10]}"#;
         let provider = model_for(mode, [answer(mode, bad), answer(mode, r#"{"value": []}"#)]);
         let output = Output::<Vec<u8>>::new(TypedOptions::new().with_check(shared(NoItems)));
         let mut cycle = cycle(&provider);
-        let outcome = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).await.unwrap();
+        let outcome = cycle
+            .turn(question())
+            .with_options(TurnOptions::new())
+            .typed_as(output)
+            .await
+            .unwrap();
         let typed = outcome.finished().unwrap();
         assert_eq!((typed.value, typed.repairs), (Vec::new(), 1));
-        let hint = told(&provider);
+        let hint = last_hint(&provider);
         assert!(hint.contains("- $.value[1]: invalid type: string \"x\""), "{hint}");
-        assert_eq!(hint.matches("$.value[1]").count(), 1, "told once: {hint}");
-        assert!(hint.contains("- $.value[0]: not wanted"), "{hint}");
+        assert_eq!(hint.matches("$.value[1]").count(), 1, "reported once: {hint}");
+        assert!(hint.contains("- $.value[0]: not allowed"), "{hint}");
         assert_eq!(hint.matches("- $").count(), 8, "{hint}");
     }
 }

@@ -1,4 +1,4 @@
-//! Types of every shape, in every mode: what is asked is a schema of an object, what comes is the type.
+//! Types of every shape, in every mode: the schema describes an object, and the answer becomes the type.
 
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -9,10 +9,10 @@ use agcore_cycle::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::support::{MODES, answer, ask, model_for, schema_of};
+use super::support::{MODES, answer, model_for, question, schema_of};
 use crate::support::cycle;
 
-/// The type is asked for by an object's schema, and this JSON (bare, or in the object around it) is the value.
+/// Checks that the schema of the type describes an object, and that this JSON (bare or wrapped) becomes the value.
 async fn check<T>(value: T, json: Value)
 where
     T: Serialize + DeserializeOwned + JsonSchema + PartialEq + Debug + Send,
@@ -23,7 +23,12 @@ where
         let provider = model_for(mode, [answer(mode, &wrapped), answer(mode, &bare), answer(mode, &bare)]);
         let mut cycle = cycle(&provider);
         let output = Output::<T>::new(TypedOptions::new());
-        let outcome = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).await.unwrap();
+        let outcome = cycle
+            .turn(question())
+            .with_options(TurnOptions::new())
+            .typed_as(output)
+            .await
+            .unwrap();
         let typed = outcome.finished().unwrap();
         assert_eq!(typed.value, value, "{mode:?}");
         let request = &provider.requests()[0];
@@ -36,13 +41,13 @@ where
     }
 }
 
-/// Every reference of a schema leads somewhere.
+/// Checks that all references of a schema can be resolved.
 fn check_references(part: &Value, root: &Value) {
     match part {
         Value::Object(members) => {
             if let Some(Value::String(target)) = members.get("$ref") {
                 let pointer = target.strip_prefix('#').expect("a reference within the schema");
-                assert!(root.pointer(pointer).is_some(), "{target} leads nowhere in {root}");
+                assert!(root.pointer(pointer).is_some(), "{target} does not exist in {root}");
             }
             members.values().for_each(|inner| check_references(inner, root));
         }
@@ -58,7 +63,7 @@ struct Node {
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-struct Trip {
+struct Journey {
     days: Vec<Day>,
     notes: Option<BTreeMap<String, u32>>,
     #[serde(default)]
@@ -68,12 +73,12 @@ struct Trip {
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Day {
     at: (f64, f64),
-    how: How,
+    transport: Transport,
 }
 
-/// Tagged from outside.
+/// Externally tagged.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-enum How {
+enum Transport {
     Foot,
     Train(u32),
     Ship { name: String },
@@ -81,21 +86,21 @@ enum How {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Inside {
+enum InternallyTagged {
     Empty,
     Full { items: Vec<String> },
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "t", content = "c")]
-enum Beside {
+enum AdjacentlyTagged {
     A,
     B(bool),
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Bare {
+enum Untagged {
     Number(i64),
     Text { text: String },
 }
@@ -111,7 +116,7 @@ struct Flat {
 }
 
 #[tokio::test]
-async fn structs_nested_and_recursive() {
+async fn nested_and_recursive_structs() {
     let leaf = |name: &str| Node {
         name: name.into(),
         children: Vec::new(),
@@ -122,26 +127,26 @@ async fn structs_nested_and_recursive() {
     };
     let json = serde_json::to_value(&tree).unwrap();
     check(tree, json).await;
-    let trip = Trip {
+    let journey = Journey {
         days: vec![
             Day {
                 at: (59.9, 10.7),
-                how: How::Foot,
+                transport: Transport::Foot,
             },
             Day {
                 at: (0.5, 1.0),
-                how: How::Ship { name: "Fram".into() },
+                transport: Transport::Ship { name: "Fram".into() },
             },
             Day {
                 at: (0.5, 1.0),
-                how: How::Train(7),
+                transport: Transport::Train(7),
             },
         ],
         notes: Some(BTreeMap::from([("a b".to_owned(), 1)])),
         tags: Vec::new(),
     };
-    let json = serde_json::to_value(&trip).unwrap();
-    check(trip, json).await;
+    let json = serde_json::to_value(&journey).unwrap();
+    check(journey, json).await;
     check(
         Flat { id: 1, more: leaf("x") },
         json!({"id": 1, "name": "x", "children": []}),
@@ -150,25 +155,25 @@ async fn structs_nested_and_recursive() {
 }
 
 #[tokio::test]
-async fn enums_tagged_in_all_ways() {
-    check(How::Foot, json!("Foot")).await;
-    check(How::Train(7), json!({"Train": 7})).await;
-    check(Inside::Empty, json!({"kind": "empty"})).await;
+async fn enums_with_every_kind_of_tag() {
+    check(Transport::Foot, json!("Foot")).await;
+    check(Transport::Train(7), json!({"Train": 7})).await;
+    check(InternallyTagged::Empty, json!({"kind": "empty"})).await;
     check(
-        Inside::Full {
+        InternallyTagged::Full {
             items: vec!["a".into()],
         },
         json!({"kind": "full", "items": ["a"]}),
     )
     .await;
-    check(Beside::A, json!({"t": "A"})).await;
-    check(Beside::B(true), json!({"t": "B", "c": true})).await;
-    check(Bare::Number(-1), json!(-1)).await;
-    check(Bare::Text { text: "x".into() }, json!({"text": "x"})).await;
+    check(AdjacentlyTagged::A, json!({"t": "A"})).await;
+    check(AdjacentlyTagged::B(true), json!({"t": "B", "c": true})).await;
+    check(Untagged::Number(-1), json!(-1)).await;
+    check(Untagged::Text { text: "x".into() }, json!({"text": "x"})).await;
 }
 
 #[tokio::test]
-async fn roots_that_are_no_objects() {
+async fn types_that_are_not_objects() {
     check(vec![1, 2, 3], json!([1, 2, 3])).await;
     check("text {\"a\": 1}".to_owned(), json!("text {\"a\": 1}")).await;
     check(true, json!(true)).await;
@@ -189,13 +194,15 @@ async fn roots_that_are_no_objects() {
 }
 
 #[tokio::test]
-async fn maps_are_objects() {
+async fn maps_need_no_wrapper() {
     let map = BTreeMap::from([("a".to_owned(), 1_u8), ("b".to_owned(), 2)]);
     for mode in MODES {
         let provider = model_for(mode, [answer(mode, r#"{"a": 1, "b": 2}"#)]);
         let output = Output::<BTreeMap<String, u8>>::new(TypedOptions::new());
         let outcome = cycle(&provider)
-            .turn(ask()).with_options(TurnOptions::new()).typed_as(output)
+            .turn(question())
+            .with_options(TurnOptions::new())
+            .typed_as(output)
             .await
             .unwrap();
         assert_eq!(outcome.value(), Some(&map));
@@ -203,18 +210,20 @@ async fn maps_are_objects() {
 }
 
 #[tokio::test]
-async fn a_schema_needs_no_type() {
+async fn a_custom_schema_needs_no_type() {
     let schema = json!({"type": "array", "items": {"type": "string"}});
     let options = TypedOptions::new().with_name("List of words");
     let provider = model_for(MODES[0], [answer(MODES[0], r#"{"value": ["a", "b"]}"#)]);
     let output = Output::<Value>::with_schema(schema, options);
     let outcome = cycle(&provider)
-        .turn(ask()).with_options(TurnOptions::new()).typed_as(output)
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(output)
         .await
         .unwrap();
     assert_eq!(outcome.value(), Some(&json!(["a", "b"])));
     let Some(agcore_chat::ResponseFormat::JsonSchema(format)) = &provider.requests()[0].response_format else {
-        panic!("a form")
+        panic!("no response format")
     };
     assert_eq!(format.name, "List_of_words");
 }

@@ -1,10 +1,10 @@
-//! What the tests of typed output share: a type, providers, short ways.
+//! Shared helpers of the tests of typed output: a type, providers, answers.
 
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, ChatRequest, FinishReason, Message, ResponseFormat, Tool, validate_messages};
-use agcore_cycle::{CycleError, 
-    LlmCycle, Output, OutputMode, TurnOptions, Typed, TypedOptions, TypedOutcome,
+use agcore_cycle::{
+    CycleError, LlmCycle, Output, OutputMode, TurnOptions, Typed, TypedOptions, TypedOutcome,
     machine::Begin,
     typed::schemars::{self, JsonSchema},
 };
@@ -21,12 +21,12 @@ pub(super) struct Weather {
     pub(super) city: String,
     /// In degrees Celsius.
     pub(super) degrees: i32,
-    pub(super) sky: Option<Sky>,
+    pub(super) sky: Option<Color>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Sky {
+pub(super) enum Color {
     Blue,
     Grey,
 }
@@ -37,11 +37,11 @@ pub(super) fn oslo() -> Weather {
     Weather {
         city: "Oslo".into(),
         degrees: 7,
-        sky: Some(Sky::Grey),
+        sky: Some(Color::Grey),
     }
 }
 
-/// A model that can do this, with a script.
+/// Returns a scripted model with these capabilities.
 pub(super) fn model(json_schema: bool, tools: bool, steps: impl IntoIterator<Item = ScriptStep>) -> ScriptedProvider {
     let mut capabilities = Capabilities::default();
     (capabilities.json_schema, capabilities.tools) = (json_schema, tools);
@@ -49,14 +49,14 @@ pub(super) fn model(json_schema: bool, tools: bool, steps: impl IntoIterator<Ite
     ScriptedProvider::new(steps).with_info(info)
 }
 
-/// A model for this mode.
+/// Returns a scripted model whose capabilities lead to this mode.
 pub(super) fn model_for(mode: OutputMode, steps: impl IntoIterator<Item = ScriptStep>) -> ScriptedProvider {
     model(mode == OutputMode::Native, mode != OutputMode::Prompt, steps)
 }
 
 pub(super) const MODES: [OutputMode; 3] = [OutputMode::Native, OutputMode::Tool, OutputMode::Prompt];
 
-/// This text as the answer, in the way of this mode.
+/// Returns this text as the answer of the model in this mode.
 pub(super) fn answer(mode: OutputMode, text: &str) -> ScriptStep {
     match mode {
         OutputMode::Tool => ScriptStep::calls([crate::support::call("c", "final_answer", text)]),
@@ -64,7 +64,7 @@ pub(super) fn answer(mode: OutputMode, text: &str) -> ScriptStep {
     }
 }
 
-/// The same, stopped for another reason.
+/// Like [`answer`], with another finish reason.
 pub(super) fn stopped(mode: OutputMode, text: &str, finish: FinishReason) -> ScriptStep {
     let message = match mode {
         OutputMode::Tool => crate::support::assistant([crate::support::call("c", "final_answer", text)]),
@@ -73,25 +73,28 @@ pub(super) fn stopped(mode: OutputMode, text: &str, finish: FinishReason) -> Scr
     ScriptStep::message(message, finish)
 }
 
-pub(super) fn ask() -> Begin {
+pub(super) fn question() -> Begin {
     Begin::new([Message::user("How is the weather in Oslo?")])
 }
 
 pub(super) async fn run(cycle: &mut LlmCycle, options: TypedOptions) -> Result<Typed<Weather>, CycleError> {
-    let outcome = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(Output::<Weather>::new(options));
+    let outcome = cycle
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(Output::<Weather>::new(options));
     let outcome: Result<TypedOutcome<Weather>, CycleError> = outcome.await;
     validate_messages(cycle.messages()).expect("the history is valid");
     outcome?.finished()
 }
 
-/// What came of one turn of a model with this script.
-pub(super) async fn played(provider: &ScriptedProvider) -> (Result<Typed<Weather>, CycleError>, LlmCycle) {
+/// Runs a turn with the default options.
+pub(super) async fn run_default(provider: &ScriptedProvider) -> (Result<Typed<Weather>, CycleError>, LlmCycle) {
     let mut cycle = cycle(provider);
     let typed = run(&mut cycle, TypedOptions::new()).await;
     (typed, cycle)
 }
 
-/// The schema that a request asks by, in whichever mode.
+/// Returns the schema in a request, in any mode.
 pub(super) fn schema_of(request: &ChatRequest) -> Value {
     match (&request.response_format, request.tools.last()) {
         (Some(ResponseFormat::JsonSchema(format)), _) => format.schema.clone().unwrap(),
@@ -104,7 +107,7 @@ pub(super) fn schema_of(request: &ChatRequest) -> Value {
     }
 }
 
-/// A schema check that wants no city to be Oslo.
+/// A schema check that rejects Oslo.
 #[derive(Debug)]
 pub(super) struct NotOslo;
 
@@ -116,7 +119,7 @@ impl agcore_chat::SchemaCheck for NotOslo {
             "the type's own schema"
         );
         if value["city"] == "Oslo" {
-            let message = "`Oslo` is not wanted; expected another city";
+            let message = "`Oslo` is not allowed; expected another city";
             return Err(vec![agcore_chat::SchemaViolation::new("$.city", message)]);
         }
         Ok(())

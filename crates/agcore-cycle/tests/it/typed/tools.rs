@@ -1,8 +1,8 @@
-//! Typed output together with tools: other calls first, limits, suspension, resumption, budgets.
+//! Typed output together with tools: other calls, limits, suspension, budgets.
 
 use agcore_chat::{Answer, Question, QuestionKind, ToolChoice, ToolOutcome, validate_messages};
-use agcore_cycle::{CycleErrorKind, 
-    Budget, Budgets, LlmCycle, Output, OutputMode, TurnInput, TurnOptions, TypedOptions, TypedOutcome,
+use agcore_cycle::{
+    Budget, Budgets, CycleErrorKind, LlmCycle, Output, OutputMode, TurnInput, TurnOptions, TypedOptions, TypedOutcome,
     machine::{Limits, Machine, RoundLimit},
 };
 use agcore_testkit::{
@@ -10,7 +10,7 @@ use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
 };
 
-use super::support::{MODES, OSLO, Weather, answer, ask, model_for, oslo};
+use super::support::{MODES, OSLO, Weather, answer, model_for, oslo, question};
 use crate::support::{FnExecutor, call, cycle, lines};
 
 fn output() -> Output<Weather> {
@@ -26,14 +26,16 @@ fn names(provider: &ScriptedProvider, request: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn other_tools_may_be_called_first() {
+async fn the_model_may_call_other_tools_first() {
     for mode in MODES {
         let steps = [ScriptStep::calls([call("1", "look", "{}")]), answer(mode, OSLO)];
         let provider = model_for(mode, steps);
         let mut cycle = cycle(&provider);
         let options = TurnOptions::new().with_tools(FnExecutor::echo(&["look"]));
         let typed = cycle
-            .turn(ask()).with_options(options).typed_as(output())
+            .turn(question())
+            .with_options(options)
+            .typed_as(output())
             .await
             .unwrap()
             .finished()
@@ -45,36 +47,43 @@ async fn other_tools_may_be_called_first() {
             assert_eq!(provider.requests()[0].tool_choice, Some(ToolChoice::Required));
         } else {
             assert_eq!(names(&provider, 1), ["look"]);
-            let has_form = provider.requests()[0].response_format.is_some();
+            let has_format = provider.requests()[0].response_format.is_some();
             assert_eq!(
-                has_form,
+                has_format,
                 mode == OutputMode::Native,
-                "next to tools, several vendors take none"
+                "several vendors reject a response format next to tools"
             );
         }
     }
 }
 
 #[tokio::test]
-async fn the_answering_tool_gives_way_to_a_tool_of_its_name() {
+async fn the_answering_tool_avoids_names_of_other_tools() {
     let provider = model_for(
         OutputMode::Tool,
         [ScriptStep::calls([call("1", "final_answer_2", OSLO)])],
     );
     let options = TurnOptions::new().with_tools(FnExecutor::echo(&["final_answer"]));
-    let outcome = cycle(&provider).turn(ask()).with_options(options).typed_as(output()).await.unwrap();
+    let outcome = cycle(&provider)
+        .turn(question())
+        .with_options(options)
+        .typed_as(output())
+        .await
+        .unwrap();
     assert_eq!(outcome.value(), Some(&oslo()));
     assert_eq!(names(&provider, 0), ["final_answer", "final_answer_2"]);
 }
 
 #[tokio::test]
-async fn calls_beside_an_answer_run_only_when_it_is_bad() {
-    let beside = |text: &str| ScriptStep::calls([call("a", "look", "{}"), call("b", "final_answer", text)]);
-    let provider = model_for(OutputMode::Tool, [beside("{}"), beside(OSLO)]);
+async fn other_calls_run_only_if_the_answer_is_rejected() {
+    let with_other_call = |text: &str| ScriptStep::calls([call("a", "look", "{}"), call("b", "final_answer", text)]);
+    let provider = model_for(OutputMode::Tool, [with_other_call("{}"), with_other_call(OSLO)]);
     let mut cycle = cycle(&provider);
     let options = TurnOptions::new().with_tools(FnExecutor::new(&["look"], |_| ToolOutcome::done("seen")));
     let typed = cycle
-        .turn(ask()).with_options(options).typed_as(output())
+        .turn(question())
+        .with_options(options)
+        .typed_as(output())
         .await
         .unwrap()
         .finished()
@@ -88,7 +97,7 @@ async fn calls_beside_an_answer_run_only_when_it_is_bad() {
 }
 
 #[tokio::test]
-async fn the_last_round_is_left_for_the_answer() {
+async fn the_model_may_answer_after_the_last_round() {
     for at_limit in [RoundLimit::Fail, RoundLimit::WrapUp] {
         for mode in MODES {
             let steps = [
@@ -101,7 +110,9 @@ async fn the_last_round_is_left_for_the_answer() {
             let mut cycle = LlmCycle::from_machine(provider.clone(), ManualClock::jumping(), Machine::new(limits));
             let options = TurnOptions::new().with_tools(FnExecutor::echo(&["look"]));
             let typed = cycle
-                .turn(ask()).with_options(options).typed_as(output())
+                .turn(question())
+                .with_options(options)
+                .typed_as(output())
                 .await
                 .unwrap()
                 .finished()
@@ -141,7 +152,12 @@ async fn a_typed_turn_is_suspended_saved_and_resumed() {
         });
         let mut before = cycle(&provider);
         let options = TurnOptions::new().with_tools(tools.clone());
-        let outcome = before.turn(ask()).with_options(options.clone()).typed_as(output()).await.unwrap();
+        let outcome = before
+            .turn(question())
+            .with_options(options.clone())
+            .typed_as(output())
+            .await
+            .unwrap();
         let TypedOutcome::Suspended(questions) = outcome else {
             panic!("{outcome:?}")
         };
@@ -150,11 +166,17 @@ async fn a_typed_turn_is_suspended_saved_and_resumed() {
         let machine: Machine = serde_json::from_str(&saved).unwrap();
         let mut after = LlmCycle::from_machine(provider.clone(), ManualClock::jumping(), machine);
         let answers = vec![(questions[0].id.clone(), Answer::approve())];
-        let error = after.resume(answers.clone()).with_options(options.clone()).await.unwrap_err();
+        let error = after
+            .resume(answers.clone())
+            .with_options(options.clone())
+            .await
+            .unwrap_err();
         assert!(error.message().contains("`.typed::<T>()`"), "{error}");
         assert!(after.machine().is_open(), "nothing was lost");
         let outcome = after
-            .turn(TurnInput::Resume(answers)).with_options(options).typed_as(output())
+            .turn(TurnInput::Resume(answers))
+            .with_options(options)
+            .typed_as(output())
             .await
             .unwrap();
         let typed = outcome.finished().unwrap();
@@ -180,7 +202,7 @@ async fn a_budget_bounds_repairs() {
 async fn requests_keep_their_bytes_between_repairs() {
     for mode in MODES {
         let provider = model_for(mode, [answer(mode, "{}"), answer(mode, "{}"), answer(mode, OSLO)]);
-        super::support::played(&provider).await.0.unwrap();
+        super::support::run_default(&provider).await.0.unwrap();
         let bodies: Vec<_> = provider
             .requests()
             .iter()

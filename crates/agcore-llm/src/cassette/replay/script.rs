@@ -1,4 +1,4 @@
-//! [`Script`]: a recorded reply, action by action.
+//! [`Script`]: a recorded reply as a sequence of actions.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -8,38 +8,38 @@ use crate::{
 };
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// What comes next.
+/// A step of a replayed reply.
 #[derive(Debug)]
 pub(super) enum Action {
-    /// Nothing, until so long after the request; for who replays timings.
-    Until(Duration),
-    /// Nothing, once: a new chunk begins.
-    Pause,
+    /// Waits until this time since the request, if timings are replayed.
+    WaitUntil(Duration),
+    /// Is pending once, because a new chunk starts.
+    Yield,
     Item(ReplyItem),
-    /// The end; none where none was recorded.
+    /// Ends the reply; `None` if no end was recorded.
     End(Option<Result<(), LlmError>>),
 }
 
-/// A recorded reply, action by action.
+/// A recorded reply as a sequence of actions.
 #[derive(Debug, Default)]
 pub(super) struct Script(VecDeque<Action>);
 
 impl Script {
-    pub(super) fn of(exchange: &Exchange) -> Self {
+    pub(super) fn from_exchange(exchange: &Exchange) -> Self {
         let mut actions = VecDeque::new();
-        for (at, chunk) in exchange.chunks.iter().enumerate() {
-            if at > 0 {
-                actions.push_back(Action::Pause);
+        for (index, chunk) in exchange.chunks.iter().enumerate() {
+            if index > 0 {
+                actions.push_back(Action::Yield);
             }
-            actions.push_back(Action::Until(Duration::from_millis(chunk.ms)));
+            actions.push_back(Action::WaitUntil(Duration::from_millis(chunk.ms)));
             actions.extend(chunk.items.iter().cloned().map(|item| Action::Item(item.into())));
         }
-        actions.push_back(Action::Until(Duration::from_millis(exchange.ms)));
+        actions.push_back(Action::WaitUntil(Duration::from_millis(exchange.ms)));
         actions.push_back(Action::End(match &exchange.end {
             Ending::Ok => Some(Ok(())),
             Ending::Error(error) => Some(Err(error.to_error())),
-            Ending::Cut => None,
-            Ending::Dropped => Some(Err(unheard())),
+            Ending::Truncated => None,
+            Ending::Dropped => Some(Err(dropped_error())),
         }));
         Self(actions)
     }
@@ -53,8 +53,8 @@ impl Iterator for Script {
     }
 }
 
-fn unheard() -> LlmError {
-    let message = "the recording stops here: when it was made, the caller dropped the reply; record it again, listening to \
-                   the end";
+fn dropped_error() -> LlmError {
+    let message = "the recording stops here because the caller dropped the reply; record it again and read the reply to \
+                   its end";
     LlmError::new(LlmErrorKind::Truncated, message).with_retryable(false)
 }

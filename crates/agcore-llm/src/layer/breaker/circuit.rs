@@ -20,7 +20,7 @@ pub enum CircuitState {
     HalfOpen,
 }
 
-/// What the result of a call indicates about the health of the server.
+/// The health of the server, as indicated by the result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     /// Makes calls one after the other, one per second from second 1: `+` succeeds, `-` fails, `?` has an unknown result,
-    /// `.` is no call. Returns for each call `c` (allowed by a closed circuit), `p` (a probe) or `x` (not allowed).
+    /// `.` makes no call. Returns for each call `c` (allowed by a closed circuit), `p` (a probe) or `x` (not allowed).
     fn play(policy: BreakerPolicy, calls: &str) -> String {
         let mut circuit = Circuit::new(policy);
         let result = |(second, call): (usize, char)| {

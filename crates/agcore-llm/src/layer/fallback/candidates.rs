@@ -76,7 +76,10 @@ impl Candidates {
         let mut extends_group = false;
         for candidate in candidates {
             let at = entries.len();
-            match groups.last_mut().filter(|_| extends_group && candidate.weight.is_some()) {
+            match groups
+                .last_mut()
+                .filter(|_| extends_group && candidate.weight.is_some())
+            {
                 Some(group) => group.end = at + 1,
                 None => groups.push(at..at + 1),
             }

@@ -25,7 +25,7 @@ use agcore_wire::{LlmError, LlmErrorKind};
 pub struct FallbackPolicy {
     /// Which failures are followed by the next provider.
     pub on: FallbackOn,
-    /// What happens if a provider fails after it has returned parts of an answer.
+    /// The reaction to a provider that fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
     /// Whether all calls with the same [trace](crate::Call::trace) draw the same provider, so that a conversation keeps its
     /// prompt cache. Only matters where providers have weights.

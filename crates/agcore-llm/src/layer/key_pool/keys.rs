@@ -297,7 +297,9 @@ impl Key {
             None => KeyState::Disabled(DisabledReason::Quota),
             Some(until) => {
                 let length = Duration::from_millis(saved.rest_ms);
-                let left = Duration::from_millis(until).saturating_sub(since_epoch(wall)).min(length);
+                let left = Duration::from_millis(until)
+                    .saturating_sub(since_epoch(wall))
+                    .min(length);
                 let until = now.saturating_add(left);
                 KeyState::CoolingDown { until, length }
             }
@@ -358,12 +360,16 @@ mod tests {
     #[test]
     fn chooses_the_least_busy_and_then_the_least_recently_used_key() {
         let mut least_busy = keys(KeyPoolPolicy::new());
-        let used: Vec<KeyUse> = (0..4).map(|_| least_busy.acquire(&[], || seconds(0)).unwrap()).collect();
+        let used: Vec<KeyUse> = (0..4)
+            .map(|_| least_busy.acquire(&[], || seconds(0)).unwrap())
+            .collect();
         assert_eq!(used.iter().map(|used| used.key).collect::<Vec<_>>(), [0, 1, 2, 0]);
         least_busy.release(used[1]);
         assert_eq!(least_busy.acquire(&[], || seconds(0)).unwrap().key, 1);
         let mut round_robin = keys(KeyPoolPolicy::new().with_choice(KeyChoice::RoundRobin));
-        let used: Vec<KeyUse> = (0..2).map(|_| round_robin.acquire(&[], || seconds(0)).unwrap()).collect();
+        let used: Vec<KeyUse> = (0..2)
+            .map(|_| round_robin.acquire(&[], || seconds(0)).unwrap())
+            .collect();
         round_robin.release(used[0]);
         assert_eq!(
             round_robin.acquire(&[], || seconds(0)).unwrap().key,
@@ -408,7 +414,11 @@ mod tests {
         let last = keys.acquire(&[1, 2], || seconds(81)).unwrap();
         keys.succeeded(last);
         fail_with_rate_limit(&mut keys, last, None, 90);
-        assert_eq!(cooldowns(&keys, 90), [Some(5), None, None], "a success resets the strikes");
+        assert_eq!(
+            cooldowns(&keys, 90),
+            [Some(5), None, None],
+            "a success resets the strikes"
+        );
     }
 
     #[test]

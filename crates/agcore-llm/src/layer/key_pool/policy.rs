@@ -43,7 +43,7 @@ pub struct KeyPoolPolicy {
     /// when the first key becomes available.
     #[serde(with = "seconds")]
     pub max_wait: Duration,
-    /// What happens if a call fails after it has returned parts of an answer.
+    /// The reaction to a call that fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::layer::seconds;
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// How much may be sent in any 60 seconds, and how long a call may wait for that. In settings, `max_wait` is in seconds.
+/// The limits for any 60 seconds, and the longest wait of a call. In settings, `max_wait` is in seconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,10 +23,10 @@ use agcore_wire::{LlmError, LlmErrorKind};
 #[must_use]
 #[non_exhaustive]
 pub struct RateLimits {
-    /// The number of requests. The default is no limit.
+    /// The number of requests. Unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// The number of tokens in prompts and answers together. The default is no limit.
+    /// The number of tokens in prompts and answers together. Unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_minute: Option<u64>,
     /// The longest wait. A call that would wait longer fails at once; with 0, no call waits. The default is 60 s.

@@ -33,7 +33,7 @@ pub struct RetryPolicy {
     pub cap: Duration,
     /// The time for all attempts and delays together. The default is 120 s.
     pub budget: Duration,
-    /// What happens if an attempt fails after it has returned parts of an answer.
+    /// The reaction to an attempt that fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
 }
 

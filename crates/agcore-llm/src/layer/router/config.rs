@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::Clock;
 use serde::Deserialize;
 
-use super::{handle::Router, route::Route};
+use super::{Router, route::Route};
 use crate::{
     config::ProviderConfig,
     credential::Secret,

@@ -1,4 +1,4 @@
-//! [`Authorizer`]: puts the credential into requests.
+//! [`Authorizer`]: adds the credential to requests.
 
 use http::{HeaderName, HeaderValue, header::Entry};
 use reqwest::Request;
@@ -6,14 +6,14 @@ use reqwest::Request;
 use crate::credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard};
 use agcore_wire::{LlmError, LlmErrorKind, WireRequest};
 
-use super::base::BaseUrl;
+use super::base_url::BaseUrl;
 
-/// Puts the credential into requests, and tells the guard what it put there.
+/// Adds the credential to requests, and registers every secret that it sends with the guard.
 #[derive(Debug)]
 pub(super) struct Authorizer {
     credential: Credential,
     header: KeyHeader,
-    /// The header of a fixed key.
+    /// The value of the header of a fixed key.
     fixed: Option<HeaderValue>,
     guard: SecretGuard,
 }
@@ -22,7 +22,7 @@ impl Authorizer {
     pub(super) fn new(credential: Credential, header: KeyHeader, guard: SecretGuard) -> Result<Self, LlmError> {
         let fixed = match &credential {
             Credential::Key(key) => {
-                guard.learn(key);
+                guard.add(key);
                 Some(header_value(&header, key)?)
             }
             _ => None,
@@ -35,17 +35,17 @@ impl Authorizer {
         })
     }
 
-    /// The name of the header that the credential needs for itself.
+    /// Returns the name of the header that is reserved for the credential.
     pub(super) fn header_name(&self) -> Option<HeaderName> {
         matches!(self.credential, Credential::Key(_) | Credential::Token(_)).then(|| self.header.name())
     }
 
-    /// Whether tokens are used.
+    /// Returns whether the credential is a token source.
     pub(super) fn needs_token(&self) -> bool {
         matches!(self.credential, Credential::Token(_))
     }
 
-    /// The token to send now, where tokens are used; a new one when the server refused one.
+    /// Returns the token to send, if the credential is a token source. Refreshes it if the server `refused` one.
     pub(super) async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, LlmError> {
         let Credential::Token(source) = &self.credential else {
             return Ok(None);
@@ -54,11 +54,11 @@ impl Authorizer {
             None => source.token().await?,
             Some(refused) => source.refresh(refused).await?,
         };
-        self.guard.learn(&token);
+        self.guard.add(&token);
         Ok(Some(token))
     }
 
-    /// Who signs requests, where they are signed.
+    /// Returns the signer of requests, if the credential is one.
     pub(super) fn signer(&self) -> Option<&dyn RequestSigner> {
         match &self.credential {
             Credential::Signer(signer) => Some(signer.as_ref()),
@@ -66,8 +66,8 @@ impl Authorizer {
         }
     }
 
-    /// The request with its key or token, as it goes out. A header that the caller set stands.
-    pub(super) fn finish(
+    /// Returns the final request with its key or token. A header set by the caller takes precedence.
+    pub(super) fn authorize(
         &self,
         mut request: WireRequest,
         base: &BaseUrl,
@@ -82,10 +82,10 @@ impl Authorizer {
         {
             entry.insert(value);
         }
-        let mut finished = Request::new(request.method, base.join(&request.path)?);
-        *finished.headers_mut() = request.headers;
-        *finished.body_mut() = Some(request.body.into());
-        Ok(finished)
+        let mut authorized = Request::new(request.method, base.join(&request.path)?);
+        *authorized.headers_mut() = request.headers;
+        *authorized.body_mut() = Some(request.body.into());
+        Ok(authorized)
     }
 }
 
@@ -96,24 +96,28 @@ fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmErro
     })
 }
 
-/// The request with its signature, as it goes out.
-pub(super) async fn signed(
+/// Returns the final request with its signature.
+pub(super) async fn sign(
     signer: &dyn RequestSigner,
     request: WireRequest,
     base: &BaseUrl,
 ) -> Result<Request, LlmError> {
     let url = base.join(&request.path)?;
-    let mut plain = http::Request::new(request.body);
-    *plain.method_mut() = request.method;
-    *plain.headers_mut() = request.headers;
-    *plain.uri_mut() = url
+    let mut unsigned = http::Request::new(request.body);
+    *unsigned.method_mut() = request.method;
+    *unsigned.headers_mut() = request.headers;
+    *unsigned.uri_mut() = url
         .as_str()
         .parse()
-        .map_err(|error: http::uri::InvalidUri| unsendable(error))?;
-    signer.sign(&mut plain).await?;
-    Request::try_from(plain).map_err(|error| unsendable(error.without_url()))
+        .map_err(|error: http::uri::InvalidUri| invalid_request(error))?;
+    signer.sign(&mut unsigned).await?;
+    Request::try_from(unsigned).map_err(|error| invalid_request(error.without_url()))
 }
 
-fn unsendable(error: impl std::error::Error + Send + Sync + 'static) -> LlmError {
-    LlmError::new(LlmErrorKind::InvalidRequest, "the request cannot be sent as it is").with_source(error)
+fn invalid_request(error: impl std::error::Error + Send + Sync + 'static) -> LlmError {
+    LlmError::new(
+        LlmErrorKind::InvalidRequest,
+        "cannot send the request: its URL or its headers are invalid",
+    )
+    .with_source(error)
 }

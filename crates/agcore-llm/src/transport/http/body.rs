@@ -1,4 +1,4 @@
-//! [`Body`]: the pieces of a reply as they arrive, under the idle and the total limit.
+//! [`Body`]: the chunks of a reply as they arrive, with the idle and the total limit applied.
 
 use std::{
     future::Future,
@@ -12,12 +12,13 @@ use futures_core::Stream;
 
 use agcore_wire::{LlmError, TimeoutStage};
 
-use super::{alarm::Alarm, error::broken_body, timeouts::Timeouts};
+use super::{error::body_error, timeouts::Timeouts, timer::ExchangeTimer};
 
-/// The body of a reply. Dropping it in the middle closes the connection.
+/// The body of a reply. Dropping it before its end closes the connection.
 pub(super) struct Body {
     response: reqwest::Response,
-    alarm: Alarm,
+    timer: ExchangeTimer,
+    /// Whether the wait for the next chunk has started.
     waiting: bool,
     ended: bool,
     timeouts: Timeouts,
@@ -25,11 +26,11 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The body of a response, under the alarm of the exchange.
-    pub(super) fn new(response: reqwest::Response, alarm: Alarm, timeouts: Timeouts, origin: Arc<str>) -> Self {
+    /// Creates the body of a response from the timer of its exchange.
+    pub(super) fn new(response: reqwest::Response, timer: ExchangeTimer, timeouts: Timeouts, origin: Arc<str>) -> Self {
         Self {
             response,
-            alarm,
+            timer,
             waiting: false,
             ended: false,
             timeouts,
@@ -37,14 +38,14 @@ impl Body {
         }
     }
 
-    /// Ready when nothing came for too long. The wait begins with the first call after a piece.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<LlmError> {
+    /// Resolves to an error once no chunk has arrived for too long. The wait starts with the first call after a chunk.
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<LlmError> {
         if !std::mem::replace(&mut self.waiting, true) {
-            self.alarm.set(self.timeouts.idle, TimeoutStage::Idle);
+            self.timer.start(self.timeouts.idle, TimeoutStage::Idle);
         }
-        self.alarm
+        self.timer
             .poll(cx)
-            .map(|stage| self.timeouts.expired(stage, &self.origin))
+            .map(|stage| self.timeouts.error(stage, &self.origin))
     }
 }
 
@@ -56,7 +57,7 @@ impl Stream for Body {
         if this.ended {
             return Poll::Ready(None);
         }
-        // The future keeps nothing between polls: a new one each time costs no allocation and loses no bytes.
+        // The future has no state of its own: creating one for each poll neither allocates nor loses bytes.
         let chunk = pin!(this.response.chunk()).poll(cx);
         let end = match chunk {
             Poll::Ready(Ok(Some(bytes))) => {
@@ -64,8 +65,8 @@ impl Stream for Body {
                 return Poll::Ready(Some(Ok(bytes)));
             }
             Poll::Ready(Ok(None)) => None,
-            Poll::Ready(Err(error)) => Some(broken_body(error, &this.origin)),
-            Poll::Pending => Some(ready!(this.poll_alarm(cx))),
+            Poll::Ready(Err(error)) => Some(body_error(error, &this.origin)),
+            Poll::Pending => Some(ready!(this.poll_timeout(cx))),
         };
         this.ended = true;
         Poll::Ready(end.map(Err))

@@ -1,4 +1,4 @@
-//! [`deny_network`]: for tests that must not make real calls.
+//! [`deny_network`]: blocks network access in tests that must not make real calls.
 
 use std::{
     fmt,
@@ -14,41 +14,53 @@ use reqwest::Url;
 use super::proxy::Proxy;
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// How many denials there are: one look at it is all that requests pay where there is none.
+/// The number of active denials. Without any, checking a request costs a single atomic load.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-static DENIALS: Mutex<Vec<Denial>> = Mutex::new(Vec::new());
+static DENIALS: Mutex<Vec<ActiveDenial>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone, Copy)]
-struct Denial {
+struct ActiveDenial {
     id: u64,
-    by: &'static Location<'static>,
+    caller: &'static Location<'static>,
+    /// Whether requests to loopback are denied as well.
     loopback: bool,
 }
 
-/// While the guard lives, no HTTP transport of this process sends a request anywhere but to this machine's loopback; with
-/// [`with_loopback_denied`](NetworkDenial::with_loopback_denied) not even there. Such a request fails with `Connect`, is not
-/// worth a retry, and the error names the line that called this function.
+/// Denies network access to every HTTP transport of this process until the returned guard is dropped.
 ///
-/// What goes through a proxy counts as going to the proxy, too; a proxy of the environment is never trusted. Connections
-/// that were made before are no way out: each request is checked. Nothing but agcore's own transport is denied anything.
+/// Requests to the loopback interface are still sent, unless
+/// [`with_loopback_denied`](NetworkDenial::with_loopback_denied) denies these as well. Any other request fails with a
+/// `Connect` error that is not retryable and names the line that called this function.
 ///
-/// It is process-wide, as a test cannot reach every transport that its code under test makes. Test runners with a process
-/// for each test keep it to one; among threads of one process it meets all of them.
+/// A request through a proxy is only allowed if the proxy is on loopback, too; a proxy of the environment never is.
+/// Each request is checked, so open connections cannot be used either. Only the transport of agcore is affected.
+///
+/// The denial applies to the whole process, because a test cannot reach every transport that the code under test
+/// creates. With a test runner that starts a process for each test, it is limited to that test; otherwise it affects
+/// the tests in other threads, too.
 ///
 /// ```
-/// use agcore_llm::transport::http::deny_network;
+/// use agcore_chat::{ChatRequest, Message};
+/// use agcore_llm::{LlmErrorKind, transport::{Transport, http::{HttpOptions, HttpTransport, deny_network}}};
+/// use agcore_llm::wire::WireRequest;
 ///
 /// let denied = deny_network();
-/// // … nothing leaves this machine …
+/// let transport = HttpTransport::new(HttpOptions::new("http://api.example/v1"))?;
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let error = transport.send(WireRequest::post("/chat", "{}"), false).await.unwrap_err();
+/// assert_eq!(error.kind(), &LlmErrorKind::Connect);
+/// assert!(error.message().contains("`deny_network()`"));
+/// # });
 /// drop(denied);
+/// # Ok::<(), agcore_llm::LlmError>(())
 /// ```
 #[track_caller]
 pub fn deny_network() -> NetworkDenial {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let denial = Denial {
+    let denial = ActiveDenial {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
-        by: Location::caller(),
+        caller: Location::caller(),
         loopback: false,
     };
     denials().push(denial);
@@ -56,19 +68,19 @@ pub fn deny_network() -> NetworkDenial {
     NetworkDenial { id: denial.id }
 }
 
-/// Denies the network as long as it lives; see [`deny_network`].
-#[must_use = "the network is denied as long as this lives"]
+/// A guard that denies network access until it is dropped; see [`deny_network`].
+#[must_use = "network access is allowed again when the guard is dropped"]
 pub struct NetworkDenial {
     id: u64,
 }
 
 impl NetworkDenial {
-    /// Denies loopback, too: nothing is sent at all.
+    /// Denies requests to the loopback interface as well, so nothing is sent at all.
     pub fn with_loopback_denied(self) -> Self {
         let mut denials = denials();
-        let own = denials.iter_mut().find(|denial| denial.id == self.id);
-        if let Some(own) = own {
-            own.loopback = true;
+        let active = denials.iter_mut().find(|denial| denial.id == self.id);
+        if let Some(active) = active {
+            active.loopback = true;
         }
         drop(denials);
         self
@@ -88,30 +100,30 @@ impl fmt::Debug for NetworkDenial {
     }
 }
 
-fn denials() -> MutexGuard<'static, Vec<Denial>> {
+fn denials() -> MutexGuard<'static, Vec<ActiveDenial>> {
     DENIALS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a request may go out, on this way.
+/// Checks that a request through this proxy is allowed.
 ///
 /// # Errors
-/// `Connect` when somebody denies it.
+/// `Connect` if a denial blocks it.
 pub(super) fn check(url: &Url, proxy: &Proxy) -> Result<(), LlmError> {
     if COUNT.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let stays = is_loopback(url) && proxy_is_loopback(proxy);
-    let denial = denials().iter().copied().find(|denial| denial.loopback || !stays);
+    let stays_local = is_loopback(url) && proxy_is_loopback(proxy);
+    let denial = denials().iter().copied().find(|denial| denial.loopback || !stays_local);
     denial.map_or(Ok(()), |denial| Err(denied(denial, url)))
 }
 
-fn denied(denial: Denial, url: &Url) -> LlmError {
+fn denied(denial: ActiveDenial, url: &Url) -> LlmError {
     let message = format!(
-        "no request to {} is sent: the network is denied by `deny_network()` at {}:{}; answer from a cassette or a mock \
-         server, or drop that guard",
+        "request to {} blocked: `deny_network()` at {}:{} denies network access; replay a cassette, use a mock server, \
+         or drop the guard",
         url.origin().ascii_serialization(),
-        denial.by.file(),
-        denial.by.line(),
+        denial.caller.file(),
+        denial.caller.line(),
     );
     LlmError::new(LlmErrorKind::Connect, message).with_retryable(false)
 }
@@ -124,7 +136,7 @@ fn proxy_is_loopback(proxy: &Proxy) -> bool {
     }
 }
 
-/// Whether a URL names this machine: an address of loopback, or `localhost` (RFC 6761, section 6.3).
+/// Returns whether the host of a URL is a loopback address or `localhost` (RFC 6761, section 6.3).
 fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
@@ -142,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_told_by_its_name() {
+    fn recognizes_loopback_by_its_name_or_address() {
         let check = |url: &str, expected: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
         check("http://127.0.0.1:8080/v1", true);
         check("http://127.8.9.1/", true);
@@ -158,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_a_way_out() {
+    fn trusts_only_proxies_on_loopback() {
         let check = |proxy: &Proxy, expected: bool| assert_eq!(proxy_is_loopback(proxy), expected, "{proxy:?}");
         check(&Proxy::None, true);
         check(&Proxy::Environment, false);

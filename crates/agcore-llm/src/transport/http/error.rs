@@ -1,4 +1,6 @@
-//! What reqwest's errors mean to a caller: kind, reason, way out. No URL is kept, as paths and queries may hold keys.
+//! Converts errors of reqwest into [`LlmError`]s with a reason and a remedy.
+//!
+//! URLs are removed, because their paths and queries may contain keys.
 
 use std::{error::Error, io};
 
@@ -6,17 +8,17 @@ use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
 use super::timeouts::Timeouts;
 
-/// An exchange that failed before the head of the reply.
-pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeouts) -> LlmError {
+/// Converts an error that occurred before the head of the reply arrived.
+pub(super) fn send_error(error: reqwest::Error, origin: &str, timeouts: &Timeouts) -> LlmError {
     if timeouts.connect.is_some() && error.is_timeout() && error.is_connect() {
         return timeouts
-            .expired(TimeoutStage::Connect, origin)
+            .error(TimeoutStage::Connect, origin)
             .with_source(error.without_url());
     }
-    let (kind, message, retryable) = match Cause::of(&error) {
+    let (kind, message, retryable) = match Cause::from_error(&error) {
         Cause::Dns => (
             LlmErrorKind::Connect,
-            format!("the host of {origin} is not known; check the spelling of the base URL and the network"),
+            format!("cannot resolve the host of {origin}; check the base URL and the network"),
             true,
         ),
         Cause::Refused => (
@@ -26,27 +28,27 @@ pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeout
         ),
         Cause::Tls { plain: true } => (
             LlmErrorKind::Connect,
-            format!("{origin} does not speak TLS; does its base URL begin with http:// instead of https://?"),
+            format!("{origin} does not support TLS; should its base URL start with http:// instead of https://?"),
             false,
         ),
         Cause::Tls { plain: false } => (
             LlmErrorKind::Connect,
-            format!("no secure connection to {origin}; is its certificate valid and trusted on this machine?"),
+            format!("cannot establish a TLS connection to {origin}; is its certificate valid and trusted here?"),
             false,
         ),
         Cause::Other if error.is_builder() => (
             LlmErrorKind::InvalidRequest,
-            "the request cannot be sent as it is".to_owned(),
+            "cannot send the request: its URL or its headers are invalid".to_owned(),
             false,
         ),
         Cause::Other if error.is_connect() => (
             LlmErrorKind::Connect,
-            format!("no connection to {origin}; check the base URL and the network"),
+            format!("cannot connect to {origin}; check the base URL and the network"),
             true,
         ),
         Cause::Other => (
             LlmErrorKind::Connect,
-            format!("the connection to {origin} broke before the answer began"),
+            format!("lost the connection to {origin} before the reply started"),
             true,
         ),
     };
@@ -55,31 +57,32 @@ pub(super) fn unanswered(error: reqwest::Error, origin: &str, timeouts: &Timeout
         .with_source(error.without_url())
 }
 
-/// A body that ended in the middle, or cannot be read. `Truncated` when the server closed the connection in order.
-pub(super) fn broken_body(error: reqwest::Error, origin: &str) -> LlmError {
+/// Converts an error that occurred in the body. It is `Truncated` if the server closed the connection in an orderly
+/// way.
+pub(super) fn body_error(error: reqwest::Error, origin: &str) -> LlmError {
     let (kind, message) = match io_kind(&error) {
         Some(io::ErrorKind::UnexpectedEof) => (
             LlmErrorKind::Truncated,
-            format!("{origin} closed the connection in the middle of the answer"),
+            format!("{origin} closed the connection in the middle of the reply"),
         ),
         Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => (
             LlmErrorKind::Malformed,
-            format!("the answer of {origin} is no valid HTTP, or its compression is broken"),
+            format!("the reply of {origin} is not valid HTTP, or its compression is corrupt"),
         ),
         _ => (
             LlmErrorKind::Connect,
-            format!("the connection to {origin} broke in the middle of the answer"),
+            format!("lost the connection to {origin} in the middle of the reply"),
         ),
     };
     LlmError::new(kind, message).with_source(error.without_url())
 }
 
-/// Why there was no answer.
+/// The reason why no reply arrived.
 #[derive(Debug, PartialEq, Eq)]
 enum Cause {
     Dns,
     Refused,
-    /// `plain` when the server answered something that is no TLS.
+    /// `plain` is whether the server answered without TLS.
     Tls {
         plain: bool,
     },
@@ -87,7 +90,7 @@ enum Cause {
 }
 
 impl Cause {
-    fn of(error: &reqwest::Error) -> Self {
+    fn from_error(error: &reqwest::Error) -> Self {
         if error.is_dns() {
             return Self::Dns;
         }
@@ -114,7 +117,7 @@ fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
         .map(io::Error::kind)
 }
 
-/// The causes, also those that I/O errors wrap: their `source()` skips what they hold.
+/// Returns the causes of an error, including those inside I/O errors, whose `source()` skips the error they wrap.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&cause| {
         match cause.downcast_ref().and_then(|io: &io::Error| io.get_ref()) {

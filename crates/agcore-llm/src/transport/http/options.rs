@@ -1,4 +1,4 @@
-//! [`HttpOptions`]: what an HTTP transport needs to know.
+//! [`HttpOptions`]: the settings of an HTTP transport.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -7,26 +7,47 @@ use agcore_wire::{LlmError, LlmErrorKind};
 
 use super::{proxy::Proxy, timeouts::Timeouts};
 
-/// What an HTTP transport needs to know.
+/// The settings of an HTTP transport.
+///
+/// ```
+/// use std::time::Duration;
+/// use agcore_llm::{
+///     credential::{Credential, KeyHeader},
+///     transport::http::{HttpOptions, HttpTransport, Proxy, Timeouts},
+/// };
+///
+/// let options = HttpOptions::new("http://localhost:8000/v1")
+///     .with_credential(Credential::key("key-of-the-gateway"))
+///     .with_key_header(KeyHeader::Named("api-key".parse()?))
+///     .with_header("x-team", "search")
+///     .with_timeouts(Timeouts::new().with_total(Duration::from_secs(30)))
+///     .with_proxy(Proxy::None);
+/// assert!(!format!("{options:?}").contains("key-of-the-gateway"));
+/// HttpTransport::new(options)?;
+///
+/// let error = HttpTransport::new(HttpOptions::new("localhost:8000")).unwrap_err();
+/// assert_eq!(error.message(), "invalid base URL: it must start with http:// or https://");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// What stands before the path of every request.
+    /// The URL that the path of every request is appended to.
     pub base_url: String,
-    /// What the server is shown so that it answers.
+    /// The credential that authenticates requests.
     pub credential: Credential,
-    /// Where the key stands.
+    /// The header that contains the key or token.
     pub key_header: KeyHeader,
-    /// How long each part may take.
+    /// The time limits of an exchange.
     pub timeouts: Timeouts,
-    /// More headers for every request; those of a single request stand over them.
+    /// Headers that are added to every request. Headers of a single request take precedence.
     pub headers: Vec<(String, Secret)>,
-    /// Through what requests go out.
+    /// The proxy that requests are sent through.
     pub proxy: Proxy,
 }
 
 impl HttpOptions {
-    /// Requests to this base URL, without credential.
+    /// Creates settings for this base URL, without a credential.
     pub fn new(base_url: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -38,38 +59,43 @@ impl HttpOptions {
         }
     }
 
-    /// Sets what the server is shown.
+    /// Sets the credential that authenticates requests.
+    #[must_use]
     pub fn with_credential(mut self, credential: Credential) -> Self {
         self.credential = credential;
         self
     }
 
-    /// Sets where the key stands.
+    /// Sets the header that contains the key or token.
+    #[must_use]
     pub fn with_key_header(mut self, header: KeyHeader) -> Self {
         self.key_header = header;
         self
     }
 
-    /// Sets how long each part may take.
+    /// Sets the time limits of an exchange.
+    #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
     /// Adds a header to every request.
+    #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Sets through what requests go out.
+    /// Sets the proxy that requests are sent through.
+    #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
         self
     }
 }
 
-/// Headers that belong to the connection, not to the caller.
+/// Headers that the connection sets, not the caller.
 const RESERVED: [HeaderName; 6] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -79,30 +105,36 @@ const RESERVED: [HeaderName; 6] = [
     header::TE,
 ];
 
-/// Reads headers of settings; what may hold a key is kept out of logs and errors.
+/// Parses the headers of settings. Values that may be secret are kept out of logs and errors.
+///
+/// `credential` is the header that the credential is sent in.
 ///
 /// # Errors
-/// `InvalidRequest` that names the header, never its value.
-pub(super) fn read_headers(
+/// `InvalidRequest`, with the name of the header and without its value.
+pub(super) fn parse_headers(
     headers: &[(String, Secret)],
-    taken: Option<&HeaderName>,
+    credential: Option<&HeaderName>,
     guard: &SecretGuard,
 ) -> Result<HeaderMap, LlmError> {
     let mut map = HeaderMap::with_capacity(headers.len());
     for (name, text) in headers {
-        let invalid = |why: &str| LlmError::new(LlmErrorKind::InvalidRequest, format!("the header {name:?} {why}"));
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| invalid("has a name that no header can have"))?;
+        let invalid = |reason: &str| {
+            let message = format!("invalid header {name:?}: {reason}");
+            LlmError::new(LlmErrorKind::InvalidRequest, message)
+        };
+        let name = HeaderName::try_from(name.as_str())
+            .map_err(|_| invalid("the name is empty or contains a character that is not allowed"))?;
         if RESERVED.contains(&name) {
-            return Err(invalid("belongs to the connection and cannot be set"));
+            return Err(invalid("it is set by the connection; remove it"));
         }
-        if Some(&name) == taken {
-            return Err(invalid("is the credential's; set one of them only"));
+        if Some(&name) == credential {
+            return Err(invalid("it contains the credential already; set only one of them"));
         }
         let mut value = HeaderValue::from_str(text.expose())
-            .map_err(|_| invalid("has a value with a line end or another character that no header can have"))?;
+            .map_err(|_| invalid("the value contains a line break or another character that is not allowed"))?;
         if may_be_secret(&name) {
             value.set_sensitive(true);
-            guard.learn(text);
+            guard.add(text);
         }
         map.insert(name, value);
     }
@@ -119,8 +151,8 @@ fn may_be_secret(name: &HeaderName) -> bool {
 mod tests {
     use super::*;
 
-    fn read(name: &str, value: &str) -> Result<HeaderMap, LlmError> {
-        read_headers(
+    fn parse(name: &str, value: &str) -> Result<HeaderMap, LlmError> {
+        parse_headers(
             &[(name.into(), value.into())],
             Some(&header::AUTHORIZATION),
             &SecretGuard::new(),
@@ -128,25 +160,25 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read() {
-        let headers = read("X-Api-Key", "hunter2").unwrap();
+    fn marks_values_that_may_be_secret() {
+        let headers = parse("X-Api-Key", "hunter2").unwrap();
         assert_eq!(headers["x-api-key"], "hunter2");
         assert!(headers["x-api-key"].is_sensitive());
-        assert!(!read("http-referer", "https://app.example").unwrap()["http-referer"].is_sensitive());
+        assert!(!parse("http-referer", "https://app.example").unwrap()["http-referer"].is_sensitive());
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn rejects_invalid_headers() {
         let check = |name: &str, value: &str, part: &str| {
-            let error = read(name, value).unwrap_err();
+            let error = parse(name, value).unwrap_err();
             assert!(error.to_string().contains(part), "{error}");
             assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
         };
-        check("x y", "hunter2", "has a name");
-        check("", "hunter2", "has a name");
-        check("x-a", "a\r\nx-admin: hunter2", "line end");
-        check("Host", "hunter2.example", "belongs to the connection");
-        check("Content-Length", "7", "belongs to the connection");
-        check("Authorization", "Bearer hunter2", "the credential's");
+        check("x y", "hunter2", "the name is empty or");
+        check("", "hunter2", "the name is empty or");
+        check("x-a", "a\r\nx-admin: hunter2", "line break");
+        check("Host", "hunter2.example", "set by the connection");
+        check("Content-Length", "7", "set by the connection");
+        check("Authorization", "Bearer hunter2", "the credential already");
     }
 }

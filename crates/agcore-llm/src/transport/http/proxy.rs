@@ -1,4 +1,4 @@
-//! [`Proxy`]: through what requests go out.
+//! [`Proxy`]: the proxy that requests are sent through.
 
 use std::fmt;
 
@@ -7,34 +7,46 @@ use serde::{Deserialize, Deserializer, de};
 use crate::credential::Secret;
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// Through what requests go out. In settings `none`, `environment`, or a URL.
+/// The proxy that requests are sent through: `none`, `environment` or a URL in settings.
+///
+/// ```
+/// use agcore_llm::transport::http::Proxy;
+///
+/// assert_eq!(Proxy::default(), Proxy::None);
+/// let proxy: Proxy = serde_json::from_str(r#""http://me:password@proxy:3128""#)?;
+/// assert_eq!(format!("{proxy:?}"), "Url(Secret(…))");
+///
+/// let error = Proxy::parse("proxy:3128").unwrap_err();
+/// assert!(error.message().starts_with("invalid proxy: expected `none`, `environment`, or a URL"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Proxy {
-    /// Straight to the server, whatever the environment says.
+    /// No proxy, regardless of the environment.
     #[default]
     None,
-    /// As the environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
+    /// The proxy of the environment variables `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
     Environment,
-    /// Everything through this `http://` or `https://` proxy. The URL may hold a user name and password.
+    /// This `http://` or `https://` proxy for all requests. The URL may contain a user name and password.
     Url(Secret),
 }
 
 impl Proxy {
-    /// Reads `none`, `environment`, or a URL.
+    /// Parses `none`, `environment`, or a URL.
     ///
     /// # Errors
-    /// `InvalidRequest` when it is none of them; the error does not repeat the text, as it may hold a password.
+    /// `InvalidRequest` for any other text. The error does not quote the text, which may contain a password.
     pub fn parse(text: &str) -> Result<Self, LlmError> {
         match text.trim() {
             "none" => Ok(Self::None),
             "environment" => Ok(Self::Environment),
             url if is_proxy_url(url) => Ok(Self::Url(url.into())),
-            _ => Err(LlmError::new(LlmErrorKind::InvalidRequest, WRONG)),
+            _ => Err(invalid()),
         }
     }
 
-    /// Whether the way to the proxy itself is encrypted.
+    /// Returns whether the connection to the proxy itself may be encrypted.
     pub(super) fn needs_tls(&self) -> bool {
         match self {
             Self::None => false,
@@ -43,22 +55,28 @@ impl Proxy {
         }
     }
 
-    /// Sets it on a client.
+    /// Sets this proxy on a client.
     pub(super) fn apply(&self, client: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, LlmError> {
         Ok(match self {
             Self::None => client.no_proxy(),
             Self::Environment => client,
             Self::Url(url) => {
-                let proxy = reqwest::Proxy::all(url.expose()).map_err(|error| {
-                    LlmError::new(LlmErrorKind::InvalidRequest, WRONG).with_source(error.without_url())
-                })?;
+                let proxy =
+                    reqwest::Proxy::all(url.expose()).map_err(|error| invalid().with_source(error.without_url()))?;
                 client.no_proxy().proxy(proxy)
             }
         })
     }
 }
 
-const WRONG: &str = "a proxy is `none`, `environment`, or a URL like http://host:3128";
+const EXPECTED: &str = "`none`, `environment`, or a URL such as http://host:3128";
+
+fn invalid() -> LlmError {
+    LlmError::new(
+        LlmErrorKind::InvalidRequest,
+        format!("invalid proxy: expected {EXPECTED}"),
+    )
+}
 
 fn is_proxy_url(url: &str) -> bool {
     reqwest::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
@@ -72,7 +90,7 @@ impl<'de> Deserialize<'de> for Proxy {
             type Value = Proxy;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(WRONG)
+                f.write_str(EXPECTED)
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Proxy, E> {
@@ -88,16 +106,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_read_from_settings() {
-        let read = |text: &str| serde_json::from_str::<Proxy>(text);
-        assert_eq!(read(r#""none""#).unwrap(), Proxy::None);
-        assert_eq!(read(r#""environment""#).unwrap(), Proxy::Environment);
-        let proxy = read(r#""http://me:hunter2@proxy:3128""#).unwrap();
+    fn deserializes_from_settings() {
+        let parse = |text: &str| serde_json::from_str::<Proxy>(text);
+        assert_eq!(parse(r#""none""#).unwrap(), Proxy::None);
+        assert_eq!(parse(r#""environment""#).unwrap(), Proxy::Environment);
+        let proxy = parse(r#""http://me:hunter2@proxy:3128""#).unwrap();
         assert_eq!(proxy, Proxy::Url("http://me:hunter2@proxy:3128".into()));
         assert!(!format!("{proxy:?}").contains("hunter2"));
-        for wrong in ["\"\"", "\"proxy:3128\"", "\"socks5://me:hunter2@proxy\"", "true"] {
-            let error = read(wrong).unwrap_err().to_string();
-            assert!(error.contains("a proxy is `none`"), "{wrong}: {error}");
+        for invalid in ["\"\"", "\"proxy:3128\"", "\"socks5://me:hunter2@proxy\"", "true"] {
+            let error = parse(invalid).unwrap_err().to_string();
+            assert!(error.contains("expected `none`, `environment`"), "{invalid}: {error}");
             assert!(!error.contains("hunter2"), "{error}");
         }
     }

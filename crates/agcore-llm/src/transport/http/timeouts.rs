@@ -1,4 +1,4 @@
-//! [`Timeouts`]: how long each part of an exchange may take.
+//! [`Timeouts`]: the time limits of an exchange.
 
 use std::{fmt, time::Duration};
 
@@ -6,32 +6,37 @@ use serde::{Deserialize, Deserializer, de};
 
 use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
 
-/// How long each part of an exchange may take; `None` is without limit.
+/// The time limits of an exchange; `None` means no limit.
 ///
-/// In settings a number of seconds, 0 for without limit.
+/// In settings, each limit is a number of seconds, where 0 means no limit.
 ///
 /// ```
 /// use std::time::Duration;
 /// use agcore_llm::transport::http::Timeouts;
 ///
-/// let timeouts = Timeouts::new().with_idle(Duration::from_secs(30));
+/// let timeouts = Timeouts::new().with_idle(Duration::from_secs(30)).with_total(None);
 /// assert_eq!(timeouts.connect, Some(Duration::from_secs(10)));
+///
+/// let parsed: Timeouts = serde_json::from_str(r#"{"idle": 30, "total": 0}"#)?;
+/// assert_eq!(parsed, timeouts);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// Finding the host and making the connection, TLS included; 10 s.
+    /// Resolving the host and connecting, including TLS. Default: 10 s.
     #[serde(deserialize_with = "seconds")]
     pub connect: Option<Duration>,
-    /// From sending the request to the head of the reply; 120 s. Servers send the head of a whole reply when the reply
-    /// is finished, so a model that thinks for long needs more, or a streamed reply.
+    /// From sending the request to the head of the reply. Default: 120 s. Unless the reply is streamed, servers send
+    /// the head when the reply is complete, so a model that reasons for a long time needs a higher limit or a streamed
+    /// reply.
     #[serde(deserialize_with = "seconds")]
     pub first_byte: Option<Duration>,
-    /// Between two pieces of the body, whatever they hold: comments are a sign of life; 60 s.
+    /// Between two chunks of the body, including those that only contain comments. Default: 60 s.
     #[serde(deserialize_with = "seconds")]
     pub idle: Option<Duration>,
-    /// The whole exchange; 600 s. Does not apply to streamed replies.
+    /// The whole exchange. Default: 600 s. Does not apply to streamed replies.
     #[serde(deserialize_with = "seconds")]
     pub total: Option<Duration>,
 }
@@ -49,12 +54,12 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// The defaults.
+    /// Creates the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No limit at all.
+    /// Creates timeouts without any limit.
     pub fn unlimited() -> Self {
         Self {
             connect: None,
@@ -64,47 +69,52 @@ impl Timeouts {
         }
     }
 
-    /// Limits making the connection.
+    /// Limits resolving the host and connecting.
+    #[must_use]
     pub fn with_connect(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.connect = limit.into();
         self
     }
 
     /// Limits the wait for the head of the reply.
+    #[must_use]
     pub fn with_first_byte(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.first_byte = limit.into();
         self
     }
 
-    /// Limits the wait between two pieces of the body.
+    /// Limits the wait between two chunks of the body.
+    #[must_use]
     pub fn with_idle(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.idle = limit.into();
         self
     }
 
     /// Limits the whole exchange of replies that are not streamed.
+    #[must_use]
     pub fn with_total(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.total = limit.into();
         self
     }
 
-    /// The error of a stage whose time is up.
-    pub(super) fn expired(&self, stage: TimeoutStage, origin: &str) -> LlmError {
+    /// Returns the error of a stage that timed out.
+    pub(super) fn error(&self, stage: TimeoutStage, origin: &str) -> LlmError {
         let message = match stage {
             TimeoutStage::Connect => format!(
-                "no connection to {origin} within {}; check the network, or raise the timeout `connect`",
+                "cannot connect to {origin} within {}; check the network, or increase the timeout `connect`",
                 Seconds(self.connect)
             ),
             TimeoutStage::FirstByte => format!(
-                "{origin} did not begin to answer within {}; raise the timeout `first_byte`, or stream the reply",
+                "{origin} did not start to reply within {}; increase the timeout `first_byte`, or stream the reply",
                 Seconds(self.first_byte)
             ),
             TimeoutStage::Idle => format!(
-                "{origin} went silent in the middle of the answer for {}; raise the timeout `idle` if it needs longer pauses",
+                "{origin} sent nothing for {} in the middle of the reply; \
+                 increase the timeout `idle` to allow longer pauses",
                 Seconds(self.idle)
             ),
             TimeoutStage::Total => format!(
-                "the answer of {origin} was not whole within {}; raise the timeout `total`, or stream the reply",
+                "the reply of {origin} was not complete within {}; increase the timeout `total`, or stream the reply",
                 Seconds(self.total)
             ),
         };
@@ -112,7 +122,7 @@ impl Timeouts {
     }
 }
 
-/// A limit for people.
+/// Formats a limit for error messages.
 struct Seconds(Option<Duration>);
 
 impl fmt::Display for Seconds {
@@ -125,7 +135,7 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration
     let seconds = f64::deserialize(deserializer)?;
     let limit = Duration::try_from_secs_f64(seconds).map_err(|_| {
         de::Error::custom(format_args!(
-            "a timeout is a number of seconds from 0 up, not {seconds}"
+            "invalid timeout {seconds}: expected a number of seconds, 0 or more"
         ))
     })?;
     Ok((!limit.is_zero()).then_some(limit))
@@ -136,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn are_read_from_seconds() {
+    fn deserializes_from_seconds() {
         let timeouts: Timeouts = serde_json::from_str(r#"{"connect": 2.5, "total": 0}"#).unwrap();
         assert_eq!(
             timeouts,
@@ -144,24 +154,24 @@ mod tests {
                 .with_connect(Duration::from_millis(2500))
                 .with_total(None)
         );
-        for wrong in [
+        for invalid in [
             r#"{"connect": -1}"#,
             r#"{"connect": 1e300}"#,
             r#"{"connect": "10"}"#,
             r#"{"conect": 1}"#,
         ] {
-            assert!(serde_json::from_str::<Timeouts>(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<Timeouts>(invalid).is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn errors_name_the_limit_and_the_way_out() {
+    fn errors_name_the_limit_and_the_remedy() {
         let timeouts = Timeouts::new().with_idle(Duration::from_millis(1500));
-        let error = timeouts.expired(TimeoutStage::Idle, "http://localhost:1");
+        let error = timeouts.error(TimeoutStage::Idle, "http://localhost:1");
         assert_eq!(
             error.to_string(),
-            "http://localhost:1 went silent in the middle of the answer for 1.5 s; \
-             raise the timeout `idle` if it needs longer pauses"
+            "http://localhost:1 sent nothing for 1.5 s in the middle of the reply; \
+             increase the timeout `idle` to allow longer pauses"
         );
         assert!(error.is_retryable());
     }

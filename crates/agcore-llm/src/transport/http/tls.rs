@@ -1,4 +1,4 @@
-//! TLS: rustls with ring, handed in explicitly, and the platform's own trust. Nothing process-wide is installed.
+//! TLS with rustls, ring and the platform's certificate verifier. Nothing is installed process-wide.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,23 +7,23 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// The configuration for a client. Without a need for TLS nobody is trusted, so that machines without certificates reach
-/// their local servers.
+/// Returns the TLS configuration of a client. If TLS is not needed, no certificate is trusted, so that machines without
+/// trusted certificates can reach their local servers.
 pub(super) fn client_config(needed: bool) -> Result<ClientConfig, LlmError> {
-    /// Reading the platform's certificates takes milliseconds; clients share them.
-    static TRUSTING: OnceLock<ClientConfig> = OnceLock::new();
+    /// Loading the platform's certificates takes milliseconds, so clients share them.
+    static PLATFORM: OnceLock<ClientConfig> = OnceLock::new();
 
     if !needed {
-        return trusting_nobody().map_err(failed);
+        return without_roots().map_err(setup_error);
     }
-    if let Some(config) = TRUSTING.get() {
+    if let Some(config) = PLATFORM.get() {
         return Ok(config.clone());
     }
-    let config = trusting_the_platform().map_err(failed)?;
-    Ok(TRUSTING.get_or_init(|| config).clone())
+    let config = with_platform_roots().map_err(setup_error)?;
+    Ok(PLATFORM.get_or_init(|| config).clone())
 }
 
-fn trusting_the_platform() -> Result<ClientConfig, rustls::Error> {
+fn with_platform_roots() -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = builder
         .with_safe_default_protocol_versions()?
@@ -32,7 +32,7 @@ fn trusting_the_platform() -> Result<ClientConfig, rustls::Error> {
     Ok(with_alpn(config))
 }
 
-fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
+fn without_roots() -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions()?;
     Ok(with_alpn(
@@ -52,8 +52,8 @@ fn with_alpn(mut config: ClientConfig) -> ClientConfig {
     config
 }
 
-fn failed(error: rustls::Error) -> LlmError {
-    let message = "TLS cannot be set up: the platform's trusted certificates could not be read; \
+fn setup_error(error: rustls::Error) -> LlmError {
+    let message = "cannot set up TLS: the trusted certificates of the platform cannot be loaded; \
                    install them (often a package named ca-certificates)";
     LlmError::new(LlmErrorKind::Connect, message)
         .with_retryable(false)

@@ -1,4 +1,4 @@
-//! Recording: boundaries, timings, ends, and what goes wrong.
+//! Recording: chunk boundaries, timings, ends and problems.
 
 use std::{
     io,
@@ -26,9 +26,9 @@ fn recorder<P: LlmProvider>(inner: P) -> (RecordingProvider<P>, CassetteBuffer) 
 }
 
 #[tokio::test]
-async fn chunk_boundaries_and_timings_are_kept() {
+async fn records_chunk_boundaries_and_timings() {
     let clock = Arc::new(ManualClock::jumping());
-    let script = ScriptStep::text("never mind").with_delay(Duration::from_millis(30));
+    let script = ScriptStep::text("good day").with_delay(Duration::from_millis(30));
     let scripted = ScriptedProvider::new([script]).with_clock(clock.clone());
     let buffer = CassetteBuffer::new();
     let recorder = RecordingProvider::new(scripted, buffer.clone(), clock);
@@ -46,7 +46,7 @@ async fn chunk_boundaries_and_timings_are_kept() {
 }
 
 #[tokio::test]
-async fn every_end_is_recorded() {
+async fn records_every_kind_of_end() {
     let failed = || {
         vec![vec![
             text("half"),
@@ -58,10 +58,10 @@ async fn every_end_is_recorded() {
     assert_eq!(exchange.response().unwrap_err().partial().unwrap().text(), "half");
 
     let exchange = recorded(|| vec![vec![text("half")]], hello(), Scrub::new()).await;
-    assert_eq!(exchange.end, Ending::Cut);
+    assert_eq!(exchange.end, Ending::Truncated);
     assert_eq!(exchange.response().unwrap_err().kind(), &LlmErrorKind::Truncated);
 
-    let (recorder, buffer) = recorder(ScriptedProvider::new([ScriptStep::text("heard").then_hang()]));
+    let (recorder, buffer) = recorder(ScriptedProvider::new([ScriptStep::text("started").then_hang()]));
     let mut reply = recorder.chat_stream(hello());
     assert!(reply.next().await.is_some());
     drop(reply);
@@ -69,7 +69,7 @@ async fn every_end_is_recorded() {
 }
 
 #[tokio::test]
-async fn what_is_not_polled_is_no_call_and_a_cancel_is_an_end() {
+async fn records_cancelled_calls_but_not_unpolled_ones() {
     let (recorder, buffer) = recorder(ScriptedProvider::new([ScriptStep::hang()]));
     drop(recorder.open(Call::new(hello())));
     assert_eq!(buffer.cassette().exchanges(), []);
@@ -81,13 +81,13 @@ async fn what_is_not_polled_is_no_call_and_a_cancel_is_an_end() {
         .unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
     let Ending::Error(error) = buffer.cassette().exchanges()[0].end.clone() else {
-        panic!("it ended with an error");
+        panic!("the call ended with an error");
     };
     assert_eq!(error.to_error().kind(), &LlmErrorKind::Cancelled);
 }
 
 #[tokio::test]
-async fn calls_side_by_side_are_in_the_order_in_which_they_began() {
+async fn sorts_concurrent_calls_by_their_start() {
     let slow = ScriptStep::text("slow").with_delay(Duration::from_secs(1));
     let clock = Arc::new(ManualClock::new());
     let (recorder, buffer) =
@@ -102,16 +102,16 @@ async fn calls_side_by_side_are_in_the_order_in_which_they_began() {
     };
     let (first, ()) = tokio::join!(first, second);
     first.unwrap();
-    let said: Vec<_> = buffer
+    let replies: Vec<_> = buffer
         .cassette()
         .exchanges()
         .iter()
         .map(|exchange| exchange.response().unwrap().text().into_owned())
         .collect();
-    assert_eq!(said, ["slow", "fast"]);
+    assert_eq!(replies, ["slow", "fast"]);
 }
 
-/// A disk that is full until it is not.
+/// A disk that is full while the flag is set.
 #[derive(Debug, Default)]
 struct Disk {
     bytes: Vec<u8>,
@@ -121,7 +121,7 @@ struct Disk {
 impl io::Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_full.load(Ordering::Relaxed) {
-            // Half of it fits.
+            // Half of the bytes fit.
             self.bytes.extend(&bytes[..bytes.len() / 2]);
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -135,7 +135,7 @@ impl io::Write for Disk {
 }
 
 #[tokio::test]
-async fn a_full_disk_breaks_no_call() {
+async fn a_full_disk_does_not_affect_calls() {
     let disk = Disk::default();
     let is_full = disk.is_full.clone();
     let writer = Arc::new(CassetteWriter::new(disk));
@@ -143,13 +143,13 @@ async fn a_full_disk_breaks_no_call() {
     let recorder = RecordingProvider::new(scripted, writer.clone(), Arc::new(ManualClock::new()));
     let log = agcore_testkit::spans::SpanLog::new();
     {
-        let _listening = log.listen();
+        let _guard = log.listen();
         for (call, full) in [(1, false), (2, true), (3, true), (4, false)] {
             is_full.store(full, Ordering::Relaxed);
             recorder
                 .chat(hello())
                 .await
-                .unwrap_or_else(|error| panic!("call {call} goes on: {error}"));
+                .unwrap_or_else(|error| panic!("call {call} succeeds: {error}"));
         }
     }
     let problems = recorder.problems();
@@ -157,33 +157,33 @@ async fn a_full_disk_breaks_no_call() {
     assert!(
         problems[0]
             .to_string()
-            .starts_with("call 2 was not recorded: the cassette cannot be written")
+            .starts_with("call 2 was not recorded: cannot write the cassette")
     );
     let cassette = Cassette::parse(&writer.with_inner(|disk| disk.bytes.clone())).unwrap();
-    let said: Vec<_> = cassette
+    let replies: Vec<_> = cassette
         .exchanges()
         .iter()
         .map(|exchange| exchange.response().unwrap().text().into_owned())
         .collect();
-    assert_eq!(said, ["one", "four"]);
-    assert!(!cassette.damage().is_empty());
+    assert_eq!(replies, ["one", "four"]);
+    assert!(!cassette.damaged_parts().is_empty());
 }
 
 #[tokio::test]
-async fn a_request_without_a_json_form_is_a_problem_of_the_recording_only() {
+async fn a_request_that_cannot_be_serialized_only_affects_the_recording() {
     let (recorder, buffer) = recorder(ScriptedProvider::new([ScriptStep::text("fine")]));
     let request = hello().with_extra_body("messages", 1);
     assert_eq!(recorder.chat(request).await.unwrap().text(), "fine");
     assert!(
         recorder.problems()[0]
-            .why
-            .contains("the request has no JSON form: extra_body must not hold `messages`")
+            .reason
+            .contains("cannot serialize the request: extra_body must not contain `messages`")
     );
     assert_eq!(buffer.cassette().exchanges(), []);
 }
 
 #[tokio::test]
-async fn around_retries_notices_are_recorded() {
+async fn records_notices_of_an_inner_retry_layer() {
     let scripted = ScriptedProvider::new([
         ScriptStep::error(LlmError::new(LlmErrorKind::Overloaded, "busy")),
         ScriptStep::text("at last"),
@@ -193,9 +193,9 @@ async fn around_retries_notices_are_recorded() {
     let (recorder, buffer) = recorder(retry);
     recorder.chat(hello()).await.unwrap();
     let cassette = buffer.cassette();
-    let read = Cassette::parse(&file(&cassette)).unwrap();
-    assert_eq!(read, cassette, "a delay with a fraction, too");
-    let first = read.exchanges()[0].items().next().unwrap().clone();
+    let parsed = Cassette::parse(&file(&cassette)).unwrap();
+    assert_eq!(parsed, cassette, "including a delay with a fraction");
+    let first = parsed.exchanges()[0].items().next().unwrap().clone();
     assert!(matches!(
         first,
         agcore_llm::cassette::RecordedItem::Notice(Notice::RetryScheduled { attempt: 1, .. })
@@ -203,7 +203,7 @@ async fn around_retries_notices_are_recorded() {
 }
 
 #[tokio::test]
-async fn recording_changes_nothing() {
+async fn recording_does_not_change_replies() {
     let layer = |inner| -> Arc<dyn LlmProvider> { Arc::new(recorder(inner).0) };
     let around = Suite::new()
         .run(&ScriptSubject::new("recorder around scripted").with_layer(layer))
@@ -214,22 +214,26 @@ async fn recording_changes_nothing() {
 }
 
 #[test]
-fn a_sink_is_an_object() {
+fn accepts_a_sink_as_a_trait_object() {
     let sink: Arc<dyn CassetteSink> = Arc::new(CassetteBuffer::new());
     let provider = ScriptedProvider::new([]);
     drop(RecordingProvider::new(provider, sink, Arc::new(ManualClock::new())));
 }
 
 #[tokio::test]
-async fn only_so_many_problems_are_kept() {
+async fn limits_the_number_of_problems() {
     #[derive(Debug)]
-    struct Full;
-    impl CassetteSink for Full {
-        fn keep(&self, _: &Exchange) -> io::Result<()> {
+    struct FullSink;
+    impl CassetteSink for FullSink {
+        fn record(&self, _: &Exchange) -> io::Result<()> {
             Err(io::ErrorKind::StorageFull.into())
         }
     }
-    let recorder = RecordingProvider::new(Chunks(|| vec![vec![ok()]]), Full, Arc::new(ManualClock::new()));
+    let recorder = RecordingProvider::new(
+        ChunkProvider(|| vec![vec![ok()]]),
+        FullSink,
+        Arc::new(ManualClock::new()),
+    );
     for _ in 0..20 {
         chunks(&recorder, Call::new(hello())).await;
     }

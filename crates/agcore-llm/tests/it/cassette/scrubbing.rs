@@ -1,4 +1,4 @@
-//! Secrets: wherever they stand, and wherever a reply is cut.
+//! Removing secrets, at any place and with any chunk boundaries.
 
 use agcore_chat::{AnsweredBy, Fault, FaultKind, ToolCall, Usage, VendorData};
 use agcore_llm::{
@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::*;
 
-/// Of no known shape.
+/// A key without a well-known pattern.
 const KEY: &str = "hunter2/\"hunter3\"";
-const MARK: &str = "[redacted]";
+const REDACTED: &str = "[redacted]";
 
 fn delta(delta: ReplyDelta) -> ReplyItem {
     ReplyItem::Delta(delta)
@@ -67,9 +67,9 @@ fn leaky_items() -> Vec<Vec<ReplyItem>> {
         .with_request_id(Some(KEY.into()));
     let (head, tail) = KEY.split_at(5);
     let arguments = json!({"a": KEY}).to_string();
-    let (early, late) = arguments.split_at(12);
+    let (first, second) = arguments.split_at(12);
     let escaped = json!({"a": KEY}).to_string().replace('/', "\\/");
-    let (begin, rest) = escaped.split_at(9);
+    let (escaped_first, escaped_second) = escaped.split_at(9);
     let mut usage = Usage::new(1, 2);
     usage.extra.insert("billed_to", KEY);
     vec![
@@ -95,9 +95,9 @@ fn leaky_items() -> Vec<Vec<ReplyItem>> {
                 vendor: Box::new(VendorData::new("v", json!([KEY]))),
             }),
         ],
-        vec![call(Some("c1"), early)],
-        vec![call(None, late)],
-        vec![call(Some("c2"), begin), call(None, rest)],
+        vec![call(Some("c1"), first)],
+        vec![call(None, second)],
+        vec![call(Some("c2"), escaped_first), call(None, escaped_second)],
         vec![delta(ReplyDelta::Member {
             place: Place::Response,
             name: "x".into(),
@@ -114,12 +114,12 @@ fn leaky_items() -> Vec<Vec<ReplyItem>> {
 }
 
 #[tokio::test]
-async fn no_part_of_a_cassette_keeps_a_known_secret() {
+async fn removes_known_secrets_from_every_part_of_a_cassette() {
     let guard = SecretGuard::new();
-    guard.learn(&KEY.into());
+    guard.add(&KEY.into());
     for scrub in [
         Scrub::new().with_secret(KEY),
-        Scrub::new().without_shapes().with_guard(guard),
+        Scrub::new().without_key_patterns().with_guard(guard),
     ] {
         let exchange = recorded(leaky_items, leaky_request(), scrub).await;
         let written = String::from_utf8(file(&Cassette::new([exchange.clone()]))).unwrap();
@@ -127,24 +127,31 @@ async fn no_part_of_a_cassette_keeps_a_known_secret() {
             assert!(!written.contains(part), "{part}: {written}");
         }
         let counts: Vec<_> = exchange.chunks.iter().map(|chunk| chunk.items.len()).collect();
-        assert_eq!(counts, [1, 1, 2, 2, 3, 1, 1, 2, 1, 1, 1], "boundaries stay");
-        assert_eq!(exchange.request["metadata"]["user_id"], "ada", "the rest stays");
-        let said = |at: usize| serde_json::to_value(&exchange.chunks[at].items).unwrap();
-        assert_eq!(said(2), json!([{"text": "It is "}, {"text": MARK}]));
-        assert_eq!(said(3), json!([{"text": ""}, {"text": ", yes"}]));
-        assert_eq!(said(5)[0]["call"]["input"], "{\"a\":\"[redacted]");
-        assert_eq!(said(6)[0]["call"]["input"], "\"}");
-        assert_eq!(said(7)[0]["call"]["input"], "{\"a\":\"[redacted]\"}");
+        assert_eq!(
+            counts,
+            [1, 1, 2, 2, 3, 1, 1, 2, 1, 1, 1],
+            "chunk boundaries do not change"
+        );
+        assert_eq!(
+            exchange.request["metadata"]["user_id"], "ada",
+            "other values do not change"
+        );
+        let items = |chunk: usize| serde_json::to_value(&exchange.chunks[chunk].items).unwrap();
+        assert_eq!(items(2), json!([{"text": "It is "}, {"text": REDACTED}]));
+        assert_eq!(items(3), json!([{"text": ""}, {"text": ", yes"}]));
+        assert_eq!(items(5)[0]["call"]["input"], "{\"a\":\"[redacted]");
+        assert_eq!(items(6)[0]["call"]["input"], "\"}");
+        assert_eq!(items(7)[0]["call"]["input"], "{\"a\":\"[redacted]\"}");
     }
 }
 
 #[tokio::test]
-async fn keys_of_known_shapes_go_unasked_also_when_cut() {
+async fn removes_well_known_keys_even_if_split() {
     let key = "sk-proj-0123456789abcdef";
     let items = move || {
-        let letters = key.chars().map(|letter| vec![text(&letter.to_string())]);
+        let characters = key.chars().map(|character| vec![text(&character.to_string())]);
         std::iter::once(vec![text("It is ")])
-            .chain(letters)
+            .chain(characters)
             .chain([vec![text("."), ok()]])
             .collect()
     };
@@ -153,32 +160,32 @@ async fn keys_of_known_shapes_go_unasked_also_when_cut() {
     assert_eq!(exchange.response().unwrap().text(), "It is [redacted].");
     assert_eq!(exchange.chunks.len(), key.len() + 2);
     assert_eq!(exchange.request["messages"][0]["content"], "My key: [redacted]");
-    let exchange = recorded(items, request, Scrub::new().without_shapes()).await;
+    let exchange = recorded(items, request, Scrub::new().without_key_patterns()).await;
     assert_eq!(exchange.response().unwrap().text(), format!("It is {key}."));
 }
 
 #[tokio::test]
-async fn texts_of_two_attempts_are_not_one() {
+async fn does_not_join_the_texts_of_two_attempts() {
     let (head, tail) = KEY.split_at(5);
-    let again = [
+    let restarts = [
         || {
             ReplyItem::Notice(Notice::Restarted {
-                fault: Fault::new(FaultKind::Server, "it broke"),
+                fault: Fault::new(FaultKind::Server, "it failed"),
                 usage: None,
             })
         },
         || delta(ReplyDelta::Restart),
     ];
-    for again in again {
-        let items = || vec![vec![text(head)], vec![again()], vec![text(tail), ok()]];
+    for restart in restarts {
+        let items = || vec![vec![text(head)], vec![restart()], vec![text(tail), ok()]];
         let exchange = recorded(items, hello(), Scrub::new().with_secret(KEY)).await;
-        let said = |at: usize| serde_json::to_value(&exchange.chunks[at].items).unwrap();
-        assert_eq!((said(0), said(2)), (json!([{"text": head}]), json!([{"text": tail}])));
+        let items = |chunk: usize| serde_json::to_value(&exchange.chunks[chunk].items).unwrap();
+        assert_eq!((items(0), items(2)), (json!([{"text": head}]), json!([{"text": tail}])));
     }
 }
 
 #[tokio::test]
-async fn fields_go_by_their_path() {
+async fn removes_fields_by_their_path() {
     let mut request = leaky_request();
     request.user = None;
     request.seed = Some(7);
@@ -204,19 +211,19 @@ async fn fields_go_by_their_path() {
         ]]
     };
     let exchange = recorded(items, request, scrub).await;
-    assert_eq!(exchange.request["metadata"]["user_id"], MARK);
-    assert_eq!(exchange.request["messages"][3]["tool_call_id"], MARK);
-    assert_eq!(exchange.request["seed"], MARK);
-    assert_eq!(exchange.headers[0], ("x-team".to_owned(), MARK.to_owned()));
+    assert_eq!(exchange.request["metadata"]["user_id"], REDACTED);
+    assert_eq!(exchange.request["messages"][3]["tool_call_id"], REDACTED);
+    assert_eq!(exchange.request["seed"], REDACTED);
+    assert_eq!(exchange.headers[0], ("x-team".to_owned(), REDACTED.to_owned()));
     let RecordedItem::Delta(ReplyDelta::Start(start)) = &exchange.chunks[0].items[0] else {
-        panic!("the start stays");
+        panic!("the start is kept");
     };
-    assert_eq!((start.id.as_deref(), start.created), (Some(MARK), None));
-    assert_eq!(exchange.response().unwrap_err().message(), MARK);
+    assert_eq!((start.id.as_deref(), start.created), (Some(REDACTED), None));
+    assert_eq!(exchange.response().unwrap_err().message(), REDACTED);
 }
 
 #[tokio::test]
-async fn what_is_no_exchange_any_more_is_a_problem() {
+async fn an_exchange_that_becomes_invalid_is_a_problem() {
     let scrub = Scrub::new().with_reply_field("finish");
     let items = || {
         vec![vec![
@@ -230,14 +237,14 @@ async fn what_is_no_exchange_any_more_is_a_problem() {
 
     let buffer = CassetteBuffer::new();
     let recorder = RecordingProvider::new(
-        Chunks(|| vec![vec![delta(ReplyDelta::BlockEnd { choice: 0 }), ok()]]),
+        ChunkProvider(|| vec![vec![delta(ReplyDelta::BlockEnd { choice: 0 }), ok()]]),
         buffer.clone(),
         Arc::new(ManualClock::new()),
     )
     .with_scrub(Scrub::new().with_reply_field("block_end"));
     recorder.chat(hello()).await.unwrap();
     assert!(
-        recorder.problems()[0].why.contains("no exchange"),
+        recorder.problems()[0].reason.contains("the exchange is invalid"),
         "{:?}",
         recorder.problems()
     );
@@ -245,7 +252,7 @@ async fn what_is_no_exchange_any_more_is_a_problem() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_holds_a_secret_is_replayed() {
+async fn replays_a_conversation_with_removed_secrets() {
     let (head, tail) = KEY.split_at(4);
     let items = move || vec![vec![text(head)], vec![text(tail), ok()]];
     let first = ChatRequest::new([Message::user(format!("Say {KEY}"))]);
@@ -264,13 +271,13 @@ async fn a_conversation_that_holds_a_secret_is_replayed() {
     let replay = ReplayProvider::new(cassette).with_scrub(scrub);
     let ask = |request| replay.chat_call(Call::new(request).with_stream(true));
     let answer = ask(first).await.unwrap();
-    assert_eq!(answer.text(), MARK);
+    assert_eq!(answer.text(), REDACTED);
     ask(second(&answer.text())).await.unwrap();
     replay.check_done().unwrap();
 }
 
 #[tokio::test]
-async fn rules_of_the_replay_hold_for_what_was_recorded_without_them() {
+async fn applies_the_rules_of_the_replay_to_the_recording() {
     let request = || ChatRequest::new([Message::user(format!("Say {KEY}"))]);
     let exchange = recorded(|| vec![vec![text("no"), ok()]], request(), Scrub::new()).await;
     let replay = ReplayProvider::new(Cassette::new([exchange])).with_scrub(Scrub::new().with_secret(KEY));
@@ -279,10 +286,11 @@ async fn rules_of_the_replay_hold_for_what_was_recorded_without_them() {
 }
 
 proptest! {
-    /// However a text is cut, the cassette says the same, and no piece tells the secret.
+    /// The recorded text is the same for any chunk boundaries, and no chunk contains the secret.
     #[test]
-    fn no_cut_lets_a_secret_through(
-        before in "[a-z \\n]{0,6}", after in "[a-z \\\\]{0,6}", twice in any::<bool>(), cuts in prop::collection::vec(0_usize..60, 0..6),
+    fn removes_secrets_with_any_chunk_boundaries(
+        before in "[a-z \\n]{0,6}", after in "[a-z \\\\]{0,6}", twice in any::<bool>(),
+        cuts in prop::collection::vec(0_usize..60, 0..6),
     ) {
         let secret = "a secret\nwith \"lines\"";
         let whole = format!("{before}{secret}{after}{}", if twice { secret } else { "" });
@@ -294,8 +302,8 @@ proptest! {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let exchange = runtime.block_on(recorded(items, hello(), Scrub::new().with_secret(secret)));
-        let said = exchange.response().unwrap().text().into_owned();
-        prop_assert_eq!(&said, &whole.replace(secret, MARK));
+        let recorded_text = exchange.response().unwrap().text().into_owned();
+        prop_assert_eq!(&recorded_text, &whole.replace(secret, REDACTED));
         prop_assert_eq!(exchange.items().count(), cuts.len() - 1);
     }
 }

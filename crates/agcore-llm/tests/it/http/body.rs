@@ -1,4 +1,4 @@
-//! Bodies: large ones, cut ones, broken ones, redirects.
+//! Bodies of replies: large, truncated, malformed and compressed ones, and redirects.
 
 use agcore_llm::LlmErrorKind;
 use tokio::sync::Notify;
@@ -8,13 +8,13 @@ use super::{
     *,
 };
 
-async fn answer(reply: &str, stream: bool) -> (String, Result<(), LlmError>) {
+async fn receive(reply: &str, stream: bool) -> (String, Result<(), LlmError>) {
     let server = RawServer::answering(reply).await;
     read(unlimited(&server.url()).open(hello().with_stream(stream))).await
 }
 
 #[tokio::test]
-async fn the_request_is_what_the_wire_wrote() {
+async fn sends_the_request_of_the_wire() {
     let server = RawServer::start(|mut connection| async move {
         while let Some(request) = connection.request().await {
             let head = request.head.replace("\r\n", "|");
@@ -39,17 +39,17 @@ async fn the_request_is_what_the_wire_wrote() {
 }
 
 #[tokio::test]
-async fn a_megabyte_comes_whole() {
+async fn receives_large_bodies() {
     let words = "word ".repeat(200_000) + "END";
     for reply in [whole("200 OK", &words), [CHUNKED, &chunk(&words), LAST_CHUNK].concat()] {
-        let (text, end) = answer(&reply, false).await;
+        let (text, end) = receive(&reply, false).await;
         end.unwrap();
         assert_eq!(text, words);
     }
 }
 
 #[tokio::test]
-async fn a_cut_body_keeps_what_came() {
+async fn keeps_the_text_of_a_truncated_body() {
     let check = async |reply: String| {
         let server = RawServer::start(move |mut connection| {
             let reply = reply.clone();
@@ -71,22 +71,22 @@ async fn a_cut_body_keeps_what_came() {
 }
 
 #[tokio::test]
-async fn a_reset_in_the_middle_keeps_what_came() {
-    let seen = Arc::new(Notify::new());
-    let go = Arc::clone(&seen);
+async fn keeps_the_text_before_a_reset() {
+    let received = Arc::new(Notify::new());
+    let reset = Arc::clone(&received);
     let server = RawServer::start(move |mut connection| {
-        let go = Arc::clone(&go);
+        let reset = Arc::clone(&reset);
         async move {
             connection.request().await;
             connection.send([CHUNKED, &chunk("one two ")].concat()).await;
-            go.notified().await;
+            reset.notified().await;
             connection.reset();
         }
     })
     .await;
     let mut items = unlimited(&server.url()).open(hello().with_stream(true));
     assert!(matches!(items.next().await, Some(ReplyItem::Delta(_))));
-    seen.notify_one();
+    received.notify_one();
     let (text, end) = read(items).await;
     assert_eq!(text, "two ");
     let error = end.unwrap_err();
@@ -95,13 +95,13 @@ async fn a_reset_in_the_middle_keeps_what_came() {
         (&LlmErrorKind::Connect, true),
         "{error:?}"
     );
-    assert!(error.to_string().contains("broke in the middle"), "{error}");
+    assert!(error.to_string().contains("in the middle of the reply"), "{error}");
 }
 
-/// A server that reports its failure and then breaks off: the report is what the caller wants to know.
+/// The error of the server is more useful to the caller than the lost connection.
 #[tokio::test]
-async fn a_reported_error_wins_over_the_cut_that_follows() {
-    let (_, end) = answer_and_close("HTTP/1.1 401 No\r\ncontent-length: 99\r\n\r\nwrong key").await;
+async fn a_reported_error_takes_precedence_over_a_truncated_body() {
+    let (_, end) = receive_and_close("HTTP/1.1 401 No\r\ncontent-length: 99\r\n\r\nwrong key").await;
     let error = end.unwrap_err();
     assert_eq!(
         (error.kind(), error.status()),
@@ -111,16 +111,16 @@ async fn a_reported_error_wins_over_the_cut_that_follows() {
 }
 
 #[tokio::test]
-async fn a_cut_after_the_last_word_is_no_harm() {
+async fn a_body_truncated_after_its_logical_end_is_complete() {
     for length in [8, 99] {
         let reply = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\none");
-        let (text, end) = answer_and_close(&format!("{reply} LAST")).await;
+        let (text, end) = receive_and_close(&format!("{reply} LAST")).await;
         end.unwrap();
         assert_eq!(text, "one LAST");
     }
 }
 
-async fn answer_and_close(reply: &str) -> (String, Result<(), LlmError>) {
+async fn receive_and_close(reply: &str) -> (String, Result<(), LlmError>) {
     let reply = reply.to_owned();
     let server = RawServer::start(move |mut connection| {
         let reply = reply.clone();
@@ -134,8 +134,8 @@ async fn answer_and_close(reply: &str) -> (String, Result<(), LlmError>) {
 }
 
 #[tokio::test]
-async fn deltas_before_an_error_are_handed_out() {
-    let (text, end) = answer(&whole("200 OK", "one two FAIL"), true).await;
+async fn emits_the_deltas_before_an_error() {
+    let (text, end) = receive(&whole("200 OK", "one two FAIL"), true).await;
     assert_eq!(text, "one two FAIL");
     let error = end.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Server);
@@ -143,15 +143,15 @@ async fn deltas_before_an_error_are_handed_out() {
 }
 
 #[tokio::test]
-async fn broken_framing_is_malformed() {
-    let (_, end) = answer(&[CHUNKED, "zz\r\noops\r\n"].concat(), true).await;
+async fn rejects_malformed_chunks() {
+    let (_, end) = receive(&[CHUNKED, "zz\r\noops\r\n"].concat(), true).await;
     assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed);
 }
 
 #[cfg(not(feature = "gzip"))]
 #[tokio::test]
-async fn compression_that_nobody_asked_for_is_named() {
-    let (_, end) = answer(
+async fn rejects_compression_that_was_not_requested() {
+    let (_, end) = receive(
         "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x08",
         false,
     )
@@ -163,43 +163,43 @@ async fn compression_that_nobody_asked_for_is_named() {
 
 #[cfg(feature = "gzip")]
 #[tokio::test]
-async fn compressed_replies_are_asked_for_and_read() {
+async fn requests_and_decompresses_gzip() {
     // gzip of "one END".
-    const PACKED: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcb\xcfKUp\xf5s\x01\0rr\x96J\x07\0\0\0";
-    let check = async |packed: &'static [u8]| {
+    const COMPRESSED: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcb\xcfKUp\xf5s\x01\0rr\x96J\x07\0\0\0";
+    let receive = async |compressed: &'static [u8]| {
         let server = RawServer::start(move |mut connection| async move {
             let request = connection.request().await.unwrap();
             assert_eq!(request.header("accept-encoding"), Some("gzip"));
             connection
                 .send("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n")
                 .await;
-            connection.send(packed).await;
+            connection.send(compressed).await;
         })
         .await;
         read(unlimited(&server.url()).open(hello())).await
     };
-    let (text, end) = check(PACKED).await;
+    let (text, end) = receive(COMPRESSED).await;
     end.unwrap();
     assert_eq!(text, "one END");
     assert_eq!(
-        check(&PACKED[..12]).await.1.unwrap_err().kind(),
+        receive(&COMPRESSED[..12]).await.1.unwrap_err().kind(),
         &LlmErrorKind::Truncated
     );
     assert_eq!(
-        check(b"no gzip at all").await.1.unwrap_err().kind(),
+        receive(b"no gzip at all").await.1.unwrap_err().kind(),
         &LlmErrorKind::Malformed
     );
 }
 
 #[tokio::test]
-async fn redirects_are_told_and_not_followed() {
+async fn reports_redirects_without_following_them() {
     let target = RawServer::answering(whole("200 OK", "one END")).await;
     let location = format!(
         "http://me:hunter2@{}/moved?key=hunter2#x",
         target.origin().trim_start_matches("http://")
     );
     let moved = format!("HTTP/1.1 301 Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
-    let (_, end) = answer(&moved, false).await;
+    let (_, end) = receive(&moved, false).await;
     let error = end.unwrap_err();
     assert_eq!((error.kind(), error.status()), (&LlmErrorKind::NotFound, Some(301)));
     assert!(

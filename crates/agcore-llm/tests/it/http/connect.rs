@@ -6,11 +6,11 @@ use tokio::net::TcpListener;
 use super::{raw_server::RawServer, *};
 
 #[tokio::test]
-async fn a_refused_port_asks_whether_the_server_runs() {
+async fn reports_a_refused_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let error = fails(&unlimited(&format!("{origin}/v1?key=hunter2")), hello()).await;
+    let error = call_error(&unlimited(&format!("{origin}/v1?key=hunter2")), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert_eq!(
         error.to_string(),
@@ -25,32 +25,32 @@ async fn a_refused_port_asks_whether_the_server_runs() {
 }
 
 #[tokio::test]
-async fn an_unknown_host_is_named() {
-    let error = fails(&unlimited("http://no-such-host.invalid/v1"), hello()).await;
+async fn reports_an_unknown_host() {
+    let error = call_error(&unlimited("http://no-such-host.invalid/v1"), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(
         error
             .to_string()
-            .contains("the host of http://no-such-host.invalid is not known"),
+            .contains("cannot resolve the host of http://no-such-host.invalid"),
         "{error}"
     );
     assert!(error.is_retryable());
 }
 
 #[tokio::test]
-async fn a_connection_that_closes_without_a_word_may_be_tried_again() {
+async fn a_connection_closed_without_a_reply_is_retryable() {
     let server = RawServer::start(|mut connection| async move {
         connection.request().await;
     })
     .await;
-    let error = fails(&unlimited(&server.url()), hello()).await;
+    let error = call_error(&unlimited(&server.url()), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(error.is_retryable());
-    assert!(error.to_string().contains("before the answer began"), "{error}");
+    assert!(error.to_string().contains("before the reply started"), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told_from_a_bad_certificate() {
+async fn recognizes_a_server_without_tls() {
     let server = RawServer::start(|mut connection| async move {
         connection
             .send("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
@@ -58,10 +58,10 @@ async fn a_server_without_tls_is_told_from_a_bad_certificate() {
         connection.closed().await;
     })
     .await;
-    let error = fails(&unlimited(&server.url().replace("http:", "https:")), hello()).await;
+    let error = call_error(&unlimited(&server.url().replace("http:", "https:")), hello()).await;
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(
-        error.to_string().contains("does not speak TLS"),
+        error.to_string().contains("does not support TLS"),
         "{error}: {}",
         error.chain()
     );

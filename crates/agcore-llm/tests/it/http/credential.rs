@@ -1,4 +1,4 @@
-//! What the server is shown, and that nobody else sees it.
+//! Credentials are sent to the server, and appear nowhere else.
 
 use std::sync::{
     Arc, Mutex,
@@ -19,12 +19,12 @@ use super::{
 
 const KEY: &str = "key-of-a-quarter-1234";
 
-/// A server that accepts one key, quotes any other, and remembers what it was shown.
-async fn guarded(header: &'static str, accepted: &'static str) -> (RawServer, Arc<Mutex<Vec<String>>>) {
-    let shown = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&shown);
+/// Starts a server that accepts one key, quotes any other key in its error, and records the keys that it received.
+async fn server_with_key(header: &'static str, accepted: &'static str) -> (RawServer, Arc<Mutex<Vec<String>>>) {
+    let keys = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&keys);
     let server = RawServer::start(move |mut connection| {
-        let seen = Arc::clone(&seen);
+        let received = Arc::clone(&received);
         async move {
             while let Some(request) = connection.request().await {
                 let key = request.header(header).unwrap_or("nothing").to_owned();
@@ -33,13 +33,13 @@ async fn guarded(header: &'static str, accepted: &'static str) -> (RawServer, Ar
                 } else {
                     whole("401 Unauthorized", &format!("wrong key {key}"))
                 };
-                seen.lock().unwrap().push(key);
+                received.lock().unwrap().push(key);
                 connection.send(reply).await;
             }
         }
     })
     .await;
-    (server, shown)
+    (server, keys)
 }
 
 fn with_credential(server: &RawServer, credential: Credential) -> WireProvider {
@@ -52,12 +52,12 @@ async fn text(provider: &WireProvider) -> Result<String, LlmError> {
 }
 
 #[tokio::test]
-async fn a_key_stands_where_the_vendor_wants_it() {
-    let (server, _) = guarded("authorization", "bearer key-of-a-quarter-1234").await;
+async fn sends_the_key_in_the_configured_header() {
+    let (server, _) = server_with_key("authorization", "bearer key-of-a-quarter-1234").await;
     let provider = with_credential(&server, Credential::key(KEY));
     assert_eq!(text(&provider).await.unwrap(), "welcome END");
 
-    let (server, _) = guarded("api-key", KEY).await;
+    let (server, _) = server_with_key("api-key", KEY).await;
     let header = KeyHeader::Named(http::HeaderName::from_static("api-key"));
     let options = HttpOptions::new(server.url())
         .with_credential(Credential::key(KEY))
@@ -66,8 +66,8 @@ async fn a_key_stands_where_the_vendor_wants_it() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_server_quotes_is_in_no_part_of_the_error() {
-    let (server, shown) = guarded("authorization", "").await;
+async fn redacts_a_key_that_the_server_quotes() {
+    let (server, keys) = server_with_key("authorization", "").await;
     let provider = with_credential(&server, Credential::key(KEY));
     let error = text(&provider).await.unwrap_err();
     assert_eq!(
@@ -86,15 +86,15 @@ async fn a_key_that_the_server_quotes_is_in_no_part_of_the_error() {
     );
     assert!(!all.contains(KEY), "{all}");
     assert_eq!(
-        *shown.lock().unwrap(),
+        *keys.lock().unwrap(),
         [format!("bearer {KEY}")],
-        "a fixed key is shown once"
+        "a fixed key is sent once"
     );
 }
 
 #[tokio::test]
-async fn a_refused_token_is_refreshed_once() {
-    let (server, shown) = guarded("authorization", "bearer token-number-1").await;
+async fn refreshes_a_refused_token() {
+    let (server, keys) = server_with_key("authorization", "bearer token-number-1").await;
     let count = AtomicU32::new(0);
     let source = token_fn(move || {
         let number = count.fetch_add(1, Ordering::SeqCst);
@@ -109,39 +109,42 @@ async fn a_refused_token_is_refreshed_once() {
         "bearer token-number-1",
         "bearer token-number-1",
     ];
-    assert_eq!(*shown.lock().unwrap(), expected);
+    assert_eq!(*keys.lock().unwrap(), expected);
 }
 
 #[tokio::test]
-async fn a_new_token_that_is_refused_too_is_the_end() {
-    let (server, shown) = guarded("authorization", "bearer nobody").await;
+async fn refreshes_a_refused_token_only_once() {
+    let (server, keys) = server_with_key("authorization", "bearer another-token").await;
     let source = token_fn(|| async { Ok("token-always-the-same".into()) });
     let provider = with_credential(&server, Credential::token(source));
     let error = text(&provider).await.unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Authentication);
     assert!(!format!("{error:?}").contains("token-always-the-same"), "{error:?}");
-    assert_eq!(shown.lock().unwrap().len(), 2);
+    assert_eq!(keys.lock().unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn without_a_token_nothing_is_sent() {
-    let (server, shown) = guarded("authorization", "").await;
+async fn sends_nothing_without_a_token() {
+    let (server, keys) = server_with_key("authorization", "").await;
     let source = token_fn(|| async { Err(LlmError::new(LlmErrorKind::Authentication, "log in again")) });
     let error = text(&with_credential(&server, Credential::token(source)))
         .await
         .unwrap_err();
     assert_eq!(error.to_string(), "lines: log in again");
-    assert!(shown.lock().unwrap().is_empty());
+    assert!(keys.lock().unwrap().is_empty());
 }
 
-/// Signs by the body's length and path, last of all.
+/// Signs with the path and the length of the body.
 #[derive(Debug)]
 struct LengthSigner;
 
 #[async_trait]
 impl RequestSigner for LengthSigner {
     async fn sign(&self, request: &mut http::Request<Bytes>) -> Result<(), LlmError> {
-        assert!(request.headers().contains_key("content-type"), "signed last");
+        assert!(
+            request.headers().contains_key("content-type"),
+            "the request is complete"
+        );
         let signature = format!("{}:{}", request.uri().path(), request.body().len());
         request.headers_mut().insert("x-signature", signature.parse().unwrap());
         Ok(())
@@ -149,23 +152,23 @@ impl RequestSigner for LengthSigner {
 }
 
 #[tokio::test]
-async fn a_signer_signs_the_finished_request() {
-    let (server, _) = guarded("x-signature", "/v1/lines:12").await;
+async fn signs_the_complete_request() {
+    let (server, _) = server_with_key("x-signature", "/v1/lines:12").await;
     let provider = with_credential(&server, Credential::signer(LengthSigner));
     assert_eq!(text(&provider).await.unwrap(), "welcome END");
 }
 
 #[tokio::test]
-async fn headers_of_the_settings_are_sent_and_kept_out_of_errors() {
-    let (server, shown) = guarded("x-gateway-token", "").await;
+async fn redacts_keys_in_headers_of_the_settings() {
+    let (server, keys) = server_with_key("x-gateway-token", "").await;
     let options = HttpOptions::new(server.url()).with_header("X-Gateway-Token", KEY);
     let error = text(&provider(options)).await.unwrap_err();
-    assert_eq!(*shown.lock().unwrap(), [KEY]);
+    assert_eq!(*keys.lock().unwrap(), [KEY]);
     assert!(!format!("{error:?} {:?}", error.body_excerpt()).contains(KEY));
 }
 
 #[test]
-fn a_key_that_cannot_be_sent_is_refused_at_once() {
+fn rejects_a_key_that_cannot_be_sent() {
     let options = HttpOptions::new("http://localhost").with_credential(Credential::key("a\r\nx-admin: 1"));
     let error = HttpTransport::new(options).unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Authentication);

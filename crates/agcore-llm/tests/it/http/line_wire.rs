@@ -1,5 +1,5 @@
-//! The simplest wire: the body is text, each word of it a delta. `END` ends it at once, `LAST` makes it whole when the
-//! connection ends; a status of failure is an error that quotes the body.
+//! A minimal wire: the body is text, and each of its words is a delta. `END` ends the reply immediately. A reply that
+//! ends with `LAST` is complete when the connection ends. An error status is an error that quotes the body.
 
 use agcore_chat::ChatRequest;
 use agcore_chat::Text;
@@ -46,7 +46,7 @@ impl Decoder<Chat> for LineDecoder {
             text: Text::from(text),
         }));
         if self.text.contains("FAIL") {
-            return Err(LlmError::new(LlmErrorKind::Server, "the server says FAIL"));
+            return Err(LlmError::new(LlmErrorKind::Server, "the server reports FAIL"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Many streams at once.
+//! Many concurrent streams.
 
 use futures_util::future::join_all;
 
@@ -8,13 +8,13 @@ use super::{
 };
 
 #[tokio::test]
-async fn a_hundred_streams_do_not_mix() {
+async fn concurrent_streams_do_not_mix() {
     let gate = Arc::new(tokio::sync::Barrier::new(100));
     let server = RawServer::start(move |mut connection| {
         let gate = Arc::clone(&gate);
         async move {
             connection.request().await;
-            // All are open at the same time, or nobody gets an answer.
+            // No connection receives a reply until all of them are open.
             gate.wait().await;
             let number = connection.number;
             connection.send(CHUNKED).await;

@@ -1,4 +1,4 @@
-//! Proxies: the environment's only when asked, one of the settings always.
+//! Proxies: those of the environment are used only if configured, those of the settings always.
 
 use std::process::Command;
 
@@ -12,11 +12,14 @@ use super::{
 const URL: &str = "AGCORE_TEST_URL";
 const PROXY: &str = "AGCORE_TEST_PROXY";
 
-/// The environment is the whole process's, so a process of its own makes the call.
+/// Makes a call in a child process, because the environment belongs to the whole process.
 #[test]
-#[ignore = "a part of the tests below, which start it in a process of its own"]
-fn call_as_the_environment_says() {
-    #[expect(clippy::disallowed_methods, reason = "how a process is told what to do")]
+#[ignore = "a part of the tests below, which start it in a child process"]
+fn call_in_child() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent process passes its parameters in the environment"
+    )]
     let [url, proxy] = [URL, PROXY].map(|name| std::env::var(name).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -30,11 +33,11 @@ fn call_as_the_environment_says() {
     });
 }
 
-/// Calls `url` in a process whose environment names `proxy` in every way.
-async fn call_in_a_process(url: String, proxy: String, setting: &'static str) {
+/// Calls `url` in a child process with all environment variables for proxies set to `proxy`.
+async fn call_in_process(url: String, proxy: String, setting: &'static str) {
     let child = tokio::task::spawn_blocking(move || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "http::proxy::call_as_the_environment_says", "--ignored"]);
+        command.args(["--exact", "http::proxy::call_in_child", "--ignored"]);
         command
             .env(URL, url)
             .env(PROXY, setting)
@@ -51,27 +54,27 @@ async fn call_in_a_process(url: String, proxy: String, setting: &'static str) {
 }
 
 #[tokio::test]
-async fn of_the_environment_are_not_used() {
+async fn ignores_the_environment_by_default() {
     let (server, proxy) = (
         RawServer::answering(whole("200 OK", "one END")).await,
         RawServer::answering("").await,
     );
-    call_in_a_process(server.url(), proxy.origin(), "none").await;
+    call_in_process(server.url(), proxy.origin(), "none").await;
     assert_eq!((server.connections(), proxy.connections()), (1, 0));
 }
 
 #[tokio::test]
-async fn of_the_environment_are_used_when_asked() {
+async fn uses_the_environment_if_configured() {
     let (server, proxy) = (
         RawServer::answering("").await,
         RawServer::answering(whole("200 OK", "one END")).await,
     );
-    call_in_a_process(server.url(), proxy.origin(), "environment").await;
+    call_in_process(server.url(), proxy.origin(), "environment").await;
     assert_eq!((server.connections(), proxy.connections()), (0, 1));
 }
 
 #[tokio::test]
-async fn of_the_settings_get_every_request_and_their_password() {
+async fn sends_every_request_and_the_password_to_a_configured_proxy() {
     let proxy = RawServer::start(|mut connection| async move {
         let request = connection.request().await.unwrap();
         let line = request.head.lines().next().unwrap();

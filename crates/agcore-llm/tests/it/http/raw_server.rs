@@ -1,4 +1,4 @@
-//! A server on loopback that is told every byte: what no well-behaved server can be made to do.
+//! A server on loopback that controls every byte, for behavior that ordinary servers do not have.
 
 use std::{
     future::Future,
@@ -15,7 +15,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// A listener whose connections are served by a function. Ends when dropped.
+/// A server whose connections are served by a function. Stops when dropped.
 pub(crate) struct RawServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -47,7 +47,7 @@ impl RawServer {
         }
     }
 
-    /// Every request of every connection gets these bytes.
+    /// Starts a server that replies to every request with these bytes.
     pub(crate) async fn answering(reply: impl Into<Vec<u8>>) -> Self {
         let reply = Arc::new(reply.into());
         Self::start(move |mut connection| {
@@ -69,7 +69,7 @@ impl RawServer {
         format!("http://{}", self.address)
     }
 
-    /// How many connections were made.
+    /// Returns the number of accepted connections.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -83,13 +83,13 @@ impl Drop for RawServer {
 
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// How many connections were made before.
+    /// The number of connections before this one.
     pub(crate) number: usize,
 }
 
-/// A request as it came.
+/// A received request.
 pub(crate) struct Request {
-    /// Lower-cased head.
+    /// The head in lower case.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
@@ -103,7 +103,7 @@ impl Request {
 }
 
 impl Connection {
-    /// The next request; `None` when the peer closed.
+    /// Returns the next request, or `None` if the peer closed the connection.
     pub(crate) async fn request(&mut self) -> Option<Request> {
         let mut bytes = Vec::new();
         let end = loop {
@@ -129,23 +129,23 @@ impl Connection {
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        // The peer may be gone already; what it saw is the test's concern.
+        // The peer may have closed the connection already, which the test checks if it matters.
         let _ = self.stream.write_all(bytes.as_ref()).await;
     }
 
-    /// Waits until the peer closes.
+    /// Waits until the peer closes the connection.
     pub(crate) async fn closed(&mut self) {
         let mut rest = [0; 1024];
         while self.stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
     }
 
-    /// Resets the connection instead of ending it.
+    /// Resets the connection instead of closing it.
     pub(crate) fn reset(self) {
         self.stream.set_zero_linger().unwrap();
     }
 }
 
-/// A whole reply with its length.
+/// Returns a complete reply with its length.
 pub(crate) fn whole(status: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\nx-request-id: req-7\r\ncontent-length: {}\r\n\r\n{body}",
@@ -153,10 +153,10 @@ pub(crate) fn whole(status: &str, body: &str) -> String {
     )
 }
 
-/// The head of a reply whose body comes in chunks.
+/// The head of a reply with a chunked body.
 pub(crate) const CHUNKED: &str = "HTTP/1.1 200 OK\r\nx-request-id: req-7\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/// The end of a body that came in chunks.
+/// The end of a chunked body.
 pub(crate) const LAST_CHUNK: &str = "0\r\n\r\n";
 
 pub(crate) fn chunk(data: &str) -> String {

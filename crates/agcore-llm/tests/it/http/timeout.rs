@@ -1,4 +1,4 @@
-//! Each of the four limits, and the deadline of a call, by a server that stalls.
+//! The four timeouts and the deadline of a call, with a server that stalls.
 
 use std::net::TcpStream;
 
@@ -28,16 +28,16 @@ async fn silent(mut connection: Connection) {
     connection.closed().await;
 }
 
-async fn silent_after_a_piece(mut connection: Connection) {
+async fn silent_after_a_chunk(mut connection: Connection) {
     connection.request().await;
     connection.send([CHUNKED, &chunk("one two ")].concat()).await;
     connection.closed().await;
 }
 
-/// A listener that takes no more connections: the kernel lets further ones wait.
+/// The backlog of the listener is full, so the kernel delays further connections.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn connect() {
+async fn connect_limits_the_wait_for_a_connection() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -47,25 +47,25 @@ async fn connect() {
         waiting.push(connection);
     }
     let provider = limited(&format!("http://{address}"), Timeouts::unlimited().with_connect(SHORT));
-    let error = fails(&provider, hello()).await;
+    let error = call_error(&provider, hello()).await;
     check(&error, TimeoutStage::Connect, "`connect`");
     let cause = error.chain();
-    assert!(!cause.contains("os error"), "the kernel was faster: {cause}");
+    assert!(!cause.contains("os error"), "the kernel timed out first: {cause}");
 }
 
 #[tokio::test]
-async fn first_byte() {
+async fn first_byte_limits_the_wait_for_the_head() {
     let server = RawServer::start(silent).await;
     let provider = limited(&server.url(), Timeouts::unlimited().with_first_byte(SHORT));
     for stream in [false, true] {
-        let error = fails(&provider, hello().with_stream(stream)).await;
+        let error = call_error(&provider, hello().with_stream(stream)).await;
         check(&error, TimeoutStage::FirstByte, "`first_byte`");
     }
 }
 
 #[tokio::test]
-async fn idle_keeps_what_came_before() {
-    let server = RawServer::start(silent_after_a_piece).await;
+async fn idle_keeps_the_text_before_the_timeout() {
+    let server = RawServer::start(silent_after_a_chunk).await;
     let provider = limited(&server.url(), Timeouts::unlimited().with_idle(SHORT));
     for stream in [false, true] {
         let (text, end) = read(provider.open(hello().with_stream(stream))).await;
@@ -77,18 +77,18 @@ async fn idle_keeps_what_came_before() {
 }
 
 #[tokio::test]
-async fn total_ends_whole_replies_at_each_point() {
+async fn total_ends_replies_at_any_point() {
     let timeouts = Timeouts::unlimited().with_total(SHORT);
     for server in [
         RawServer::start(silent).await,
-        RawServer::start(silent_after_a_piece).await,
+        RawServer::start(silent_after_a_chunk).await,
     ] {
         let provider = limited(&server.url(), timeouts);
-        check(&fails(&provider, hello()).await, TimeoutStage::Total, "`total`");
+        check(&call_error(&provider, hello()).await, TimeoutStage::Total, "`total`");
     }
 }
 
-/// Signs nothing, for ever.
+/// A signer that never completes.
 #[derive(Debug)]
 struct NeverSigns;
 
@@ -108,26 +108,26 @@ async fn total_ends_the_wait_for_a_credential() {
             .with_credential(credential)
             .with_timeouts(Timeouts::unlimited().with_total(SHORT));
         check(
-            &fails(&provider(options), hello()).await,
+            &call_error(&provider(options), hello()).await,
             TimeoutStage::Total,
             "`total`",
         );
     }
 }
 
-/// Pieces come all the time, so that nothing is ever idle: only the total limit can end the reply.
+/// Chunks keep arriving, so only the total limit can end the reply.
 #[tokio::test]
 async fn total_ends_a_reply_that_never_pauses() {
     let server = RawServer::start(|mut connection| async move {
         connection.request().await;
         connection.send(CHUNKED).await;
-        let piece = chunk("x ");
+        let data = chunk("x ");
         loop {
             tokio::select! {
                 () = connection.closed() => return,
                 () = tokio::time::sleep(SHORT / 10) => {}
             }
-            connection.send(&piece).await;
+            connection.send(&data).await;
         }
     })
     .await;
@@ -135,16 +135,16 @@ async fn total_ends_a_reply_that_never_pauses() {
         &server.url(),
         Timeouts::unlimited().with_idle(SHORT * 100).with_total(SHORT),
     );
-    check(&fails(&provider, hello()).await, TimeoutStage::Total, "`total`");
+    check(&call_error(&provider, hello()).await, TimeoutStage::Total, "`total`");
 
     let endless = provider.open(hello().with_stream(true));
-    let pieces = endless.take(30).count().await;
-    assert_eq!(pieces, 30, "the total limit does not apply to streams");
+    let deltas = endless.take(30).count().await;
+    assert_eq!(deltas, 30, "the total limit does not apply to streams");
 }
 
-/// Altogether the reply takes longer than any pause may.
+/// In total, the reply takes longer than a pause may.
 #[tokio::test]
-async fn every_piece_is_a_sign_of_life() {
+async fn every_chunk_restarts_the_idle_timeout() {
     let pause = Duration::from_millis(250);
     let server = RawServer::start(move |mut connection| async move {
         connection.request().await;
@@ -162,12 +162,12 @@ async fn every_piece_is_a_sign_of_life() {
 }
 
 #[tokio::test]
-async fn the_deadline_of_a_call_ends_it_at_each_point() {
+async fn the_deadline_ends_a_call_at_any_point() {
     for server in [
         RawServer::start(silent).await,
-        RawServer::start(silent_after_a_piece).await,
+        RawServer::start(silent_after_a_chunk).await,
     ] {
-        let error = fails(
+        let error = call_error(
             &unlimited(&server.url()),
             hello().with_stream(true).with_deadline(SHORT),
         )
@@ -177,9 +177,9 @@ async fn the_deadline_of_a_call_ends_it_at_each_point() {
 }
 
 #[tokio::test]
-async fn a_deadline_that_passed_sends_nothing() {
+async fn sends_nothing_after_the_deadline() {
     let server = RawServer::start(silent).await;
-    let error = fails(&unlimited(&server.url()), hello().with_deadline(Duration::ZERO)).await;
+    let error = call_error(&unlimited(&server.url()), hello().with_deadline(Duration::ZERO)).await;
     assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
     assert_eq!(server.connections(), 0);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use agcore_chat::Text;
 use serde::{
     Deserializer,
     de::{self, DeserializeSeed, MapAccess, SeqAccess},
@@ -9,17 +10,18 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    message::{MessageParts, MessageSeed},
+    call::{CallsSeed, FunctionPart},
+    message::MessageParts,
     state::State,
     usage::{GroqMember, ParsedUsage},
 };
 use crate::{
     decode::lenient::{
-        LenientCount, LenientStr, LenientString, MemberName, NonEmptyText, is_absent_error, or_absent_list,
+        LenientCount, LenientStr, LenientString, MemberName, NonEmptyText, is_absent_error, is_blank, or_absent_list,
         or_absent_object, skip,
     },
     delta::{Place, ReplyDelta},
-    openai_chat::vendor::{OBFUSCATION, X_GROQ},
+    openai_chat::vendor::{OBFUSCATION, REASONING_DETAILS, X_GROQ},
 };
 
 /// The contents of a chunk apart from its deltas.
@@ -311,4 +313,68 @@ impl<'de> de::Visitor<'de> for ChoiceSeed<'_, 'de> {
         }
         Ok(())
     }
+}
+
+/// Reads a delta or message.
+struct MessageSeed<'a> {
+    state: &'a mut State,
+    /// The index of the choice, or 0 while it is unknown.
+    choice: u32,
+}
+
+impl<'de> DeserializeSeed<'de> for MessageSeed<'_> {
+    type Value = MessageParts<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> de::Visitor<'de> for MessageSeed<'_> {
+    type Value = MessageParts<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message or delta")
+    }
+
+    or_absent_object!();
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut parts = MessageParts::default();
+        while let Some(name) = map.next_key::<MemberName<'de>>()? {
+            match name.as_str() {
+                "role" => skip(&mut map)?,
+                "content" => parts.content = map.next_value()?,
+                "refusal" => parts.refusal = non_empty(&mut map)?,
+                "reasoning_content" => parts.reasoning_content = non_empty(&mut map)?,
+                "reasoning" => parts.reasoning = non_empty(&mut map)?,
+                REASONING_DETAILS => {
+                    parts.details = match map.next_value()? {
+                        Value::Array(details) => details,
+                        other if is_blank(&other) => Vec::new(),
+                        single => vec![single],
+                    };
+                }
+                "tool_calls" => {
+                    let seed = CallsSeed {
+                        vendor: self.state.vendor(),
+                        whole: self.state.is_whole(),
+                    };
+                    parts.calls = map.next_value_seed(seed)?;
+                }
+                "function_call" => {
+                    parts.function_call = map.next_value::<FunctionPart>()?.legacy().map(Box::new);
+                }
+                "audio" => parts.audio = map.next_value()?,
+                other => {
+                    let member = self.state.member(Place::Message(self.choice), other, &mut map)?;
+                    parts.members.extend(member);
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+fn non_empty<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Text>, A::Error> {
+    Ok(map.next_value::<NonEmptyText>()?.0)
 }

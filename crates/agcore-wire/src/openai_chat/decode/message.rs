@@ -1,24 +1,10 @@
-//! [`MessageParts`]: the `delta` of a chunk and the `message` of a whole reply, which have the same reader.
-
-use std::fmt;
+//! [`MessageParts`]: the contents of the `delta` of a chunk or the `message` of a whole reply.
 
 use agcore_chat::Text;
-use serde::{
-    Deserializer,
-    de::{self, DeserializeSeed, MapAccess},
-};
 use serde_json::Value;
 
-use super::{
-    call::{CallsSeed, Fragments, FunctionPart},
-    content::Content,
-    state::State,
-};
-use crate::{
-    decode::lenient::{MemberName, NonEmptyText, is_blank, or_absent_object, skip},
-    delta::{CallFragment, Place},
-    openai_chat::vendor::REASONING_DETAILS,
-};
+use super::{call::Fragments, content::Content};
+use crate::delta::CallFragment;
 
 /// The contents of a delta or message.
 #[derive(Debug, Default)]
@@ -69,68 +55,4 @@ impl<'de> MessageParts<'de> {
         };
         details.is_empty() && calls.is_empty() && members.is_empty()
     }
-}
-
-/// Reads a delta or message.
-pub(super) struct MessageSeed<'a> {
-    pub(super) state: &'a mut State,
-    /// The index of the choice, or 0 while it is unknown.
-    pub(super) choice: u32,
-}
-
-impl<'de> DeserializeSeed<'de> for MessageSeed<'_> {
-    type Value = MessageParts<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> de::Visitor<'de> for MessageSeed<'_> {
-    type Value = MessageParts<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message or delta")
-    }
-
-    or_absent_object!();
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut parts = MessageParts::default();
-        while let Some(name) = map.next_key::<MemberName<'de>>()? {
-            match name.as_str() {
-                "role" => skip(&mut map)?,
-                "content" => parts.content = map.next_value()?,
-                "refusal" => parts.refusal = text(&mut map)?,
-                "reasoning_content" => parts.reasoning_content = text(&mut map)?,
-                "reasoning" => parts.reasoning = text(&mut map)?,
-                REASONING_DETAILS => {
-                    parts.details = match map.next_value()? {
-                        Value::Array(details) => details,
-                        other if is_blank(&other) => Vec::new(),
-                        single => vec![single],
-                    };
-                }
-                "tool_calls" => {
-                    let seed = CallsSeed {
-                        vendor: self.state.vendor(),
-                        whole: self.state.is_whole(),
-                    };
-                    parts.calls = map.next_value_seed(seed)?;
-                }
-                "function_call" => {
-                    parts.function_call = map.next_value::<FunctionPart>()?.legacy().map(Box::new);
-                }
-                "audio" => parts.audio = map.next_value()?,
-                other => {
-                    let member = self.state.member(Place::Message(self.choice), other, &mut map)?;
-                    parts.members.extend(member);
-                }
-            }
-        }
-        Ok(parts)
-    }
-}
-
-fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Text>, A::Error> {
-    Ok(map.next_value::<NonEmptyText>()?.0)
 }

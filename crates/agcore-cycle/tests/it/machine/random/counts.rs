@@ -1,8 +1,8 @@
-//! [`Counts`]: what the scripts exercised, so that the test cannot be empty.
+//! [`Counts`]: the situations that the scripts covered, so that the test cannot be empty.
 
 use std::{collections::BTreeMap, fmt};
 
-/// Everything that must occur.
+/// The situations that must occur.
 const KINDS: &[&str] = &[
     "abandoned",
     "accepted call",
@@ -11,30 +11,33 @@ const KINDS: &[&str] = &[
     "answer deny",
     "answer value",
     "answered",
-    "bad arguments",
-    "by hand",
-    "by hand between turns",
-    "call never fits",
+    "call rejected for good",
     "compacted",
-    "cut reply",
-    "death",
-    "death in a question",
-    "death while running",
+    "compacted at the threshold",
+    "crash",
+    "crash while asking",
+    "crash while running",
     "denied uncertain",
     "diverted",
     "done",
-    "doubled id",
+    "duplicate id",
+    "events sent",
     "failed call",
     "fatal",
     "fell back",
+    "invalid arguments",
+    "invalid outcome",
     "limit calling",
     "limit tools",
     "limit wraps up",
     "long result",
     "lost attempts",
-    "misuse",
-    "other still runs",
+    "other call still runs",
     "out of time",
+    "overflow",
+    "overflow not resolved",
+    "overflow resolved",
+    "overflow twice",
     "parallel calls",
     "partial answer",
     "pruned",
@@ -47,34 +50,31 @@ const KINDS: &[&str] = &[
     "repaired call",
     "repaired text",
     "replaced",
-    "rescue in vain",
-    "rescued",
+    "requested",
+    "requested between turns",
     "resumed again",
     "round",
-    "shortened at the threshold",
     "spent",
     "steps",
     "stopped asking",
     "stopped calling",
     "stopped checking",
     "stopped ready",
+    "stopped requested summary",
     "stopped running",
-    "stopped summing",
-    "stopped summing by hand",
+    "stopped summary",
     "summary",
     "summary cancelled",
     "summary failed",
-    "summary unfit",
-    "text never fits",
-    "told",
-    "too long",
-    "too long twice",
+    "summary unusable",
+    "text rejected for good",
+    "truncated reply",
     "turn",
     "wrap up",
     "wrapped up",
 ];
 
-/// How often each thing happened.
+/// How many times each situation occurred.
 #[derive(Debug, Default)]
 pub(super) struct Counts(BTreeMap<&'static str, u64>);
 
@@ -92,9 +92,9 @@ impl Counts {
 
     pub(super) fn assert_all_occurred(&self) {
         let missing: Vec<_> = KINDS.iter().filter(|kind| !self.0.contains_key(**kind)).collect();
-        assert!(missing.is_empty(), "never happened: {missing:?}");
+        assert!(missing.is_empty(), "never occurred: {missing:?}");
         let unknown: Vec<_> = self.0.keys().filter(|kind| !KINDS.contains(kind)).collect();
-        assert!(unknown.is_empty(), "not in the list of what must happen: {unknown:?}");
+        assert!(unknown.is_empty(), "missing in the list of situations: {unknown:?}");
     }
 }
 

@@ -1,33 +1,35 @@
-//! [`Model`]: what the player expects of the machine, told by the rules and not by the machine's code.
+//! [`Model`]: the expected behavior of the machine, independent of the machine's code.
+
+mod agreement;
+
+pub(super) use self::agreement::contains_result;
 
 use std::collections::HashSet;
 
-use agcore_chat::{
-    Answer, AssistantMessage, CallInput, FinishReason, Message, Question, QuestionKind, ToolCall, ToolResult,
-};
+use agcore_chat::{Answer, AssistantMessage, CallInput, FinishReason, Question, QuestionKind, ToolCall, ToolResult};
 use agcore_cycle::{
     OutputMode,
-    machine::{CompactReason, Expectation, Limits, Machine, Purpose, RoundLimit, Step},
+    machine::{CompactReason, Expectation, Limits, Purpose, RoundLimit},
 };
 use serde_json::Value;
 
-/// Where the turn is.
+/// The phase of the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
     Calling(Purpose),
-    /// A text is checked.
+    /// A text is being checked.
     Checking,
     Acting,
     Ended(&'static str),
 }
 
-/// What a call came to.
+/// The expected result of a call.
 #[derive(Debug, Clone)]
 pub(super) enum Settled {
-    /// Its own result.
+    /// The result of the tool.
     As(ToolResult),
-    /// A failure whose text holds this.
+    /// An error whose text contains this.
     Failed(&'static str),
     /// The answer of a typed turn.
     Accepted,
@@ -38,7 +40,7 @@ pub(super) enum State {
     Ready,
     Running,
     Asking(Question),
-    /// Its arguments are checked.
+    /// Its arguments are being checked.
     Checking,
     Settled(Settled),
 }
@@ -48,21 +50,21 @@ pub(super) struct Call {
     pub(super) id: String,
     pub(super) state: State,
     pub(super) resumed: Option<(Question, Answer)>,
-    /// A run of it was interrupted.
+    /// Whether it was interrupted while running.
     pub(super) interrupted: bool,
 }
 
 impl Call {
-    /// No result will come; the text must not claim what is not known.
+    /// Settles a call without a result. The text must not claim more than is known.
     fn give_up(&mut self) {
         if !matches!(self.state, State::Settled(_)) {
             let unknown = self.interrupted || matches!(self.state, State::Running);
-            self.state = State::Settled(Settled::Failed(if unknown { "is not known" } else { "was not run" }));
+            self.state = State::Settled(Settled::Failed(if unknown { "is unknown" } else { "was not run" }));
         }
     }
 }
 
-/// Whether the model said of the call under way that it is too long.
+/// Whether the model rejected the call in flight because the conversation is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overflow {
     None,
@@ -77,20 +79,20 @@ pub(super) struct Model {
     pub(super) calls: Vec<Call>,
     pub(super) rounds: u32,
     pub(super) diverted: bool,
-    /// Questions of this turn that were answered.
+    /// The questions of this turn that were answered.
     pub(super) answered: Vec<Question>,
-    /// Calls of the conversation that have their result: none of them runs ever again.
+    /// The calls of the conversation that have a result. None of them may run again.
     pub(super) settled: HashSet<String>,
-    /// Why a summary is waited for, and whether results are taken out when none comes.
+    /// The reason for the summary that the machine waits for, and whether tool results are removed if it fails.
     pub(super) summing: Option<(CompactReason, bool)>,
     pub(super) overflow: Overflow,
-    /// A budget is spent, and the model is asked to wrap up.
+    /// Whether a budget is exhausted and the model is asked to wrap up.
     pub(super) wraps_up: bool,
-    /// A budget for tools is spent: how the turn ends after this round.
+    /// How the turn ends after this round, because a budget for tools is exhausted.
     closing: Option<&'static str>,
-    /// What a typed turn asks, and how often its answer was sent back.
+    /// What a typed turn expects, and how many times its answer was sent back.
     pub(super) typed: Option<(Expectation, u32)>,
-    /// Whether the answer that is checked was cut.
+    /// Whether the answer that is being checked was truncated.
     is_cut: bool,
 }
 
@@ -135,15 +137,15 @@ impl Model {
         }
     }
 
-    /// A reply with its final ids was accepted.
+    /// Applies an accepted reply with its final ids.
     pub(super) fn reply(&mut self, message: &AssistantMessage, finish: Option<&FinishReason>) {
         let Phase::Calling(purpose) = self.phase else {
-            panic!("no reply was due")
+            panic!("no reply was expected")
         };
         self.overflow = Overflow::None;
         let limit = purpose == Purpose::WrapUp
             || (self.rounds >= self.limits.max_tool_turns && self.limits.at_round_limit == RoundLimit::Fail);
-        let cut = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
+        let truncated = matches!(finish, Some(FinishReason::Length | FinishReason::ContentFilter));
         let answering = self.answering_tool();
         let answers = message.tool_calls().any(|call| Some(&call.name) == answering.as_ref());
         let filtered = matches!(finish, Some(FinishReason::ContentFilter));
@@ -156,9 +158,9 @@ impl Model {
                 } else {
                     State::Settled(Settled::Failed("one answer only"))
                 }
-            } else if limit || cut {
+            } else if limit || truncated {
                 State::Settled(Settled::Failed("was not run"))
-            } else if runs(call) {
+            } else if can_run(call) {
                 State::Ready
             } else {
                 State::Settled(Settled::Failed("the arguments of look are"))
@@ -186,7 +188,7 @@ impl Model {
         }
     }
 
-    /// The tool whose arguments are the answer.
+    /// Returns the tool whose arguments are the answer.
     pub(super) fn answering_tool(&self) -> Option<String> {
         let (expectation, _) = self.typed.as_ref()?;
         (expectation.mode == OutputMode::Tool).then(|| expectation.tool.clone())
@@ -196,12 +198,12 @@ impl Model {
         self.calls.iter().find(|call| matches!(call.state, State::Checking))
     }
 
-    /// Whether an answer is to be checked.
+    /// Returns whether an answer has to be checked.
     pub(super) fn is_checking(&self) -> bool {
         self.phase == Phase::Checking || self.checked_call().is_some()
     }
 
-    /// The answer fits, or does not.
+    /// Applies the verdict on an answer.
     pub(super) fn verdict(&mut self, accepted: bool) {
         let (expectation, repairs) = self.typed.as_mut().expect("a typed turn");
         let end = match accepted {
@@ -229,7 +231,7 @@ impl Model {
         }
     }
 
-    /// The call of the model failed.
+    /// Applies a failed call of the model.
     pub(super) fn fail(&mut self, too_long: bool) {
         if too_long && self.overflow == Overflow::None {
             self.overflow = Overflow::Due;
@@ -238,7 +240,7 @@ impl Model {
         }
     }
 
-    /// A compaction is over, and changed something or not.
+    /// Applies the end of a compaction.
     pub(super) fn compacted(&mut self, changed: bool) {
         self.summing = None;
         if self.overflow == Overflow::Due {
@@ -249,8 +251,8 @@ impl Model {
         }
     }
 
-    /// A budget is spent; `all` when it is time.
-    pub(super) fn limit(&mut self, all: bool) {
+    /// Applies an exhausted budget.
+    pub(super) fn limit(&mut self, is_time: bool) {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
         match self.phase {
             Phase::Calling(Purpose::Reply) if wraps_up => {
@@ -259,8 +261,8 @@ impl Model {
             Phase::Calling(_) => self.end("limit"),
             _ => {
                 self.give_up(|state| match state {
-                    State::Running => all,
-                    State::Asking(_) => all || !wraps_up,
+                    State::Running => is_time,
+                    State::Asking(_) => is_time || !wraps_up,
                     _ => true,
                 });
                 if wraps_up {
@@ -272,19 +274,19 @@ impl Model {
         }
     }
 
-    /// Whether a reply is waited for.
+    /// Returns whether the machine waits for a reply.
     pub(super) fn waits_for_reply(&self) -> bool {
         matches!(self.phase, Phase::Calling(_)) && self.summing.is_none() && self.overflow != Overflow::Due
     }
 
-    /// The turn ends; what has no result gets one.
+    /// Ends the turn. Calls without a result get one.
     pub(super) fn end(&mut self, how: &'static str) {
         self.give_up(|_| true);
         self.phase = Phase::Ended(how);
         self.overflow = Overflow::None;
     }
 
-    /// A handoff: what has not begun does not begin.
+    /// Applies a handoff: calls that have not started never start.
     pub(super) fn divert(&mut self) {
         self.diverted = true;
         self.give_up(|state| !matches!(state, State::Running));
@@ -321,18 +323,18 @@ impl Model {
             .find(|call| call.id == id)
             .expect("a call of this round");
         let State::Asking(question) = call.state.clone() else {
-            panic!("{id} asks nothing")
+            panic!("{id} has no open question")
         };
         call.state = State::Ready;
         if question.kind != QuestionKind::Uncertain {
             call.resumed = Some((question.clone(), answer));
         } else if !matches!(answer, Answer::Approve { .. }) {
-            call.state = State::Settled(Settled::Failed("is not known"));
+            call.state = State::Settled(Settled::Failed("is unknown"));
         }
         self.answered.push(question);
     }
 
-    /// When all calls are settled, their round: it must be the end of the history.
+    /// Returns the calls of the round if all are settled. Their messages must be the end of the history.
     pub(super) fn close_round(&mut self) -> Option<Vec<Call>> {
         if self.calls.is_empty() || !self.calls.iter().all(|call| matches!(call.state, State::Settled(_))) {
             return None;
@@ -370,113 +372,14 @@ impl Model {
     pub(super) fn asking(&self) -> Vec<String> {
         self.ids(|state| matches!(state, State::Asking(_)))
     }
-
-    /// Whether the machine says what the rules say.
-    pub(super) fn agree(&self, machine: &Machine) {
-        let ids = |calls: Vec<&ToolCall>| calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
-        assert_eq!(machine.is_open(), self.is_open());
-        assert_eq!(machine.round(), self.rounds);
-        assert_eq!(ids(machine.uncertain().collect()), self.running());
-        assert_eq!(
-            machine.pending_summary().map(|compact| compact.reason),
-            self.summing.map(|(reason, _)| reason)
-        );
-        if self.summing.is_some() {
-            let Step::Call(plan) = machine.next() else {
-                panic!("{:?}", machine.next())
-            };
-            assert_eq!(plan.purpose, Purpose::Summary);
-            agcore_chat::validate_messages(&plan.messages()).expect("what is summed up is whole");
-            return;
-        }
-        match machine.next() {
-            Step::Shorten(_) => {
-                assert!(self.overflow == Overflow::Due && matches!(self.phase, Phase::Calling(_)));
-            }
-            Step::Check(draft) => {
-                assert!(self.is_checking());
-                assert_eq!(
-                    draft.call.map(|call| &call.id),
-                    self.checked_call().map(|call| &call.id)
-                );
-                assert_eq!(draft.is_cut, self.is_cut);
-            }
-            Step::Idle => assert_eq!(self.phase, Phase::Idle),
-            Step::Call(plan) => {
-                assert_eq!(Phase::Calling(plan.purpose), self.phase);
-                assert_ne!(self.overflow, Overflow::Due);
-                let messages = plan.messages();
-                agcore_chat::validate_messages(&messages).expect("what is sent is valid");
-                assert!(
-                    !matches!(**messages.last().unwrap(), Message::Assistant(_)),
-                    "there is something to answer"
-                );
-            }
-            Step::Run(work) => {
-                assert!(self.phase == Phase::Acting && !self.is_checking());
-                assert_eq!(ids(work.iter().map(|work| &*work.call).collect()), self.ready());
-                assert!(
-                    !work.is_empty() || !self.running().is_empty(),
-                    "nothing runs and nothing may start"
-                );
-                for work in &work {
-                    let call = self.calls.iter().find(|call| call.id == work.call.id).unwrap();
-                    assert_eq!(work.resumed.as_deref(), call.resumed.as_ref());
-                    assert!(!self.settled.contains(&call.id), "{} has its result", call.id);
-                }
-            }
-            Step::Wait(questions) => {
-                assert!(self.phase == Phase::Acting && self.ready().is_empty() && self.running().is_empty());
-                let asking: Vec<_> = questions.iter().map(|question| question.call_id.to_string()).collect();
-                assert_eq!(asking, self.asking());
-                assert!(!asking.is_empty());
-            }
-            Step::End(end) => {
-                let json = serde_json::to_value(end).unwrap();
-                let how = json
-                    .as_str()
-                    .or_else(|| json.as_object()?.keys().next().map(String::as_str));
-                assert_eq!(
-                    Phase::Ended(LABELS.iter().find(|label| Some(**label) == how).unwrap()),
-                    self.phase
-                );
-            }
-            other => panic!("{other:?}"),
-        }
-    }
 }
 
-/// How turns end.
-const LABELS: [&str; 5] = ["answered", "diverted", "failed", "stopped", "limit"];
-
-/// Whether a call's input is fit for a tool.
-pub(super) fn runs(call: &ToolCall) -> bool {
+/// Returns whether the input of a call is valid for a tool.
+pub(super) fn can_run(call: &ToolCall) -> bool {
     match &call.input {
         CallInput::Arguments(raw) => {
             raw.is_empty() || matches!(serde_json::from_str(raw), Ok(Value::Object(_) | Value::Null))
         }
         _ => true,
-    }
-}
-
-/// Whether a tool message says what the call came to.
-pub(super) fn says(message: &Message, settled: &Settled, limit: usize) -> bool {
-    let Message::Tool(result) = message else {
-        return false;
-    };
-    let text = message.text();
-    match settled {
-        // What a person said of an uncertain call is cut like any result.
-        Settled::Failed(why) => result.marks.is_error && (text.contains(why) || (limit <= 80 && text.len() <= limit)),
-        Settled::Accepted => !result.marks.is_error && text == "The answer was accepted.",
-        Settled::As(expected) => {
-            let whole = expected.content.text();
-            let fits = if whole.len() <= limit {
-                result.content == expected.content
-            } else {
-                text.len() <= limit
-            };
-            fits && result.marks.is_error == expected.is_error
-        }
     }
 }

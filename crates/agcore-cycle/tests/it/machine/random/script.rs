@@ -1,28 +1,28 @@
-//! [`Script`]: one random conversation, with every check after every step.
+//! [`Script`]: one random conversation that is checked after every step.
 
 use agcore_chat::{
     Answer, FaultKind, FinishReason, Question, QuestionKind, SchemaViolation, ToolOutcome, ToolResult, UsageTracker,
 };
-use agcore_cycle::machine::{Cause, CompactReason, Failure, Outcome, Purpose, Reply, Verdict};
+use agcore_cycle::machine::{CompactReason, Failure, Outcome, Purpose, Reply, Verdict};
 use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    chance::{self, one, percent},
+    checker::Checker,
     counts::Counts,
-    judge::Judge,
-    misuse,
-    model::{Overflow, Phase, Settled, State, runs},
+    generate::{self, one, percent},
+    invalid_outcomes,
+    model::{Overflow, Phase, Settled, State, can_run},
 };
 
-/// More steps than any turn takes: geometric chances end each long before.
-const MANY: u32 = 500;
+/// More steps than any turn needs, because the probabilities end each turn long before.
+const MAX_STEPS: u32 = 500;
 
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) rng: Rng,
-    pub(super) judge: Judge,
-    /// Calls that ran when the process died, not yet seen to.
+    pub(super) checker: Checker,
+    /// Calls that were running when the process died and are not handled yet.
     pub(super) orphans: Vec<String>,
     /// The number of the newest question.
     asked: u32,
@@ -32,10 +32,10 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
-        let judge = Judge::new(chance::limits(&mut rng));
+        let checker = Checker::new(generate::limits(&mut rng));
         Self {
             rng,
-            judge,
+            checker,
             orphans: Vec::new(),
             asked: 0,
             counts: Counts::default(),
@@ -43,38 +43,38 @@ impl Script {
     }
 
     /// Prints every outcome.
-    pub(super) fn aloud(mut self) -> Self {
-        self.judge.aloud = true;
+    pub(super) fn verbose(mut self) -> Self {
+        self.checker.verbose = true;
         self
     }
 
     pub(super) fn play(mut self) -> Counts {
         for turn in 0..one(&mut self.rng, &[1, 1, 1, 2, 2, 3]) {
-            self.state_error();
+            self.absorb_invalid();
             if turn > 0 {
-                self.between_turns();
+                self.compact_between_turns();
             }
             self.begin();
-            let ended = (0..MANY).any(|_| {
+            let ended = (0..MAX_STEPS).any(|_| {
                 self.step();
-                !self.judge.model.is_open()
+                !self.checker.model.is_open()
             });
-            assert!(ended, "the turn does not end");
+            assert!(ended, "the turn has not ended");
             self.counts.add("turn");
         }
-        self.judge.replay();
+        self.checker.replay();
         self.counts
     }
 
     fn begin(&mut self) {
-        let begin = chance::begin(&mut self.rng, self.judge.machine.history().is_empty());
+        let begin = generate::begin(&mut self.rng, self.checker.machine.history().is_empty());
         let replaces = begin.replaces;
-        let begin = match chance::expectation(&mut self.rng) {
+        let begin = match generate::expectation(&mut self.rng) {
             Some(expectation) => begin.with_expectation(expectation),
             None => begin,
         };
-        self.judge.model.begin(begin.expectation.clone());
-        self.judge.spent = UsageTracker::default();
+        self.checker.model.begin(begin.expectation.clone());
+        self.checker.spent = UsageTracker::default();
         self.absorb(Outcome::TurnStarted(begin));
         if replaces {
             self.counts.add("replaced");
@@ -84,75 +84,32 @@ impl Script {
     fn step(&mut self) {
         self.counts.add("steps");
         match self.rng.u8(..100) {
-            0..8 => self.state_error(),
-            8..13 => self.die(),
+            0..8 => self.absorb_invalid(),
+            8..13 => self.crash(),
             13..15 => self.stop(),
-            _ if self.judge.model.summing.is_some() => self.end_summing(),
-            _ if self.judge.model.overflow == Overflow::Due => self.rescue(),
-            15..18 => self.tell_numbers(),
-            18..21 => self.by_hand(),
-            _ if self.judge.model.is_checking() => self.check(),
-            21..24 => self.run_out(),
-            _ if !self.orphans.is_empty() => self.see_to_an_orphan(),
-            _ => match self.judge.model.phase {
+            _ if self.checker.model.summing.is_some() => self.end_summing(),
+            _ if self.checker.model.overflow == Overflow::Due => self.resolve_overflow(),
+            15..18 => self.record_counters(),
+            18..21 => self.compact_on_request(),
+            _ if self.checker.model.is_checking() => self.check(),
+            21..24 => self.exhaust_budget(),
+            _ if !self.orphans.is_empty() => self.handle_orphan(),
+            _ => match self.checker.model.phase {
                 Phase::Calling(purpose) => self.call_the_model(purpose),
                 _ => self.act(),
             },
         }
     }
 
-    fn state_error(&mut self) {
-        let (outcome, fits) = misuse::outcome(&mut self.rng, &self.judge.model);
-        self.judge.refuse(&outcome, fits);
-        self.counts.add("misuse");
-    }
-
-    fn die(&mut self) {
-        self.judge.reload();
-        self.orphans = self.judge.model.running();
-        self.counts.add("death");
-        if !self.orphans.is_empty() {
-            self.counts.add("death while running");
-        }
-        if !self.judge.model.asking().is_empty() {
-            self.counts.add("death in a question");
-        }
-    }
-
-    fn stop(&mut self) {
-        if let Some((reason, _)) = self.judge.model.summing.take() {
-            self.counts.add("stopped summing");
-            if reason == CompactReason::Asked {
-                self.counts.add("stopped summing by hand");
-                self.absorb(Outcome::Stop(Cause::cancelled()));
-                return;
-            }
-        }
-        let cause = if self.rng.bool() {
-            Cause::abandoned()
-        } else {
-            chance::cause(&mut self.rng)
-        };
-        for (kind, holds) in [
-            ("abandoned", cause == Cause::abandoned()),
-            ("stopped calling", matches!(self.judge.model.phase, Phase::Calling(_))),
-            ("stopped checking", self.judge.model.is_checking()),
-            ("stopped ready", !self.judge.model.ready().is_empty()),
-            ("stopped running", !self.judge.model.running().is_empty()),
-            ("stopped asking", !self.judge.model.asking().is_empty()),
-        ] {
-            if holds {
-                self.counts.add(kind);
-            }
-        }
-        self.orphans.clear();
-        self.judge.model.end("stopped");
-        self.absorb(Outcome::Stop(cause));
+    fn absorb_invalid(&mut self) {
+        let (outcome, is_expected) = invalid_outcomes::outcome(&mut self.rng, &self.checker.model);
+        self.checker.reject(&outcome, is_expected);
+        self.counts.add("invalid outcome");
     }
 
     fn call_the_model(&mut self, purpose: Purpose) {
         if percent(&mut self.rng, 15) && self.compact(CompactReason::Threshold) {
-            self.counts.add("shortened at the threshold");
+            self.counts.add("compacted at the threshold");
             return;
         }
         if purpose == Purpose::WrapUp {
@@ -162,22 +119,22 @@ impl Script {
             self.fail();
             return;
         }
-        if self.judge.model.typed.is_some() && percent(&mut self.rng, 5) {
+        if self.checker.model.typed.is_some() && percent(&mut self.rng, 5) {
             self.recast();
             return;
         }
-        let mut reply = chance::reply(&mut self.rng);
-        if let Some(tool) = self.judge.model.answering_tool() {
-            chance::answer_by(&mut self.rng, &tool, &mut reply);
+        let mut reply = generate::reply(&mut self.rng);
+        if let Some(tool) = self.checker.model.answering_tool() {
+            generate::add_answers(&mut self.rng, &tool, &mut reply);
         }
-        self.judge.spent.merge(&reply.lost);
-        self.judge.spent.record(reply.usage.as_ref());
+        self.checker.spent.merge(&reply.lost);
+        self.checker.spent.record(reply.usage.as_ref());
         if reply.lost.calls > 0 {
             self.counts.add("lost attempts");
         }
         self.count_reply(&reply);
         self.absorb(Outcome::Reply(reply));
-        match (purpose, self.judge.model.phase) {
+        match (purpose, self.checker.model.phase) {
             (Purpose::WrapUp, Phase::Ended("answered")) => self.counts.add("wrapped up"),
             (_, Phase::Ended("answered")) => self.counts.add("answered"),
             (_, Phase::Ended("limit")) => self.counts.add("reached limit"),
@@ -185,25 +142,25 @@ impl Script {
         }
     }
 
-    /// The provider refuses the way of asking.
+    /// Changes the output mode, because the provider refused the current one.
     fn recast(&mut self) {
         self.counts.add("recast");
-        let mode = chance::mode(&mut self.rng);
-        if let Some((expectation, _)) = &mut self.judge.model.typed {
+        let mode = generate::mode(&mut self.rng);
+        if let Some((expectation, _)) = &mut self.checker.model.typed {
             expectation.mode = mode;
         }
         self.absorb(Outcome::Recast(mode));
     }
 
     fn check(&mut self) {
-        let is_text = self.judge.model.phase == Phase::Checking;
+        let is_text = self.checker.model.phase == Phase::Checking;
         let accepted = percent(&mut self.rng, 40);
-        self.judge.model.verdict(accepted);
-        self.counts.add(match (is_text, accepted, self.judge.model.phase) {
+        self.checker.model.verdict(accepted);
+        self.counts.add(match (is_text, accepted, self.checker.model.phase) {
             (true, true, _) => "accepted text",
             (false, true, _) => "accepted call",
-            (true, false, Phase::Ended(_)) => "text never fits",
-            (false, false, Phase::Ended(_)) => "call never fits",
+            (true, false, Phase::Ended(_)) => "text rejected for good",
+            (false, false, Phase::Ended(_)) => "call rejected for good",
             (true, false, _) => "repaired text",
             (false, false, _) => "repaired call",
         });
@@ -216,66 +173,45 @@ impl Script {
     }
 
     fn fail(&mut self) {
-        let lost = chance::lost(&mut self.rng);
-        self.judge.spent.merge(&lost);
-        let fault = chance::fault(&mut self.rng);
+        let lost = generate::lost(&mut self.rng);
+        self.checker.spent.merge(&lost);
+        let fault = generate::fault(&mut self.rng);
         let too_long = fault.kind == FaultKind::ContextLength;
-        self.counts.add(match (too_long, self.judge.model.overflow) {
-            (true, Overflow::None) => "too long",
-            (true, _) => "too long twice",
+        self.counts.add(match (too_long, self.checker.model.overflow) {
+            (true, Overflow::None) => "overflow",
+            (true, _) => "overflow twice",
             (false, _) => "failed call",
         });
-        self.judge.model.fail(too_long);
+        self.checker.model.fail(too_long);
         self.absorb(Outcome::Failed(Failure::new(fault).with_lost(lost)));
     }
 
     fn count_reply(&mut self, reply: &Reply) {
         let calls: Vec<_> = reply.message.tool_calls().collect();
         let finish = reply.finish.as_ref().map(FinishReason::as_str);
-        for (kind, holds) in [
+        for (kind, applies) in [
             ("parallel calls", calls.len() > 1),
             (
-                "doubled id",
-                calls.iter().any(|call| self.judge.model.settled.contains(&call.id)),
+                "duplicate id",
+                calls.iter().any(|call| self.checker.model.settled.contains(&call.id)),
             ),
-            ("bad arguments", calls.iter().any(|call| !runs(call))),
+            ("invalid arguments", calls.iter().any(|call| !can_run(call))),
             (
-                "cut reply",
+                "truncated reply",
                 !calls.is_empty() && matches!(finish, Some("length" | "content_filter")),
             ),
         ] {
-            if holds {
+            if applies {
                 self.counts.add(kind);
             }
         }
     }
 
-    /// A call that ran when the process died is run again, asked about, or its result was found after all.
-    fn see_to_an_orphan(&mut self) {
-        let id = self.orphans.swap_remove(self.rng.usize(..self.orphans.len()));
-        match self.rng.u8(..10) {
-            0..5 => {
-                self.counts.add("redo");
-                let call = self.judge.model.call(&id);
-                (call.state, call.interrupted) = (State::Ready, true);
-                if call.resumed.is_some() {
-                    self.counts.add("resumed again");
-                }
-                self.absorb(Outcome::Redo(id.as_str().into()));
-            }
-            5..9 => {
-                self.counts.add("question uncertain");
-                self.ask(&id, QuestionKind::Uncertain);
-            }
-            _ => self.finish(&id),
-        }
-    }
-
     fn act(&mut self) {
         let (ready, running, asking) = (
-            self.judge.model.ready(),
-            self.judge.model.running(),
-            self.judge.model.asking(),
+            self.checker.model.ready(),
+            self.checker.model.running(),
+            self.checker.model.asking(),
         );
         let can: Vec<u8> = [&ready, &running, &asking]
             .iter()
@@ -298,14 +234,14 @@ impl Script {
         }
     }
 
-    /// Starts all that are ready, or some of them.
+    /// Starts all ready calls, or some of them.
     fn start(&mut self, mut ids: Vec<String>) {
         if percent(&mut self.rng, 30) {
             self.rng.shuffle(&mut ids);
             ids.truncate(self.rng.usize(1..=ids.len()));
         }
         for id in &ids {
-            self.judge.model.call(id).state = State::Running;
+            self.checker.model.call(id).state = State::Running;
         }
         self.absorb(Outcome::Started(ids.iter().map(|id| id.as_str().into()).collect()));
     }
@@ -314,45 +250,45 @@ impl Script {
         match self.rng.u8(..20) {
             0..12 => self.finish(id),
             12..17 => {
-                self.counts.add(if self.judge.model.diverted {
+                self.counts.add(if self.checker.model.diverted {
                     "question after handoff"
                 } else {
                     "question"
                 });
-                let kind = chance::question_kind(&mut self.rng);
+                let kind = generate::question_kind(&mut self.rng);
                 self.ask(id, kind);
             }
             17..19 => self.divert(id),
             _ => {
                 self.counts.add("fatal");
-                let fault = chance::fault(&mut self.rng);
-                let told = ToolResult::error(fault.message.as_str());
-                self.judge.model.call(id).state = State::Settled(Settled::As(told));
-                self.judge.model.end("failed");
+                let fault = generate::fault(&mut self.rng);
+                let error = ToolResult::error(fault.message.as_str());
+                self.checker.model.call(id).state = State::Settled(Settled::As(error));
+                self.checker.model.end("failed");
                 self.tool(id, ToolOutcome::Fatal(fault));
             }
         }
     }
 
-    fn finish(&mut self, id: &str) {
+    pub(super) fn finish(&mut self, id: &str) {
         self.counts.add("done");
-        let result = chance::result(&mut self.rng);
-        if result.content.text().len() > self.judge.model.limits.max_tool_result_bytes {
+        let result = generate::result(&mut self.rng);
+        if result.content.text().len() > self.checker.model.limits.max_tool_result_bytes {
             self.counts.add("long result");
         }
-        self.judge.model.call(id).state = State::Settled(Settled::As(result.clone()));
+        self.checker.model.call(id).state = State::Settled(Settled::As(result.clone()));
         self.tool(id, ToolOutcome::Done(result));
     }
 
     fn divert(&mut self, id: &str) {
         self.counts.add("diverted");
-        let result = chance::result(&mut self.rng);
+        let result = generate::result(&mut self.rng);
         let content = result.content;
         let plain = ToolResult::new(content.clone());
-        self.judge.model.call(id).state = State::Settled(Settled::As(plain));
-        self.judge.model.divert();
-        if !self.judge.model.running().is_empty() {
-            self.counts.add("other still runs");
+        self.checker.model.call(id).state = State::Settled(Settled::As(plain));
+        self.checker.model.divert();
+        if !self.checker.model.running().is_empty() {
+            self.counts.add("other call still runs");
         }
         self.tool(
             id,
@@ -363,18 +299,18 @@ impl Script {
         );
     }
 
-    fn ask(&mut self, id: &str, kind: QuestionKind) {
+    pub(super) fn ask(&mut self, id: &str, kind: QuestionKind) {
         self.asked += 1;
         let question = Question::new(id, self.asked, kind, "Well?").with_state(json!({"inner": [self.asked, 0.5]}));
-        self.judge.model.ask(id, question.clone());
+        self.checker.model.ask(id, question.clone());
         self.tool(id, ToolOutcome::Ask(question));
     }
 
     fn answer(&mut self, id: &str) {
-        let State::Asking(question) = self.judge.model.call(id).state.clone() else {
-            panic!("{id} asks nothing")
+        let State::Asking(question) = self.checker.model.call(id).state.clone() else {
+            panic!("{id} has no open question")
         };
-        let answer = chance::answer(&mut self.rng);
+        let answer = generate::answer(&mut self.rng);
         self.counts.add(match answer {
             Answer::Approve { .. } => "answer approve",
             Answer::Deny { .. } => "answer deny",
@@ -383,7 +319,7 @@ impl Script {
         if question.kind == QuestionKind::Uncertain && !matches!(answer, Answer::Approve { .. }) {
             self.counts.add("denied uncertain");
         }
-        self.judge.model.answer(id, answer.clone());
+        self.checker.model.answer(id, answer.clone());
         self.absorb(Outcome::Answer(question.id, answer));
     }
 
@@ -398,10 +334,10 @@ impl Script {
     }
 
     pub(super) fn absorb(&mut self, outcome: Outcome) {
-        if self.judge.absorb(&outcome) {
+        if self.checker.absorb(&outcome) {
             self.counts.add("round");
         }
-        if matches!(self.judge.model.phase, Phase::Ended(_)) {
+        if matches!(self.checker.model.phase, Phase::Ended(_)) {
             self.orphans.clear();
         }
     }

@@ -1,4 +1,4 @@
-//! Random replies, results, questions and answers.
+//! Generators of random replies, results, questions and answers.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use agcore_cycle::{
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-/// One of these.
-pub(super) fn one<T: Clone>(rng: &mut Rng, of: &[T]) -> T {
-    of[rng.usize(..of.len())].clone()
+/// Returns one of these items.
+pub(super) fn one<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
+    items[rng.usize(..items.len())].clone()
 }
 
-/// True so many times in a hundred.
+/// Returns `true` with this probability.
 pub(super) fn percent(rng: &mut Rng, percent: u8) -> bool {
     rng.u8(..100) < percent
 }
@@ -38,7 +38,7 @@ pub(super) fn begin(rng: &mut Rng, fresh: bool) -> Begin {
     }
     messages.push(Message::user("How is the weather? 天气"));
     if percent(rng, 10) {
-        // A history that somebody else made, with ids that the model will use again.
+        // A history from elsewhere, with ids that the model will use again.
         messages.push(Message::Assistant(
             AssistantMessage::new("").with_call(ToolCall::function("call_0", "look", "{}")),
         ));
@@ -56,12 +56,12 @@ pub(super) fn begin(rng: &mut Rng, fresh: bool) -> Begin {
 pub(super) fn reply(rng: &mut Rng) -> Reply {
     let mut blocks = Vec::new();
     if percent(rng, 20) {
-        let sealed = rng
+        let signature = rng
             .bool()
             .then(|| VendorData::new("vendor", json!({"sig": "c2ln", "at": 0.1})));
         blocks.push(Block::Reasoning(Reasoning {
             text: one(rng, &["Hm.", "", "想一想"]).into(),
-            vendor: sealed,
+            vendor: signature,
         }));
     }
     if rng.bool() {
@@ -89,7 +89,7 @@ pub(super) fn reply(rng: &mut Rng) -> Reply {
         .with_lost(lost(rng))
 }
 
-/// What a typed turn asks; none for others.
+/// Returns what a typed turn expects, or `None` for any other turn.
 pub(super) fn expectation(rng: &mut Rng) -> Option<Expectation> {
     percent(rng, 40).then(|| Expectation::new(mode(rng), "final_answer", one(rng, &[0, 1, 2])))
 }
@@ -106,8 +106,8 @@ pub(super) fn mode(rng: &mut Rng) -> OutputMode {
     )
 }
 
-/// Makes some of a reply's calls answers.
-pub(super) fn answer_by(rng: &mut Rng, tool: &str, reply: &mut Reply) {
+/// Turns some calls of a reply into answers.
+pub(super) fn add_answers(rng: &mut Rng, tool: &str, reply: &mut Reply) {
     for block in &mut Arc::make_mut(&mut reply.message).blocks {
         if let Block::Call(call) = block
             && percent(rng, 40)
@@ -117,7 +117,7 @@ pub(super) fn answer_by(rng: &mut Rng, tool: &str, reply: &mut Reply) {
     }
 }
 
-/// A call, often with an id that was used before or stands in the same reply, sometimes with arguments that do not parse.
+/// Returns a call, often with an id that was used before or in the same reply, and sometimes with invalid arguments.
 fn call(rng: &mut Rng, index: usize) -> ToolCall {
     let id = match rng.u8(..10) {
         0 => String::new(),
@@ -169,12 +169,12 @@ pub(super) fn cause(rng: &mut Rng) -> Cause {
         &[
             Cause::cancelled(),
             Cause::hook_blocked("no"),
-            Cause::new(FaultKind::Limit, "the budget is spent"),
+            Cause::new(FaultKind::Limit, "the budget is exhausted"),
         ],
     )
 }
 
-/// A result, good or bad, sometimes of parts, sometimes too long for the smaller limits.
+/// Returns a result: successful or not, sometimes in parts, sometimes too long for the smaller limits.
 pub(super) fn result(rng: &mut Rng) -> ToolResult {
     let text = one(rng, &["", "sun", "晴天", "{\"sky\": \"blue\"}"]).repeat(one(rng, &[1, 1, 1, 40]));
     let content = match rng.u8(..4) {

@@ -1,4 +1,4 @@
-//! [`BaseUrl`]: what stands before the path of every request.
+//! [`BaseUrl`]: the URL that the paths of requests are appended to.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// What stands before the path of every request; a query is kept and goes after it.
+/// The URL that the path of every request is appended to. Its query, if any, is appended after the path.
 #[derive(Debug, Clone)]
 pub(super) struct BaseUrl {
     /// Without trailing slash.
@@ -14,33 +14,33 @@ pub(super) struct BaseUrl {
     query: Option<String>,
     origin: Arc<str>,
     url: Url,
-    /// The first path that was joined, and its URL: nearly always the only one.
-    usual: OnceLock<(String, Url)>,
+    /// The first path that was joined and its URL. Nearly always, it is the only one.
+    cached: OnceLock<(String, Url)>,
 }
 
 impl BaseUrl {
-    /// Reads a base URL.
+    /// Parses a base URL.
     ///
     /// # Errors
-    /// `InvalidRequest`, which never repeats a text that may hold a password.
+    /// `InvalidRequest`. The error does not quote the text, which may contain a password.
     pub(super) fn parse(text: &str) -> Result<Self, LlmError> {
         let url = Url::parse(text.trim()).map_err(|error| {
             invalid(format!(
-                "the base URL is no URL: {error}; it looks like https://host/v1"
+                "invalid base URL: {error}; expected something like https://host/v1"
             ))
             .with_source(error)
         })?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(invalid("the base URL must begin with http:// or https://"));
+            return Err(invalid("invalid base URL: it must start with http:// or https://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(invalid(
-                "the base URL holds a user name or password; give a credential or a header instead",
+                "the base URL contains a user name or password; set a credential or a header instead",
             ));
         }
         if url.fragment().is_some() {
             return Err(invalid(
-                "the base URL has a part after `#`, which is never sent; leave it out",
+                "the base URL contains a part after `#`, which is never sent; remove it",
             ));
         }
         let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
@@ -52,33 +52,33 @@ impl BaseUrl {
             query,
             origin,
             url,
-            usual: OnceLock::new(),
+            cached: OnceLock::new(),
         })
     }
 
-    /// Scheme, host and port, for errors: without path and query, which may hold keys.
+    /// Returns scheme, host and port for errors, without path and query, which may contain keys.
     pub(super) fn origin(&self) -> &Arc<str> {
         &self.origin
     }
 
-    /// Whether requests travel encrypted.
+    /// Returns whether requests are encrypted.
     pub(super) fn is_secure(&self) -> bool {
         self.prefix.starts_with("https:")
     }
 
-    /// The URL of a path with a leading slash and maybe a query.
+    /// Returns the URL of a path, which starts with a slash and may contain a query.
     pub(super) fn join(&self, path: &str) -> Result<Url, LlmError> {
-        if let Some((usual, url)) = self.usual.get()
-            && usual == path
+        if let Some((cached, url)) = self.cached.get()
+            && cached == path
         {
             return Ok(url.clone());
         }
-        let url = self.joined(path)?;
-        self.usual.get_or_init(|| (path.to_owned(), url.clone()));
+        let url = self.build(path)?;
+        self.cached.get_or_init(|| (path.to_owned(), url.clone()));
         Ok(url)
     }
 
-    fn joined(&self, path: &str) -> Result<Url, LlmError> {
+    fn build(&self, path: &str) -> Result<Url, LlmError> {
         let text = match &self.query {
             None => [&self.prefix, path].concat(),
             Some(query) => {
@@ -86,16 +86,19 @@ impl BaseUrl {
                 [&self.prefix, path, separator, query].concat()
             }
         };
-        let url = Url::parse(&text)
-            .map_err(|error| invalid("the request's path does not make a URL with the base URL").with_source(error))?;
+        let url = Url::parse(&text).map_err(|error| {
+            invalid("the base URL and the path of the request do not form a URL").with_source(error)
+        })?;
         if !is_same_origin(&url, &self.url) {
-            return Err(invalid("the request's path leads away from the base URL's host"));
+            return Err(invalid(
+                "the path of the request leads to another host than the base URL",
+            ));
         }
         Ok(url)
     }
 }
 
-/// Whether both lead to the same server; `Url::origin` would allocate.
+/// Returns whether both URLs belong to the same server. `Url::origin` would allocate.
 fn is_same_origin(a: &Url, b: &Url) -> bool {
     a.scheme() == b.scheme()
         && a.host() == b.host()
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_base_url() {
+    fn rejects_invalid_base_urls() {
         let check = |base: &str, part: &str| {
             let error = BaseUrl::parse(base).unwrap_err();
             assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
@@ -151,18 +154,18 @@ mod tests {
                 "{error:?}"
             );
         };
-        check("", "looks like https://");
-        check("api.example/v1", "looks like https://");
-        check("localhost:8080/v1", "must begin with http");
-        check("ftp://a.example", "must begin with http");
-        check("https://", "looks like https://");
+        check("", "something like https://");
+        check("api.example/v1", "something like https://");
+        check("localhost:8080/v1", "must start with http");
+        check("ftp://a.example", "must start with http");
+        check("https://", "something like https://");
         check("https://user:hunter2@a.example", "user name or password");
-        check("https://a.example:99999/hunter2", "looks like https://");
+        check("https://a.example:99999/hunter2", "something like https://");
         check("https://a.example/#x", "after `#`");
     }
 
     #[test]
-    fn a_path_cannot_change_the_host() {
+    fn rejects_paths_that_change_the_host() {
         let base = BaseUrl::parse("http://a.example").unwrap();
         assert!(base.join("@b.example/x").is_err());
         assert!(base.join(":81/x").is_err());

@@ -26,7 +26,7 @@ pub(crate) struct TurnPermit<T> {
 }
 
 impl<T> TurnQueue<T> {
-    pub(super) fn new(value: T, policy: BusyPolicy) -> Self {
+    pub(crate) fn new(value: T, policy: BusyPolicy) -> Self {
         Self {
             value: Arc::new(Mutex::new(value)),
             running: Arc::default(),
@@ -62,7 +62,7 @@ impl<T> TurnQueue<T> {
     }
 
     /// Cancels the running turn, if any. The token of a turn that has ended does nothing.
-    pub(super) fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         if let Some(token) = &*self.newest() {
             token.cancel();
         }
@@ -77,12 +77,12 @@ impl<T> TurnQueue<T> {
     }
 
     /// Reads the value after the running turn.
-    pub(super) async fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
+    pub(crate) async fn read<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         read(&*self.value.lock().await)
     }
 
     /// Changes the value after the running turn.
-    pub(super) async fn write<R>(&self, write: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) async fn write<R>(&self, write: impl FnOnce(&mut T) -> R) -> R {
         write(&mut *self.value.lock().await)
     }
 }

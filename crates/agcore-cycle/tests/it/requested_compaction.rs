@@ -1,9 +1,9 @@
-//! Compaction that somebody asks for, and one that has nothing to do.
+//! Compactions that the caller requests, including those that change nothing.
 
 use std::sync::Arc;
 
 use agcore_chat::{CompactionMethod, Question, QuestionKind, ToolOutcome, validate_messages};
-use agcore_cycle::{CycleErrorKind, CompactionSettings, TurnOptions};
+use agcore_cycle::{CompactionSettings, CycleErrorKind, TurnOptions};
 use agcore_llm::ProviderInfo;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use tokio_util::sync::CancellationToken;
@@ -14,27 +14,27 @@ use crate::{
 };
 
 #[tokio::test]
-async fn with_nothing_to_do_nothing_changes() {
+async fn a_compaction_without_effect_changes_nothing() {
     let provider = ScriptedProvider::new([ScriptStep::text("Fine.")]);
     let mut cycle = with_window(cycle(&provider), window(1, 6));
     let report = cycle.compact(TurnOptions::new()).await.unwrap();
-    assert!(report.is_nothing() && report.freed() == 0);
-    let (told, _) = context_events(cycle.turn("Hello").stream()).await;
+    assert!(report.is_unchanged() && report.freed() == 0);
+    let (events, _) = context_events(cycle.turn("Hello").stream()).await;
     assert!(
-        told.is_empty(),
-        "over the threshold, but there is nothing to take out: {told:?}"
+        events.is_empty(),
+        "over the threshold, but nothing can be removed: {events:?}"
     );
     let before = cycle.machine().clone();
     let report = cycle.compact(TurnOptions::new()).await.unwrap();
-    assert!(report.is_nothing(), "{report:?}");
+    assert!(report.is_unchanged(), "{report:?}");
     assert_eq!(cycle.machine(), &before);
 }
 
 #[tokio::test]
-async fn by_hand_a_summary_is_made_and_its_call_counted() {
+async fn a_requested_summary_is_written_and_its_call_counted() {
     let provider = ScriptedProvider::new([ScriptStep::text("They read eight pages.")]);
     let mut cycle = cycle(&provider);
-    cycle.settings_mut().compaction = CompactionSettings::new().with_prompt("Sum up!").with_enabled(false);
+    cycle.settings_mut().compaction = CompactionSettings::new().with_prompt("Summarize!").with_enabled(false);
     cycle.settings_mut().request.model = "big".into();
     cycle.set_messages(history(8, 150)).unwrap();
     let before = cycle.messages().to_vec();
@@ -42,9 +42,12 @@ async fn by_hand_a_summary_is_made_and_its_call_counted() {
     assert_eq!((report.method, &report.fault), (Some(CompactionMethod::Summary), &None));
     assert_eq!(report.freed(), tokens(&before) - tokens(cycle.messages()));
     assert_eq!(cycle.usage().calls, 1);
-    let asked = provider.requests()[0].clone();
-    assert_eq!((&*asked.model, asked.messages[0].text().as_ref()), ("big", "Sum up!"));
-    assert!(asked.tools.is_empty() && asked.messages[1].text().contains("Read all pages."));
+    let request = provider.requests()[0].clone();
+    assert_eq!(
+        (&*request.model, request.messages[0].text().as_ref()),
+        ("big", "Summarize!")
+    );
+    assert!(request.tools.is_empty() && request.messages[1].text().contains("Read all pages."));
     assert!(Arc::ptr_eq(&cycle.messages()[0], &before[0]), "instructions are kept");
     assert!(
         cycle.messages()[1].text().starts_with("Read all pages."),
@@ -54,7 +57,7 @@ async fn by_hand_a_summary_is_made_and_its_call_counted() {
 }
 
 #[tokio::test]
-async fn another_model_may_sum_up() {
+async fn another_model_can_write_the_summary() {
     let small = ProviderInfo::new("small", "small-1");
     let other = ScriptedProvider::new([ScriptStep::text("They read.")]).with_info(small);
     let provider = ScriptedProvider::new([]);
@@ -62,30 +65,30 @@ async fn another_model_may_sum_up() {
     cycle.settings_mut().request.model = "big".into();
     cycle.settings_mut().compaction = CompactionSettings::new().with_provider(other.clone());
     cycle.set_messages(history(8, 150)).unwrap();
-    assert!(!cycle.compact(TurnOptions::new()).await.unwrap().is_nothing());
-    assert_eq!(other.requests()[0].model, "", "its own model");
+    assert!(!cycle.compact(TurnOptions::new()).await.unwrap().is_unchanged());
+    assert_eq!(other.requests()[0].model, "", "the default model of its provider");
 }
 
 #[tokio::test]
-async fn a_cancelled_or_dropped_compaction_leaves_the_conversation() {
+async fn a_cancelled_or_dropped_compaction_keeps_the_conversation() {
     let provider = ScriptedProvider::new([ScriptStep::hang()]);
     let mut cycle = cycle(&provider);
     cycle.set_messages(history(8, 150)).unwrap();
     let before = cycle.messages().to_vec();
     let token = CancellationToken::new();
-    let cancelling = token.clone();
-    let hang = provider.clone();
+    let cancel = token.clone();
+    let calls = provider.clone();
     let (result, ()) = tokio::join!(cycle.compact(TurnOptions::new().with_token(token)), async move {
-        while hang.unused() > 0 {
+        while calls.unused() > 0 {
             tokio::task::yield_now().await;
         }
-        cancelling.cancel();
+        cancel.cancel();
     });
     assert_eq!(result.unwrap_err().kind(), CycleErrorKind::Cancelled);
     assert_eq!(cycle.messages(), before);
     assert!(cycle.machine().pending_summary().is_none());
 
-    // Also in the middle of the summary; what it cost counts.
+    // The same in the middle of the summary, whose cost counts.
     let token = CancellationToken::new();
     let options = TurnOptions::new().with_token(token.clone()).with_stream(true);
     provider.push(ScriptStep::text("They re").then_hang());
@@ -104,7 +107,7 @@ async fn a_cancelled_or_dropped_compaction_leaves_the_conversation() {
 }
 
 #[tokio::test]
-async fn a_suspended_turn_is_compacted_and_goes_on() {
+async fn a_suspended_turn_is_compacted_and_resumed() {
     let asks = FnExecutor::new(&["send"], |work| match work.resumed {
         None => ToolOutcome::Ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
         Some(_) => ToolOutcome::done("sent"),
@@ -119,14 +122,15 @@ async fn a_suspended_turn_is_compacted_and_goes_on() {
     cycle.set_messages(history(8, 150)).unwrap();
     let outcome = cycle.turn("Send it").with_tools(asks.clone()).await.unwrap();
     let question = outcome.questions()[0].id.clone();
-    // One that is given up first does not take the turn with it.
+    // An abandoned compaction does not affect the turn.
     assert!(futures_util::FutureExt::now_or_never(cycle.compact(TurnOptions::new())).is_none());
     let report = cycle.compact(TurnOptions::new()).await.unwrap();
     assert_eq!(report.method, Some(CompactionMethod::Summary));
     assert_eq!(cycle.machine().questions().count(), 1);
     let options = TurnOptions::new().with_tools(asks);
     let outcome = cycle
-        .resume([(question, agcore_chat::Answer::approve())]).with_options(options)
+        .resume([(question, agcore_chat::Answer::approve())])
+        .with_options(options)
         .await
         .unwrap();
     assert_eq!(outcome.text(), "Sent.");

@@ -1,35 +1,35 @@
-//! [`Told`]: whether the events of a turn come in order.
+//! [`EventOrder`]: checks that the events of a turn are in order.
 
 use std::collections::HashMap;
 
 use agcore_chat::{EventKind, PersonEvent, TextEvent, ToolEvent, TurnEvent};
 
-/// What was told of the newest turn.
+/// The events of the newest turn so far.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    begun: bool,
+pub(super) struct EventOrder {
+    started: bool,
     complete: bool,
-    /// By call: whether it was told to be complete.
+    /// Whether each call was reported as completed.
     calls: HashMap<String, bool>,
 }
 
-impl Told {
-    pub(super) fn event(&mut self, event: &EventKind) {
+impl EventOrder {
+    pub(super) fn check(&mut self, event: &EventKind) {
         if let EventKind::Turn(TurnEvent::Started(_)) = event {
-            assert!(!self.begun || self.complete, "a turn begins in another");
+            assert!(!self.started || self.complete, "a turn started within another");
             *self = Self {
-                begun: true,
+                started: true,
                 ..Self::default()
             };
             return;
         }
-        // A compaction by hand is no part of a turn.
+        // A requested compaction is not part of a turn.
         if self.complete && matches!(event, EventKind::Context(_) | EventKind::Model(_)) {
             return;
         }
         assert!(
-            self.begun && !self.complete,
-            "nothing comes before the start or after the end: {event:?}"
+            self.started && !self.complete,
+            "an event before the start or after the end: {event:?}"
         );
         match event {
             EventKind::Turn(TurnEvent::Complete { .. }) => {
@@ -47,7 +47,7 @@ impl Told {
                 assert_eq!(
                     self.calls.insert(call_id.to_string(), false),
                     None,
-                    "{call_id} starts twice"
+                    "{call_id} started twice"
                 );
             }
             EventKind::Tool(ToolEvent::Completed { call_id, .. }) => {

@@ -1,4 +1,4 @@
-//! The parts of a script in which conversations are made shorter, and budgets run out.
+//! The parts of a script in which conversations are compacted and budgets are exhausted.
 
 use agcore_chat::{AssistantMessage, Fault, FaultKind, FinishReason, Message, ToolCall, pruned_result};
 use agcore_cycle::{
@@ -8,101 +8,101 @@ use agcore_cycle::{
 };
 
 use super::{
-    chance::{self, one, percent},
+    generate::{self, one, percent},
     model::{Overflow, Phase},
     script::Script,
 };
 
-/// Tokens as a plan tells them; what they are does not matter here, only which are more.
+/// The tokens before a compaction. Only the order of such numbers matters here.
 const BEFORE: u64 = 1_000;
 
 impl Script {
-    /// Compactions that belong to no turn.
-    pub(super) fn between_turns(&mut self) {
+    /// Compacts the conversation between turns.
+    pub(super) fn compact_between_turns(&mut self) {
         if !percent(&mut self.rng, 30) || !self.compact(CompactReason::Asked) {
             return;
         }
-        self.counts.add("by hand between turns");
-        // Sometimes nobody waits for the end of it.
-        if self.judge.model.summing.is_some() && percent(&mut self.rng, 80) {
+        self.counts.add("requested between turns");
+        // Sometimes the caller abandons the compaction.
+        if self.checker.model.summing.is_some() && percent(&mut self.rng, 80) {
             self.end_summing();
         }
     }
 
-    pub(super) fn by_hand(&mut self) {
+    pub(super) fn compact_on_request(&mut self) {
         if self.compact(CompactReason::Asked) {
-            self.counts.add("by hand");
+            self.counts.add("requested");
         }
     }
 
-    /// Hands in a random plan; says whether there was any.
+    /// Applies a random plan. Returns whether there was one.
     pub(super) fn compact(&mut self, reason: CompactReason) -> bool {
         let plan = self.plan(reason);
         if plan.is_empty() && reason != CompactReason::Overflow {
             return false;
         }
         self.counts.add("compacted");
-        let (prunes, sums) = (!plan.results.is_empty(), plan.cut.is_some());
-        if sums {
-            self.judge.model.summing = Some((reason, prunes));
+        let (prunes, summarizes) = (!plan.results.is_empty(), plan.cut.is_some());
+        if summarizes {
+            self.checker.model.summing = Some((reason, prunes));
         } else {
             if prunes {
                 self.counts.add("pruned");
             }
-            self.count_rescue(prunes);
-            self.judge.model.compacted(prunes);
+            self.count_overflow(prunes);
+            self.checker.model.compacted(prunes);
         }
         self.absorb(Outcome::Compact(plan));
         true
     }
 
     fn plan(&mut self, reason: CompactReason) -> Compact {
-        let older = self.judge.machine.view().older.to_vec();
-        let places = |fits: &dyn Fn(usize, &Message) -> bool| -> Vec<usize> {
-            let places = older.iter().enumerate().filter(|(at, message)| fits(*at, message));
-            places.map(|(at, _)| at).collect()
+        let older = self.checker.machine.view().older.to_vec();
+        let indices = |fits: &dyn Fn(usize, &Message) -> bool| -> Vec<usize> {
+            let matching = older.iter().enumerate().filter(|(at, message)| fits(*at, message));
+            matching.map(|(at, _)| at).collect()
         };
         let goal = older.iter().position(|message| matches!(**message, Message::User(_)));
-        let mut results = places(&|_, message| pruned_result(message).is_some());
+        let mut results = indices(&|_, message| pruned_result(message).is_some());
         results.retain(|_| percent(&mut self.rng, 50));
-        let cuts = places(&|at, message| message.as_assistant().is_some() && goal.is_some_and(|goal| goal < at));
+        let cuts = indices(&|at, message| message.as_assistant().is_some() && goal.is_some_and(|goal| goal < at));
         let cut = (!cuts.is_empty() && self.rng.bool()).then(|| one(&mut self.rng, &cuts));
         let pruned = BEFORE - 10 * results.len() as u64;
         Compact::new(reason, BEFORE).with_results(results, pruned).with_cut(cut)
     }
 
-    /// A summary comes, or not.
+    /// Ends the compaction with a summary, a failure or a cancellation.
     pub(super) fn end_summing(&mut self) {
-        let (_, prunes) = self.judge.model.summing.expect("a summary is waited for");
-        let lost = chance::lost(&mut self.rng);
-        self.judge.spent.merge(&lost);
+        let (_, prunes) = self.checker.model.summing.expect("the machine waits for a summary");
+        let lost = generate::lost(&mut self.rng);
+        self.checker.spent.merge(&lost);
         if percent(&mut self.rng, 5) {
             self.counts.add("summary cancelled");
-            self.judge.model.summing = None;
+            self.checker.model.summing = None;
             let fault = Fault::new(FaultKind::Cancelled, "enough");
             self.absorb(Outcome::Failed(Failure::new(fault).with_lost(lost)));
             return;
         }
         let outcome = if percent(&mut self.rng, 30) {
             self.counts.add("summary failed");
-            let fault = Fault::new(FaultKind::ContextLength, "too long to sum up");
+            let fault = Fault::new(FaultKind::ContextLength, "too long to summarize");
             Outcome::Failed(Failure::new(fault).with_lost(lost))
         } else {
             let (reply, tokens, fits) = self.summary();
-            self.counts.add(if fits { "summary" } else { "summary unfit" });
-            self.judge.spent.record(reply.usage.as_ref());
+            self.counts.add(if fits { "summary" } else { "summary unusable" });
+            self.checker.spent.record(reply.usage.as_ref());
             Outcome::Summary(Summary::new(reply.with_lost(lost), tokens))
         };
         let fits = matches!(&outcome, Outcome::Summary(summary) if summary.tokens < 500);
         if !fits && prunes {
             self.counts.add("fell back");
         }
-        self.count_rescue(fits || prunes);
-        self.judge.model.compacted(fits || prunes);
+        self.count_overflow(fits || prunes);
+        self.checker.model.compacted(fits || prunes);
         self.absorb(outcome);
     }
 
-    /// A reply, its tokens (below 500 when all is well), and whether it is of use.
+    /// Returns a summary, its tokens (below 500 if it is usable), and whether it is usable.
     fn summary(&mut self) -> (Reply, u64, bool) {
         let reply = |text: &str| Reply::new(AssistantMessage::new(text));
         let usage = Some(agcore_chat::Usage::new(self.rng.u64(..100), 5));
@@ -114,57 +114,61 @@ impl Script {
             3 => (reply("So much"), BEFORE + 1),
             4 => (Reply::new(call), 500),
             _ => (
-                reply("So far, 天気 was looked at.").with_finish(Some(FinishReason::Stop)),
+                reply("So far, 天気 was discussed.").with_finish(Some(FinishReason::Stop)),
                 400,
             ),
         };
         (reply.with_usage(usage), tokens, tokens < 500)
     }
 
-    /// The model said that the conversation is too long.
-    pub(super) fn rescue(&mut self) {
+    /// Compacts a conversation that the model rejected as too long.
+    pub(super) fn resolve_overflow(&mut self) {
         self.compact(CompactReason::Overflow);
     }
 
-    fn count_rescue(&mut self, changed: bool) {
-        if self.judge.model.overflow == Overflow::Due {
-            self.counts.add(if changed { "rescued" } else { "rescue in vain" });
+    fn count_overflow(&mut self, changed: bool) {
+        if self.checker.model.overflow == Overflow::Due {
+            self.counts.add(if changed {
+                "overflow resolved"
+            } else {
+                "overflow not resolved"
+            });
         }
     }
 
-    /// What a driver tells beside what happens.
-    pub(super) fn tell_numbers(&mut self) {
+    /// Records the counters that a driver keeps in the machine.
+    pub(super) fn record_counters(&mut self) {
         if self.rng.bool() {
-            self.counts.add("told");
+            self.counts.add("events sent");
             let events = self.rng.u64(..100);
             self.absorb(Outcome::EventsSent(events));
-            assert_eq!(self.judge.machine.events_sent(), events);
+            assert_eq!(self.checker.machine.events_sent(), events);
             return;
         }
         self.counts.add("spent");
         let spent = Spent::new().with_tokens(self.rng.u64(..9)).with_tool_calls(1);
-        let mut expected = self.judge.machine.spent().clone();
+        let mut expected = self.checker.machine.spent().clone();
         expected.add(&spent);
         self.absorb(Outcome::Spent(spent));
-        assert_eq!(self.judge.machine.spent(), &expected);
+        assert_eq!(self.checker.machine.spent(), &expected);
     }
 
-    /// A budget has too little left.
-    pub(super) fn run_out(&mut self) {
+    /// Exhausts a budget.
+    pub(super) fn exhaust_budget(&mut self) {
         let resource = one(&mut self.rng, &[Resource::Tokens, Resource::ToolCalls, Resource::Time]);
         let limit = BudgetLimit::new(one(&mut self.rng, &[Scope::Turn, Scope::Cycle, Scope::Pool]), resource);
-        let time = resource == Resource::Time;
-        let acts = self.judge.model.phase == Phase::Acting;
-        if acts && !time && self.judge.model.ready().is_empty() {
+        let is_time = resource == Resource::Time;
+        let acts = self.checker.model.phase == Phase::Acting;
+        if acts && !is_time && self.checker.model.ready().is_empty() {
             return;
         }
         self.counts.add(if acts { "limit tools" } else { "limit calling" });
-        if time {
+        if is_time {
             self.counts.add("out of time");
             self.orphans.clear();
         }
-        self.judge.model.limit(time);
-        if self.judge.model.wraps_up {
+        self.checker.model.limit(is_time);
+        if self.checker.model.wraps_up {
             self.counts.add("limit wraps up");
         }
         self.absorb(Outcome::limit(limit));

@@ -1,7 +1,7 @@
-//! [`Alarm`]: one timer for all limits of an exchange.
+//! [`ExchangeTimer`]: one timer for all limits of an exchange.
 //!
-//! Setting a timer anew for each piece of a stream costs more than reading the piece. So the timer, once set, stays where it
-//! is as long as it goes off too early: when it does, it is set to where it has to be by then.
+//! Resetting a timer for each chunk of a stream costs more than reading the chunk. So a timer that fires too early is
+//! left alone, and is only reset to the current deadline when it fires.
 
 use std::{
     future::{Future, poll_fn},
@@ -15,19 +15,19 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use agcore_wire::TimeoutStage;
 
 /// One timer for all limits of an exchange.
-pub(super) struct Alarm {
-    /// When the whole exchange must be over.
+pub(super) struct ExchangeTimer {
+    /// The deadline of the whole exchange.
     deadline: Option<Instant>,
-    /// When the wait that is under way must be over, and what is late then.
+    /// The deadline of the current wait, and the stage that timed out when it passes.
     due: Option<(Instant, TimeoutStage)>,
-    /// Made when something is first waited for.
+    /// Created on the first wait.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Who is woken by the timer as it is set.
+    /// The waker that the timer is registered with.
     waker: Option<Waker>,
 }
 
-impl Alarm {
-    /// An alarm for an exchange that may take so long.
+impl ExchangeTimer {
+    /// Creates a timer for an exchange that may take at most `total`.
     pub(super) fn new(total: Option<Duration>) -> Self {
         Self {
             deadline: total.map(|limit| Instant::now() + limit),
@@ -37,23 +37,23 @@ impl Alarm {
         }
     }
 
-    /// A wait begins that may take so long; the stage is named when it does not.
-    pub(super) fn set(&mut self, limit: Option<Duration>, stage: TimeoutStage) {
-        let own = limit.map(|limit| (Instant::now() + limit, stage));
-        let whole = self.deadline.map(|deadline| (deadline, TimeoutStage::Total));
-        self.due = match (own, whole) {
-            (Some(own), Some(whole)) => Some(if own.0 < whole.0 { own } else { whole }),
-            (own, whole) => own.or(whole),
+    /// Starts a wait that may take at most `limit`.
+    pub(super) fn start(&mut self, limit: Option<Duration>, stage: TimeoutStage) {
+        let wait = limit.map(|limit| (Instant::now() + limit, stage));
+        let total = self.deadline.map(|deadline| (deadline, TimeoutStage::Total));
+        self.due = match (wait, total) {
+            (Some(wait), Some(total)) => Some(if wait.0 < total.0 { wait } else { total }),
+            (wait, total) => wait.or(total),
         };
     }
 
-    /// Ready with what is late when the wait is over. Only the last caller is woken.
+    /// Resolves to the stage that timed out once the wait has taken too long. Only the last caller is woken.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<TimeoutStage> {
         let Some((due, stage)) = self.due else {
             return Poll::Pending;
         };
         let is_set = self.timer.as_ref().is_some_and(|timer| timer.deadline() <= due);
-        if is_set && !self.went_off() && self.wakes(cx) {
+        if is_set && !self.has_fired() && self.wakes(cx) {
             return Poll::Pending;
         }
         loop {
@@ -76,14 +76,16 @@ impl Alarm {
         }
     }
 
-    /// The future's output, or what is late. By reference: an `async fn` has room twice for what it takes and awaits.
-    pub(super) async fn within<F: Future>(
+    /// Returns the output of a future, or the stage that timed out.
+    ///
+    /// The future is passed by reference because an `async fn` stores a future that it owns and awaits twice.
+    pub(super) async fn limit<F: Future>(
         &mut self,
         limit: Option<Duration>,
         stage: TimeoutStage,
         mut future: Pin<&mut F>,
     ) -> Result<F::Output, TimeoutStage> {
-        self.set(limit, stage);
+        self.start(limit, stage);
         poll_fn(|cx| match future.as_mut().poll(cx) {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
             Poll::Pending => self.poll(cx).map(Err),
@@ -91,11 +93,11 @@ impl Alarm {
         .await
     }
 
-    fn went_off(&self) -> bool {
+    fn has_fired(&self) -> bool {
         self.timer.as_ref().is_some_and(|timer| timer.is_elapsed())
     }
 
-    /// Whether the timer is set to wake this task.
+    /// Returns whether the timer wakes this task.
     fn wakes(&self, cx: &Context<'_>) -> bool {
         self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
     }

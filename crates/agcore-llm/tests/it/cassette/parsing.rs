@@ -1,4 +1,4 @@
-//! Reading: what is cut, damaged, foreign, newer.
+//! Parsing truncated, damaged and newer cassettes, and files that are not cassettes.
 
 use agcore_llm::cassette::{CassetteError, CassetteSink, CassetteWriter};
 
@@ -17,36 +17,34 @@ fn calls(cassette: &Cassette) -> Vec<u64> {
 }
 
 #[test]
-fn a_cassette_cut_anywhere_gives_all_whole_exchanges() {
+fn a_truncated_cassette_yields_all_complete_exchanges() {
     for indented in [false, true] {
         let writer = CassetteWriter::new(Vec::new());
-        let writer = if indented { writer.indented() } else { writer };
+        let writer = if indented { writer.with_indent() } else { writer };
         let mut ends = Vec::new();
         for call in 1..=3 {
-            writer.keep(&exchange(call)).unwrap();
+            writer.record(&exchange(call)).unwrap();
             ends.push(writer.with_inner(|bytes| bytes.len()));
         }
         let bytes = writer.into_inner();
         let header = bytes.iter().position(|byte| *byte == b'\n').unwrap();
         for cut in header..=bytes.len() {
             let cassette = Cassette::parse(&bytes[..cut]).unwrap();
-            // The line end behind an exchange is no part of it.
-            let whole = ends.iter().filter(|end| **end - 1 <= cut).count() as u64;
-            assert_eq!(calls(&cassette), (1..=whole).collect::<Vec<_>>(), "cut at {cut}");
+            // The line break after an exchange does not belong to it.
+            let complete = ends.iter().filter(|end| **end - 1 <= cut).count() as u64;
+            assert_eq!(calls(&cassette), (1..=complete).collect::<Vec<_>>(), "cut at {cut}");
             let is_between = cut <= header + 1 || ends.iter().any(|end| cut == *end || cut + 1 == *end);
             assert_eq!(
-                cassette.damage().is_empty(),
+                cassette.damaged_parts().is_empty(),
                 is_between,
                 "cut at {cut}: {:?}",
-                cassette.damage()
+                cassette.damaged_parts()
             );
-            let whole = cassette.into_whole();
-            assert_eq!(whole.is_ok(), is_between, "cut at {cut}");
-            if let Err(error) = whole {
+            let intact = cassette.into_intact();
+            assert_eq!(intact.is_ok(), is_between, "cut at {cut}");
+            if let Err(error) = intact {
                 assert!(
-                    error
-                        .to_string()
-                        .contains("the exchange ends in the middle; record it again"),
+                    error.to_string().contains("the exchange is truncated; record it again"),
                     "{error}"
                 );
             }
@@ -56,7 +54,7 @@ fn a_cassette_cut_anywhere_gives_all_whole_exchanges() {
             let expected = if cut == 0 {
                 "is empty"
             } else {
-                "this is no cassette: line 1 must begin with"
+                "not a cassette: line 1 must start with"
             };
             assert!(error.to_string().contains(expected), "cut at {cut}: {error}");
         }
@@ -64,20 +62,20 @@ fn a_cassette_cut_anywhere_gives_all_whole_exchanges() {
 }
 
 #[test]
-fn what_is_no_cassette_is_refused() {
+fn rejects_other_files_and_newer_versions() {
     let check = |bytes: &str, expected: &str| {
         let error = Cassette::parse(bytes.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(expected), "{bytes}: {error}");
     };
     check("", "the cassette is empty");
     check(" \n\n", "the cassette is empty");
-    check("hello", "this is no cassette: line 1");
-    check("\n\n[1]", "this is no cassette: line 3");
-    check("data: x\n{\"agcore_cassette\":1}\n", "this is no cassette");
-    check(&serde_json::to_string(&exchange(1)).unwrap(), "this is no cassette");
+    check("hello", "not a cassette: line 1");
+    check("\n\n[1]", "not a cassette: line 3");
+    check("data: x\n{\"agcore_cassette\":1}\n", "not a cassette");
+    check(&serde_json::to_string(&exchange(1)).unwrap(), "not a cassette");
     check(
         "{\"agcore_cassette\":2}\n",
-        "version 2, and this build reads up to version 1; update agcore",
+        "version 2, but this build only reads versions up to 1; update agcore",
     );
     check(
         "{\"agcore_cassette\":1}\n{\"agcore_cassette\":7,\"by\":\"x\"}\n",
@@ -88,7 +86,7 @@ fn what_is_no_cassette_is_refused() {
 }
 
 #[test]
-fn damage_is_named_by_its_line_and_the_rest_is_read() {
+fn reports_the_line_of_damage_and_parses_the_rest() {
     let good = serde_json::to_string(&exchange(1)).unwrap();
     let check = |bad: &str, line: usize, expected: &str| {
         let text = format!(
@@ -96,72 +94,76 @@ fn damage_is_named_by_its_line_and_the_rest_is_read() {
             good.replace("\"call\":1", "\"call\":5")
         );
         let cassette = Cassette::parse(text.as_bytes()).unwrap();
-        let damage = cassette.damage();
+        let damaged = cassette.damaged_parts();
         assert_eq!(calls(&cassette), [1, 5], "{bad}");
-        assert_eq!((damage.len(), damage[0].line), (1, line), "{bad}: {damage:?}");
-        assert!(damage[0].why.contains(expected), "{bad}: {damage:?}");
+        assert_eq!((damaged.len(), damaged[0].line), (1, line), "{bad}: {damaged:?}");
+        assert!(damaged[0].reason.contains(expected), "{bad}: {damaged:?}");
     };
     check("{}", 3, "missing field `call`");
     check("{\"call\":2,\n \"stream\":7}", 4, "expected a boolean");
-    check(&good[..40], 3, "ends in the middle");
+    check(&good[..40], 3, "is truncated");
     check("garbage", 3, "trailing characters");
     check(&good.replace("{\"text\":\"one\"}", "{\"hologram\":1}"), 3, "no variant");
     check(
         &good.replace("{\"text\":\"one\"}", "{\"block_end\":false}"),
         3,
-        "can only be true",
+        "must be true",
     );
     check(&good.replace("\"ok\"", "\"unheard of\""), 3, "unknown variant");
     check(&good.replace("\"ms\":1,", "\"ms\":-1,"), 3, "invalid value");
 }
 
 #[test]
-fn unknown_members_are_passed_over() {
+fn ignores_unknown_members() {
     let good = serde_json::to_string(&exchange(1)).unwrap();
     let more = good
         .replace("\"call\":1", "\"mood\":{\"a\":[1]},\"call\":1")
         .replace("{\"text\"", "{\"sound\":1,\"text\"");
     let text = format!("\u{feff}\r\n{{\"agcore_cassette\":1,\"by\":\"me\"}}\r\n\r\n{more}\r\n");
-    let cassette = Cassette::parse(text.as_bytes()).unwrap().into_whole().unwrap();
+    let cassette = Cassette::parse(text.as_bytes()).unwrap().into_intact().unwrap();
     assert_eq!(cassette.exchanges(), [exchange(1)]);
 }
 
 #[test]
-fn another_recording_may_follow_even_a_torn_one() {
+fn parses_a_recording_appended_to_a_truncated_one() {
     let writer = CassetteWriter::new(Vec::new());
-    writer.keep(&exchange(2)).unwrap();
-    writer.keep(&exchange(1)).unwrap();
+    writer.record(&exchange(2)).unwrap();
+    writer.record(&exchange(1)).unwrap();
     let mut bytes = writer.into_inner();
     bytes.truncate(bytes.len() - 5);
     let writer = CassetteWriter::appending(bytes);
-    writer.keep(&exchange(2)).unwrap();
-    writer.keep(&exchange(1)).unwrap();
+    writer.record(&exchange(2)).unwrap();
+    writer.record(&exchange(1)).unwrap();
     let cassette = Cassette::parse(&writer.into_inner()).unwrap();
-    assert_eq!(calls(&cassette), [2, 1, 2], "each in the order in which calls began");
-    assert_eq!(cassette.damage().len(), 1);
+    assert_eq!(
+        calls(&cassette),
+        [2, 1, 2],
+        "each recording in the order in which its calls started"
+    );
+    assert_eq!(cassette.damaged_parts().len(), 1);
 }
 
 #[test]
-fn exchanges_of_each_recording_are_in_the_order_in_which_they_began() {
+fn sorts_the_exchanges_of_each_recording_by_call() {
     let mut bytes = Vec::new();
     for _ in 0..2 {
         let writer = CassetteWriter::appending(bytes);
-        [2, 1].iter().for_each(|call| writer.keep(&exchange(*call)).unwrap());
+        [2, 1].iter().for_each(|call| writer.record(&exchange(*call)).unwrap());
         bytes = writer.into_inner();
     }
     assert_eq!(calls(&Cassette::parse(&bytes).unwrap()), [1, 2, 1, 2]);
 }
 
 #[test]
-fn an_exchange_is_out_when_it_is_kept() {
+fn flushes_each_exchange() {
     let writer = CassetteWriter::new(std::io::BufWriter::new(Vec::new()));
-    writer.keep(&exchange(1)).unwrap();
+    writer.record(&exchange(1)).unwrap();
     let out = writer.with_inner(|out| out.get_ref().clone());
     assert_eq!(calls(&Cassette::parse(&out).unwrap()), [1]);
 }
 
 #[test]
-fn timings_can_be_left_out() {
+fn removes_timings() {
     let cassette = Cassette::new([exchange(1)]).without_timings();
     let exchange = &cassette.exchanges()[0];
     assert_eq!((exchange.ms, exchange.chunks[0].ms), (0, 0));

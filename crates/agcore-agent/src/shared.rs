@@ -10,8 +10,9 @@ use agcore_cycle::{LlmCycle, TurnInput};
 use agcore_tools::{ToolContext, ToolSession};
 use tokio_util::sync::CancellationToken;
 
-use super::queue::TurnQueue;
-use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt};
+use crate::{
+    agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt, queue::TurnQueue,
+};
 
 pub(crate) struct Shared {
     pub(crate) id: Arc<str>,

@@ -1,4 +1,4 @@
-//! The JSON form: exact, readable, stable.
+//! The file format is exact, readable and stable.
 
 use std::time::Duration;
 
@@ -209,33 +209,35 @@ fn sample() -> Exchange {
 
 proptest! {
     #[test]
-    fn any_sequence_of_items_comes_back(chunks in vec((any::<u64>(), vec(item(), 0..5)), 0..5), indented in any::<bool>()) {
+    fn any_sequence_of_items_survives_a_round_trip(
+        chunks in vec((any::<u64>(), vec(item(), 0..5)), 0..5), indented in any::<bool>(),
+    ) {
         use agcore_llm::cassette::{CassetteSink, CassetteWriter};
         let mut exchange = sample();
         exchange.chunks = chunks.into_iter().map(|(ms, items)| Chunk { ms, items }).collect();
         let writer = CassetteWriter::new(Vec::new());
-        let writer = if indented { writer.indented() } else { writer };
-        writer.keep(&exchange).unwrap();
-        writer.keep(&exchange).unwrap();
-        let read = Cassette::parse(&writer.into_inner()).unwrap().into_whole().unwrap();
-        prop_assert_eq!(read.exchanges(), [exchange.clone(), exchange]);
+        let writer = if indented { writer.with_indent() } else { writer };
+        writer.record(&exchange).unwrap();
+        writer.record(&exchange).unwrap();
+        let parsed = Cassette::parse(&writer.into_inner()).unwrap().into_intact().unwrap();
+        prop_assert_eq!(parsed.exchanges(), [exchange.clone(), exchange]);
     }
 }
 
 #[test]
-fn errors_come_back_as_they_were() {
+fn errors_survive_a_round_trip() {
     let check = |error: LlmError| {
         let recorded = RecordedError::from(&error);
         let json = serde_json::to_string(&recorded).unwrap();
-        let read: RecordedError = serde_json::from_str(&json).unwrap();
-        assert_eq!(read, recorded);
-        let again = read.to_error();
-        assert_eq!(told_error(&again), told_error(&error));
-        assert_eq!(again.kind(), error.kind());
-        assert_eq!(again.fault(), error.fault());
+        let parsed: RecordedError = serde_json::from_str(&json).unwrap();
+        assert_eq!(parsed, recorded);
+        let recreated = parsed.to_error();
+        assert_eq!(describe_error(&recreated), describe_error(&error));
+        assert_eq!(recreated.kind(), error.kind());
+        assert_eq!(recreated.fault(), error.fault());
     };
     check(LlmError::cancelled());
-    check(LlmError::new(LlmErrorKind::Timeout(TimeoutStage::Idle), "nothing came"));
+    check(LlmError::new(LlmErrorKind::Timeout(TimeoutStage::Idle), "no data"));
     let window = LlmErrorKind::ContextLength {
         limit: Some(8192),
         requested: Some(9000),
@@ -255,41 +257,46 @@ fn errors_come_back_as_they_were() {
     );
 }
 
-#[tokio::test]
-async fn a_cassette_is_a_snapshot() {
-    let items = || {
-        let start = ReplyStart {
-            model: Some("m-1".into()),
-            ..ReplyStart::default()
-        };
-        let fragment = CallFragment {
-            index: Some(0),
-            id: Some("c1".into()),
-            name: Some("add".into()),
-            input: Some("{\"a\":1}".into()),
-            ..CallFragment::default()
-        };
-        vec![
-            vec![ReplyItem::Delta(ReplyDelta::Start(Box::new(start))), text("Hel")],
-            vec![text("lo")],
-            vec![
-                ReplyItem::Delta(ReplyDelta::Call {
-                    choice: 0,
-                    fragment: Box::new(fragment),
-                }),
-                ReplyItem::Delta(ReplyDelta::Finish {
-                    choice: 0,
-                    reason: FinishReason::ToolCalls,
-                }),
-                ReplyItem::Delta(ReplyDelta::Usage(Box::new(Usage::new(3, 2)))),
-                ok(),
-            ],
-        ]
+/// Returns a reply with text, a tool call and usage.
+fn reply_with_call() -> Vec<Vec<ReplyItem>> {
+    let start = ReplyStart {
+        model: Some("m-1".into()),
+        ..ReplyStart::default()
     };
+    let fragment = CallFragment {
+        index: Some(0),
+        id: Some("c1".into()),
+        name: Some("add".into()),
+        input: Some("{\"a\":1}".into()),
+        ..CallFragment::default()
+    };
+    vec![
+        vec![ReplyItem::Delta(ReplyDelta::Start(Box::new(start))), text("Hel")],
+        vec![text("lo")],
+        vec![
+            ReplyItem::Delta(ReplyDelta::Call {
+                choice: 0,
+                fragment: Box::new(fragment),
+            }),
+            ReplyItem::Delta(ReplyDelta::Finish {
+                choice: 0,
+                reason: FinishReason::ToolCalls,
+            }),
+            ReplyItem::Delta(ReplyDelta::Usage(Box::new(Usage::new(3, 2)))),
+            ok(),
+        ],
+    ]
+}
+
+async fn recorded_cassette() -> Cassette {
     let request = hello().with_extra_header("x-team", "blue");
-    let exchange = recorded(items, request, Scrub::new()).await;
-    let cassette = Cassette::new([exchange]).without_timings();
-    insta::assert_json_snapshot!(cassette, @r#"
+    let exchange = recorded(reply_with_call, request, Scrub::new()).await;
+    Cassette::new([exchange]).without_timings()
+}
+
+#[tokio::test]
+async fn a_cassette_can_be_used_as_a_snapshot() {
+    insta::assert_json_snapshot!(recorded_cassette().await, @r#"
     {
       "agcore_cassette": 1,
       "exchanges": [
@@ -363,6 +370,11 @@ async fn a_cassette_is_a_snapshot() {
       ]
     }
     "#);
+}
+
+#[tokio::test]
+async fn writes_a_line_for_each_exchange() {
+    let cassette = recorded_cassette().await;
     let lines = String::from_utf8(file(&cassette)).unwrap();
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines[0], r#"{"agcore_cassette":1}"#);

@@ -1,4 +1,4 @@
-//! Typed output over HTTP: what each API is sent, and what is read from it.
+//! Typed output over HTTP: the requests and replies of each API.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,9 +10,9 @@ use agcore_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::support::{OSLO, Weather, ask, oslo};
+use super::support::{OSLO, Weather, oslo, question};
 
-/// A provider of this type that talks to the server.
+/// Returns a provider of this type that is connected to the server.
 fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match kind {
         "ollama-native" => format!("{}/api", server.root_url()),
@@ -29,7 +29,7 @@ fn reply(mode: OutputMode) -> Reply {
     }
 }
 
-/// Both forms of a turn in this mode; gives the body of the first request.
+/// Runs a whole and a streamed turn in this mode. Returns the body of the first request.
 async fn body(kind: &str, mode: OutputMode) -> Value {
     let server = MockServer::start(Script::new([reply(mode), reply(mode)]))
         .await
@@ -37,14 +37,19 @@ async fn body(kind: &str, mode: OutputMode) -> Value {
     let mut cycle = LlmCycle::new(connect(kind, &server), ManualClock::jumping());
     let output = Output::<Weather>::new(TypedOptions::new().with_mode(mode));
     let whole = cycle
-        .turn(ask()).with_options(TurnOptions::new()).typed_as(output.clone())
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(output.clone())
         .await
         .unwrap();
     assert_eq!(whole.value(), Some(&oslo()), "{kind} {mode:?}");
     let mut next = cycle.clone();
     next.clear_messages().unwrap();
     let streamed = next
-        .turn(ask()).with_options(TurnOptions::new()).typed_as(output).stream()
+        .turn(question())
+        .with_options(TurnOptions::new())
+        .typed_as(output)
+        .stream()
         .finish()
         .await
         .unwrap();
@@ -53,7 +58,7 @@ async fn body(kind: &str, mode: OutputMode) -> Value {
     server.requests()[0].json().clone()
 }
 
-/// The properties of the type, as every API is told them.
+/// Returns the names of the properties in a schema.
 fn names(schema: &Value) -> Vec<&str> {
     let properties = schema["properties"].as_object().expect("an object's schema");
     properties.keys().map(String::as_str).collect()
@@ -62,7 +67,7 @@ fn names(schema: &Value) -> Vec<&str> {
 const NAMES: [&str; 3] = ["city", "degrees", "sky"];
 
 #[tokio::test]
-async fn the_chat_wire() {
+async fn openai_chat() {
     let native = body("openai", OutputMode::Native).await;
     let format = &native["response_format"]["json_schema"];
     assert_eq!(
@@ -81,7 +86,7 @@ async fn the_chat_wire() {
 }
 
 #[tokio::test]
-async fn the_anthropic_wire() {
+async fn anthropic() {
     let native = body("anthropic", OutputMode::Native).await;
     assert_eq!(names(&native["output_config"]["format"]["schema"]), NAMES);
     let tool = body("anthropic", OutputMode::Tool).await;
@@ -92,7 +97,7 @@ async fn the_anthropic_wire() {
 }
 
 #[tokio::test]
-async fn the_responses_wire() {
+async fn openai_responses() {
     let native = body("openai-responses", OutputMode::Native).await;
     assert_eq!(names(&native["text"]["format"]["schema"]), NAMES);
     let tool = body("openai-responses", OutputMode::Tool).await;
@@ -101,16 +106,16 @@ async fn the_responses_wire() {
 }
 
 #[tokio::test]
-async fn the_ollama_wire() {
+async fn ollama() {
     let native = body("ollama-native", OutputMode::Native).await;
     assert_eq!(names(&native["format"]), NAMES);
     let prompt = body("ollama-native", OutputMode::Prompt).await;
     assert_eq!(prompt["format"], "json");
 }
 
-/// A map has no closed form: a vendor that takes closed objects only is asked by a tool, without any request being lost.
+/// A map has no closed form, so a vendor that accepts only closed objects is asked through a tool, without a failed request.
 #[tokio::test]
-async fn a_schema_that_a_wire_refuses_is_asked_for_otherwise() {
+async fn a_schema_that_an_api_cannot_encode_falls_back_to_a_tool() {
     let map = json!({"a": 1, "b": 2});
     for (kind, mode) in [("anthropic", OutputMode::Tool), ("openai", OutputMode::Native)] {
         let reply = match mode {
@@ -120,7 +125,11 @@ async fn a_schema_that_a_wire_refuses_is_asked_for_otherwise() {
         let server = MockServer::start(Script::new([reply])).await.unwrap();
         let mut cycle = LlmCycle::new(connect(kind, &server), ManualClock::jumping());
         let output = Output::<BTreeMap<String, u32>>::new(TypedOptions::new());
-        let outcome = cycle.turn(ask()).with_options(TurnOptions::new()).typed_as(output).await;
+        let outcome = cycle
+            .turn(question())
+            .with_options(TurnOptions::new())
+            .typed_as(output)
+            .await;
         let typed = outcome.and_then(TypedOutcome::finished).unwrap();
         assert_eq!((typed.value["b"], typed.mode), (2, mode), "{kind}");
         assert_eq!(server.requests().len(), 1);

@@ -1,0 +1,196 @@
+//! [`Slot`]: one call of the newest reply, and its state.
+
+use std::{ops::Not, sync::Arc, time::Duration};
+
+use agcore_chat::{
+    Answer, Marks, Message, Question, QuestionKind, ToolCall, ToolEvent, ToolMessage, ToolResult, ToolWork,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    changes::Changes,
+    result::{self, Refusal},
+};
+
+/// One call of the newest reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Slot {
+    pub(super) call: Arc<ToolCall>,
+    pub(super) state: SlotState,
+    /// The newest question that was answered. The call resumes with it when it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resumed: Option<Box<(Question, Answer)>>,
+    /// Whether the start of the call was announced to observers, which happens once.
+    #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
+    announced: bool,
+    /// Whether it was interrupted while running, so that it may have taken effect.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    interrupted: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SlotState {
+    Ready,
+    Running,
+    Asking(Box<Question>),
+    /// Its arguments are the answer of a typed turn.
+    Checking {
+        is_cut: bool,
+    },
+    Settled(ToolResult),
+}
+
+impl Slot {
+    /// Creates a slot that may start, or that is settled because the call cannot run.
+    pub(super) fn new(call: Arc<ToolCall>, refusal: Option<&Refusal>, changes: &mut Changes) -> Self {
+        let refusal = match refusal {
+            Some(refusal) => Some(ToolResult::error(refusal.message())),
+            None => result::unreadable(&call),
+        };
+        let mut slot = Self::in_state(call, SlotState::Ready);
+        if let Some(refusal) = refusal {
+            slot.settle(refusal, 0, changes);
+        }
+        slot
+    }
+
+    /// Creates a slot whose arguments are the answer of a typed turn.
+    pub(super) fn checking(call: Arc<ToolCall>, is_cut: bool) -> Self {
+        Self::in_state(call, SlotState::Checking { is_cut })
+    }
+
+    /// Creates a slot of a call that will not run, for this reason.
+    pub(super) fn refused(call: Arc<ToolCall>, reason: &'static str, changes: &mut Changes) -> Self {
+        let mut slot = Self::in_state(call, SlotState::Ready);
+        slot.settle(ToolResult::error(reason), 0, changes);
+        slot
+    }
+
+    fn in_state(call: Arc<ToolCall>, state: SlotState) -> Self {
+        Self {
+            call,
+            state,
+            resumed: None,
+            announced: false,
+            interrupted: false,
+        }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        matches!(self.state, SlotState::Ready)
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.state, SlotState::Running)
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.state, SlotState::Settled(_))
+    }
+
+    /// Returns the question that waits for an answer.
+    pub(super) fn question(&self) -> Option<&Question> {
+        match &self.state {
+            SlotState::Asking(question) => Some(question),
+            _ => None,
+        }
+    }
+
+    /// Returns the call as work for an executor, if it may start.
+    pub(super) fn work(&self) -> Option<ToolWork> {
+        self.is_ready().then(|| {
+            let mut work = ToolWork::new(Arc::clone(&self.call));
+            work.resumed.clone_from(&self.resumed);
+            work
+        })
+    }
+
+    pub(super) fn start(&mut self, changes: &mut Changes) {
+        self.announce(changes);
+        self.state = SlotState::Running;
+    }
+
+    pub(super) fn ask(&mut self, question: Question) {
+        self.interrupted |= question.kind == QuestionKind::Uncertain;
+        self.state = SlotState::Asking(Box::new(question));
+    }
+
+    /// Applies an answer: it makes the slot ready, or becomes the result.
+    pub(super) fn answered(&mut self, answer: Answer) -> Option<ToolResult> {
+        let SlotState::Asking(question) = &self.state else {
+            return None;
+        };
+        if question.kind != QuestionKind::Uncertain {
+            self.resumed = Some(Box::new(((**question).clone(), answer)));
+        } else if !matches!(answer, Answer::Approve { .. }) {
+            return Some(result::unknown_outcome(&answer));
+        }
+        self.state = SlotState::Ready;
+        None
+    }
+
+    /// Runs an interrupted call again.
+    pub(super) fn redo(&mut self) {
+        self.interrupted = true;
+        self.state = SlotState::Ready;
+    }
+
+    pub(super) fn settle(&mut self, result: ToolResult, duration_us: u64, changes: &mut Changes) {
+        self.announce(changes);
+        changes.emit(self.completed(&result, duration_us));
+        self.state = SlotState::Settled(result);
+    }
+
+    /// Settles a call without a result with an error that says so.
+    pub(super) fn give_up(&mut self, changes: &mut Changes) {
+        self.give_up_for(result::NOT_RUN, changes);
+    }
+
+    /// Like [`give_up`](Self::give_up), with the text for a call that never started.
+    pub(super) fn give_up_for(&mut self, not_run: &'static str, changes: &mut Changes) {
+        let text = match self.state {
+            SlotState::Settled(_) => return,
+            SlotState::Running => result::OUTCOME_UNKNOWN,
+            _ if self.interrupted => result::OUTCOME_UNKNOWN,
+            SlotState::Ready | SlotState::Asking(_) | SlotState::Checking { .. } => not_run,
+        };
+        self.settle(ToolResult::error(text), 0, changes);
+    }
+
+    fn announce(&mut self, changes: &mut Changes) {
+        if !std::mem::replace(&mut self.announced, true) {
+            changes.emit(ToolEvent::Started {
+                call_id: self.call.id.as_str().into(),
+                name: self.call.name.as_str().into(),
+                input: self.call.raw_input().into(),
+            });
+        }
+    }
+
+    fn completed(&self, result: &ToolResult, duration_us: u64) -> ToolEvent {
+        ToolEvent::Completed {
+            call_id: self.call.id.as_str().into(),
+            name: self.call.name.as_str().into(),
+            input: self.call.raw_input().into(),
+            output: result.content.text().into(),
+            is_error: result.is_error,
+            duration: Duration::from_micros(duration_us),
+            display: result.display.clone(),
+        }
+    }
+
+    /// Converts a settled slot into its tool message.
+    pub(super) fn into_message(self) -> Option<Message> {
+        let SlotState::Settled(result) = self.state else {
+            return None;
+        };
+        Some(Message::Tool(ToolMessage {
+            tool_call_id: self.call.id.clone(),
+            content: result.content,
+            name: Some(self.call.name.clone()),
+            marks: Marks::new().with_error(result.is_error),
+            ..ToolMessage::default()
+        }))
+    }
+}
