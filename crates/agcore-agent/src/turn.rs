@@ -111,7 +111,7 @@ impl AgentTurn {
 
 impl<S: AnswerKind> AgentTurn<S> {
     /// Cancels the turn when `token` is cancelled.
-    pub fn with_token(mut self, token: &CancellationToken) -> Self {
+    pub fn with_token(mut self, token: CancellationToken) -> Self {
         self.token = token.child_token();
         self
     }

@@ -55,5 +55,5 @@ pub(crate) fn ticks() -> Interval {
 /// Starts a turn that the token cancels. All turns of the program start here.
 pub(crate) fn start(session: &AgentSession, message: impl Into<Message>, token: &CancellationToken) -> EventStream {
     let message: Message = message.into();
-    session.turn(message).with_token(token).stream()
+    session.turn(message).with_token(token.clone()).stream()
 }
