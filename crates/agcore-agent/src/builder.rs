@@ -198,9 +198,7 @@ impl AgentBuilder {
             return Err(AgentError::invalid_tool(error));
         }
         let missing = "is missing; call `with_provider`, for example with `agcore::model`";
-        let provider = self
-            .provider
-            .ok_or_else(|| AgentError::config("provider", missing))?;
+        let provider = self.provider.ok_or_else(|| AgentError::config("provider", missing))?;
         if self.config.max_turns == Some(0) {
             let problem = "is 0, so no turn could ever run; set it to 1 or more, or leave it unset";
             return Err(AgentError::config("max_turns", problem));

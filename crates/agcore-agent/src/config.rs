@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_cycle::{machine::Limits, Budgets, CompactionSettings};
+use agcore_cycle::{Budgets, CompactionSettings, machine::Limits};
 use agcore_llm::layer::retry::RetryPolicy;
 
 use crate::environment::Environment;

@@ -46,7 +46,11 @@ mod tests {
             assert_eq!(uuid_v7(at(millis), &random), expected);
         };
         check(0x017f_22e2_79b0, 0.0, "017f22e2-79b0-7000-8000-000000000000");
-        check(0x017f_22e2_79b0, 0.999_999_999_999_999, "017f22e2-79b0-7fff-bfff-ffffffffffff");
+        check(
+            0x017f_22e2_79b0,
+            0.999_999_999_999_999,
+            "017f22e2-79b0-7fff-bfff-ffffffffffff",
+        );
         check(0x017f_22e2_79b0, 1.0, "017f22e2-79b0-7fff-bfff-ffffffffffff");
     }
 }

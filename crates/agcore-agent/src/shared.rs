@@ -10,9 +10,7 @@ use agcore_cycle::{LlmCycle, TurnInput};
 use agcore_tools::{ToolContext, ToolSession};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt, queue::TurnQueue,
-};
+use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt, queue::TurnQueue};
 
 pub(crate) struct Shared {
     pub(crate) id: Arc<str>,
@@ -58,7 +56,8 @@ impl Shared {
             .max_turns
             .filter(|most| starts && cycle.machine().turns() >= *most)
         {
-            let message = format!("the session has used all {most} turns of max_turns; start a new session, or raise the limit");
+            let message =
+                format!("the session has used all {most} turns of max_turns; start a new session, or raise the limit");
             return Err(AgentError::limit(message));
         }
         Ok(())

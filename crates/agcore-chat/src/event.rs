@@ -47,7 +47,7 @@ pub struct StreamEvent {
     pub turn: u32,
     /// The index of the round within the turn, from 0.
     pub round: u32,
-    /// What happened.
+    /// The event itself, nested by topic.
     pub kind: EventKind,
 }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub struct Fault {
     /// The kind of failure.
     pub kind: FaultKind,
-    /// What happened and what to do next, for people. Contains neither request bodies nor keys.
+    /// A message for people: what happened and what to do next. Contains neither request bodies nor keys.
     pub message: String,
     /// Whether the same attempt may succeed later.
     pub retryable: bool,

@@ -144,7 +144,7 @@ impl Answer {
     }
 }
 
-/// How long an approval is valid.
+/// The period for which an approval is valid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

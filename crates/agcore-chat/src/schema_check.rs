@@ -46,7 +46,7 @@ pub trait SchemaCheck: Send + Sync {
 pub struct SchemaViolation {
     /// The JSON path of the location, such as `$`, `$.city` or `$.days[2]`.
     pub path: String,
-    /// What was expected and what was found.
+    /// A message: what was expected and what was found.
     pub message: String,
 }
 

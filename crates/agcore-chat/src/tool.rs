@@ -154,7 +154,7 @@ impl CustomEnvelope {
 pub struct ToolDefinition {
     /// The name, unique among the tools of a request.
     pub name: String,
-    /// What the tool does, for the model.
+    /// A description of the tool for the model.
     pub description: Option<String>,
     /// The JSON Schema of the arguments, which keeps the order of its keys; `None` means no arguments.
     pub parameters: Option<Value>,
@@ -202,7 +202,7 @@ impl ToolDefinition {
 pub struct CustomTool {
     /// The name, unique among the tools of a request.
     pub name: String,
-    /// What the tool does, for the model.
+    /// A description of the tool for the model.
     pub description: Option<String>,
     /// The format of the input (free text or a grammar), as defined by the API.
     pub format: Option<Value>,

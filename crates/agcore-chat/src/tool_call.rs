@@ -107,7 +107,7 @@ pub enum ArgumentsError {
     NotAnObject {
         /// The name of the tool.
         name: String,
-        /// What was found instead, such as `an array`.
+        /// A description of the value that was found instead, such as `an array`.
         found: &'static str,
     },
     /// The call is to a custom tool, which has no arguments.

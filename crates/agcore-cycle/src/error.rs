@@ -9,7 +9,7 @@ use crate::machine::MachineError;
 
 /// The reason a turn failed. The conversation stays valid and usable.
 ///
-/// The [kind](Self::kind) says which part of the loop failed. When the model could not be called,
+/// The [kind](Self::kind) names the part of the loop that failed. When the model could not be called,
 /// [`llm_error`](Self::llm_error) returns the provider's error with all its details.
 ///
 /// ```

@@ -54,7 +54,7 @@
 //! # When a hook fails
 //!
 //! A hook that panics is logged and skipped, and so is one that exceeds its own [`timeout`](crate::Hook::timeout) or the one
-//! of the [`Hooks`](crate::Hooks). Neither ends the turn. A hook that [`fails_closed`](crate::Hook::fails_closed), however,
+//! of the [`Hooks`]. Neither ends the turn. A hook that [`fails_closed`](crate::Hook::fails_closed), however,
 //! blocks what it was asked about: the turn does not start, the request is not sent, the tool does not run, or its result is
 //! withheld.
 //!

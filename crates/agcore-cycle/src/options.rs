@@ -195,7 +195,7 @@ impl fmt::Debug for TurnOptions {
     }
 }
 
-/// What a turn starts from: a user message, whole messages in place of the history, or answers to open questions.
+/// The start of a turn: a user message, whole messages in place of the history, or answers to open questions.
 ///
 /// Created by conversion: text and messages become a new turn that appends them, a list of messages becomes a turn that
 /// sends exactly these, which together with the reply become the history.

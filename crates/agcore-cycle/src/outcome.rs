@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use agcore_chat::{ChatResponse, Question, Text, UsageTracker};
 use serde_json::Value;
 
-/// How a turn ended that did not fail.
+/// The end of a turn that did not fail.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TurnOutcome {

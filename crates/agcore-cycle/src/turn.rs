@@ -256,7 +256,7 @@ impl<S> fmt::Debug for CycleTurn<'_, S> {
 ///
 /// This trait is sealed.
 pub trait AnswerKind: sealed::Answer {
-    /// How a turn with such an answer ends when it does not fail.
+    /// The outcome of a turn with such an answer.
     type Outcome: Send;
 
     /// Returns the report of a finished turn.

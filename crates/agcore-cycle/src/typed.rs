@@ -33,7 +33,7 @@
 //!
 //! Vendors require an object at the root of a schema, so other types travel as `{"value": …}`. Only the model sees that.
 //!
-//! With the feature `typed`, `schemars` derives the schema of a type; an [`Output`](crate::Output) with its own schema needs no
+//! With the feature `typed`, `schemars` derives the schema of a type; an [`Output`] with its own schema needs no
 //! feature.
 
 pub(crate) mod error;

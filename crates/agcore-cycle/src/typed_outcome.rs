@@ -23,7 +23,7 @@ pub struct Typed<T> {
     pub repairs: u32,
 }
 
-/// How a typed turn ended that did not fail.
+/// The end of a typed turn that did not fail.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TypedOutcome<T> {

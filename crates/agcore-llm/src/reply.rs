@@ -1,14 +1,10 @@
-//! [`ReplyStream`]: a reply as it arrives, with notices about the call.
-
-mod text;
-
-pub use text::ReplyTextStream;
+//! [`ReplyStream`]: a reply as it arrives, with notices about the call; and [`ReplyTextStream`], only its text.
 
 use std::{
     fmt,
     future::poll_fn,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -165,5 +161,154 @@ impl Stream for ReplyStream {
 impl fmt::Debug for ReplyStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ReplyStream")
+    }
+}
+
+/// The text of a reply, piece by piece.
+///
+/// Only the text of the first choice is returned; [`response`](Self::response) has everything else. A call that fails ends
+/// with an `Err` item. With [`MidStream::Restart`](crate::layer::retry::MidStream::Restart) a stream that breaks starts
+/// over, so text may come twice; read the items of a [`ReplyStream`] to notice that.
+///
+/// ```
+/// use agcore_chat::{ChatRequest, ChatResponse, Message};
+/// use agcore_llm::{LlmProviderExt, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+/// let mut text = provider.chat_stream(ChatRequest::new([Message::user("Hello")])).text_stream();
+///
+/// let mut answer = String::new();
+/// while let Some(piece) = text.next().await {
+///     answer.push_str(&piece?);
+/// }
+/// assert_eq!(answer, "Good day.");
+/// assert_eq!(text.response().unwrap().text(), answer);
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "nothing is sent before the stream is polled"]
+pub struct ReplyTextStream {
+    items: ReplyStream,
+    fold: Fold,
+    is_done: bool,
+    response: Option<ChatResponse>,
+}
+
+impl ReplyTextStream {
+    fn new(items: ReplyStream) -> Self {
+        Self {
+            items,
+            fold: Fold::new(),
+            is_done: false,
+            response: None,
+        }
+    }
+
+    /// Returns the next piece of text, or `None` at the end of the reply.
+    ///
+    /// Cancel safe: no text is lost when the future is dropped.
+    ///
+    /// # Errors
+    /// The last item is the error of a call that failed, together with the part of the reply that had arrived.
+    pub async fn next(&mut self) -> Option<Result<Text, LlmError>> {
+        poll_fn(|cx| self.poll_text(cx)).await
+    }
+
+    /// Returns the whole response once the stream has ended without an error.
+    pub fn response(&self) -> Option<&ChatResponse> {
+        self.response.as_ref()
+    }
+
+    fn poll_text(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Text, LlmError>>> {
+        while !self.is_done {
+            let item = ready!(Pin::new(&mut self.items).poll_next(cx));
+            let item = item.unwrap_or_else(|| ReplyItem::End(Err(LlmError::truncated())));
+            let text = match &item {
+                ReplyItem::Delta(ReplyDelta::Text { choice: 0, text }) if !text.is_empty() => Some(text.clone()),
+                _ => None,
+            };
+            match item.fold_into(&mut self.fold) {
+                Some(Ok(response)) => {
+                    self.is_done = true;
+                    self.response = Some(response);
+                }
+                Some(Err(error)) => {
+                    self.is_done = true;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {}
+            }
+            if let Some(text) = text {
+                return Poll::Ready(Some(Ok(text)));
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl Stream for ReplyTextStream {
+    type Item = Result<Text, LlmError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll_text(cx)
+    }
+}
+
+impl fmt::Debug for ReplyTextStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyTextStream")
+            .field("done", &self.is_done)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{FutureExt, StreamExt};
+
+    use super::*;
+
+    fn text(choice: u32, text: &str) -> ReplyItem {
+        let text = text.into();
+        ReplyItem::Delta(ReplyDelta::Text { choice, text })
+    }
+
+    fn read(stream: &mut ReplyTextStream) -> Vec<Result<Text, LlmError>> {
+        stream.by_ref().collect().now_or_never().unwrap()
+    }
+
+    #[test]
+    fn returns_the_text_of_the_first_choice_and_then_the_response() {
+        let reply = ReplyStream::from_items([
+            ReplyItem::Notice(Notice::AnsweredBy(AnsweredBy::new("openai", "gpt"))),
+            text(0, "Hel"),
+            text(1, "Other"),
+            text(0, ""),
+            text(0, "lo"),
+            ReplyItem::Delta(ReplyDelta::Usage(Box::new(Usage::new(10, 5)))),
+            ReplyItem::End(Ok(())),
+        ]);
+        let mut stream = reply.text_stream();
+        assert_eq!(stream.response(), None);
+        let pieces: Result<Vec<Text>, LlmError> = read(&mut stream).into_iter().collect();
+        assert_eq!(pieces.unwrap(), ["Hel", "lo"]);
+        let response = stream.response().unwrap();
+        assert_eq!((response.text().as_ref(), response.choices.len()), ("Hello", 2));
+        assert_eq!(response.usage.as_ref().and_then(Usage::total), Some(15));
+        assert_eq!(response.answered_by.as_ref().unwrap().provider, "openai");
+        assert!(read(&mut stream).is_empty(), "the stream stays at its end");
+    }
+
+    #[test]
+    fn ends_with_the_error_and_the_partial_reply() {
+        for end in [Some(ReplyItem::End(Err(LlmError::truncated()))), None] {
+            let mut stream = ReplyStream::from_items([text(0, "half")].into_iter().chain(end)).text_stream();
+            let [Ok(piece), Err(error)] = &read(&mut stream)[..] else {
+                panic!("expected a piece and an error");
+            };
+            assert_eq!((&**piece, error.partial().unwrap().text().as_ref()), ("half", "half"));
+            assert_eq!(stream.response(), None);
+        }
     }
 }

@@ -93,7 +93,7 @@ pub enum AuditEvent<'a> {
     Decided {
         /// The decision.
         outcome: AuditOutcome,
-        /// Who made it.
+        /// The party that made the decision.
         decider: Decider,
         /// The verdict of the rules.
         verdict: Verdict,
@@ -126,7 +126,7 @@ pub enum AuditOutcome {
     Suspended,
 }
 
-/// Who decided on whether a call may run.
+/// The party that decided whether a call may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

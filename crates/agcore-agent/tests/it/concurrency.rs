@@ -6,7 +6,8 @@ use std::{
 };
 
 use agcore_agent::{
-    AgentBuilder, AgentConfig, AgentError, AgentErrorKind, AgentSession, AgentSpec, AgentTurn, BusyPolicy, RuntimeBundle, SessionState,
+    AgentBuilder, AgentConfig, AgentError, AgentErrorKind, AgentSession, AgentSpec, AgentTurn, BusyPolicy,
+    RuntimeBundle, SessionState,
 };
 use agcore_chat::{Answer, Clock, ToolCall};
 use agcore_testkit::{

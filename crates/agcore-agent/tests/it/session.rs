@@ -115,7 +115,10 @@ async fn an_agent_cannot_call_hidden_tools() {
         .collect();
     assert_eq!(offered, ["say"]);
     let result = texts(&session).await;
-    assert!(result[2].starts_with("tool: ") && !result[2].contains("wiped"), "{result:?}");
+    assert!(
+        result[2].starts_with("tool: ") && !result[2].contains("wiped"),
+        "{result:?}"
+    );
 }
 
 #[tokio::test]
@@ -168,7 +171,10 @@ async fn a_second_turn_on_a_busy_session_is_refused_queued_or_interrupts() {
     let mut first = busy.turn("One").stream();
     first.next().await.unwrap();
     let error = busy.turn("Two").await.unwrap_err();
-    assert!(error.kind() == AgentErrorKind::Busy && error.is_retryable(), "{error:?}");
+    assert!(
+        error.kind() == AgentErrorKind::Busy && error.is_retryable(),
+        "{error:?}"
+    );
     assert!(error.to_string().contains("busy with another turn"), "{error}");
     drop(first);
     busy.turn("Three").await.unwrap();
@@ -260,10 +266,7 @@ async fn the_ttl_of_a_session_survives_a_restart() {
 async fn retries_failed_calls_according_to_the_settings() {
     let failing = || ScriptStep::error(LlmError::new(LlmErrorKind::Server, "no"));
     let provider = ScriptedProvider::new([failing(), ScriptStep::text("Hi."), failing()]);
-    session(&builder(&provider).build().unwrap())
-        .turn("One")
-        .await
-        .unwrap();
+    session(&builder(&provider).build().unwrap()).turn("One").await.unwrap();
     let config = AgentConfig::new().with_retry(RetryPolicy::never());
     let session = session(&builder(&provider).with_config(config).build().unwrap());
     let error = session.turn("One").await.unwrap_err();

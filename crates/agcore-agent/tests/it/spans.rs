@@ -420,8 +420,8 @@ async fn discards_what_a_failed_attempt_recorded() {
     let span = log.only("chat");
     check(&span, &[("agcore.attempts", "2")]);
     absent(&span, &["gen_ai.response.finish_reasons", "gen_ai.usage.input_tokens"]);
-    let said = span.field("gen_ai.output.messages").unwrap();
-    assert!(said.contains("kept") && !said.contains("lost"), "{said}");
+    let messages = span.field("gen_ai.output.messages").unwrap();
+    assert!(messages.contains("kept") && !messages.contains("lost"), "{messages}");
 }
 
 #[tokio::test]

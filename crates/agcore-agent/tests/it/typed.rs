@@ -2,7 +2,7 @@
 
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec};
 use agcore_chat::{EventKind, Message, TextEvent, ToolCall};
-use agcore_cycle::{machine::Begin, Output, TurnInput, TypedOptions};
+use agcore_cycle::{Output, TurnInput, TypedOptions, machine::Begin};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{ToolRegistry, typed};
 use schemars::JsonSchema;
@@ -52,7 +52,11 @@ async fn streams_values() {
     let model = ScriptedProvider::new([ScriptStep::text(OSLO)]);
     let begin: TurnInput = Begin::new([Message::user("And?")]).into();
     let output = Output::<City>::new(TypedOptions::new());
-    let mut turn = session(&model).turn(begin).with_token(CancellationToken::new()).typed_as(output).stream();
+    let mut turn = session(&model)
+        .turn(begin)
+        .with_token(CancellationToken::new())
+        .typed_as(output)
+        .stream();
     let mut parts = 0;
     while let Some(event) = turn.next().await {
         parts += u32::from(matches!(event.kind, EventKind::Text(TextEvent::PartialObject(_))));

@@ -75,7 +75,7 @@ fn folded(name: &str) -> Vec<char> {
     name.to_lowercase().chars().collect()
 }
 
-/// The restricted Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and
+/// Returns the restricted Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and
 /// swaps of neighbours, where no part is edited twice.
 fn edit_distance(from: &[char], to: &[char]) -> usize {
     // Three rows of the table: the last but one, the last, and the one being filled in.

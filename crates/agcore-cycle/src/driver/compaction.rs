@@ -105,7 +105,7 @@ impl Driver<'_> {
         self.absorb(Outcome::Failed(failure)).await
     }
 
-    /// The call was cancelled. The turn that it was made for ends with it.
+    /// Handles a cancelled call: the turn that it was made for ends with it.
     async fn stop_summary(&mut self, error: CycleError, lost: UsageTracker) -> Result<(), CycleError> {
         let is_requested = self.is_requested_summary();
         let failure = Failure::new(error.fault()).with_lost(lost);

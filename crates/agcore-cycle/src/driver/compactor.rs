@@ -21,11 +21,11 @@ pub(super) struct Compactor<'a> {
     tried: bool,
     /// The tokens of the request that the model rejected as too long.
     overflow: Option<u64>,
-    /// What the compactions of this run did.
+    /// The results of the compactions of this run.
     report: CompactionReport,
 }
 
-/// The parts of the next request, as far as they have tokens.
+/// The parts of the next request that have tokens.
 pub(super) struct RequestParts<'r> {
     /// The instructions that precede the conversation.
     pub(super) prelude: &'r [Arc<Message>],
@@ -91,7 +91,7 @@ impl<'a> Compactor<'a> {
     /// Returns the compaction to apply if the next request reaches the threshold.
     pub(super) fn at_threshold(&mut self, parts: &RequestParts<'_>, provider: &ProviderInfo) -> Option<Outcome> {
         let window = self.window(provider);
-        // Usually the sizes alone show that there is enough room.
+        // Usually the sizes alone show that the request fits.
         if !window.is_reached(self.max_tokens(parts)) {
             return None;
         }
@@ -141,7 +141,7 @@ impl<'a> Compactor<'a> {
         } else {
             WindowSettings::new().for_model(summarizer.capabilities.context_window)
         };
-        // The model has just said that its window is smaller, so do not trust the configured size.
+        // The model has just reported that its window is smaller, so do not trust the configured size.
         let limit = self.overflow.filter(|_| is_main).map(|tokens| tokens / 2);
         let mut summary = SummaryRequest {
             settings: self.settings,

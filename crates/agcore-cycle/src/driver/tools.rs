@@ -200,7 +200,7 @@ impl Driver<'_> {
         .await
     }
 
-    /// The executor has ended and left calls without a result: they become errors.
+    /// Converts calls that the executor left without a result into errors.
     async fn fail_unreported(&mut self) -> Result<(), CycleError> {
         let left: Vec<Text> = self
             .machine

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::BudgetLimit;
 
-/// How long hooks that are only notified may still run after their turn was cancelled or ran out of time.
+/// The time that hooks which are only notified may still run after their turn was cancelled or ran out of time.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The conditions that end a hook that hangs: the turn's cancellation token and its time budgets.

@@ -68,7 +68,7 @@ pub enum RequestPurpose {
     Summary,
 }
 
-/// How a step of a plan ended.
+/// The end of a step of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PlanStepEnd {

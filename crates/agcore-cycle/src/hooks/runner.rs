@@ -265,7 +265,7 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// How a hook failed.
+/// The way a hook failed.
 enum Failure {
     /// It panicked with this message.
     Panicked(String),

@@ -79,7 +79,7 @@ impl Machine {
         let mut turn = Turn::new(begin, &self.limits);
         turn.breaker_was_open = self.breaker.is_open();
         self.turn = Some(turn);
-        // Discard a requested summary that nobody waits for any more.
+        // Discard a requested summary that is no longer needed.
         self.summing = None;
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::outcome::Cause;
 use crate::budget::BudgetLimit;
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::typed::OutputMode;
 
-/// What a typed turn expects of its answer. The schema is not part of it: the code that checks the answer has it.
+/// The requirements of a typed turn for its answer. The schema is not part of it: the code that checks the answer has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Expectation {

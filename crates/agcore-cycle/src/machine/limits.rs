@@ -31,14 +31,14 @@ pub struct Limits {
     /// The number of tool rounds before the model must answer. A round is a reply together with the results of its calls.
     /// The default is 10.
     pub max_tool_turns: u32,
-    /// What happens at this limit, and at the limit of a budget.
+    /// The behavior at this limit, and at the limit of a budget.
     pub at_round_limit: RoundLimit,
     /// The longest tool result that enters the history, in bytes. Longer ones are truncated at a character boundary and end in a
     /// note. The default is 65,536.
     pub max_tool_result_bytes: usize,
 }
 
-/// What happens when the model calls tools after the last round, or when a budget has too little left.
+/// The behavior when the model calls tools after the last round, or when a budget has too little left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ use crate::{
     typed::OutputMode,
 };
 
-/// What happened in a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -86,7 +86,7 @@ pub struct Begin {
     /// Whether the messages replace the history.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,
-    /// What the turn expects of its answer, if it is a typed one.
+    /// The requirements for the answer of a typed turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{end::End, expectation::Draft};
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step<'a> {

@@ -50,7 +50,7 @@ pub(super) struct Turn {
     pub(super) typed: Option<Typed>,
 }
 
-/// What a typed turn expects of its answer, and how many times the answer was sent back.
+/// The requirements of a typed turn for its answer, and how many times the answer was sent back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Typed {
     pub(super) expectation: Expectation,

@@ -6,7 +6,7 @@ use agcore_chat::SchemaCheck;
 
 use super::mode::OutputMode;
 
-/// How typed output is requested, checked and corrected.
+/// Options for requesting, checking and correcting typed output.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;

@@ -1,4 +1,4 @@
-//! Shared helpers: executors made of closures, and short constructors.
+//! Shared helpers: executors built from closures, and short constructors.
 
 use std::{
     collections::VecDeque,

@@ -161,7 +161,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
         self.roughen(seam);
     }
 
-    /// The first letter of a word of Latin letters.
+    /// Scans the first letter of a word of Latin letters.
     fn word(&mut self, class: Class, spaced: bool) {
         let after_digit = !spaced && self.prev == Some(Class::Digit);
         self.rough = usize::from(after_digit || self.extended && self.accented > 0);

@@ -274,7 +274,7 @@ impl Unit {
         [CyrillicRough0, CyrillicRough1, CyrillicRough2, CyrillicRough3, CyrillicRough4, CyrillicRough5],
     ];
 
-    /// The first letter of a word of `script`, the next two, and the rest.
+    /// Splits a word of `script` into its first letter, the next two, and the rest.
     pub(super) fn for_script(script: Script) -> [Self; 3] {
         match script {
             Script::Greek => [GreekFirst, GreekNext, GreekLate],

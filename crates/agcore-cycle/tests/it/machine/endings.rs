@@ -1,4 +1,4 @@
-//! How turns end: handoff, fatal faults, failures, stops in every phase.
+//! Ends of turns: handoff, fatal faults, failures, stops in every phase.
 
 use agcore_chat::{Answer, FaultKind, QuestionKind};
 use agcore_cycle::machine::{Cause, End, Limits, MachineError, Outcome, Step};

@@ -74,7 +74,7 @@ const KINDS: &[&str] = &[
     "wrapped up",
 ];
 
-/// How many times each situation occurred.
+/// The number of times each situation occurred.
 #[derive(Debug, Default)]
 pub(super) struct Counts(BTreeMap<&'static str, u64>);
 

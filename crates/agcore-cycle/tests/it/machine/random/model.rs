@@ -90,7 +90,7 @@ pub(super) struct Model {
     pub(super) wraps_up: bool,
     /// How the turn ends after this round, because a budget for tools is exhausted.
     closing: Option<&'static str>,
-    /// What a typed turn expects, and how many times its answer was sent back.
+    /// The expectation of a typed turn, and how many times its answer was sent back.
     pub(super) typed: Option<(Expectation, u32)>,
     /// Whether the answer that is being checked was truncated.
     is_cut: bool,
