@@ -1,8 +1,8 @@
 //! The driver: does what the state machine asks for, until a turn ends or waits for a person.
 //!
-//! [`Driver`] owns the loop. Its collaborators have one concern each and know neither the loop nor each other:
-//! [`EventSender`] sends events to the observer, [`Spending`] reserves and settles budgets, [`Compactor`] measures requests
-//! and plans compactions, [`TypedTurn`] asks for and checks typed output.
+//! `Driver` owns the loop. Its collaborators have one concern each and know neither the loop nor each other:
+//! `EventSender` sends events to the observer, `Spending` reserves and settles budgets, `Compactor` measures requests
+//! and plans compactions, `TypedTurn` asks for and checks typed output.
 
 mod events;
 mod spending;

@@ -46,7 +46,7 @@
 //! This crate contains no logic. It re-exports the crates of agcore as modules, each behind a feature of the same name, and
 //! the most used names at the root. Depend on a single crate instead if you need only one layer.
 //!
-//! - [`agent`]: agents, and sessions that remember earlier turns, stream, suspend, and resume
+//! - [`agent`](mod@agent): agents, and sessions that remember earlier turns, stream, suspend, and resume
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
