@@ -120,18 +120,21 @@ impl AgentSpec {
     }
 
     /// Sets the tools that the model sees.
+    #[must_use]
     pub fn with_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
     /// Sets the model.
+    #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.request.0.model = model.into();
         self
     }
 
     /// Sets model and parameters.
+    #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
         self.request = Parameters(request);
         self

@@ -54,66 +54,77 @@ impl AgentConfig {
     }
 
     /// Sets the limits of every turn.
+    #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets the maximum number of turns of a session.
+    #[must_use]
     pub fn with_max_turns(mut self, turns: u32) -> Self {
         self.max_turns = Some(turns);
         self
     }
 
     /// Sets how long a session may be used after it was created.
+    #[must_use]
     pub fn with_session_ttl(mut self, ttl: Duration) -> Self {
         self.session_ttl = Some(ttl);
         self
     }
 
     /// Sets what happens to a turn that is started while another one runs.
+    #[must_use]
     pub fn with_busy(mut self, policy: BusyPolicy) -> Self {
         self.busy = policy;
         self
     }
 
     /// Sets when a failed call of the model is retried.
+    #[must_use]
     pub fn with_retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
     }
 
     /// Sets when and how conversations are compacted.
+    #[must_use]
     pub fn with_compaction(mut self, compaction: CompactionSettings) -> Self {
         self.compaction = compaction;
         self
     }
 
     /// Sets the budgets.
+    #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         self.budgets = budgets;
         self
     }
 
     /// Sets the first layer of every system prompt.
+    #[must_use]
     pub fn with_base_prompt(mut self, text: impl Into<String>) -> Self {
         self.base_prompt = Some(text.into());
         self
     }
 
     /// Sets the block of text about the user.
+    #[must_use]
     pub fn with_profile_block(mut self, text: impl Into<String>) -> Self {
         self.profile_block = Some(text.into());
         self
     }
 
     /// Sets where and when the agent works.
+    #[must_use]
     pub fn with_environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
     }
 
     /// Sets whether spans contain the content of messages.
+    #[must_use]
     pub fn with_trace_content(mut self, content: bool) -> Self {
         self.trace_content = content;
         self

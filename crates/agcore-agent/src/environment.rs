@@ -40,6 +40,7 @@ impl Environment {
     }
 
     /// Sets the name of the time zone and its offset from UTC in seconds.
+    #[must_use]
     pub fn with_time_zone(mut self, name: impl Into<String>, utc_offset_seconds: i32) -> Self {
         self.time_zone = name.into();
         self.utc_offset_seconds = utc_offset_seconds;
@@ -47,12 +48,14 @@ impl Environment {
     }
 
     /// Sets the locale.
+    #[must_use]
     pub fn with_locale(mut self, locale: impl Into<String>) -> Self {
         self.locale = Some(locale.into());
         self
     }
 
     /// Adds a note.
+    #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self

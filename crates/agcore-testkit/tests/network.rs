@@ -28,7 +28,7 @@ fn assert_denied(result: Result<ChatResponse, LlmError>, parts: &[&str]) {
     assert_eq!(error.kind(), &LlmErrorKind::Connect);
     assert!(!error.is_retryable(), "a retry cannot succeed");
     let message = error.message();
-    assert!(message.contains("is denied by `deny_network()` at"), "{message}");
+    assert!(message.contains("blocked: `deny_network()` at"), "{message}");
     parts
         .iter()
         .for_each(|part| assert!(message.contains(part), "{part} in {message}"));
@@ -49,7 +49,7 @@ async fn denies_network_access_while_a_guard_exists() {
     let line = format!("{}:{}", file!(), line!() - 1);
     assert_denied(
         ask(&*remote).await,
-        &["http://192.0.2.1", &line, "a cassette or a mock server"],
+        &["http://192.0.2.1", &line, "replay a cassette, use a mock server"],
     );
     assert_denied(ask(&*by_proxy).await, &[&line]);
     assert_denied(ask(&*by_environment).await, &[&line]);

@@ -9,6 +9,9 @@ use crate::workspace::{Package, Workspace};
 
 const WASM: &str = "wasm32-unknown-unknown";
 
+/// The most crates that the name of a check contains.
+const SHOWN: usize = 4;
+
 /// The promise of one crate.
 #[derive(Debug)]
 struct Absence {
@@ -115,7 +118,11 @@ impl std::fmt::Display for Absence {
         if let Some(feature) = self.unless {
             write!(f, " without `{feature}`")?;
         }
-        write!(f, " does not depend on {}", self.banned.join(", "))?;
+        let (shown, others) = self.banned.split_at(self.banned.len().min(SHOWN));
+        write!(f, " does not depend on {}", shown.join(", "))?;
+        if !others.is_empty() {
+            write!(f, " and {} others", others.len())?;
+        }
         match self.target {
             Some(target) => write!(f, " for {target}"),
             None => Ok(()),
