@@ -18,7 +18,14 @@ pub(crate) fn unit_and_integration(workspace: &Workspace, report: &mut Report) {
         let arguments = [
             &["nextest", "run"],
             EVERYTHING,
-            &["--no-tests", "pass", "--failure-output", "final"],
+            &[
+                "--no-tests",
+                "pass",
+                "--status-level",
+                "slow",
+                "--failure-output",
+                "final",
+            ],
         ];
         let mut command = cargo.command(arguments.concat());
         count("units", &mut command, counts::from_nextest, workspace, report);
