@@ -12,4 +12,5 @@ mod compaction;
 mod concurrency;
 mod session;
 mod spans;
+mod turns;
 mod typed;
