@@ -1,6 +1,6 @@
 //! [`ToolExecutor`]: the contract by which the agent loop runs tools without knowing any registry.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
@@ -33,13 +33,12 @@ use crate::{
 ///     }
 ///
 ///     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
-///         Box::pin(stream::iter(work).map(|work| ToolReport::Settled {
-///             call_id: work.call.id.as_str().into(),
-///             outcome: match work.call.name.as_str() {
+///         Box::pin(stream::iter(work).map(|work| {
+///             let outcome = match work.call.name.as_str() {
 ///                 "dice" => ToolOutcome::done("4"),
 ///                 _ => ToolOutcome::error("unknown tool"),
-///             },
-///             duration: Duration::ZERO,
+///             };
+///             ToolReport::settled(work.call.id.as_str(), outcome, Duration::ZERO)
 ///         }))
 ///     }
 /// }
@@ -63,6 +62,14 @@ pub trait ToolExecutor: Send + Sync {
     /// among the [`definitions`](Self::definitions) settles with an error result. Dropping the stream cancels the calls
     /// that are still running.
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports;
+
+    /// Returns whether the executor reports [`ToolReport::Began`] before a call runs.
+    ///
+    /// If it does not, which is the default, every call of a batch counts as started as soon as the batch is executed: if
+    /// the process dies or the turn is cancelled while the call waits for an approval, its outcome is unknown.
+    fn reports_begin(&self) -> bool {
+        false
+    }
 }
 
 /// A stream of the reports of one batch of calls.
@@ -77,6 +84,9 @@ pub struct ToolWork {
     /// The question that the call asked when it ran before, and the answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Box<(Question, Answer)>>,
+    /// Checks the call again if a person edits its arguments. Not saved.
+    #[serde(skip)]
+    pub guard: Option<ToolGuard>,
 }
 
 impl ToolWork {
@@ -85,6 +95,7 @@ impl ToolWork {
         Self {
             call: call.into(),
             resumed: None,
+            guard: None,
         }
     }
 
@@ -93,7 +104,73 @@ impl ToolWork {
         Self {
             call: call.into(),
             resumed: Some(Box::new((question, answer))),
+            guard: None,
         }
+    }
+
+    /// Sets the check that edited arguments must pass.
+    #[must_use]
+    pub fn with_guard(mut self, guard: ToolGuard) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+}
+
+/// Checks a call whose arguments a person has edited, before it runs: the guardrails that saw the call of the model
+/// have not seen these arguments.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ToolCall, ToolGuard, ToolOutcome};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let guard = ToolGuard::new(|call| async move {
+///     if call.raw_input().contains("/etc") {
+///         return Err(ToolOutcome::error("Nothing below /etc may be changed."));
+///     }
+///     Ok(())
+/// });
+/// let edited = ToolCall::function("call_1", "write", r#"{"path": "/etc/passwd"}"#);
+/// assert!(guard.check(Arc::new(edited)).await.is_err());
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ToolGuard(Arc<dyn Fn(Arc<ToolCall>) -> GuardFuture + Send + Sync>);
+
+/// The future of a [`ToolGuard`]. An error is the outcome with which the call ends instead of running.
+pub type GuardFuture = Pin<Box<dyn Future<Output = Result<(), ToolOutcome>> + Send>>;
+
+impl ToolGuard {
+    /// Creates a guard from an async function.
+    pub fn new<F, R>(check: F) -> Self
+    where
+        F: Fn(Arc<ToolCall>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), ToolOutcome>> + Send + 'static,
+    {
+        Self(Arc::new(move |call| Box::pin(check(call))))
+    }
+
+    /// Checks a call.
+    ///
+    /// # Errors
+    /// The outcome with which the call ends instead of running.
+    pub fn check(&self, call: Arc<ToolCall>) -> GuardFuture {
+        (self.0)(call)
+    }
+}
+
+impl fmt::Debug for ToolGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ToolGuard")
+    }
+}
+
+/// Two guards are equal if they are clones of each other.
+impl PartialEq for ToolGuard {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -101,6 +178,12 @@ impl ToolWork {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolReport {
+    /// These calls are about to run: they passed all checks, and no person has to be asked. The executor does not run
+    /// them before its stream is polled again, so that the report can be stored first.
+    Began {
+        /// The ids of the calls.
+        calls: Vec<Text>,
+    },
     /// A running call reports its progress.
     Progress {
         /// The call's id.
@@ -116,7 +199,21 @@ pub enum ToolReport {
         outcome: ToolOutcome,
         /// How long it ran, not counting the time it waited for a person.
         duration: Duration,
+        /// The arguments with which it ran, as JSON, if a person edited those of the call.
+        input: Option<Text>,
     },
+}
+
+impl ToolReport {
+    /// Creates the report of a call that has ended, with the arguments of the model.
+    pub fn settled(call_id: impl Into<Text>, outcome: ToolOutcome, duration: Duration) -> Self {
+        Self::Settled {
+            call_id: call_id.into(),
+            outcome,
+            duration,
+            input: None,
+        }
+    }
 }
 
 /// The progress of a running call.

@@ -31,6 +31,9 @@
 
 mod object;
 mod small_text;
+mod actor;
+mod annotations;
+mod money;
 mod marks;
 mod content_part;
 mod content;
@@ -57,8 +60,11 @@ mod window;
 
 pub mod schema;
 pub mod text;
+pub mod tool_name;
 
 pub use {
+    actor::Actor,
+    annotations::ToolAnnotations,
     assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
     clock::Clock,
     content::Content,
@@ -68,13 +74,16 @@ pub use {
         AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent, StreamEvent,
         TextEvent, ToolEvent, TurnEvent,
     },
-    executor::{Progress, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork},
+    executor::{
+        GuardFuture, Progress, ToolExecutor, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
+    },
     fault::{Fault, FaultKind},
     finish::FinishReason,
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
+    money::Money,
     object::Extra,
-    price::{Money, PriceFn},
+    price::{Price, PriceFn, PriceQuery},
     question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
     request::{ChatRequest, JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice},

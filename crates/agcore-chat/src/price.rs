@@ -1,79 +1,126 @@
-//! [`Money`]: an amount of money, and [`PriceFn`], which computes the price of a reply.
+//! [`PriceFn`]: computes the price of a use of a model.
 
-use std::{fmt, sync::Arc};
+use std::{sync::Arc, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::usage::Usage;
+use crate::{money::Money, small_text::Text, usage::Usage};
 
-/// An exact amount of money, in millionths of a currency's unit.
+/// A use of a model whose price is asked for.
 ///
-/// ```
-/// use agcore_chat::Money;
-///
-/// assert_eq!(Money::from_micros(1_250, "USD").to_string(), "0.001250 USD");
-/// ```
+/// Before a call, a budget asks for the price of each route that could answer it, with the worst case as usage. After
+/// the call it asks for the route that did answer, with the reported usage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct PriceQuery<'a> {
+    /// The name of the provider; empty if unknown.
+    pub provider: &'a str,
+    /// The model.
+    pub model: &'a str,
+    /// The name of the key that the call is made with, if keys have names. Never the key itself.
+    pub key: Option<&'a str>,
+    /// The service tier of the reply, or else of the request.
+    pub service_tier: Option<&'a str>,
+    /// The time at which the request was sent.
+    pub at: SystemTime,
+    /// The tokens.
+    pub usage: &'a Usage,
+    /// The currency that the budget counts in, if one is known: an ISO 4217 code.
+    pub currency: Option<&'a str>,
+}
+
+impl<'a> PriceQuery<'a> {
+    /// Creates a query for a use of a model.
+    pub fn new(model: &'a str, usage: &'a Usage, at: SystemTime) -> Self {
+        Self {
+            provider: "",
+            model,
+            key: None,
+            service_tier: None,
+            at,
+            usage,
+            currency: None,
+        }
+    }
+
+    /// Sets the name of the provider.
+    #[must_use]
+    pub fn with_provider(mut self, provider: &'a str) -> Self {
+        self.provider = provider;
+        self
+    }
+
+    /// Sets the name of the key.
+    #[must_use]
+    pub fn with_key(mut self, key: Option<&'a str>) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// Sets the service tier.
+    #[must_use]
+    pub fn with_service_tier(mut self, tier: Option<&'a str>) -> Self {
+        self.service_tier = tier;
+        self
+    }
+
+    /// Sets the currency that the budget counts in.
+    #[must_use]
+    pub fn with_currency(mut self, currency: Option<&'a str>) -> Self {
+        self.currency = currency;
+        self
+    }
+}
+
+/// The price of a use of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Money {
-    /// The amount in millionths of the currency's unit.
-    pub micros: i64,
-    /// The currency's ISO 4217 code.
-    pub currency: Arc<str>,
+pub struct Price {
+    /// The amount.
+    pub money: Money,
+    /// Where the price comes from, such as the name and version of a price list; for audits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Text>,
 }
 
-impl Money {
-    /// Creates an amount from millionths of a currency's unit.
-    pub fn from_micros(micros: i64, currency: impl Into<Arc<str>>) -> Self {
-        Self {
-            micros,
-            currency: currency.into(),
-        }
+impl Price {
+    /// Creates a price of unnamed source.
+    pub fn new(money: Money) -> Self {
+        Self { money, source: None }
+    }
+
+    /// Sets where the price comes from.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Text>) -> Self {
+        self.source = Some(source.into());
+        self
     }
 }
 
-impl fmt::Display for Money {
-    /// Formats the amount with six decimals and the currency, like `0.001250 USD`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, micros) = (if self.micros < 0 { "-" } else { "" }, self.micros.unsigned_abs());
-        write!(
-            f,
-            "{sign}{}.{:06} {}",
-            micros / 1_000_000,
-            micros % 1_000_000,
-            self.currency
-        )
+impl From<Money> for Price {
+    fn from(money: Money) -> Self {
+        Self::new(money)
     }
 }
 
-/// Returns the price of a model's reply, or `None` if it is unknown, which is not the same as free of charge.
+/// Returns the price of a use of a model, or `None` if it is unknown, which is not the same as free of charge.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use std::{sync::Arc, time::SystemTime};
 ///
-/// use agcore_chat::{Money, PriceFn, Usage};
+/// use agcore_chat::{Money, Price, PriceFn, PriceQuery, Usage};
 ///
-/// let price: PriceFn = Arc::new(|model, usage| match model {
-///     "small" => Some(Money::from_micros(i64::try_from(usage.total()?).ok()? * 2, "USD")),
+/// let price: PriceFn = Arc::new(|query| match query.model {
+///     "small" => {
+///         let tokens = i64::try_from(query.usage.total()?).ok()?;
+///         Some(Price::new(Money::from_micros(tokens * 2, "USD")).with_source("list of May 2026"))
+///     }
 ///     _ => None,
 /// });
-/// assert_eq!(price("small", &Usage::new(400, 100)), Some(Money::from_micros(1_000, "USD")));
-/// assert_eq!(price("unknown", &Usage::new(400, 100)), None);
+///
+/// let usage = Usage::new(400, 100);
+/// let small = price(&PriceQuery::new("small", &usage, SystemTime::UNIX_EPOCH));
+/// assert_eq!(small.map(|price| price.money), Some(Money::from_micros(1_000, "USD")));
+/// assert_eq!(price(&PriceQuery::new("unknown", &usage, SystemTime::UNIX_EPOCH)), None);
 /// ```
-pub type PriceFn = Arc<dyn Fn(&str, &Usage) -> Option<Money> + Send + Sync>;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn displays_six_decimals() {
-        for (micros, expected) in [
-            (0, "0.000000 USD"),
-            (1250, "0.001250 USD"),
-            (-12_345_678, "-12.345678 USD"),
-        ] {
-            assert_eq!(Money::from_micros(micros, "USD").to_string(), expected);
-        }
-    }
-}
+pub type PriceFn = Arc<dyn Fn(&PriceQuery<'_>) -> Option<Price> + Send + Sync>;

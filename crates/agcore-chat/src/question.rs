@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::small_text::Text;
+use crate::{annotations::ToolAnnotations, small_text::Text};
 
 /// The id of a question, unique within a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,6 +32,12 @@ impl<T: Into<Text>> From<T> for QuestionId {
 ///
 /// let question = Question::new("call_1", 0, QuestionKind::Input, "How many?").with_schema(json!({"type": "integer"}));
 /// assert_eq!(question.id, "call_1?0".into());
+///
+/// let question = Question::new("call_2", 0, QuestionKind::Approval, "May mail.send run?")
+///     .with_tool("mail.send")
+///     .with_arguments(json!({"to": "ann@example.com"}))
+///     .with_reason("the rule `ask mail.*`");
+/// assert_eq!(question.arguments["to"], "ann@example.com");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -42,8 +48,21 @@ pub struct Question {
     pub call_id: Text,
     /// The kind of answer that is needed.
     pub kind: QuestionKind,
-    /// The text of the question, for a person.
+    /// The text of the question, for a person. It may shorten the arguments: a user interface for approvals shows
+    /// [`arguments`](Self::arguments).
     pub prompt: String,
+    /// The name of the tool that the call is for; empty if unknown.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub tool: Text,
+    /// The complete arguments with which the call runs if it is approved: a JSON object, or the text of a custom call.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub arguments: Value,
+    /// How the tool behaves, as declared by its author.
+    #[serde(default, skip_serializing_if = "ToolAnnotations::is_empty")]
+    pub annotations: ToolAnnotations,
+    /// Why the question is asked: the rule, in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
     /// The JSON Schema of the answer's value, if it must have a certain form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
@@ -62,9 +81,41 @@ impl Question {
             call_id,
             kind,
             prompt: prompt.into(),
+            tool: Text::EMPTY,
+            arguments: Value::Null,
+            annotations: ToolAnnotations::default(),
+            reason: String::new(),
             schema: None,
             state: Value::Null,
         }
+    }
+
+    /// Sets the name of the tool.
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Into<Text>) -> Self {
+        self.tool = tool.into();
+        self
+    }
+
+    /// Sets the complete arguments of the call.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Value) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Sets the annotations of the tool.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = annotations;
+        self
+    }
+
+    /// Sets the reason, in words.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
     }
 
     /// Sets the JSON Schema of the answer's value.
@@ -80,6 +131,10 @@ impl Question {
         self.state = state;
         self
     }
+}
+
+fn is_empty(text: &Text) -> bool {
+    text.is_empty()
 }
 
 /// The kind of answer that a question needs.

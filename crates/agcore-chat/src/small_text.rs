@@ -35,6 +35,20 @@ impl Text {
         bytes: [0; INLINE],
     });
 
+    /// Creates a short text in a constant. Text of more than 30 bytes is a compile error there.
+    pub(crate) const fn short(text: &'static str) -> Self {
+        let (text, mut bytes) = (text.as_bytes(), [0; INLINE]);
+        let mut at = 0;
+        while at < text.len() {
+            bytes[at] = text[at];
+            at += 1;
+        }
+        // No longer than `INLINE`, or the loop above would have failed.
+        #[expect(clippy::cast_possible_truncation, reason = "at most 30")]
+        let len = text.len() as u8;
+        Self(Repr::Inline { len, bytes })
+    }
+
     /// Returns the text as a string slice.
     pub fn as_str(&self) -> &str {
         match &self.0 {

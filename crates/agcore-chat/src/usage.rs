@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::object::{Extra, Member, object};
+use crate::{
+    money::Money,
+    object::{Extra, Member, object},
+};
 
 /// The tokens of one reply, normalised across vendors.
 ///
@@ -34,12 +37,15 @@ pub struct Usage {
     pub prompt_tokens_details: PromptTokensDetails,
     /// The breakdown of the generated tokens.
     pub completion_tokens_details: CompletionTokensDetails,
-    /// Members without a field of their own, such as the cost that some servers report.
+    /// The cost, if the server reports it. It is not part of the Chat Completions API, and is written as `agcore_cost`.
+    pub cost: Option<Money>,
+    /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(Usage: "usage" {
     "prompt_tokens" => prompt_tokens, "completion_tokens" => completion_tokens, "total_tokens" => total_tokens,
     "prompt_tokens_details" => prompt_tokens_details, "completion_tokens_details" => completion_tokens_details,
+    "agcore_cost" => cost,
 });
 
 impl Usage {
@@ -74,8 +80,8 @@ impl Usage {
             .or_else(|| Some(self.prompt_tokens?.saturating_add(self.completion_tokens?)))
     }
 
-    /// Adds the counters of `other`, saturating. Unknown counters count as zero, unless both are unknown. Members in
-    /// `extra` are not added.
+    /// Adds the counters of `other`, saturating. Unknown counters count as zero, unless both are unknown. A cost in
+    /// another currency is not added, and neither are members in `extra`.
     pub fn add(&mut self, other: &Self) {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
@@ -89,6 +95,13 @@ impl Usage {
         add(&mut to.audio_tokens, from.audio_tokens);
         add(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
         add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
+        match (&mut self.cost, &other.cost) {
+            (Some(sum), Some(more)) if sum.currency == more.currency => {
+                sum.micros = sum.micros.saturating_add(more.micros)
+            }
+            (sum @ None, Some(more)) => *sum = Some(more.clone()),
+            _ => {}
+        }
     }
 }
 
@@ -232,5 +245,27 @@ mod tests {
         usage.prompt_tokens_details.cached_tokens = Some(100);
         usage.completion_tokens_details.reasoning_tokens = Some(0);
         assert_eq!(usage.to_string(), "120 in (100 cached), 30 out");
+    }
+
+    #[test]
+    fn adds_costs_of_one_currency() {
+        let cost = |micros, currency: &str| Usage {
+            cost: Some(Money::from_micros(micros, currency)),
+            ..Usage::default()
+        };
+        let mut sum = Usage::default();
+        for usage in [
+            Usage::default(),
+            cost(5, "USD"),
+            cost(7, "USD"),
+            cost(100, "EUR"),
+            Usage::default(),
+        ] {
+            sum.add(&usage);
+        }
+        assert_eq!(sum, cost(12, "USD"));
+        let json = serde_json::to_string(&sum).unwrap();
+        assert_eq!(json, r#"{"agcore_cost":{"micros":12,"currency":"USD"}}"#);
+        assert_eq!(serde_json::from_str::<Usage>(&json).unwrap(), sum);
     }
 }

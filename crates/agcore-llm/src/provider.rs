@@ -6,7 +6,7 @@ pub use info::{Capabilities, ProviderInfo};
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, ChatResponse};
+use agcore_chat::{Actor, ChatRequest, ChatResponse};
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
@@ -106,6 +106,8 @@ pub struct Call {
     pub attempt: u32,
     /// The id by which the caller finds the call in logs and spans.
     pub trace: Option<Arc<str>>,
+    /// For whom the call is made; [`Actor::local`] if `None`.
+    pub actor: Option<Arc<Actor>>,
 }
 
 impl Call {
@@ -123,6 +125,7 @@ impl Call {
             deadline: None,
             attempt: 0,
             trace: None,
+            actor: None,
         }
     }
 
@@ -142,6 +145,18 @@ impl Call {
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
+    }
+
+    /// Sets for whom the call is made.
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
+        self.actor = Some(actor.into());
+        self
+    }
+
+    /// Returns for whom the call is made.
+    pub fn actor(&self) -> &Actor {
+        const LOCAL: &Actor = &Actor::LOCAL;
+        self.actor.as_deref().unwrap_or(LOCAL)
     }
 
     /// Sets the id for logs and spans.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{ApprovalScope, Text};
+use agcore_chat::{Actor, ApprovalScope, Text, ToolAnnotations};
 use async_trait::async_trait;
 
-use crate::{arguments::Arguments, grants::Grant, permission::Permission, tool::ToolAnnotations};
+use crate::{arguments::Arguments, grants::Grant, permission::Permission};
 
 /// Asks a person, or something that acts for one, whether a call may run.
 ///
@@ -90,8 +90,8 @@ impl<A: Approver + ?Sized> Approver for Arc<A> {
 pub struct ApprovalRequest {
     /// The id of the session.
     pub session_id: Text,
-    /// The user or service on whose behalf the run was started.
-    pub actor: Option<Text>,
+    /// For whom the run was started.
+    pub actor: Actor,
     /// The id of the call.
     pub call_id: Text,
     /// The name of the tool.

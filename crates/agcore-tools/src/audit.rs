@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use agcore_chat::Actor;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -70,9 +71,8 @@ pub struct AuditRecord<'a> {
     /// The id under which the run is traced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<&'a str>,
-    /// The user or service on whose behalf the run was started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actor: Option<&'a str>,
+    /// For whom the run was started.
+    pub actor: &'a Actor,
     /// The id of the call.
     pub call_id: &'a str,
     /// The name of the tool.
@@ -154,7 +154,7 @@ impl<'a> AuditRecord<'a> {
             at: context.clock().now(),
             session_id: context.session_id(),
             trace_id: context.trace_id().map(|id| &**id),
-            actor: context.actor().map(|actor| &**actor),
+            actor: context.actor(),
             call_id: context.call_id(),
             tool,
             arguments,

@@ -6,7 +6,7 @@ mod run_state;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Clock, Progress, Text};
+use agcore_chat::{Actor, Clock, Progress, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -21,18 +21,17 @@ pub use self::{extensions::Extensions, run_state::RunState};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use agcore_chat::ToolCall;
+/// use agcore_chat::{Actor, ToolCall};
 /// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), ToolError> {
 /// let tools = ToolRegistry::new();
 /// tools.register(typed("whoami", "Returns the user.", |_: NoArguments, context: ToolContext| async move {
-///     let user = context.actor().ok_or("no user is logged in")?;
-///     Ok(format!("{user}, in call {}", context.call_id()))
+///     Ok::<_, ToolError>(format!("{}, in call {}", context.actor().user, context.call_id()))
 /// }))?;
 ///
-/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor("ann").build();
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor(Actor::user("ann")).build();
 /// let done = tools.invoke(ToolCall::function("call_1", "whoami", "{}"), &context).await;
 /// assert_eq!(done.result?.as_value(), Some(&"ann, in call call_1".into()));
 /// # Ok(())
@@ -49,7 +48,7 @@ pub struct ToolContext {
 struct RunScope {
     session_id: Text,
     trace_id: Option<Text>,
-    actor: Option<Text>,
+    actor: Option<Arc<Actor>>,
     clock: Arc<dyn Clock>,
     cancellation: CancellationToken,
     state: RunState,
@@ -112,9 +111,10 @@ impl ToolContext {
         self.run.trace_id.as_ref()
     }
 
-    /// Returns the user or service on whose behalf the run was started.
-    pub fn actor(&self) -> Option<&Text> {
-        self.run.actor.as_ref()
+    /// Returns for whom the run was started; [`Actor::local`] by default.
+    pub fn actor(&self) -> &Actor {
+        const LOCAL: &Actor = &Actor::LOCAL;
+        self.run.actor.as_deref().unwrap_or(LOCAL)
     }
 
     /// Returns the id of the call; empty outside of a call.
@@ -329,8 +329,8 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Sets the user or service on whose behalf the run was started. Audit records contain it.
-    pub fn with_actor(mut self, actor: impl Into<Text>) -> Self {
+    /// Sets for whom the run was started: the owner of its grants, whom audit records name.
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.0.actor = Some(actor.into());
         self
     }

@@ -103,6 +103,7 @@ impl ToolExecutor for RegistryExecutor {
                     call_id,
                     outcome: outcomes.translate(number, *settlement),
                     duration,
+                    input: None,
                 }
             }
         }))

@@ -73,7 +73,7 @@ pub use schema::SchemaValidator;
 /// The crate with the `JsonSchema` derive macro for the arguments of typed tools.
 pub use schemars;
 
-pub use agcore_chat::SystemClock;
+pub use agcore_chat::{Actor, SystemClock, ToolAnnotations};
 pub use {
     approval::{Approval, ApprovalRequest, Approver, SuspendingApprover},
     arguments::Arguments,
@@ -93,6 +93,6 @@ pub use {
     policy::ToolPolicy,
     registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
     session::ToolSession,
-    tool::{BaseTool, ToolAnnotations},
+    tool::BaseTool,
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},
 };

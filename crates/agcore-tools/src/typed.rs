@@ -5,7 +5,7 @@ mod function;
 
 use std::{fmt, marker::PhantomData};
 
-use agcore_chat::SchemaViolation;
+use agcore_chat::{SchemaViolation, ToolAnnotations};
 use async_trait::async_trait;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
@@ -16,12 +16,8 @@ pub use self::{
     function::ToolFunction,
 };
 use crate::{
-    arguments::Arguments,
-    context::ToolContext,
-    error::ToolError,
-    output::ToolOutput,
-    permission::Permission,
-    tool::{BaseTool, ToolAnnotations},
+    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,
+    tool::BaseTool,
 };
 
 /// Creates a tool from an async function.

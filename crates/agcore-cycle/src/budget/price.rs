@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Money, PriceFn, Usage};
+use agcore_chat::{Money, PriceFn, PriceQuery};
 
 /// A price that a money budget cannot use. The call is not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,11 +42,14 @@ pub enum PriceError {
 }
 
 /// Returns the price of using a model, if a budget can use it.
-pub(super) fn usable_price(price: Option<&PriceFn>, model: &str, usage: &Usage) -> Result<Money, PriceError> {
+pub(super) fn usable_price(price: Option<&PriceFn>, query: &PriceQuery<'_>) -> Result<Money, PriceError> {
     let price = price.ok_or(PriceError::NoPrices)?;
-    let money = price(model, usage).ok_or_else(|| PriceError::Unknown {
-        model: model.to_owned(),
-    })?;
+    let model = query.model;
+    let Some(price) = price(query) else {
+        let model = model.to_owned();
+        return Err(PriceError::Unknown { model });
+    };
+    let money = price.money;
     if money.micros < 0 {
         return Err(PriceError::Negative {
             model: model.to_owned(),

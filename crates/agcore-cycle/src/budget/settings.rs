@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use agcore_chat::{Money, PriceFn, Usage};
+use std::time::SystemTime;
+
+use agcore_chat::{Money, PriceFn, PriceQuery, Usage};
 
 use super::{
     limit::Budget,
@@ -118,7 +120,8 @@ impl Budgets {
 
     /// Returns the price of a use. Without a money budget, an unusable price counts as `None`.
     pub(crate) fn price_of(&self, model: &str, usage: &Usage) -> Result<Option<Money>, PriceError> {
-        let price = usable_price(self.price.as_ref(), model, usage);
+        let query = PriceQuery::new(model, usage, SystemTime::UNIX_EPOCH);
+        let price = usable_price(self.price.as_ref(), &query);
         let pool = self.pool.as_ref().map(BudgetPool::budget);
         let budgets = [Some(&self.turn), Some(&self.cycle), pool.as_ref()];
         let mut limits = budgets

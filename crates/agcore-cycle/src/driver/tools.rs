@@ -132,6 +132,7 @@ impl Driver<'_> {
                 call_id,
                 outcome,
                 duration,
+                ..
             }) => match self.run_post_tool(&call_id, outcome, &running.changed).await {
                 Ok(Some(outcome)) => self.settle(call_id, outcome, duration).await,
                 Ok(None) => Ok(()),

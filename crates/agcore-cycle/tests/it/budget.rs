@@ -32,11 +32,11 @@ pub(crate) fn usd(micros: i64) -> Money {
 
 /// Returns prices of two micros per input token and ten per output token.
 pub(crate) fn prices() -> PriceFn {
-    Arc::new(|_, usage| {
+    Arc::new(|query| {
         let tokens = |tokens: Option<u64>| i64::try_from(tokens.unwrap_or(0)).unwrap();
-        Some(usd(
-            2 * tokens(usage.prompt_tokens) + 10 * tokens(usage.completion_tokens)
-        ))
+        let usage = query.usage;
+        let micros = 2 * tokens(usage.prompt_tokens) + 10 * tokens(usage.completion_tokens);
+        Some(usd(micros).into())
     })
 }
 
@@ -99,7 +99,7 @@ async fn the_worst_case_is_the_estimate_plus_15_percent_and_the_longest_reply() 
 
 #[tokio::test]
 async fn an_unusable_price_refuses_the_call() {
-    let price = |money: Option<Money>| -> PriceFn { Arc::new(move |_, _| money.clone()) };
+    let price = |money: Option<Money>| -> PriceFn { Arc::new(move |_| money.clone().map(Into::into)) };
     let check = |price: Option<PriceFn>, message: &'static str| async move {
         for shared in [false, true] {
             let provider = ScriptedProvider::new([ScriptStep::text("Hi.")]);

@@ -168,11 +168,7 @@ impl ToolExecutor for Reports {
 
 #[tokio::test]
 async fn ignores_reports_that_match_no_running_call() {
-    let settled = |call: &str, outcome| ToolReport::Settled {
-        call_id: call.into(),
-        outcome,
-        duration: Duration::ZERO,
-    };
+    let settled = |call: &str, outcome| ToolReport::settled(call, outcome, Duration::ZERO);
     let stray = Question::new("b", 1, QuestionKind::Input, "Whose question is this?");
     let reports = vec![
         settled("unknown", ToolOutcome::done("lost")),

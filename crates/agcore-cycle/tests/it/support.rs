@@ -51,12 +51,8 @@ impl ToolExecutor for FnExecutor {
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
         let run = Arc::clone(&self.run);
         let report = move |work: ToolWork| {
-            let (call_id, outcome) = (work.call.id.as_str().into(), run(&work));
-            ToolReport::Settled {
-                call_id,
-                outcome,
-                duration: Duration::from_millis(7),
-            }
+            let (call_id, outcome) = (work.call.id.as_str(), run(&work));
+            ToolReport::settled(call_id, outcome, Duration::from_millis(7))
         };
         stream::iter(work).map(report).boxed()
     }

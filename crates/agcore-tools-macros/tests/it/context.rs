@@ -18,7 +18,7 @@ impl FromContext for Actor {
     }
 
     fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
-        Ok(Self(context.actor().map(ToString::to_string).unwrap_or_default()))
+        Ok(Self(context.actor().user.to_string()))
     }
 }
 
@@ -39,7 +39,7 @@ async fn all(
 #[tokio::test]
 async fn extracts_values_in_any_order() {
     let context = context()
-        .with_actor("ann")
+        .with_actor(agcore_tools::Actor::user("ann"))
         .with_state(Dictionary("d"))
         .with_state(Counter(7))
         .build();

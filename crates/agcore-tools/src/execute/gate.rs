@@ -247,7 +247,7 @@ impl Gate {
     fn approval_request(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> ApprovalRequest {
         ApprovalRequest {
             session_id: call.context.session_id().clone(),
-            actor: call.context.actor().cloned(),
+            actor: call.context.actor().clone(),
             call_id: call.context.call_id().clone(),
             tool: call.tool.name().clone(),
             annotations: call.tool.annotations().clone(),

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use agcore_chat::Text;
-
-use crate::tool::ToolAnnotations;
+use agcore_chat::{Text, ToolAnnotations};
 
 /// The calls that must not run at the same time as a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Text, Tool, ToolDefinition};
+use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition};
 
 use super::stats::{Stats, ToolStatistics};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     error::{ToolError, ToolErrorKind},
     permission::Permission,
     schema::CompiledSchema,
-    tool::{BaseTool, ToolAnnotations},
+    tool::BaseTool,
 };
 
 /// The longest name of a tool, in bytes.

@@ -13,7 +13,7 @@ use crate::{
 /// use std::sync::Arc;
 ///
 /// use agcore_chat::ToolCall;
-/// use agcore_tools::{FromContext, NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+/// use agcore_tools::{Actor, FromContext, NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
 ///
 /// /// The user that the run belongs to.
 /// struct User(String);
@@ -24,8 +24,7 @@ use crate::{
 ///     }
 ///
 ///     fn from_context(context: &ToolContext) -> Result<Self, ToolError> {
-///         let actor = context.actor().ok_or("no user is logged in")?;
-///         Ok(Self(actor.to_string()))
+///         Ok(Self(context.actor().user.to_string()))
 ///     }
 /// }
 ///
@@ -34,7 +33,7 @@ use crate::{
 /// let tools = ToolRegistry::new();
 /// tools.register(typed("whoami", "Returns the user.", |_: NoArguments, user: User| async move { Ok(user.0) }))?;
 ///
-/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor("ann").build();
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_actor(Actor::user("ann")).build();
 /// let done = tools.invoke(ToolCall::function("call_1", "whoami", "{}"), &context).await;
 /// assert_eq!(done.result?.as_value(), Some(&"ann".into()));
 /// # Ok(())

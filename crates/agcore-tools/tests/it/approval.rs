@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{ToolExecutor, ToolOutcome};
+use agcore_chat::{Actor, ToolExecutor, ToolOutcome};
 use agcore_tools::{
     Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState, ToolPolicy,
     permission::ArgumentTest,
@@ -33,7 +33,7 @@ async fn the_approver_sees_the_call_and_the_reason() {
     let approver = ScriptedApprover::new([Approval::once()]);
     let tool = Echo::new("t").with_permissions([Permission::Write]);
     let policy = ToolPolicy::new(ask_about_everything()).with_approver(approver.clone());
-    let context = context_builder().with_actor("ann").build();
+    let context = context_builder().with_actor(Actor::user("ann")).build();
     let executor = registry([tool]).executor(context).with_policy(policy).build().unwrap();
     settle(&executor, "t", json!({"x": 1})).await;
     let asked = approver.requests().remove(0);
@@ -41,7 +41,7 @@ async fn the_approver_sees_the_call_and_the_reason() {
         (&*asked.tool, &*asked.call_id, &*asked.session_id),
         ("t", "call", "session")
     );
-    assert_eq!(asked.actor.as_deref(), Some("ann"));
+    assert_eq!(asked.actor, Actor::user("ann"));
     assert_eq!(asked.permissions, [Permission::Write]);
     assert_eq!(asked.arguments["x"], 1);
     assert_eq!(asked.reason, "rule 1 (local rule: ask *)");

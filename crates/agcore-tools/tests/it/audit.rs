@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use agcore_chat::Actor;
 use agcore_tools::{Approval, AuditRecord, AuditSink, Permission, PermissionRules, Rule, RuleState, ToolPolicy};
 use serde_json::{Value, json};
 
@@ -37,7 +38,10 @@ async fn check(rules: PermissionRules, answer: Option<Approval>, expected: &[&st
     if let Some(answer) = answer {
         policy = policy.with_approver(ScriptedApprover::new([answer]));
     }
-    let context = context_builder().with_actor("ann").with_trace_id("trace").build();
+    let context = context_builder()
+        .with_actor(Actor::user("ann"))
+        .with_trace_id("trace")
+        .build();
     let tools = registry([Echo::new("t").with_permissions([Permission::Write])]);
     let executor = tools
         .executor(context)
@@ -63,7 +67,7 @@ async fn records_who_decided_what_and_why() {
     assert_eq!(
         record,
         json!({
-            "at_ms": 0, "session_id": "session", "trace_id": "trace", "actor": "ann", "call_id": "call", "tool": "t",
+            "at_ms": 0, "session_id": "session", "trace_id": "trace", "actor": {"tenant": "local", "user": "ann"}, "call_id": "call", "tool": "t",
             "arguments": {"x": 1}, "event": "decided", "outcome": "allowed", "decider": "rules", "verdict": "allow",
             "reason": "rule 1 (r: allow t)", "edited": false,
         })

@@ -70,6 +70,7 @@ impl RawUsage {
                 reasoning_tokens: self.thinking,
                 ..CompletionTokensDetails::default()
             },
+            cost: None,
             extra: Extra::from(self.members.clone()),
         })
     }

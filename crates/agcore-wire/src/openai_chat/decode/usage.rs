@@ -68,6 +68,7 @@ impl RawUsage {
                 rejected_prediction_tokens: completion.rejected,
                 extra: completion.extra,
             },
+            cost: None,
             extra: self.extra,
         };
         let is_known = usage

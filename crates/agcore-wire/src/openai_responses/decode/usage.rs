@@ -28,6 +28,7 @@ pub(super) fn read(raw: &RawValue) -> serde_json::Result<Option<Usage>> {
             extra: rest(output),
             ..CompletionTokensDetails::default()
         },
+        cost: None,
         extra: rest(members),
     };
     let known = usage.prompt_tokens.or(usage.completion_tokens).or(usage.total_tokens);
