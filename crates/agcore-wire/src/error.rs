@@ -1,8 +1,10 @@
 //! [`LlmError`]: the error of a failed model call.
 
 mod kind;
+mod unsupported;
 
 pub use kind::{LlmErrorKind, TimeoutStage};
+pub use unsupported::Unsupported;
 
 use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
@@ -44,6 +46,7 @@ struct Inner {
     request_id: Option<String>,
     body_excerpt: Option<String>,
     partial: Option<ChatResponse>,
+    unsupported: Option<Unsupported>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -126,6 +129,20 @@ impl LlmError {
     /// Returns the part of the reply that arrived before the failure.
     pub fn partial(&self) -> Option<&ChatResponse> {
         self.0.partial.as_ref()
+    }
+
+    /// Returns the parameter that the encoder refused because the API or the dialect cannot express it.
+    ///
+    /// Such an error never comes from a server, so its [`status`](Self::status) is `None`: another provider may well accept
+    /// the request. [`adapt::relax`](crate::adapt::relax) removes parameters that only tune the reply.
+    pub fn unsupported(&self) -> Option<&Unsupported> {
+        self.0.unsupported.as_ref()
+    }
+
+    /// Returns whether the encoder refused the request because the API or the dialect cannot express it. No request was
+    /// sent.
+    pub fn is_unsupported(&self) -> bool {
+        self.0.unsupported.is_some()
     }
 
     /// Returns the error as data, for events, journals and cassettes.
@@ -219,6 +236,13 @@ impl LlmError {
     #[must_use]
     pub fn with_partial(mut self, partial: Option<ChatResponse>) -> Self {
         self.0.partial = partial.or(self.0.partial);
+        self
+    }
+
+    /// Sets the parameter that the API cannot express.
+    #[must_use]
+    pub fn with_unsupported(mut self, unsupported: Unsupported) -> Self {
+        self.0.unsupported = Some(unsupported);
         self
     }
 

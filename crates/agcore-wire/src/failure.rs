@@ -195,6 +195,22 @@ pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
     FailureReader::new(head).read(body)
 }
 
+/// Returns whether a server refused a request because it offers tools and asks for JSON at once, as Groq and Gemini do. The
+/// same request without one of them may succeed.
+///
+/// ```
+/// use agcore_wire::{ReplyHead, failure::{is_format_with_tools_refused, read_failure}};
+///
+/// let head = ReplyHead { status: http::StatusCode::BAD_REQUEST, ..ReplyHead::default() };
+/// let body = br#"{"error": {"message": "json mode cannot be combined with tool/function calling"}}"#;
+/// assert!(is_format_with_tools_refused(&read_failure(&head, body)));
+/// ```
+pub fn is_format_with_tools_refused(error: &LlmError) -> bool {
+    *error.kind() == LlmErrorKind::InvalidRequest
+        && (wording::is_format_with_tools(error.message())
+            || error.body_excerpt().is_some_and(wording::is_format_with_tools))
+}
+
 /// Returns the beginning of a body without keys, or a description of a body that is not text.
 fn excerpt(body: &[u8]) -> String {
     if let Some(description) = binary::detect(body) {

@@ -45,6 +45,7 @@ mod error;
 mod delta;
 mod fold;
 mod wire;
+pub mod adapt;
 pub mod operation;
 pub mod failure;
 pub mod sse;
@@ -66,7 +67,7 @@ pub mod ollama;
 pub mod wire_case;
 
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
-pub use error::{LlmError, LlmErrorKind, TimeoutStage};
+pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use fold::Fold;
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
 

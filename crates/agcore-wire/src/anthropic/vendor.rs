@@ -3,6 +3,8 @@
 use agcore_chat::VendorData;
 use serde_json::{Map, Value};
 
+use crate::encode::refusal::Refusal;
+
 /// The vendor that serves the API unless the settings name another one.
 pub(super) const VENDOR: &str = "anthropic";
 
@@ -23,7 +25,18 @@ pub(super) fn own_members<'a>(data: Option<&'a VendorData>, vendor: &str) -> Opt
     data.filter(|data| data.vendor == vendor)?.data.as_object()
 }
 
-/// Returns the error message for something that the API cannot express.
+/// Returns the error message for something in the messages that the API cannot express.
 pub(super) fn unsupported(what: &str, advice: &str) -> String {
-    format!("the Messages API does not support {what}: {advice}")
+    unsupported_parameter("messages", what, advice)
+}
+
+/// Returns the error message for a parameter that the API cannot express.
+pub(super) fn unsupported_parameter(name: &str, what: &str, advice: &str) -> String {
+    let message = format!("the Messages API does not support {what}: {advice}");
+    unsupported_value(name, "", &message)
+}
+
+/// Returns the error message for a value of a parameter, with the nearest value that the API accepts.
+pub(super) fn unsupported_value(name: &str, nearest: &str, message: &str) -> String {
+    Refusal { name, nearest, message }.to_string()
 }

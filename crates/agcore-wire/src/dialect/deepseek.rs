@@ -36,7 +36,7 @@ pub fn deepseek() -> Dialect {
             "top_logprobs",
             "response_format",
         ]),
-        effort: EffortRule::ThinkingSwitch,
+        effort: EffortRule::ThinkingSwitchOrMember,
         content: ContentRule {
             images: false,
             audio: AudioRule::Refused,
@@ -56,6 +56,7 @@ pub fn deepseek() -> Dialect {
         formats: FormatRule {
             json_object: true,
             json_schema: false,
+            ..base.formats
         },
         ..base
     }

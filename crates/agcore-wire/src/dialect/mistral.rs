@@ -3,8 +3,8 @@
 //! Source: its API reference (chat completion). Unknown members are rejected with 422.
 
 use super::rules::{
-    AudioRule, CallIdRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StreamRule, StrictRule,
-    ToolRule, compatible,
+    AudioRule, CallIdRule, ContentRule, Dialect, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule,
+    StrictRule, ToolRule, compatible,
 };
 
 /// Mistral: ids of calls have nine letters or digits, reasoning is in content parts, usage is always sent.
@@ -67,6 +67,10 @@ pub fn mistral() -> Dialect {
         streaming: StreamRule {
             usage_option: false,
             always: false,
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

@@ -3,7 +3,8 @@
 //! Sources: its API reference (chat) and its guide to thinking models.
 
 use super::rules::{
-    AudioRule, ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, ToolRule, compatible,
+    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, ToolRule,
+    compatible,
 };
 
 /// Moonshot: a call cannot be required; a thinking model requires the reasoning of messages with tool calls to be sent
@@ -50,6 +51,10 @@ pub fn moonshot() -> Dialect {
             choice_required: None,
             choice_named: false,
             ..base.tools
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: the reference of the Chat Completions API.
 
-use super::rules::{ContentRule, Dialect, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
+use super::rules::{ContentRule, Dialect, FormatRule, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
 
 /// OpenAI: accepts everything. Newer models reject `max_tokens`, and strict schemas must be closed.
 ///
@@ -39,6 +39,10 @@ pub fn openai() -> Dialect {
             strict: StrictRule::Closed,
             parsed_arguments: false,
             ..base.tools
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

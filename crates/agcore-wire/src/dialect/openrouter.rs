@@ -3,7 +3,9 @@
 //! Sources: its API reference, the types of its SDKs (`ChatRequest`), and its pages on parameters, audio, web search,
 //! reasoning tokens and prompt caching.
 
-use super::rules::{ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, compatible};
+use super::rules::{
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, compatible,
+};
 
 /// OpenRouter: reasoning has details that must be sent back; text parts may have cache marks. It ignores unknown
 /// parameters, so this dialect refuses them.
@@ -36,6 +38,10 @@ pub fn openrouter() -> Dialect {
             field: ReasoningField::Member("reasoning"),
             required_with_calls: false,
             thinking_models: &[],
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

@@ -2,7 +2,9 @@
 //!
 //! Sources: its pages on OpenAI compatibility and on deep thinking.
 
-use super::rules::{ContentRule, Dialect, EffortRule, Parameters, StreamRule, StrictRule, ToolRule, compatible};
+use super::rules::{
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, StreamRule, StrictRule, ToolRule, compatible,
+};
 
 /// Qwen: thinking models support only streams, so every reply is streamed; a call cannot be required.
 ///
@@ -52,6 +54,10 @@ pub fn qwen() -> Dialect {
         streaming: StreamRule {
             usage_option: true,
             always: true,
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

@@ -95,6 +95,8 @@ pub enum EffortRule {
     TemplateArgument,
     /// As `thinking: {"type": "disabled"}` for `none`. Other efforts are refused.
     ThinkingSwitch,
+    /// As `thinking: {"type": "disabled"}` for `none`, and as `reasoning_effort` otherwise.
+    ThinkingSwitchOrMember,
     /// As `enable_thinking: false` for `none`. Other efforts are refused.
     EnableThinking,
     /// Not accepted.
@@ -241,6 +243,9 @@ pub struct FormatRule {
     pub json_object: bool,
     /// JSON that conforms to a schema.
     pub json_schema: bool,
+    /// A schema together with tools. Servers that enforce the schema from the first token never call a tool then, others
+    /// refuse the request. Nothing is refused here: typed output uses this to choose another form.
+    pub json_schema_with_tools: bool,
 }
 
 /// The form in which streams are requested.
@@ -332,6 +337,7 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
         formats: FormatRule {
             json_object: true,
             json_schema: true,
+            json_schema_with_tools: false,
         },
         streaming: StreamRule {
             usage_option: true,

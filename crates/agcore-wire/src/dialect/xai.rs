@@ -2,7 +2,7 @@
 //!
 //! Source: its REST API reference (chat completions).
 
-use super::rules::{AudioRule, ContentRule, Dialect, Parameters, TokenLimit, ToolRule, compatible};
+use super::rules::{AudioRule, ContentRule, Dialect, FormatRule, Parameters, TokenLimit, ToolRule, compatible};
 
 /// xAI: like OpenAI, without logit bias, audio and stored replies.
 ///
@@ -41,6 +41,10 @@ pub fn xai() -> Dialect {
         tools: ToolRule {
             parsed_arguments: false,
             ..base.tools
+        },
+        formats: FormatRule {
+            json_schema_with_tools: true,
+            ..base.formats
         },
         ..base
     }

@@ -27,7 +27,7 @@ pub fn zhipu() -> Dialect {
         key_variable: Some("ZAI_API_KEY"),
         parameters: Parameters::Only(&["temperature", "top_p", "stop", "response_format", "user"]),
         renamed: &[("user", "user_id")],
-        effort: EffortRule::ThinkingSwitch,
+        effort: EffortRule::ThinkingSwitchOrMember,
         content: ContentRule {
             audio: AudioRule::Refused,
             files: false,
@@ -49,6 +49,7 @@ pub fn zhipu() -> Dialect {
         formats: FormatRule {
             json_object: true,
             json_schema: false,
+            ..base.formats
         },
         streaming: StreamRule {
             usage_option: false,

@@ -119,6 +119,15 @@ const BAD_CALL: &[Phrases] = &[
     &["error parsing tool call"], // Ollama
 ];
 
+/// Response formats that a server does not support together with tools.
+const FORMAT_WITH_TOOLS: &[Phrases] = &[
+    &["json mode cannot be combined with tool"],                    // Groq
+    &["response format", "cannot be combined with tool"],           // Groq
+    &["function calling with a response mime type", "unsupported"], // Gemini
+    &["custom grammar constraints with tools"],                     // llama.cpp
+    &["cannot specify grammar with tools"],                         // llama.cpp
+];
+
 /// Servers that are busy or still loading a model.
 const BUSY: &[Phrases] = &[
     &["overloaded"],
@@ -160,6 +169,11 @@ fn without_schemas(message: &str) -> String {
 /// Returns whether the message is about a tool call that could not be parsed.
 pub(super) fn is_bad_call(message: &str) -> bool {
     matches(&message.to_ascii_lowercase(), BAD_CALL)
+}
+
+/// Returns whether the message refuses a response format because of the tools.
+pub(super) fn is_format_with_tools(message: &str) -> bool {
+    matches(&message.to_ascii_lowercase(), FORMAT_WITH_TOOLS)
 }
 
 /// Returns the kind that the message indicates, for when nothing else determines it.
@@ -227,6 +241,17 @@ mod tests {
             "Invalid schema for function 'f'\nInsufficient Balance",
             Some(LlmErrorKind::QuotaExhausted),
         );
+    }
+
+    #[test]
+    fn recognizes_formats_refused_because_of_tools() {
+        for message in [
+            "json mode cannot be combined with tool/function calling",
+            "Function calling with a response mime type: 'application/json' is unsupported",
+        ] {
+            assert!(is_format_with_tools(message), "{message}");
+        }
+        assert!(!is_format_with_tools("tool calling is unsupported"));
     }
 
     #[test]

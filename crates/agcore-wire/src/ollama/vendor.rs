@@ -2,6 +2,8 @@
 
 use serde::ser::Error;
 
+use crate::encode::refusal::Refusal;
+
 /// The name of the vendor on data that is sent back to it.
 pub(super) const VENDOR: &str = "ollama";
 
@@ -33,15 +35,27 @@ pub(super) const OPTION_NAMES: &[&str] = &[
 /// The index of the only choice of a reply.
 pub(super) const CHOICE: u32 = 0;
 
-/// Returns an error about something that the API cannot express.
+/// Returns an error about something in the messages that the API cannot express.
 pub(super) fn unsupported<E: Error>(what: &str, advice: &str) -> E {
-    E::custom(format_args!("Ollama's API does not support {what}: {advice}"))
+    unsupported_parameter("messages", what, advice)
+}
+
+/// Returns an error about a parameter that the API cannot express.
+pub(super) fn unsupported_parameter<E: Error>(name: &str, what: &str, advice: &str) -> E {
+    unsupported_value(name, "", what, advice)
+}
+
+/// Returns an error about a value of a parameter, with the nearest value that the API accepts.
+pub(super) fn unsupported_value<E: Error>(name: &str, nearest: &str, what: &str, advice: &str) -> E {
+    let message = &format!("Ollama's API does not support {what}: {advice}");
+    E::custom(Refusal { name, nearest, message })
 }
 
 /// Rejects the name of a participant.
 pub(super) fn check_name<E: Error>(name: Option<&str>) -> Result<(), E> {
     match name {
-        Some(_) => Err(unsupported(
+        Some(_) => Err(unsupported_parameter(
+            "name",
             "the `name` of a participant",
             "leave it out, or put it into the text",
         )),

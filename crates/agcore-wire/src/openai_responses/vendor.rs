@@ -10,6 +10,8 @@ use agcore_chat::VendorData;
 use serde::ser::Error;
 use serde_json::{Map, Value};
 
+use crate::encode::refusal::Refusal;
+
 /// The name under which the data is stored.
 const VENDOR: &str = "openai-responses";
 
@@ -38,13 +40,26 @@ pub(super) fn item_id(members: &Map<String, Value>) -> Option<&str> {
     members.get("id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
 
-/// Returns an error about something that the API cannot express.
+/// Returns an error about something in the messages that the API cannot express.
 pub(super) fn unsupported<E: Error>(what: &str, advice: &str) -> E {
-    E::custom(format_args!("the Responses API does not support {what}: {advice}"))
+    unsupported_parameter("messages", what, advice)
+}
+
+/// Returns an error about a parameter that the API cannot express.
+pub(super) fn unsupported_parameter<E: Error>(name: &str, what: &str, advice: &str) -> E {
+    unsupported_value(name, "", what, advice)
+}
+
+/// Returns an error about a value of a parameter, with the nearest value that the API accepts.
+pub(super) fn unsupported_value<E: Error>(name: &str, nearest: &str, what: &str, advice: &str) -> E {
+    let message = &format!("the Responses API does not support {what}: {advice}");
+    E::custom(Refusal { name, nearest, message })
 }
 
 /// Rejects the name of a participant.
 pub(super) fn check_name<E: Error>(name: Option<&str>) -> Result<(), E> {
     let advice = "leave it out, or put it into the text";
-    name.map_or(Ok(()), |_| Err(unsupported("the `name` of a participant", advice)))
+    name.map_or(Ok(()), |_| {
+        Err(unsupported_parameter("name", "the `name` of a participant", advice))
+    })
 }

@@ -133,7 +133,17 @@ fn translates_the_reasoning_effort() {
     );
     assert_eq!(body(dialect::qwen(), &effort("none"))["enable_thinking"], false);
     refused(dialect::qwen, &effort("high"), "the reasoning effort `high`");
-    refused(dialect::zhipu, &effort("high"), "the reasoning effort `high`");
+    refused(dialect::moonshot, &effort("high"), "the reasoning effort `high`");
+    for level in ["low", "medium", "high", "xhigh", "max"] {
+        assert_eq!(body(dialect::deepseek(), &effort(level))["reasoning_effort"], level);
+        assert_eq!(body(dialect::zhipu(), &effort(level))["reasoning_effort"], level);
+    }
+    // Thinking can be switched on and tuned in one request.
+    let thinking = effort("high").with_extra_body("thinking", json!({"type": "enabled"}));
+    assert_eq!(body(dialect::deepseek(), &thinking)["reasoning_effort"], "high");
+    for zero in [dialect::deepseek(), dialect::zhipu()] {
+        assert_eq!(body(zero, &effort("none"))["thinking"], json!({"type": "disabled"}));
+    }
     let both = effort("none").with_extra_body("thinking", json!({"type": "enabled"}));
     assert!(
         encode(dialect::deepseek(), &both, false)

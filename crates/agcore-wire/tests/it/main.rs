@@ -7,6 +7,8 @@
     reason = "tests may fail loudly"
 )]
 
+#[cfg(feature = "openai-chat")]
+mod adapt;
 #[cfg(feature = "anthropic")]
 mod anthropic_decode;
 #[cfg(feature = "anthropic")]

@@ -10,7 +10,7 @@ use super::{
     content::mark_last,
 };
 use crate::{
-    anthropic::vendor::{SIGNATURE, own_members, unsupported},
+    anthropic::vendor::{SIGNATURE, own_members, unsupported, unsupported_parameter},
     encode::tool_name,
 };
 
@@ -24,7 +24,8 @@ pub(super) fn blocks<'a>(
     id_of: impl Fn(&'a str) -> Cow<'a, str>,
 ) -> Result<Vec<EncodedBlock<'a>>, String> {
     if message.name.is_some() {
-        return Err(unsupported(
+        return Err(unsupported_parameter(
+            "name",
             "the `name` of a participant",
             "leave it out, or put it into the text",
         ));

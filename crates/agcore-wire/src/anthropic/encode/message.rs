@@ -11,7 +11,10 @@ use super::{
     content::{self, Owner},
 };
 use crate::{
-    anthropic::{settings::Settings, vendor::unsupported},
+    anthropic::{
+        settings::Settings,
+        vendor::{unsupported, unsupported_parameter},
+    },
     encode::{call_ids::CallIdFormat, unique_call_ids::UniqueCallIds},
 };
 
@@ -162,7 +165,8 @@ fn result<'a>(message: &'a ToolMessage, id: Cow<'a, str>) -> Result<EncodedBlock
 
 fn check(name: Option<&str>, extra: &Extra) -> Result<(), String> {
     if name.is_some() {
-        return Err(unsupported(
+        return Err(unsupported_parameter(
+            "name",
             "the `name` of a participant",
             "leave it out, or put it into the text",
         ));

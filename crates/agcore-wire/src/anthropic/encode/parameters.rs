@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::schema;
 use crate::anthropic::{
     settings::{Settings, Thinking},
-    vendor::unsupported,
+    vendor::{unsupported_parameter, unsupported_value},
 };
 
 /// The default limit of generated tokens. Every model since Claude 4 supports it, and a whole reply of this length arrives
@@ -152,7 +152,11 @@ fn check_supported(request: &ChatRequest) -> Result<(), String> {
         ),
     ];
     match unknown.into_iter().find(|(_, is_set)| *is_set) {
-        Some((name, _)) => Err(unsupported(&format!("the parameter `{name}`"), "leave it out")),
+        Some((name, _)) => Err(unsupported_parameter(
+            name,
+            &format!("the parameter `{name}`"),
+            "leave it out",
+        )),
         None => Ok(()),
     }
 }
@@ -174,9 +178,11 @@ fn limit(settings: &Settings, request: &ChatRequest, model: &str) -> Result<u64,
 fn within_one(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
         // Not clamped, because the scale differs from that of other APIs.
-        Some(number) if !(0.0..=1.0).contains(&number) => Err(format!(
-            "invalid `{name}` {number}: the Messages API expects a value from 0 to 1"
-        )),
+        Some(number) if !(0.0..=1.0).contains(&number) => {
+            let nearest = if number > 1.0 { "1" } else { "0" };
+            let message = format!("invalid `{name}` {number}: the Messages API expects a value from 0 to 1");
+            Err(unsupported_value(name, nearest, &message))
+        }
         value => Ok(value),
     }
 }
@@ -185,9 +191,8 @@ fn within_one(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
 fn user(request: &ChatRequest) -> Result<Option<&str>, String> {
     let metadata = request.metadata.iter().flatten();
     if let Some((name, _)) = metadata.clone().find(|(name, _)| *name != "user_id") {
-        return Err(format!(
-            "the Messages API supports only `user_id` in `metadata`, not `{name}`: leave it out"
-        ));
+        let message = format!("the Messages API supports only `user_id` in `metadata`, not `{name}`: leave it out");
+        return Err(unsupported_value("metadata", "", &message));
     }
     let fields = [request.user.as_deref(), request.safety_identifier.as_deref()];
     let mut ids = metadata.map(|(_, id)| id.as_str()).chain(fields.into_iter().flatten());
@@ -202,7 +207,10 @@ fn tier(tier: &str) -> Result<&'static str, String> {
     match tier {
         "auto" => Ok("auto"),
         "default" | "standard_only" => Ok("standard_only"),
-        other => Err(format!("unsupported service tier `{other}`: expected auto or default")),
+        other => {
+            let message = format!("unsupported service tier `{other}`: expected auto or default");
+            Err(unsupported_value("service_tier", "", &message))
+        }
     }
 }
 
@@ -233,9 +241,10 @@ impl<'a> Effort<'a> {
             "high" => 80,
             "xhigh" | "max" => 95,
             other => {
-                return Err(format!(
-                    "unsupported reasoning effort `{other}`: expected none, low, medium, high, xhigh or max"
-                ));
+                let nearest = if other == "minimal" { "low" } else { "" };
+                let message =
+                    format!("unsupported reasoning effort `{other}`: expected none, low, medium, high, xhigh or max");
+                return Err(unsupported_value("reasoning_effort", nearest, &message));
             }
         };
         let has_budget = match form {
@@ -251,10 +260,11 @@ impl<'a> Effort<'a> {
         }
         // The budget counts towards the limit, and at least one token must be left for the answer.
         if max_tokens <= MIN_BUDGET {
-            return Err(format!(
+            let message = format!(
                 "the token limit {max_tokens} is too low for thinking, which needs more than {MIN_BUDGET} tokens: raise \
                  the limit, or set the reasoning effort to none"
-            ));
+            );
+            return Err(unsupported_value("reasoning_effort", "none", &message));
         }
         let budget = (max_tokens.saturating_mul(percent) / 100).clamp(MIN_BUDGET, max_tokens - 1);
         Ok(Self {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use agcore_chat::{JsonSchemaFormat, ResponseFormat, schema::SchemaError};
 use serde_json::{Map, Value, json};
 
-use crate::anthropic::vendor::unsupported;
+use crate::anthropic::vendor::unsupported_parameter;
 
 /// Keywords that are not allowed at the top level of a tool's schema.
 const NOT_AT_TOP: &[&str] = &["anyOf", "oneOf", "allOf"];
@@ -42,7 +42,13 @@ const REJECTED: &[&str] = &[
 
 /// Returns the schema of a tool's arguments, which is always that of an object.
 pub(super) fn tool_parameters<'a>(schema: Option<&'a Value>, tool: &str) -> Result<Cow<'a, Value>, String> {
-    let reject = |why: &str| Err(unsupported(&format!("the parameters of the tool `{tool}`"), why));
+    let reject = |why: &str| {
+        Err(unsupported_parameter(
+            "tools",
+            &format!("the parameters of the tool `{tool}`"),
+            why,
+        ))
+    };
     let members = match schema {
         None => return Ok(Cow::Owned(json!({"type": "object", "properties": {}}))),
         Some(Value::Object(members)) => members,
@@ -70,7 +76,8 @@ pub(super) fn response_format(format: &ResponseFormat) -> Result<Option<Value>, 
         ResponseFormat::Text => Ok(None),
         ResponseFormat::JsonSchema(format) => json_schema(format).map(Some),
         ResponseFormat::Other(raw @ Value::Object(_)) => Ok(Some(raw.clone())),
-        _ => Err(unsupported(
+        _ => Err(unsupported_parameter(
+            "response_format",
             "the response format `json_object`",
             "set a schema, or ask for JSON in the prompt",
         )),
@@ -85,8 +92,13 @@ fn json_schema(format: &JsonSchemaFormat) -> Result<Value, String> {
         .schema
         .as_ref()
         .ok_or_else(|| format!("the response format `{name}` has no schema: set one"))?;
-    let mut schema =
-        closed(schema).map_err(|error| unsupported(&format!("the schema of the response format `{name}`"), &error))?;
+    let mut schema = closed(schema).map_err(|error| {
+        unsupported_parameter(
+            "response_format",
+            &format!("the schema of the response format `{name}`"),
+            &error,
+        )
+    })?;
     if let (Some(description), Value::Object(members)) = (&format.description, &mut schema) {
         members
             .entry("description")

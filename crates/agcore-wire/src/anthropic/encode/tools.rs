@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
 use super::{block::write_cache, schema};
-use crate::anthropic::vendor::{CACHE_CONTROL, unsupported};
+use crate::anthropic::vendor::{CACHE_CONTROL, unsupported_parameter};
 
 /// The tools of a request.
 #[derive(Debug, Default)]
@@ -58,13 +58,15 @@ fn encode_tool(tool: &Tool) -> Result<EncodedTool<'_>, String> {
         Tool::Function(tool) => {
             let mut schema = schema::tool_parameters(tool.parameters.as_ref(), &tool.name)?;
             if tool.strict == Some(true) {
-                let closed = schema::closed(&schema)
-                    .map_err(|error| unsupported(&format!("the parameters of the tool `{}`", tool.name), &error))?;
+                let closed = schema::closed(&schema).map_err(|error| {
+                    unsupported_parameter("strict", &format!("the parameters of the tool `{}`", tool.name), &error)
+                })?;
                 schema = Cow::Owned(closed);
             }
             Ok(EncodedTool::Function { tool, schema })
         }
-        Tool::Custom(tool) => Err(unsupported(
+        Tool::Custom(tool) => Err(unsupported_parameter(
+            "tools",
             &format!("custom tools such as `{}`", tool.name),
             "define a function with one argument of type string",
         )),
@@ -89,7 +91,11 @@ fn tool_choice(choice: Option<&ToolChoice>, parallel: Option<bool>) -> Result<Op
         Some(ToolChoice::Function(name) | ToolChoice::Custom(name)) => json!({"type": "tool", "name": name}),
         Some(ToolChoice::Other(raw @ Value::Object(_))) => raw.clone(),
         Some(other) => {
-            return Err(unsupported(&format!("the tool choice {other:?}"), "set another one"));
+            return Err(unsupported_parameter(
+                "tool_choice",
+                &format!("the tool choice {other:?}"),
+                "set another one",
+            ));
         }
     };
     if let (Some(false), Value::Object(members)) = (parallel, &mut written) {

@@ -4,7 +4,7 @@ use agcore_chat::{ChatRequest, ResponseFormat, StopSequence, StreamOptions};
 use serde::ser::{Error, SerializeMap};
 use serde_json::{Map, Value};
 
-use crate::ollama::vendor::unsupported;
+use crate::ollama::vendor::{unsupported_parameter, unsupported_value};
 
 const FORMAT: &str = "format";
 
@@ -69,7 +69,8 @@ fn write_format<S: SerializeMap>(request: &ChatRequest, map: &mut S) -> Result<(
             Some(schema) => map.serialize_entry(FORMAT, schema),
             None => map.serialize_entry(FORMAT, "json"),
         },
-        _ => Err(unsupported(
+        _ => Err(unsupported_parameter(
+            "response_format",
             "this response format",
             "use `json_object` or `json_schema`, or set `format` in extra_body",
         )),
@@ -88,10 +89,16 @@ fn write_think<S: SerializeMap>(request: &ChatRequest, map: &mut S) -> Result<()
     match effort {
         "none" => map.serialize_entry("think", &false),
         "low" | "medium" | "high" | "max" => map.serialize_entry("think", effort),
-        other => Err(unsupported(
-            &format!("the reasoning effort `{other}`"),
-            "use none, low, medium, high or max",
-        )),
+        other => {
+            let nearest = match other {
+                "minimal" => "low",
+                "xhigh" => "high",
+                _ => "",
+            };
+            let what = format!("the reasoning effort `{other}`");
+            let advice = "use none, low, medium, high or max";
+            Err(unsupported_value("reasoning_effort", nearest, &what, advice))
+        }
     }
 }
 
@@ -125,7 +132,11 @@ pub(super) fn check_supported<E: Error>(request: &ChatRequest) -> Result<(), E> 
         ),
     ];
     match unknown.iter().find(|(_, is_set)| *is_set) {
-        Some((name, _)) => Err(unsupported(&format!("the parameter `{name}`"), "leave it out")),
+        Some((name, _)) => Err(unsupported_parameter(
+            name,
+            &format!("the parameter `{name}`"),
+            "leave it out",
+        )),
         None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use serde::{
 };
 use serde_json::json;
 
-use crate::ollama::vendor::unsupported;
+use crate::ollama::vendor::unsupported_parameter;
 
 /// Writes the tools that the model may call. Without tools, nothing is written or checked.
 pub(super) fn write<S: SerializeMap>(request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
@@ -16,7 +16,8 @@ pub(super) fn write<S: SerializeMap>(request: &ChatRequest, map: &mut S) -> Resu
     }
     check_choice(request.tool_choice.as_ref())?;
     if request.parallel_tool_calls == Some(false) {
-        return Err(unsupported(
+        return Err(unsupported_parameter(
+            "parallel_tool_calls",
             "`parallel_tool_calls: false`",
             "leave it out, and expect several calls at once",
         ));
@@ -47,7 +48,7 @@ fn check_choice<E: Error>(choice: Option<&ToolChoice>) -> Result<(), E> {
         }
         Some(_) => ("this `tool_choice`", "leave it out"),
     };
-    Err(unsupported(what, advice))
+    Err(unsupported_parameter("tool_choice", what, advice))
 }
 
 /// Returns whether a tool is sent. Tools that must not be called are left out.
@@ -71,17 +72,18 @@ impl Serialize for EncodedTool<'_> {
             Tool::Custom(tool) => {
                 let what = format!("custom tools such as `{}`", tool.name);
                 let advice = "define a function with one argument of type string";
-                return Err(unsupported(&what, advice));
+                return Err(unsupported_parameter("tools", &what, advice));
             }
             hosted => {
                 let what = format!("hosted tools such as `{}`", hosted.name());
                 let advice = "leave them out, or define a function that does the same";
-                return Err(unsupported(&what, advice));
+                return Err(unsupported_parameter("tools", &what, advice));
             }
         };
         if tool.strict == Some(true) {
             let what = format!("`strict` (tool `{}`)", tool.name);
-            return Err(unsupported(
+            return Err(unsupported_parameter(
+                "strict",
                 &what,
                 "leave it out; arguments are checked before the tool runs",
             ));

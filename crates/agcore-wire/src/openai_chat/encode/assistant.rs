@@ -162,7 +162,9 @@ impl EncodedAssistant<'_> {
     fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {
         match call {
             Some(_) if !self.context.dialect.content.legacy_functions => {
-                Err(self.context.refuse("`function_call`", "rewrite it as a tool call"))
+                Err(self
+                    .context
+                    .refuse("messages", "`function_call`", "rewrite it as a tool call"))
             }
             call => write_some("function_call", call, map),
         }
@@ -326,9 +328,11 @@ impl Serialize for EncodedInput<'_> {
             }
             CallInput::Arguments(raw) => map.serialize_entry("arguments", raw)?,
             other => {
-                return Err(self
-                    .context
-                    .refuse(&format!("the call input {other:?}"), "leave the call out"));
+                return Err(self.context.refuse(
+                    "messages",
+                    &format!("the call input {other:?}"),
+                    "leave the call out",
+                ));
             }
         }
         map.end()

@@ -49,9 +49,13 @@ impl Body<'_> {
             return map.serialize_entry("stream_options", &options);
         }
         match options {
-            Some(options) if *options != StreamOptions::default() && options.include_usage != Some(true) => Err(self
-                .context
-                .refuse("`stream_options`", "leave them out, it always sends usage")),
+            Some(options) if *options != StreamOptions::default() && options.include_usage != Some(true) => {
+                Err(self.context.refuse(
+                    "stream_options",
+                    "`stream_options`",
+                    "leave them out, it always sends usage",
+                ))
+            }
             _ => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ impl EncodedContent<'_> {
         let is_text = |part: &ContentPart| matches!(part, ContentPart::Text(_));
         if self.owner != Owner::User && !parts.iter().all(is_text) {
             let what = format!("parts other than text in {}", self.owner.name());
-            return Err(self.context.refuse(&what, "send them in a user message"));
+            return Err(self.context.refuse("messages", &what, "send them in a user message"));
         }
         if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
             return serializer.serialize_str(&self.content.text());
@@ -159,7 +159,7 @@ impl EncodedPart<'_> {
             let what = format!("parts of the type `{kind}`");
             return Err(self
                 .context
-                .refuse(&what, "leave it out, or use a vendor that supports it"));
+                .refuse("messages", &what, "leave it out, or use a vendor that supports it"));
         }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", kind)?;

@@ -7,7 +7,10 @@ use serde_json::Value;
 use super::tool_cache::ToolCache;
 use crate::{
     dialect::{CallIdRule, Dialect},
-    encode::call_ids::{CallIdFormat, CallIds},
+    encode::{
+        call_ids::{CallIdFormat, CallIds},
+        refusal::Refusal,
+    },
 };
 
 /// The characters of a generated id.
@@ -46,8 +49,14 @@ impl<'a> Context<'a> {
     }
 
     /// Returns an error about something that the vendor does not support, with advice on what to do instead.
-    pub(super) fn refuse<E: Error>(&self, what: &str, advice: &str) -> E {
-        E::custom(format_args!("{} does not support {what}: {advice}", self.dialect.name))
+    pub(super) fn refuse<E: Error>(&self, name: &str, what: &str, advice: &str) -> E {
+        self.refuse_value(name, "", what, advice)
+    }
+
+    /// Returns an error about a value that the vendor does not support, with the nearest one that it does support.
+    pub(super) fn refuse_value<E: Error>(&self, name: &str, nearest: &str, what: &str, advice: &str) -> E {
+        let message = &format!("{} does not support {what}: {advice}", self.dialect.name);
+        E::custom(Refusal { name, nearest, message })
     }
 
     /// Writes the name of a participant.
@@ -55,7 +64,7 @@ impl<'a> Context<'a> {
         match name {
             Some(_) if !self.dialect.content.names => {
                 let advice = "leave it out, or put it into the text";
-                Err(self.refuse("the `name` of a participant", advice))
+                Err(self.refuse("name", "the `name` of a participant", advice))
             }
             Some(name) => map.serialize_entry("name", name),
             None => Ok(()),

@@ -26,7 +26,11 @@ impl Serialize for EncodedMessage<'_> {
             Message::Assistant(message) => EncodedAssistant { context, message }.serialize(serializer),
             Message::Tool(message) => self.tool_result(message, serializer),
             Message::Function(message) => self.function(message, serializer),
-            other => Err(context.refuse(&format!("messages with the role `{}`", other.role()), "leave it out")),
+            other => Err(context.refuse(
+                "messages",
+                &format!("messages with the role `{}`", other.role()),
+                "leave it out",
+            )),
         }
     }
 }
@@ -123,7 +127,7 @@ impl EncodedMessage<'_> {
         if !self.context.dialect.content.legacy_functions {
             return Err(self
                 .context
-                .refuse("function messages", "rewrite them as tool messages"));
+                .refuse("messages", "function messages", "rewrite them as tool messages"));
         }
         self.named(
             Role::Function,

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::{context::Context, schema};
 use crate::dialect::{EffortRule, TokenLimit};
 
+const FORMAT: &str = "response_format";
+const EFFORT: &str = "reasoning_effort";
+
 /// Writes every parameter that is set.
 pub(super) fn write<S: SerializeMap>(
     context: &Context<'_>,
@@ -83,6 +86,7 @@ fn check<E: Error>(context: &Context<'_>, name: &str) -> Result<(), E> {
         return Ok(());
     }
     Err(context.refuse(
+        name,
         &format!("the parameter `{name}`"),
         "leave it out, or add it to the dialect",
     ))
@@ -113,24 +117,23 @@ fn write_format<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, m
     let Some(format) = &request.response_format else {
         return Ok(());
     };
-    check(context, "response_format")?;
+    check(context, FORMAT)?;
     let formats = context.dialect.formats;
     match format {
-        ResponseFormat::JsonObject if !formats.json_object => {
-            Err(context.refuse("the response format `json_object`", "ask for JSON in the prompt"))
-        }
+        ResponseFormat::JsonObject if !formats.json_object => Err(context.refuse(
+            FORMAT,
+            "the response format `json_object`",
+            "ask for JSON in the prompt",
+        )),
         ResponseFormat::JsonSchema(_) if !formats.json_schema => {
             let advice = "use `json_object` and put the schema into the prompt, or define a tool with it";
-            Err(context.refuse("the response format `json_schema`", advice))
+            Err(context.refuse(FORMAT, "the response format `json_schema`", advice))
         }
         ResponseFormat::JsonSchema(format) => {
             let adapted = schema::adapt_format(context.dialect, format).map_err(Error::custom)?;
-            map.serialize_entry(
-                "response_format",
-                &json!({ "type": "json_schema", "json_schema": adapted }),
-            )
+            map.serialize_entry(FORMAT, &json!({ "type": "json_schema", "json_schema": adapted }))
         }
-        other => map.serialize_entry("response_format", other),
+        other => map.serialize_entry(FORMAT, other),
     }
 }
 
@@ -139,17 +142,20 @@ fn write_effort<S: SerializeMap>(context: &Context<'_>, request: &ChatRequest, m
         return Ok(());
     };
     let (name, value) = match context.dialect.effort {
-        EffortRule::Member => return write_plain(context, map, "reasoning_effort", Some(effort)),
+        EffortRule::ThinkingSwitchOrMember if effort != "none" => return map.serialize_entry(EFFORT, effort),
+        EffortRule::Member => return write_plain(context, map, EFFORT, Some(effort)),
         EffortRule::Object => ("reasoning", json!({ "effort": effort })),
-        EffortRule::TemplateArgument => ("chat_template_kwargs", json!({ "reasoning_effort": effort })),
-        EffortRule::ThinkingSwitch if effort == "none" => ("thinking", json!({ "type": "disabled" })),
+        EffortRule::TemplateArgument => ("chat_template_kwargs", json!({ EFFORT: effort })),
+        EffortRule::ThinkingSwitch | EffortRule::ThinkingSwitchOrMember if effort == "none" => {
+            ("thinking", json!({ "type": "disabled" }))
+        }
         EffortRule::EnableThinking if effort == "none" => ("enable_thinking", false.into()),
-        EffortRule::ThinkingSwitch | EffortRule::EnableThinking => {
+        EffortRule::ThinkingSwitch | EffortRule::ThinkingSwitchOrMember | EffortRule::EnableThinking => {
             let what = format!("the reasoning effort `{effort}`");
-            return Err(context.refuse(&what, "it supports only `none`; enable thinking in extra_body"));
+            return Err(context.refuse(EFFORT, &what, "it supports only `none`; enable thinking in extra_body"));
         }
         EffortRule::Refused => {
-            return Err(context.refuse("the parameter `reasoning_effort`", "leave it out"));
+            return Err(context.refuse(EFFORT, "the parameter `reasoning_effort`", "leave it out"));
         }
     };
     if request.extra_body.get(name).is_some() {

@@ -52,6 +52,7 @@ pub(super) fn write<S: SerializeMap>(
             map.serialize_entry("parallel_tool_calls", &allowed)
         }
         Some(false) => Err(context.refuse(
+            "parallel_tool_calls",
             "the parameter `parallel_tool_calls`",
             "its models may always call several tools, so leave it out",
         )),
@@ -80,6 +81,7 @@ fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map
     let required = || {
         rule.choice_required.ok_or_else(|| {
             context.refuse(
+                "tool_choice",
                 "`tool_choice: required`",
                 "use `auto` and ask for the call in the prompt",
             )
@@ -93,9 +95,11 @@ fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map
             ..
         } if !rule.choice_allowed => map.serialize_entry(name, required()?),
         ToolChoice::Allowed { .. } if !rule.choice_allowed => Ok(()),
-        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => {
-            Err(context.refuse("a `tool_choice` that names one tool", "send only that tool"))
-        }
+        ToolChoice::Function(_) | ToolChoice::Custom(_) if !rule.choice_named => Err(context.refuse(
+            "tool_choice",
+            "a `tool_choice` that names one tool",
+            "send only that tool",
+        )),
         other => map.serialize_entry(name, other),
     }
 }
@@ -126,7 +130,7 @@ impl Serialize for EncodedTool<'_> {
             Tool::Custom(tool) if context.dialect.tools.custom => ("custom", &tool.outer),
             Tool::Custom(tool) => {
                 let what = format!("custom tools such as `{}`", tool.name);
-                return Err(context.refuse(&what, "use a function with one argument of type string"));
+                return Err(context.refuse("tools", &what, "use a function with one argument of type string"));
             }
             // Hosted tools are the vendor's own JSON.
             other => return other.serialize(serializer),

@@ -4,7 +4,7 @@ use agcore_chat::ChatRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{context::Context, message::Input, parameters, tools};
-use crate::openai_responses::vendor::unsupported;
+use crate::openai_responses::vendor::unsupported_parameter;
 
 /// Members of `extra_body` that are merged with other fields, and written together with them.
 const MERGED: &[&str] = &["include", "reasoning", "text"];
@@ -52,7 +52,8 @@ impl Body<'_> {
             return Ok(());
         };
         if options.include_usage == Some(false) {
-            return Err(unsupported(
+            return Err(unsupported_parameter(
+                "stream_options",
                 "`stream_options.include_usage: false`",
                 "leave it out, usage is always sent",
             ));

@@ -7,9 +7,10 @@ use serde::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::openai_responses::vendor::unsupported;
+use crate::openai_responses::vendor::unsupported_parameter;
 
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+const FORMAT: &str = "response_format";
 const LOGPROBS: &str = "message.output_text.logprobs";
 
 /// The prefixes of the names of models that reason.
@@ -60,11 +61,16 @@ fn check_supported<E: Error>(request: &ChatRequest) -> Result<(), E> {
     ];
     if let Some((name, _)) = unknown.iter().find(|(_, is_set)| *is_set) {
         let advice = "leave it out, or use the Chat Completions API";
-        return Err(unsupported(&format!("the parameter `{name}`"), advice));
+        return Err(unsupported_parameter(name, &format!("the parameter `{name}`"), advice));
     }
     if request.web_search_options.is_some() {
         let advice = "use the hosted tool `web_search` instead";
-        return Err(unsupported("the parameter `web_search_options`", advice));
+        let name = "web_search_options";
+        return Err(unsupported_parameter(
+            name,
+            "the parameter `web_search_options`",
+            advice,
+        ));
     }
     Ok(())
 }
@@ -134,19 +140,22 @@ fn response_format<E: Error>(format: &ResponseFormat) -> Result<Value, E> {
         ResponseFormat::JsonObject => Ok(json!({"type": "json_object"})),
         ResponseFormat::JsonSchema(format) => json_schema(format),
         ResponseFormat::Other(raw) => Ok(raw.clone()),
-        other => Err(unsupported(&format!("the response format {other:?}"), "leave it out")),
+        other => {
+            let what = format!("the response format {other:?}");
+            Err(unsupported_parameter(FORMAT, &what, "leave it out"))
+        }
     }
 }
 
 fn json_schema<E: Error>(format: &JsonSchemaFormat) -> Result<Value, E> {
     let Some(schema) = &format.schema else {
         let what = format!("the response format `{}` without a schema", format.name);
-        return Err(unsupported(&what, "set one, or use `json_object`"));
+        return Err(unsupported_parameter(FORMAT, &what, "set one, or use `json_object`"));
     };
     let schema = if format.strict == Some(true) {
         let closed = schema::closed(schema).map_err(|error| {
             let what = format!("the schema of the response format `{}`", format.name);
-            unsupported::<E>(&what, &error.to_string())
+            unsupported_parameter::<E>("strict", &what, &error.to_string())
         })?;
         closed.into_owned()
     } else {

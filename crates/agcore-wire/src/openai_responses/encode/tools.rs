@@ -6,7 +6,7 @@ use agcore_chat::{AllowedTool, ChatRequest, CustomTool, Extra, Tool, ToolChoice,
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-use crate::openai_responses::vendor::unsupported;
+use crate::openai_responses::vendor::unsupported_parameter;
 
 /// Writes the tools, the tool choice and `parallel_tool_calls`.
 pub(super) fn write<S: SerializeMap>(request: &ChatRequest, map: &mut S) -> Result<(), S::Error> {
@@ -47,7 +47,7 @@ fn function<S: Serializer>(tool: &ToolDefinition, serializer: S) -> Result<S::Ok
         None => Cow::Owned(json!({"type": "object", "properties": {}})),
         Some(schema) if is_strict => schema::closed(schema).map_err(|error| {
             let what = format!("the parameters of the tool `{}`", tool.name);
-            unsupported(&what, &error.to_string())
+            unsupported_parameter("strict", &what, &error.to_string())
         })?,
         Some(schema) => Cow::Borrowed(schema),
     };
