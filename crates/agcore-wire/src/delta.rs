@@ -102,7 +102,8 @@ pub enum ReplyDelta {
         place: Place,
         /// The name.
         name: Box<str>,
-        /// The value. Arrays of the same member are concatenated, objects are merged, other values are replaced.
+        /// The value. Arrays of the same member are concatenated, where entries with the same `id` or `index` replace each
+        /// other; objects are merged, other values are replaced.
         value: Value,
     },
 }

@@ -4,6 +4,7 @@
 //! Dialects only affect requests: the decoder handles the replies of all vendors.
 
 mod azure;
+mod compatible;
 mod deepseek;
 mod gemini;
 mod groq;
@@ -20,6 +21,7 @@ mod xai;
 mod zhipu;
 
 pub use azure::azure;
+pub use compatible::compatible;
 pub use deepseek::deepseek;
 pub use gemini::gemini;
 pub use groq::groq;
@@ -32,7 +34,7 @@ pub use openrouter::openrouter;
 pub use qwen::qwen;
 pub use rules::{
     AudioRule, CallIdRule, ContentRule, CredentialHeader, Dialect, EffortRule, FormatRule, InstructionRole, Parameters,
-    ReasoningField, ReasoningRule, SchemaRule, StreamRule, StrictRule, TokenLimit, ToolRule, compatible,
+    ReasoningField, ReasoningRule, SchemaRule, StreamRule, StrictRule, TokenLimit, ToolMediaRule, ToolRule,
 };
 pub use vllm::vllm;
 pub use xai::xai;

@@ -256,7 +256,12 @@ impl LlmError {
 
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(provider) = &self.0.provider {
+        if let Some(provider) = self
+            .0
+            .provider
+            .as_deref()
+            .filter(|name| !begins_with(&self.0.message, name))
+        {
             write!(f, "{provider}: ")?;
         }
         f.write_str(&self.0.message)?;
@@ -265,6 +270,15 @@ impl fmt::Display for LlmError {
         }
         Ok(())
     }
+}
+
+/// Returns whether a message begins with the name of its provider, so that the name need not be repeated.
+fn begins_with(message: &str, name: &str) -> bool {
+    let (begin, rest) = match (message.get(..name.len()), message.get(name.len()..)) {
+        (Some(begin), Some(rest)) => (begin, rest),
+        _ => return false,
+    };
+    begin.eq_ignore_ascii_case(name) && rest.starts_with([' ', ':', '\''])
 }
 
 impl fmt::Debug for LlmError {

@@ -28,7 +28,7 @@ mod page;
 mod redact;
 mod wording;
 
-use agcore_chat::text::prefix;
+use agcore_chat::text::{clip, prefix};
 use serde_json::{Map, Value};
 
 use self::{body::ErrorBody, headers::UsefulHeaders};
@@ -36,6 +36,9 @@ use crate::{
     error::{LlmError, LlmErrorKind},
     wire::ReplyHead,
 };
+
+/// The maximum length of a quotation from a body in a message, in bytes.
+const MAX_QUOTE: usize = 80;
 
 /// The maximum length of a server's message in an error, in bytes.
 const MAX_MESSAGE: usize = 2000;
@@ -100,8 +103,16 @@ impl FailureReader {
             .with_request_id(self.headers.request_id())
     }
 
-    /// Returns a `Malformed` error about a body that does not have the expected form.
+    /// Returns a `Malformed` error about a body that does not have the expected form, and quotes its beginning.
     pub fn malformed(&self, message: String, body: &[u8]) -> LlmError {
+        let message = match quote(body) {
+            Some(quote) => format!("{message} (received `{quote}`)"),
+            None => message,
+        };
+        self.malformed_without_quote(message, body)
+    }
+
+    fn malformed_without_quote(&self, message: String, body: &[u8]) -> LlmError {
         let message = match self.encoding().filter(|_| binary::detect(body).is_some()) {
             Some(encoding) => format!("{message} (its content-encoding is {encoding})"),
             None => message,
@@ -116,7 +127,7 @@ impl FailureReader {
             Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),
             None => format!("expected a {expected}, but the reply is empty"),
         };
-        self.malformed(message, body)
+        self.malformed_without_quote(message, body)
     }
 
     /// Returns a `Malformed` error about a reply that is larger than `limit` bytes.
@@ -195,6 +206,12 @@ pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
     FailureReader::new(head).read(body)
 }
 
+/// Returns whether an error only repeats that the reply reached its token limit.
+#[cfg(feature = "openai-chat")]
+pub(crate) fn is_output_limit(error: &LlmError) -> bool {
+    wording::is_output_limit(error.message())
+}
+
 /// Returns whether a server refused a request because it offers tools and asks for JSON at once, as Groq and Gemini do. The
 /// same request without one of them may succeed.
 ///
@@ -218,6 +235,16 @@ fn excerpt(body: &[u8]) -> String {
     }
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_MESSAGE)]);
     redact::redact(&text).into_owned()
+}
+
+/// Returns the beginning of a body without keys, on one line; `None` if there is nothing to quote.
+fn quote(body: &[u8]) -> Option<String> {
+    if binary::detect(body).is_some() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&body[..body.len().min(MAX_MESSAGE)]);
+    let line = redact::redact(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then(|| clip(&line, MAX_QUOTE).into_owned())
 }
 
 fn size_and(body: &[u8], description: &str) -> String {

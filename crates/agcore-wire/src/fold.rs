@@ -1,6 +1,7 @@
 //! [`Fold`]: assembles deltas into a [`ChatResponse`], the same way for streamed and whole replies.
 
 pub(crate) mod calls;
+pub(crate) mod join;
 
 use agcore_chat::{
     AnsweredBy, AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, Marks, Reasoning, TextBlock, Usage,
@@ -8,7 +9,10 @@ use agcore_chat::{
 };
 use serde_json::Value;
 
-use self::calls::Calls;
+use self::{
+    calls::Calls,
+    join::{CONCATENATED, concatenate, join},
+};
 use crate::{
     delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
     error::LlmError,
@@ -168,32 +172,19 @@ impl Fold {
             Place::Choice(index) => &mut self.choice(index).extra,
             Place::Message(index) => &mut self.choice(index).message_extra,
         };
-        match members.remove(name) {
-            None => members.insert(name, value.clone()),
-            Some(before) => members.insert(name, merge(before, value)),
-        };
-    }
-}
-
-/// Concatenates arrays, merges objects, ignores `null`, and replaces anything else.
-fn merge(before: Value, more: &Value) -> Value {
-    match (before, more) {
-        (Value::Array(mut before), Value::Array(more)) => {
-            before.extend(more.iter().cloned());
-            Value::Array(before)
-        }
-        (Value::Object(mut before), Value::Object(more)) => {
-            for (name, value) in more {
-                let merged = match before.shift_remove(name) {
-                    Some(old) => merge(old, value),
-                    None => value.clone(),
+        let value = match members.remove(name) {
+            None => value.clone(),
+            Some(mut before) => {
+                let add = if CONCATENATED.contains(&name) {
+                    concatenate
+                } else {
+                    join
                 };
-                before.insert(name.clone(), merged);
+                add(&mut before, value);
+                before
             }
-            Value::Object(before)
-        }
-        (before, Value::Null) => before,
-        (_, more) => more.clone(),
+        };
+        members.insert(name, value);
     }
 }
 

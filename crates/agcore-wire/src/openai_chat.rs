@@ -12,7 +12,7 @@ use agcore_chat::ChatRequest;
 use self::{decode::ChatReader, encode::ToolCache};
 use crate::{
     decode::{model_list::ModelsDecoder, reply_decoder::ReplyDecoder},
-    dialect::Dialect,
+    dialect::{Dialect, ReasoningField},
     error::LlmError,
     operation::ListModels,
     wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
@@ -60,6 +60,11 @@ impl OpenAiChat {
         &self.dialect
     }
 
+    fn reader(&self) -> ChatReader {
+        let remembers_members = self.dialect.reasoning.field == ReasoningField::AsReceived;
+        ChatReader::new(self.dialect.name.clone(), remembers_members)
+    }
+
     fn path(&self, path: &'static str) -> Cow<'static, str> {
         if self.query.is_empty() {
             path.into()
@@ -76,7 +81,7 @@ impl Wire<Chat> for OpenAiChat {
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
-        Box::new(ReplyDecoder::new(head, ChatReader::new(self.dialect.name.clone())))
+        Box::new(ReplyDecoder::new(head, self.reader()))
     }
 }
 

@@ -19,10 +19,10 @@ pub(crate) fn push_finish(choice: u32, reason: FinishReason, native: &str, out: 
     out.push(ReplyDelta::Finish { choice, reason });
 }
 
-/// Ends a choice for which the server gave no reason: a whole reply has stopped, and a stream that reached its terminal
-/// marker ended for an unknown reason.
-pub(crate) fn push_missing_finish(choice: u32, is_whole: bool, out: &mut Vec<ReplyDelta>) {
-    let reason = if is_whole {
+/// Ends a choice for which the server gave no reason: one that is known to be complete has stopped, any other ended for an
+/// unknown reason.
+pub(crate) fn push_missing_finish(choice: u32, is_complete: bool, out: &mut Vec<ReplyDelta>) {
+    let reason = if is_complete {
         FinishReason::Stop
     } else {
         FinishReason::Other("".into())

@@ -90,6 +90,8 @@ pub(crate) struct ReplyDecoder<R> {
     template: TextTemplate,
     /// Whether the content type is that of an event stream.
     is_event_stream: bool,
+    /// Whether an event with data was read.
+    has_events: bool,
     mode: Mode,
 }
 
@@ -130,6 +132,7 @@ impl<R: EventReader> ReplyDecoder<R> {
             template: TextTemplate::default(),
             reader,
             is_event_stream,
+            has_events: false,
             mode,
         }
     }
@@ -167,12 +170,16 @@ impl<R: EventReader> ReplyDecoder<R> {
             template,
             reader,
             mode,
+            has_events,
             ..
         } = self;
         match mode {
             Mode::Events(_) if reader.is_done() => {}
             Mode::Events(sse) => {
-                let read = sse.feed(bytes, |event| read_event(reader, template, failure, event, out));
+                let read = sse.feed(bytes, |event| {
+                    *has_events |= is_event(&event);
+                    read_event(reader, template, failure, event, out)
+                });
                 return read.map_err(|stop| stop_error(reader, failure, stop, out));
             }
             Mode::Whole(body) if body.len().saturating_add(bytes.len()) > MAX_REPLY_BYTES => {
@@ -190,10 +197,15 @@ impl<R: EventReader> ReplyDecoder<R> {
             failure,
             template,
             reader,
+            has_events,
             ..
         } = self;
         if !reader.is_done() {
-            sse.finish(|event| read_event(reader, template, failure, event, out))
+            let read = |event: SseEvent<'_>| {
+                *has_events |= is_event(&event);
+                read_event(reader, template, failure, event, out)
+            };
+            sse.finish(read)
                 .map_err(|stop| stop_error(reader, failure, stop, out))?;
         }
         if reader.is_done() || reader.is_finished() {
@@ -201,7 +213,8 @@ impl<R: EventReader> ReplyDecoder<R> {
         }
         reader.flush(out);
         Err(match close {
-            Close::Clean => truncated(failure),
+            Close::Clean if *has_events => truncated(failure),
+            Close::Clean => empty(failure),
             Close::Reset => failure.connection_lost(),
         })
     }
@@ -242,7 +255,7 @@ impl<R: EventReader> Decoder<Chat> for ReplyDecoder<R> {
             Mode::Events(sse) => self.finish_events(*sse, close, items),
             Mode::Whole(body) => self.finish_whole(&body, close, items),
             Mode::Sniff(_) | Mode::Page(_) if close == Close::Reset => Err(self.failure.connection_lost()),
-            Mode::Sniff(held) if begins_event_stream(&held, self.is_event_stream) => Err(truncated(&self.failure)),
+            Mode::Sniff(held) if begins_event_stream(&held, self.is_event_stream) => Err(empty(&self.failure)),
             Mode::Sniff(body) | Mode::Page(body) => Err(self.failure.unexpected_page(R::REPLY, &body)),
             Mode::Done => Ok(()),
         }
@@ -271,6 +284,12 @@ impl From<SseTooLong> for Stop {
     fn from(error: SseTooLong) -> Self {
         Self::TooLong(error)
     }
+}
+
+/// Returns whether an event has data that is not a comment.
+fn is_event(event: &SseEvent<'_>) -> bool {
+    let data = event.data.trim_ascii_start();
+    !data.is_empty() && !data.starts_with(b":")
 }
 
 /// Passes an event to the reader, unless the template recognizes it. Events without data, such as pings, are skipped, and
@@ -325,6 +344,11 @@ fn stop_error<R: EventReader>(
             failure.annotate(LlmError::new(LlmErrorKind::Malformed, error.to_string()).with_source(error))
         }
     }
+}
+
+fn empty(failure: &FailureReader) -> LlmError {
+    let message = "the stream is empty: it ended before the first event";
+    failure.annotate(LlmError::new(LlmErrorKind::Truncated, message))
 }
 
 fn truncated(failure: &FailureReader) -> LlmError {

@@ -4,7 +4,7 @@
 
 use super::rules::{
     AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StrictRule,
-    ToolRule, compatible,
+    ToolRule, base,
 };
 
 /// DeepSeek: text only, no JSON schemas; a thinking model requires the reasoning of messages with tool calls to be sent
@@ -21,7 +21,7 @@ use super::rules::{
 /// assert!(error.message().starts_with("deepseek does not support parts of the type `image_url`"));
 /// ```
 pub fn deepseek() -> Dialect {
-    let base = compatible("deepseek");
+    let base = base("deepseek");
     Dialect {
         aliases: &["deep-seek"],
         base_url: Some("https://api.deepseek.com"),

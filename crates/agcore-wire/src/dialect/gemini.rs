@@ -2,7 +2,7 @@
 //!
 //! Sources: Google's page on OpenAI compatibility and its reference of schemas.
 
-use super::rules::{ContentRule, Dialect, Parameters, SchemaRule, StrictRule, ToolRule, compatible};
+use super::rules::{ContentRule, Dialect, Parameters, SchemaRule, StrictRule, ToolRule, base};
 
 /// Gemini (compatible endpoint): rejects unknown members of the body and of schemas; calls have a thought signature that
 /// must be sent back.
@@ -25,7 +25,7 @@ use super::rules::{ContentRule, Dialect, Parameters, SchemaRule, StrictRule, Too
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn gemini() -> Dialect {
-    let base = compatible("gemini");
+    let base = base("gemini");
     Dialect {
         aliases: &["google", "google-ai-studio", "gemini-compatible"],
         base_url: Some("https://generativelanguage.googleapis.com/v1beta/openai"),
@@ -43,6 +43,7 @@ pub fn gemini() -> Dialect {
         content: ContentRule {
             files: false,
             names: false,
+            assistant_members: &["extra_content"],
             ..base.content
         },
         tools: ToolRule {

@@ -3,8 +3,7 @@
 //! Sources: its API reference and its page on OpenAI compatibility, which lists what is rejected with 400.
 
 use super::rules::{
-    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule,
-    compatible,
+    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, TokenLimit, ToolRule, base,
 };
 
 /// Groq: no log probabilities, no names of participants. Its token limit counts towards the tokens per minute.
@@ -17,7 +16,7 @@ use super::rules::{
 /// assert_eq!(groq.token_limit, TokenLimit::MaxCompletionTokens);
 /// ```
 pub fn groq() -> Dialect {
-    let base = compatible("groq");
+    let base = base("groq");
     Dialect {
         aliases: &["groq-cloud"],
         base_url: Some("https://api.groq.com/openai/v1"),

@@ -3,7 +3,8 @@
 //! Source: the README of its server.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+    ContentRule, Dialect, EffortRule, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolMediaRule, ToolRule,
+    base,
 };
 
 /// llama.cpp: `tool_choice` cannot name a function; the reasoning effort is an argument of the chat template.
@@ -20,7 +21,7 @@ use super::rules::{
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn llama_cpp() -> Dialect {
-    let base = compatible("llama.cpp");
+    let base = base("llama.cpp");
     Dialect {
         aliases: &["llamacpp", "llama-server"],
         base_url: Some("http://localhost:8080/v1"),
@@ -42,6 +43,7 @@ pub fn llama_cpp() -> Dialect {
         effort: EffortRule::TemplateArgument,
         content: ContentRule {
             files: false,
+            tool_media: ToolMediaRule::InPlace,
             ..base.content
         },
         reasoning: ReasoningRule {

@@ -4,7 +4,7 @@
 
 use super::rules::{
     AudioRule, CallIdRule, ContentRule, Dialect, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule,
-    StrictRule, ToolRule, compatible,
+    StrictRule, ToolMediaRule, ToolRule, base,
 };
 
 /// Mistral: ids of calls have nine letters or digits, reasoning is in content parts, usage is always sent.
@@ -21,7 +21,7 @@ use super::rules::{
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn mistral() -> Dialect {
-    let base = compatible("mistral");
+    let base = base("mistral");
     Dialect {
         aliases: &["mistral-ai", "la-plateforme"],
         base_url: Some("https://api.mistral.ai/v1"),
@@ -46,6 +46,7 @@ pub fn mistral() -> Dialect {
             arrays: true,
             audio: AudioRule::Data,
             files: false,
+            tool_media: ToolMediaRule::InPlace,
             names: false,
             assistant_members: &["prefix"],
             ..base.content

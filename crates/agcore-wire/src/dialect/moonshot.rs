@@ -3,8 +3,7 @@
 //! Sources: its API reference (chat) and its guide to thinking models.
 
 use super::rules::{
-    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, ToolRule,
-    compatible,
+    AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, ToolRule, base,
 };
 
 /// Moonshot: a call cannot be required; a thinking model requires the reasoning of messages with tool calls to be sent
@@ -19,7 +18,7 @@ use super::rules::{
 /// assert!(moonshot.reasoning.required_with_calls);
 /// ```
 pub fn moonshot() -> Dialect {
-    let base = compatible("moonshot");
+    let base = base("moonshot");
     Dialect {
         aliases: &["kimi", "moonshot-ai"],
         base_url: Some("https://api.moonshot.ai/v1"),

@@ -3,7 +3,7 @@
 //! Source: its page on OpenAI compatibility.
 
 use super::rules::{
-    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, compatible,
+    AudioRule, ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, StrictRule, ToolRule, base,
 };
 
 /// Ollama (compatible endpoint): no `tool_choice`. Only the native API can set the context window.
@@ -16,7 +16,7 @@ use super::rules::{
 /// assert_eq!(ollama.key_variable, None);
 /// ```
 pub fn ollama() -> Dialect {
-    let base = compatible("ollama");
+    let base = base("ollama");
     Dialect {
         aliases: &["ollama-compatible"],
         base_url: Some("http://localhost:11434/v1"),

@@ -2,7 +2,7 @@
 //!
 //! Source: the reference of the Chat Completions API.
 
-use super::rules::{ContentRule, Dialect, FormatRule, InstructionRole, StrictRule, TokenLimit, ToolRule, compatible};
+use super::rules::{ContentRule, Dialect, FormatRule, InstructionRole, StrictRule, TokenLimit, ToolRule, base};
 
 /// OpenAI: accepts everything. Newer models reject `max_tokens`, and strict schemas must be closed.
 ///
@@ -20,7 +20,7 @@ use super::rules::{ContentRule, Dialect, FormatRule, InstructionRole, StrictRule
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn openai() -> Dialect {
-    let base = compatible("openai");
+    let base = base("openai");
     Dialect {
         aliases: &["open-ai", "chatgpt"],
         base_url: Some("https://api.openai.com/v1"),

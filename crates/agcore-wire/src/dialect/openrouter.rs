@@ -4,7 +4,7 @@
 //! reasoning tokens and prompt caching.
 
 use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, compatible,
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, ToolMediaRule, base,
 };
 
 /// OpenRouter: reasoning has details that must be sent back; text parts may have cache marks. It ignores unknown
@@ -22,7 +22,7 @@ use super::rules::{
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn openrouter() -> Dialect {
-    let base = compatible("openrouter");
+    let base = base("openrouter");
     Dialect {
         aliases: &["open-router"],
         base_url: Some("https://openrouter.ai/api/v1"),
@@ -32,6 +32,8 @@ pub fn openrouter() -> Dialect {
         content: ContentRule {
             arrays: true,
             cache_marks: true,
+            tool_media: ToolMediaRule::InPlace,
+            assistant_members: &["reasoning_details"],
             ..base.content
         },
         reasoning: ReasoningRule {

@@ -2,9 +2,7 @@
 //!
 //! Sources: its pages on OpenAI compatibility and on deep thinking.
 
-use super::rules::{
-    ContentRule, Dialect, EffortRule, FormatRule, Parameters, StreamRule, StrictRule, ToolRule, compatible,
-};
+use super::rules::{ContentRule, Dialect, EffortRule, FormatRule, Parameters, StreamRule, StrictRule, ToolRule, base};
 
 /// Qwen: thinking models support only streams, so every reply is streamed; a call cannot be required.
 ///
@@ -20,7 +18,7 @@ use super::rules::{
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```
 pub fn qwen() -> Dialect {
-    let base = compatible("qwen");
+    let base = base("qwen");
     Dialect {
         aliases: &["dashscope", "alibaba", "model-studio"],
         base_url: Some("https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),

@@ -123,6 +123,8 @@ pub struct ContentRule {
     pub arrays: bool,
     /// Images.
     pub images: bool,
+    /// The place for parts of tool results that are not text.
+    pub tool_media: ToolMediaRule,
     /// Audio.
     pub audio: AudioRule,
     /// Files.
@@ -137,6 +139,18 @@ pub struct ContentRule {
     pub legacy_functions: bool,
     /// Additional members of an assistant message that the vendor accepts in requests, such as `prefix`.
     pub assistant_members: &'static [&'static str],
+}
+
+/// The place for parts of tool results that are not text: images, audio and files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolMediaRule {
+    /// In the result itself.
+    InPlace,
+    /// In a user message after all results of the round, with a text that names the call.
+    UserMessage,
+    /// Not accepted.
+    Refused,
 }
 
 /// Whether audio is accepted, and in which format.
@@ -173,6 +187,8 @@ pub enum ReasoningField {
     Member(&'static str),
     /// In content parts of type `thinking` (Mistral).
     ThinkingParts,
+    /// In the member in which it arrived (`reasoning_content` or `reasoning`), and only in messages with tool calls.
+    AsReceived,
 }
 
 /// The accepted tools and tool choices.
@@ -283,17 +299,8 @@ impl Dialect {
     }
 }
 
-/// Returns the dialect of most compatible servers: `max_tokens`, the role `system`, text as strings, all parameters
-/// accepted.
-///
-/// ```
-/// use agcore_wire::dialect::{self, Parameters};
-///
-/// let dialect = dialect::compatible("my-gateway");
-/// assert_eq!(dialect.name, "my-gateway");
-/// assert_eq!(dialect.parameters, Parameters::All);
-/// ```
-pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
+/// Returns what most vendors have in common: `max_tokens`, the role `system`, text as strings, all parameters accepted.
+pub(super) fn base(name: impl Into<Cow<'static, str>>) -> Dialect {
     Dialect {
         name: name.into(),
         aliases: &[],
@@ -308,6 +315,7 @@ pub fn compatible(name: impl Into<Cow<'static, str>>) -> Dialect {
         content: ContentRule {
             arrays: false,
             images: true,
+            tool_media: ToolMediaRule::UserMessage,
             audio: AudioRule::Object,
             files: true,
             cache_marks: false,

@@ -2,7 +2,7 @@
 //!
 //! Source: its page on the OpenAI-compatible server.
 
-use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, compatible};
+use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRule, base};
 
 /// vLLM: accepts what a model can do, and refuses what only a vendor's service offers.
 ///
@@ -14,7 +14,7 @@ use super::rules::{ContentRule, Dialect, Parameters, ReasoningField, ReasoningRu
 /// assert!(!vllm.accepts("service_tier"));
 /// ```
 pub fn vllm() -> Dialect {
-    let base = compatible("vllm");
+    let base = base("vllm");
     Dialect {
         aliases: &["v-llm"],
         base_url: Some("http://localhost:8000/v1"),

@@ -2,7 +2,7 @@
 //!
 //! Source: its REST API reference (chat completions).
 
-use super::rules::{AudioRule, ContentRule, Dialect, FormatRule, Parameters, TokenLimit, ToolRule, compatible};
+use super::rules::{AudioRule, ContentRule, Dialect, FormatRule, Parameters, TokenLimit, ToolRule, base};
 
 /// xAI: like OpenAI, without logit bias, audio and stored replies.
 ///
@@ -14,7 +14,7 @@ use super::rules::{AudioRule, ContentRule, Dialect, FormatRule, Parameters, Toke
 /// assert!(!xai.accepts("logit_bias"));
 /// ```
 pub fn xai() -> Dialect {
-    let base = compatible("xai");
+    let base = base("xai");
     Dialect {
         aliases: &["x-ai", "grok"],
         base_url: Some("https://api.x.ai/v1"),

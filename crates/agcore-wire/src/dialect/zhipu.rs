@@ -4,7 +4,7 @@
 
 use super::rules::{
     AudioRule, ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningField, ReasoningRule, StreamRule,
-    StrictRule, ToolRule, compatible,
+    StrictRule, ToolRule, base,
 };
 
 /// Zhipu: the model always decides about calls; no JSON schemas; usage is always sent.
@@ -20,7 +20,7 @@ use super::rules::{
 /// assert!(error.message().starts_with("zhipu does not support the response format `json_schema`"));
 /// ```
 pub fn zhipu() -> Dialect {
-    let base = compatible("zhipu");
+    let base = base("zhipu");
     Dialect {
         aliases: &["z.ai", "zai", "bigmodel", "glm", "zhipu-ai"],
         base_url: Some("https://api.z.ai/api/paas/v4"),
@@ -42,7 +42,6 @@ pub fn zhipu() -> Dialect {
         tools: ToolRule {
             choice_none: false,
             choice_required: None,
-            choice_named: false,
             strict: StrictRule::Refused,
             ..base.tools
         },

@@ -14,6 +14,9 @@ use crate::sse::{SseDecoder, SseTooLong};
 /// The maximum nesting of errors: gateways put the body of the server behind them into their own.
 const MAX_DEPTH: usize = 4;
 
+/// The messages of routers that only say that the server behind them failed.
+const GENERIC_MESSAGES: &[&str] = &["provider returned error", "provider returned error."];
+
 /// The contents of a body that reports a failure.
 #[derive(Debug, Default)]
 pub(super) struct ErrorBody {
@@ -59,6 +62,7 @@ impl ErrorBody {
         if let Some(value) = json(bytes).or_else(|| first_event(bytes)) {
             body.read_value(&value, MAX_DEPTH);
             body.message = body.message.take().or(body.fallback_message.take());
+            body.prefer_inner_message();
         } else {
             body.message = page::summary(&String::from_utf8_lossy(bytes));
         }
@@ -93,7 +97,27 @@ impl ErrorBody {
         };
         match inner {
             Some(value) if depth > 0 => self.read_value(&value, depth - 1),
-            _ => self.add_message(text.trim()),
+            _ => {
+                self.add_message(text.trim());
+                if let Some(error) = embedded_error(text).filter(|_| depth > 0) {
+                    self.read_object(&error, depth - 1);
+                }
+            }
+        }
+    }
+
+    /// Puts the text of the server behind a router in place of the router's, which only says that there is one.
+    fn prefer_inner_message(&mut self) {
+        let is_generic = |message: &str| {
+            GENERIC_MESSAGES
+                .iter()
+                .any(|generic| message.eq_ignore_ascii_case(generic))
+        };
+        let Some(generic) = self.message.as_deref().filter(|message| is_generic(message)) else {
+            return;
+        };
+        if let Some(inner) = self.more_messages.iter().find(|inner| !is_generic(inner)) {
+            self.message = Some(format!("{}: {inner}", generic.trim_end_matches('.')));
         }
     }
 
@@ -154,7 +178,8 @@ impl ErrorBody {
             Value::String(text) => self.read_text(text, depth),
             Value::Array(items) => {
                 let lines: Vec<String> = items.iter().filter_map(line).collect();
-                self.add_message(&lines.join("; "));
+                let sentences: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('.')).collect();
+                self.add_message(&sentences.join("; "));
             }
             Value::Object(members) if depth > 0 => self.read_object(members, depth - 1),
             _ => {}
@@ -259,6 +284,14 @@ fn line(item: &Value) -> Option<String> {
     } else {
         format!("{}: {text}", place.join("."))
     })
+}
+
+/// Returns the JSON of an error that a gateway put behind its own words. Other JSON in a message is the application's.
+fn embedded_error(text: &str) -> Option<Map<String, Value>> {
+    let json = &text[text.find('{')?..];
+    let first = serde_json::Deserializer::from_str(json).into_iter::<Value>().next()?;
+    let Ok(Value::Object(members)) = first else { return None };
+    non_blank(&members, "error")?.is_object().then_some(members)
 }
 
 fn json(bytes: &[u8]) -> Option<Value> {

@@ -39,6 +39,7 @@ pub(super) fn classify(status: Option<u16>, body: &ErrorBody) -> Verdict {
     Verdict { kind, retryable }
 }
 
+/// Returns the kind that the codes determine.
 fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
     if body.is_flagged {
         return Some(LlmErrorKind::ContentFilter);
@@ -49,8 +50,23 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
         .filter_map(|code| codes::precise(code))
         .min_by_key(codes::rank)?;
     // Gemini reports the same code for quotas per minute and per day; only the id of the quota distinguishes them.
-    let is_daily = kind == LlmErrorKind::RateLimit && body.quota_ids.iter().any(|id| id.contains("PerDay"));
-    Some(if is_daily { LlmErrorKind::QuotaExhausted } else { kind })
+    let is_daily = || body.quota_ids.iter().any(|id| id.contains("PerDay"));
+    Some(match kind {
+        LlmErrorKind::RateLimit if is_daily() || is_relabelled_quota(body) => LlmErrorKind::QuotaExhausted,
+        // Gateways refuse access to models that do not exist.
+        LlmErrorKind::Permission if wording::is_missing_model(&body.text()) => LlmErrorKind::NotFound,
+        kind => kind,
+    })
+}
+
+/// Returns whether a gateway reports an exhausted quota of the server behind it as a rate limit. Google uses the same words
+/// for both, so its errors are left to the ids of the quotas.
+fn is_relabelled_quota(body: &ErrorBody) -> bool {
+    let is_google = body
+        .codes
+        .iter()
+        .any(|code| code.eq_ignore_ascii_case("resource_exhausted"));
+    !is_google && body.quota_ids.is_empty() && wording::is_lasting_quota(&body.text())
 }
 
 /// Returns the kind of a status that has a single meaning.
@@ -59,6 +75,7 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
         401 | 407 => LlmErrorKind::Authentication,
         402 => LlmErrorKind::QuotaExhausted,
         403 | 429 if wording::is_quota(&body.text()) => LlmErrorKind::QuotaExhausted,
+        403 if wording::is_missing_model(&body.text()) => LlmErrorKind::NotFound,
         403 => LlmErrorKind::Permission,
         300..=399 | 404 | 410 => LlmErrorKind::NotFound,
         408 => LlmErrorKind::Timeout(TimeoutStage::Total),

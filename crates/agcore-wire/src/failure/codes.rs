@@ -42,6 +42,7 @@ const PRECISE: Table = &[
             "model_context_window_exceeded",
             "1261",
             "request_too_large",
+            "too_many_prompt_tokens", // Perplexity
         ],
     ),
     (
@@ -108,6 +109,8 @@ const PRECISE: Table = &[
         LlmErrorKind::NotFound,
         &[
             "model_not_found",
+            "invalid_model", // Mistral
+            "unknown_model",
             "not_found_error",
             "notfounderror",
             "deploymentnotfound",

@@ -13,6 +13,9 @@ const BEFORE_LIMIT: &[&str] = &[
     "context length (",
     "too large for model with ",
     "exceeds the limit of ",
+    "maximum allowed input length of ",
+    "maximum allowed length (",
+    "configured context size is ",
     "length should be [1, ",
     "`max_new_tokens` must be <= ",
     "must have less than ",
@@ -33,6 +36,9 @@ const BEFORE_REQUESTED: &[&str] = &[
     "prompt contains ",
     "request (",
     "the input (",
+    "input length (",
+    "input length ",
+    "prompt has ",
     "you requested ",
     "given: ",
 ];
@@ -100,6 +106,21 @@ mod tests {
             "`inputs` must have less than 1024 tokens. Given: 1100",
             Some(1024),
             Some(1100),
+        );
+        check(
+            "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+            Some(131_040),
+            Some(131_393),
+        );
+        check(
+            "Input length (125000 tokens) exceeds the maximum allowed length (40956 tokens).",
+            Some(40_956),
+            Some(125_000),
+        );
+        check(
+            "Input length (265330) exceeds model's maximum context length (262144).",
+            Some(262_144),
+            Some(265_330),
         );
         check("Please reduce the length of the messages or completion.", None, None);
     }

@@ -1,5 +1,7 @@
 //! Kinds that only the wording of a message reveals. Consulted last.
 
+use agcore_chat::text::prefix;
+
 use crate::error::LlmErrorKind;
 
 /// Phrases in lower case, all of which the message must contain.
@@ -30,7 +32,38 @@ const QUOTA: &[Phrases] = &[
     &["free tier", "exhausted"],
     &["have any credits"],         // xAI
     &["out of call volume quota"], // Azure API Management
+    // Codes in the text of a gateway.
+    &["insufficient_quota"],
+    &["insufficient_user_quota"],
+    &["billing_hard_limit_reached"],
 ];
+
+/// Limits that end soon, although the message mentions a quota.
+const SOON: &[Phrases] = &[
+    &["retry in"],
+    &["try again in"],
+    &["per minute"],
+    &["per second"],
+    &["requests per min"],
+    &["tokens per min"],
+];
+
+/// Models that a server does not know, apart from [`is_missing_model`]'s pattern.
+const MISSING_MODEL: &[Phrases] = &[
+    &["is not a valid model id"],       // OpenRouter
+    &["supported api model names are"], // DeepSeek
+    &["invalid model: "],               // Mistral
+    &["invalid model name"],            // LiteLLM
+    &["unknown model"],
+    &["no such model"],
+    &["model_not_found"],
+];
+
+/// The ends of sentences about something that a server does not know.
+const MISSING: &[&str] = &["not found", "does not exist", "doesn't exist", "is not available"];
+
+/// The longest distance between the word `model` and the end of the sentence about it, in bytes.
+const MAX_DISTANCE: usize = 100;
 
 /// Messages about a schema. They repeat names that the application chose, so their other words are meaningless.
 const SCHEMA: &[Phrases] = &[
@@ -61,28 +94,32 @@ const KEY: &[Phrases] = &[
 
 /// Prompts that are too long, vendor by vendor.
 const CONTEXT: &[Phrases] = &[
-    &["prompt is too long"],                         // Anthropic
-    &["maximum context length"],                     // OpenAI, OpenRouter, vLLM, Mistral
-    &["exceeds the context window"],                 // OpenAI
-    &["context window exceeds limit"],               // MiniMax
-    &["input token count", "exceeds the maximum"],   // Gemini
-    &["maximum prompt length is"],                   // xAI
-    &["reduce the length of the messages"],          // Groq
-    &["too large for model with"],                   // Mistral
-    &["output tokens", "context length is only"],    // vLLM
-    &["exceeds the max_model_len"],                  // vLLM
-    &["exceeds the available context size"],         // llama.cpp
-    &["longer than the model's context length"],     // Together
-    &["exceeded model token limit"],                 // Moonshot
-    &["greater than the context length"],            // LM Studio
-    &["exceeded max context length"],                // Ollama
-    &["input length exceeds the context length"],    // Ollama, of embeddings
-    &["range of input length should be"],            // DashScope
-    &["prompt token count of", "exceeds the limit"], // GitHub Copilot
-    &["contextwindowexceedederror"],                 // LiteLLM
-    &["input is too long for requested model"],      // Bedrock
-    &["exceed context limit"],                       // Anthropic, with the output's limit
-    &["must have less than", "tokens"],              // Text Generation Inference
+    &["prompt is too long"],                                 // Anthropic
+    &["maximum context length"],                             // OpenAI, OpenRouter, vLLM, Mistral
+    &["exceeds the context window"],                         // OpenAI
+    &["context window exceeds limit"],                       // MiniMax
+    &["input token count", "exceeds the maximum"],           // Gemini
+    &["maximum prompt length is"],                           // xAI
+    &["reduce the length of the messages"],                  // Groq
+    &["too large for model with"],                           // Mistral
+    &["output tokens", "context length is only"],            // vLLM
+    &["exceeds the max_model_len"],                          // vLLM
+    &["exceeds the available context size"],                 // llama.cpp
+    &["longer than the model's context length"],             // Together
+    &["exceeded model token limit"],                         // Moonshot
+    &["greater than the context length"],                    // LM Studio
+    &["exceeded max context length"],                        // Ollama
+    &["input length exceeds the context length"],            // Ollama, of embeddings
+    &["range of input length should be"],                    // DashScope
+    &["prompt token count of", "exceeds the limit"],         // GitHub Copilot
+    &["contextwindowexceedederror"],                         // LiteLLM
+    &["input is too long for requested model"],              // Bedrock
+    &["exceed context limit"],                               // Anthropic, with the output's limit
+    &["must have less than", "tokens"],                      // Text Generation Inference
+    &["exceeds the maximum allowed input length"],           // OpenRouter, Baseten
+    &["input length", "exceeds the maximum allowed length"], // SGLang
+    &["exceeds model's maximum context length"],             // SGLang
+    &["but the configured context size is"],
     &["`inputs` tokens + `max_new_tokens` must be"], // Text Generation Inference, Together
     &["context_length_exceeded"],
     &["context length exceeded"],
@@ -135,6 +172,7 @@ const BUSY: &[Phrases] = &[
     &["at capacity"],
     &["server busy"], // Ollama
     &["service is too busy"],
+    &["failed to decode, try again"], // llama-box
 ];
 
 fn matches(message: &str, table: &[Phrases]) -> bool {
@@ -146,6 +184,32 @@ fn matches(message: &str, table: &[Phrases]) -> bool {
 /// Returns whether the message is about an exhausted quota.
 pub(super) fn is_quota(message: &str) -> bool {
     matches(&message.to_ascii_lowercase(), QUOTA)
+}
+
+/// Returns whether the message is about an exhausted quota that is not replenished soon.
+pub(super) fn is_lasting_quota(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    matches(&message, QUOTA) && !matches(&message, SOON)
+}
+
+/// Returns whether the message is about a model that the server does not know: "the model `x` does not exist".
+pub(super) fn is_missing_model(message: &str) -> bool {
+    let message = without_schemas(message);
+    matches(&message, MISSING_MODEL) || message.lines().any(names_missing_model)
+}
+
+fn names_missing_model(line: &str) -> bool {
+    line.match_indices("model").any(|(at, _)| {
+        let rest = prefix(&line[at..], MAX_DISTANCE);
+        // Another clause is about something else.
+        let clause = rest.split([';', ',']).next().unwrap_or_default();
+        MISSING.iter().any(|missing| clause.contains(missing))
+    })
+}
+
+/// Returns whether the message says that the reply reached its token limit.
+pub(super) fn is_output_limit(message: &str) -> bool {
+    message.to_ascii_lowercase().contains("token limit reached")
 }
 
 /// Returns whether the message is about a prompt that is too long, not about throttling.
@@ -190,6 +254,7 @@ pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
         message if matches(message, FILTER) => LlmErrorKind::ContentFilter,
         message if matches(message, BAD_CALL) => LlmErrorKind::InvalidToolCall,
         message if matches(message, BUSY) => LlmErrorKind::Overloaded,
+        message if is_missing_model(message) => LlmErrorKind::NotFound,
         _ => return None,
     })
 }
@@ -241,6 +306,35 @@ mod tests {
             "Invalid schema for function 'f'\nInsufficient Balance",
             Some(LlmErrorKind::QuotaExhausted),
         );
+    }
+
+    #[test]
+    fn recognizes_missing_models() {
+        for message in [
+            "The model `gpt-nope` does not exist or you do not have access to it.",
+            "Model not found: grok-nope",
+            "model 'llama9' not found",
+            "openai/gpt-nope is not a valid model ID",
+        ] {
+            assert!(is_missing_model(message), "{message}");
+        }
+        for message in [
+            "The model has no access to this file, and the file does not exist.",
+            "Tool call id not found in the conversation",
+            "You are not allowed to sample from this model",
+        ] {
+            assert!(!is_missing_model(message), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_quota_that_is_replenished_soon_is_a_rate_limit() {
+        assert!(is_lasting_quota(
+            "You exceeded your current quota, please check your plan."
+        ));
+        assert!(!is_lasting_quota(
+            "You exceeded your current quota. Please retry in 34s."
+        ));
     }
 
     #[test]

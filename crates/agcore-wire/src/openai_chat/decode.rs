@@ -6,10 +6,12 @@ mod content;
 mod emitted_text;
 mod event;
 mod finish;
+mod member;
 mod message;
 pub(super) mod reasoning_details;
 mod state;
 mod surrogates;
+mod thinking_blocks;
 mod usage;
 
 use std::borrow::Cow;
@@ -23,7 +25,7 @@ use crate::{
     },
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
-    failure::FailureReader,
+    failure::{FailureReader, is_output_limit},
 };
 
 /// The typical number of deltas in a whole reply.
@@ -37,10 +39,11 @@ pub(super) struct ChatReader {
 }
 
 impl ChatReader {
-    /// Creates a reader that marks vendor data with this vendor's name.
-    pub(super) fn new(vendor: Cow<'static, str>) -> Self {
+    /// Creates a reader that marks vendor data with this vendor's name, and remembers the members in which reasoning arrived
+    /// if it must be sent back there.
+    pub(super) fn new(vendor: Cow<'static, str>, remembers_members: bool) -> Self {
         Self {
-            state: State::new(vendor),
+            state: State::new(vendor, remembers_members),
             is_done: false,
         }
     }
@@ -91,6 +94,8 @@ impl EventReader for ChatReader {
         let begin = out.len();
         match self.read(data, out) {
             Ok((summary, only_text)) => match reported_error(failure, data, &summary) {
+                // OpenRouter reports the limit of tokens as a finish reason, and again as an error.
+                Some(error) if self.state.ended_in_length() && is_output_limit(&error) => Ok(None),
                 Some(error) => Err(error),
                 None => Ok(only_text.and_then(|text| TextRange::new(data, text, &out[begin..]))),
             },

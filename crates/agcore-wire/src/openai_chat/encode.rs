@@ -8,6 +8,7 @@ mod body;
 mod body_size;
 mod content;
 mod context;
+mod media;
 mod message;
 mod parameters;
 mod schema;

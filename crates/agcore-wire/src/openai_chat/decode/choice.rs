@@ -7,12 +7,14 @@ use super::{
     call::Fragments,
     content::{Content, Part},
     emitted_text::EmittedText,
-    message::MessageParts,
+    message::{MessageParts, ReasoningParts},
     reasoning_details,
+    state::Source,
+    thinking_blocks,
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, SealedBlock},
-    openai_chat::vendor::REASONING_DETAILS,
+    openai_chat::vendor::{REASONING_DETAILS, REASONING_MEMBER, THINKING_BLOCKS},
 };
 
 /// The state of a choice so far.
@@ -20,12 +22,17 @@ use crate::{
 pub(super) struct ChoiceState {
     pub(super) index: u32,
     pub(super) is_finished: bool,
+    /// Whether the finish reason was the limit of tokens.
+    pub(super) ended_in_length: bool,
     has_calls: bool,
     /// Whether readable reasoning arrived in a member of its own.
     has_plain_reasoning: bool,
     /// Whether emitted reasoning is not sealed yet.
     is_reasoning: bool,
     details: Vec<Value>,
+    thinking: Vec<Value>,
+    /// The member in which readable reasoning arrived, if it must be remembered.
+    member: Option<&'static str>,
     audio: Map<String, Value>,
     pub(super) text: EmittedText,
     pub(super) reasoning: EmittedText,
@@ -58,23 +65,32 @@ impl ChoiceState {
             }
         }
         // Details and audio were appended piece by piece, so they are complete.
-        if !self.details.is_empty() || !self.text.is_empty() || !self.reasoning.is_empty() {
+        if !self.details.is_empty() || !self.thinking.is_empty() || !self.text.is_empty() || !self.reasoning.is_empty()
+        {
             message.details.clear();
+            message.thinking.clear();
         }
         if !self.audio.is_empty() {
             message.audio = None;
         }
     }
 
-    /// Emits reasoning. The text in details counts only if there is no plain member with the text.
-    pub(super) fn reasoning(&mut self, plain: Option<Text>, details: Vec<Value>, out: &mut Vec<ReplyDelta>) {
+    /// Emits reasoning. The text in details or thinking blocks counts only if there is no plain member with the text.
+    pub(super) fn reasoning(&mut self, parts: ReasoningParts, source: &Source, out: &mut Vec<ReplyDelta>) {
         let choice = self.index;
+        let ReasoningParts {
+            plain,
+            details,
+            thinking,
+        } = parts;
         self.has_plain_reasoning |= plain.is_some();
         let before = out.len();
-        if let Some(text) = plain {
+        if let Some((member, text)) = plain {
+            self.member = self.member.or(Some(member).filter(|_| source.remembers_members));
             out.push(ReplyDelta::Reasoning { choice, text });
         } else if !self.has_plain_reasoning {
-            let texts = details
+            let readable = if details.is_empty() { &thinking } else { &details };
+            let texts = readable
                 .iter()
                 .filter_map(reasoning_details::text)
                 .filter(|text| !text.is_empty());
@@ -85,6 +101,11 @@ impl ChoiceState {
         }
         self.is_reasoning |= out.len() > before;
         reasoning_details::append(&mut self.details, details);
+        if source.is_whole {
+            self.thinking.extend(thinking);
+        } else {
+            thinking_blocks::append(&mut self.thinking, thinking);
+        }
     }
 
     pub(super) fn content(&mut self, vendor: &str, content: Content<'_>, out: &mut Vec<ReplyDelta>) {
@@ -164,10 +185,20 @@ impl ChoiceState {
     /// receives it.
     fn seal(&mut self, vendor: &str, out: &mut Vec<ReplyDelta>) {
         let is_reasoning = std::mem::take(&mut self.is_reasoning);
-        let data = match std::mem::take(&mut self.details) {
-            details if details.is_empty() && !is_reasoning => return,
-            details if details.is_empty() => Value::Null,
-            details => Map::from_iter([(REASONING_DETAILS.to_owned(), Value::Array(details))]).into(),
+        let (details, thinking) = (std::mem::take(&mut self.details), std::mem::take(&mut self.thinking));
+        if details.is_empty() && thinking.is_empty() && !is_reasoning {
+            return;
+        }
+        let lists = [(REASONING_DETAILS, details), (THINKING_BLOCKS, thinking)];
+        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+        let mut members: Map<String, Value> = lists.map(|(name, list)| (name.to_owned(), list.into())).collect();
+        if let Some(member) = self.member {
+            members.insert(REASONING_MEMBER.to_owned(), member.into());
+        }
+        let data = if members.is_empty() {
+            Value::Null
+        } else {
+            members.into()
         };
         let vendor = Box::new(VendorData::new(vendor, data));
         out.push(ReplyDelta::Seal {

@@ -21,7 +21,9 @@ use crate::{
         or_absent_object, skip,
     },
     delta::{Place, ReplyDelta},
-    openai_chat::vendor::{OBFUSCATION, REASONING_DETAILS, X_GROQ},
+    openai_chat::vendor::{
+        OBFUSCATION, REASONING, REASONING_CONTENT, REASONING_DETAILS, THINKING_BLOCKS, USAGE_BREAKDOWN, X_GROQ,
+    },
 };
 
 /// The contents of a chunk apart from its deltas.
@@ -146,6 +148,11 @@ impl<'de> de::Visitor<'de> for ChunkSeed<'_> {
                 X_GROQ => {
                     let member = map.next_value::<GroqMember>()?;
                     groq = member.usage;
+                    if !is_blank(&member.usage_breakdown) {
+                        let value = serde_json::json!({ USAGE_BREAKDOWN: member.usage_breakdown });
+                        let (place, name) = (Place::Response, X_GROQ.into());
+                        out.push(ReplyDelta::Member { place, name, value });
+                    }
                     note_error(&mut summary, member.error);
                 }
                 "error" => note_error(&mut summary, map.next_value()?),
@@ -345,15 +352,10 @@ impl<'de> de::Visitor<'de> for MessageSeed<'_> {
                 "role" => skip(&mut map)?,
                 "content" => parts.content = map.next_value()?,
                 "refusal" => parts.refusal = non_empty(&mut map)?,
-                "reasoning_content" => parts.reasoning_content = non_empty(&mut map)?,
-                "reasoning" => parts.reasoning = non_empty(&mut map)?,
-                REASONING_DETAILS => {
-                    parts.details = match map.next_value()? {
-                        Value::Array(details) => details,
-                        other if is_blank(&other) => Vec::new(),
-                        single => vec![single],
-                    };
-                }
+                REASONING_CONTENT => parts.reasoning_content = non_empty(&mut map)?,
+                REASONING => parts.reasoning = non_empty(&mut map)?,
+                REASONING_DETAILS => parts.details = list(map.next_value()?),
+                THINKING_BLOCKS => parts.thinking = list(map.next_value()?),
                 "tool_calls" => {
                     let seed = CallsSeed {
                         vendor: self.state.vendor(),
@@ -372,6 +374,15 @@ impl<'de> de::Visitor<'de> for MessageSeed<'_> {
             }
         }
         Ok(parts)
+    }
+}
+
+/// Returns the entries of a list. Some servers send a single entry without one.
+fn list(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(entries) => entries,
+        other if is_blank(&other) => Vec::new(),
+        single => vec![single],
     }
 }
 

@@ -4,7 +4,10 @@ use agcore_chat::Text;
 use serde_json::Value;
 
 use super::{call::Fragments, content::Content};
-use crate::delta::CallFragment;
+use crate::{
+    delta::CallFragment,
+    openai_chat::vendor::{REASONING, REASONING_CONTENT},
+};
 
 /// The contents of a delta or message.
 #[derive(Debug, Default)]
@@ -17,6 +20,8 @@ pub(super) struct MessageParts<'de> {
     pub(super) reasoning: Option<Text>,
     /// `reasoning_details`.
     pub(super) details: Vec<Value>,
+    /// `thinking_blocks`.
+    pub(super) thinking: Vec<Value>,
     pub(super) calls: Fragments,
     /// The legacy form of a call.
     pub(super) function_call: Option<Box<CallFragment>>,
@@ -25,7 +30,33 @@ pub(super) struct MessageParts<'de> {
     pub(super) members: Vec<(Box<str>, Value)>,
 }
 
+/// The reasoning in a delta or message.
+#[derive(Debug)]
+pub(super) struct ReasoningParts {
+    /// The readable text in a member of its own, and the name of the member.
+    pub(super) plain: Option<(&'static str, Text)>,
+    /// `reasoning_details`.
+    pub(super) details: Vec<Value>,
+    /// `thinking_blocks`.
+    pub(super) thinking: Vec<Value>,
+}
+
 impl<'de> MessageParts<'de> {
+    /// Takes the reasoning out of its members.
+    pub(super) fn take_reasoning(&mut self) -> ReasoningParts {
+        let plain = match (self.reasoning_content.take(), self.reasoning.take()) {
+            // Gateways send the same text under both names.
+            (Some(text), _) => Some((REASONING_CONTENT, text)),
+            (None, Some(text)) => Some((REASONING, text)),
+            (None, None) => None,
+        };
+        ReasoningParts {
+            plain,
+            details: std::mem::take(&mut self.details),
+            thinking: std::mem::take(&mut self.thinking),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.content.is_empty() && self.has_no_other_parts()
     }
@@ -45,6 +76,7 @@ impl<'de> MessageParts<'de> {
             reasoning_content: None,
             reasoning: None,
             details,
+            thinking,
             calls,
             function_call: None,
             audio: None,
@@ -53,6 +85,6 @@ impl<'de> MessageParts<'de> {
         else {
             return false;
         };
-        details.is_empty() && calls.is_empty() && members.is_empty()
+        details.is_empty() && thinking.is_empty() && calls.is_empty() && members.is_empty()
     }
 }

@@ -14,16 +14,17 @@ pub(in crate::openai_chat) fn append(list: &mut Vec<Value>, pieces: impl IntoIte
     }
 }
 
-/// Returns the readable text of a piece.
+/// Returns the readable text of a piece, also of a thinking block.
 pub(super) fn text(detail: &Value) -> Option<&str> {
     detail.get(text_member(detail)?)?.as_str()
 }
 
 /// Returns the member that contains the text of an entry of this type, which arrives in pieces.
-fn text_member(detail: &Value) -> Option<&'static str> {
+pub(super) fn text_member(detail: &Value) -> Option<&'static str> {
     match detail.get("type")?.as_str()? {
         "reasoning.text" => Some("text"),
         "reasoning.summary" => Some("summary"),
+        "thinking" => Some("thinking"),
         _ => None,
     }
 }
@@ -39,7 +40,7 @@ fn is_continuation(last: &Value, piece: &Value) -> bool {
             })
 }
 
-fn join(last: &mut Value, piece: Value) {
+pub(super) fn join(last: &mut Value, piece: Value) {
     let member = text_member(&piece);
     let (Value::Object(last), Value::Object(piece)) = (last, piece) else {
         return;

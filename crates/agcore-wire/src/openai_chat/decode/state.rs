@@ -2,34 +2,35 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::Usage;
+use agcore_chat::{FinishReason, Usage};
 use serde::de::MapAccess;
 use serde_json::Value;
 
-use super::{choice::ChoiceState, finish, message::MessageParts, usage};
+use super::{choice::ChoiceState, finish, member::Members, message::MessageParts, usage};
 use crate::{
-    decode::{
-        finish::{push_finish, push_missing_finish},
-        lenient::{is_blank, skip},
-    },
+    decode::finish::{push_finish, push_missing_finish},
     delta::{Place, ReplyDelta, ReplyStart},
 };
 
-/// The members that arrive in pieces. Of all others, only the first occurrence is kept.
-const IN_PIECES: &[&str] = &["logprobs", "annotations"];
-
-/// A bound on the number of members that are remembered, above what any server sends.
-const MAX_MEMBERS: usize = 64;
+/// The origin of a reply.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The name with which vendor data is marked.
+    vendor: Cow<'static, str>,
+    /// Whether the reply is a whole one, which is not a stream.
+    pub(super) is_whole: bool,
+    /// Whether to remember the members in which reasoning arrived.
+    pub(super) remembers_members: bool,
+}
 
 /// The state of a reply so far.
 #[derive(Debug)]
 pub(super) struct State {
-    vendor: Cow<'static, str>,
-    whole: bool,
+    source: Source,
     pub(super) start: ReplyStart,
     is_started: bool,
     choices: Vec<ChoiceState>,
-    members: Vec<(Place, Box<str>)>,
+    members: Members,
     /// Whether usage was found at the top level, so that Groq's copy is ignored.
     pub(super) has_usage: bool,
     /// The usage that was emitted last, of a stream.
@@ -37,14 +38,17 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(vendor: Cow<'static, str>) -> Self {
+    pub(super) fn new(vendor: Cow<'static, str>, remembers_members: bool) -> Self {
         Self {
-            vendor,
-            whole: false,
+            source: Source {
+                vendor,
+                is_whole: false,
+                remembers_members,
+            },
             start: ReplyStart::default(),
             is_started: false,
             choices: Vec::new(),
-            members: Vec::new(),
+            members: Members::default(),
             has_usage: false,
             usage: None,
         }
@@ -52,17 +56,17 @@ impl State {
 
     /// Returns the name with which vendor data is marked.
     pub(super) fn vendor(&self) -> &str {
-        &self.vendor
+        &self.source.vendor
     }
 
     /// Marks the reply as a whole one, which is not a stream.
     pub(super) fn set_whole(&mut self) {
-        self.whole = true;
+        self.source.is_whole = true;
     }
 
     /// Returns whether the reply is a whole one, which is not a stream.
     pub(super) fn is_whole(&self) -> bool {
-        self.whole
+        self.source.is_whole
     }
 
     /// Inserts a start at index `at`, if there was none yet or more is known now.
@@ -70,7 +74,7 @@ impl State {
         if has_news || !self.is_started {
             self.is_started = true;
             // A whole reply has a single start, so nothing needs the values again.
-            let start = if self.whole {
+            let start = if self.source.is_whole {
                 std::mem::take(&mut self.start)
             } else {
                 self.start.clone()
@@ -79,30 +83,14 @@ impl State {
         }
     }
 
-    /// Reads a member without a delta of its own, if it must be kept.
+    /// Reads a member without a delta of its own, if it must be kept. Returns what is new about it.
     pub(super) fn member<'de, A: MapAccess<'de>>(
         &mut self,
         place: Place,
         name: &str,
         map: &mut A,
     ) -> Result<Option<(Box<str>, Value)>, A::Error> {
-        let in_pieces = IN_PIECES.contains(&name);
-        if !in_pieces && (self.members.len() >= MAX_MEMBERS || self.is_known(place, name)) {
-            return skip(map).map(|()| None);
-        }
-        let value: Value = map.next_value()?;
-        if is_blank(&value) {
-            return Ok(None);
-        }
-        if !in_pieces {
-            self.members.push((place, name.into()));
-        }
-        Ok(Some((name.into(), value)))
-    }
-
-    fn is_known(&self, place: Place, name: &str) -> bool {
-        let mut members = self.members.iter();
-        members.any(|(known_place, known)| *known_place == place && **known == *name)
+        self.members.read(place, name, self.source.is_whole, map)
     }
 
     /// Completes usage with what was known before.
@@ -110,7 +98,7 @@ impl State {
         if let Some(before) = &self.usage {
             usage::fill_missing(&mut usage, before);
         }
-        if !self.whole {
+        if !self.source.is_whole {
             self.usage = Some(usage.clone());
         }
         usage
@@ -129,7 +117,7 @@ impl State {
         if message.is_empty() {
             self.emit_parts(index, delta, out);
             self.remember_text(&out[begin..]);
-        } else if self.whole {
+        } else if self.source.is_whole {
             self.emit_parts(index, message, out);
         } else {
             self.emit_parts(index, delta, out);
@@ -143,7 +131,7 @@ impl State {
 
     /// Remembers the texts that a stream emitted, to recognize them in a message.
     pub(super) fn remember_text(&mut self, deltas: &[ReplyDelta]) {
-        if self.whole {
+        if self.source.is_whole {
             return;
         }
         for delta in deltas {
@@ -157,14 +145,14 @@ impl State {
         }
     }
 
-    fn emit_parts(&mut self, index: u32, parts: MessageParts<'_>, out: &mut Vec<ReplyDelta>) {
+    fn emit_parts(&mut self, index: u32, mut parts: MessageParts<'_>, out: &mut Vec<ReplyDelta>) {
         let choice = ChoiceState::entry(&mut self.choices, index);
-        choice.reasoning(parts.reasoning_content.or(parts.reasoning), parts.details, out);
-        choice.content(&self.vendor, parts.content, out);
+        choice.reasoning(parts.take_reasoning(), &self.source, out);
+        choice.content(&self.source.vendor, parts.content, out);
         if let Some(text) = parts.refusal {
             out.push(ReplyDelta::Refusal { choice: index, text });
         }
-        choice.calls(&self.vendor, parts.calls, parts.function_call, out);
+        choice.calls(&self.source.vendor, parts.calls, parts.function_call, out);
         choice.append_audio(parts.audio);
         let place = Place::Message(index);
         out.extend(
@@ -178,20 +166,28 @@ impl State {
     /// Ends a choice.
     pub(super) fn finish(&mut self, index: u32, word: &str, out: &mut Vec<ReplyDelta>) {
         let choice = ChoiceState::entry(&mut self.choices, index);
-        choice.flush(&self.vendor, out);
+        choice.flush(&self.source.vendor, out);
         choice.is_finished = true;
-        push_finish(index, finish::reason(word), word, out);
+        let reason = finish::reason(word);
+        choice.ended_in_length |= reason == FinishReason::Length;
+        push_finish(index, reason, word, out);
     }
 
-    /// Ends every choice that has no finish reason.
+    /// Returns whether the reply, as far as it arrived, ended because of the limit of tokens.
+    pub(super) fn ended_in_length(&self) -> bool {
+        self.is_finished() && self.choices.iter().any(|choice| choice.ended_in_length)
+    }
+
+    /// Ends every choice that has no finish reason. One that has begun has stopped, in a stream as in a whole reply.
     pub(super) fn finish_all(&mut self, out: &mut Vec<ReplyDelta>) {
+        let has_begun = self.source.is_whole || !self.choices.is_empty();
         if self.choices.is_empty() {
             ChoiceState::entry(&mut self.choices, 0);
         }
         for choice in self.choices.iter_mut().filter(|choice| !choice.is_finished) {
-            choice.flush(&self.vendor, out);
+            choice.flush(&self.source.vendor, out);
             choice.is_finished = true;
-            push_missing_finish(choice.index, self.whole, out);
+            push_missing_finish(choice.index, has_begun, out);
         }
     }
 
@@ -199,7 +195,7 @@ impl State {
     pub(super) fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
         self.choices
             .iter_mut()
-            .for_each(|choice| choice.flush(&self.vendor, out));
+            .for_each(|choice| choice.flush(&self.source.vendor, out));
     }
 
     /// Returns whether the reply may end: whether the choice with index 0 is finished, or all choices if there is none with

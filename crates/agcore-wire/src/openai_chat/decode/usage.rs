@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::Value;
 
-use crate::decode::lenient::{LenientCount, MemberName, or_absent_object, skip};
+use crate::{
+    decode::lenient::{LenientCount, MemberName, or_absent_object, skip},
+    openai_chat::vendor::USAGE_BREAKDOWN,
+};
 
 /// Parsed usage; `None` if it contains no counts.
 #[derive(Debug, Default)]
@@ -23,7 +26,7 @@ struct RawUsage {
     total: Option<u64>,
     prompt_details: RawDetails,
     completion_details: RawDetails,
-    /// Hugging Face, Together, Moonshot.
+    /// Hugging Face, Together, Moonshot, Mistral.
     cached: Option<u64>,
     /// DeepSeek.
     cache_hit: Option<u64>,
@@ -106,7 +109,8 @@ impl<'de> Deserialize<'de> for ParsedUsage {
                         "prompt_tokens" => &mut usage.prompt,
                         "completion_tokens" => &mut usage.completion,
                         "total_tokens" => &mut usage.total,
-                        "cached_tokens" => &mut usage.cached,
+                        // Hugging Face and others, Mistral.
+                        "cached_tokens" | "num_cached_tokens" => &mut usage.cached,
                         "prompt_cache_hit_tokens" => &mut usage.cache_hit,
                         "cache_read_input_tokens" => &mut usage.cache_read,
                         "cache_creation_input_tokens" => &mut usage.cache_creation,
@@ -201,10 +205,12 @@ fn keep(extra: &mut Extra, name: &str, value: Value) {
     }
 }
 
-/// Groq's own member: the usage in it, and the reason it stopped a stream early.
+/// Groq's own member: the usage in it, the usage of each model of a compound system, and the reason it stopped a stream
+/// early.
 #[derive(Debug, Default)]
 pub(super) struct GroqMember {
     pub(super) usage: ParsedUsage,
+    pub(super) usage_breakdown: Value,
     pub(super) error: Value,
 }
 
@@ -222,6 +228,7 @@ impl<'de> Deserialize<'de> for GroqMember {
                 while let Some(name) = map.next_key::<MemberName<'de>>()? {
                     match name.as_str() {
                         "usage" => member.usage = map.next_value()?,
+                        USAGE_BREAKDOWN => member.usage_breakdown = map.next_value()?,
                         "error" => member.error = map.next_value()?,
                         _ => skip(&mut map)?,
                     }

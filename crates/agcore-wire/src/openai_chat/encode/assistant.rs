@@ -10,8 +10,14 @@ use super::{content::EncodedText, context::Context};
 use crate::{
     dialect::ReasoningField,
     encode::tool_name,
-    openai_chat::{decode::reasoning_details, vendor::REASONING_DETAILS},
+    openai_chat::{
+        decode::reasoning_details,
+        vendor::{REASONING, REASONING_CONTENT, REASONING_DETAILS, REASONING_MEMBER, THINKING_BLOCKS},
+    },
 };
+
+/// The lists in vendor data that are also known as members of an assistant message, in histories of other clients.
+const VENDOR_LISTS: &[&str] = &[REASONING_DETAILS, THINKING_BLOCKS];
 
 /// The JSON of an assistant message.
 pub(super) struct EncodedAssistant<'a> {
@@ -58,7 +64,20 @@ fn audio_reference(audio: &Value) -> Option<Value> {
 impl EncodedAssistant<'_> {
     /// Returns whether a member without a field is sent. Most are annotations of a reply, which vendors do not accept.
     fn is_sent(&self, member: &str) -> bool {
+        // The lists of a decoded reply are on its blocks, and written from there.
+        let is_written = |list: &&str| self.vendor_lists(list).next().is_some();
         self.context.dialect.content.assistant_members.contains(&member)
+            && !VENDOR_LISTS.iter().filter(|list| **list == member).any(is_written)
+    }
+
+    /// Returns the lists with this name in the data of the reasoning, for the vendor that created them.
+    fn vendor_lists(&self, name: &str) -> impl Iterator<Item = &Vec<Value>> {
+        let blocks = self.message.blocks.iter();
+        let data = blocks.filter_map(|block| match block {
+            Block::Reasoning(reasoning) => vendor_data(self.context, reasoning.vendor.as_ref()),
+            _ => None,
+        });
+        data.filter_map(move |data| data.get(name)?.as_array())
     }
 
     fn write_content<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
@@ -143,20 +162,44 @@ impl EncodedAssistant<'_> {
                 map.serialize_entry(name, &Joined(|| self.reasoning()))?;
             }
         }
-        let mut list = Vec::new();
-        for block in &self.message.blocks {
-            let Block::Reasoning(reasoning) = block else {
-                continue;
-            };
-            let data =
-                vendor_data(self.context, reasoning.vendor.as_ref()).and_then(|data| data.get(REASONING_DETAILS));
-            reasoning_details::append(&mut list, data.and_then(Value::as_array).into_iter().flatten().cloned());
+        if rule.field == ReasoningField::AsReceived
+            && self.message.has_tool_calls()
+            && let Some(name) = self.received_member()
+        {
+            map.serialize_entry(name, &Joined(|| self.reasoning()))?;
         }
-        if list.is_empty() {
+        let mut details = Vec::new();
+        for list in self.vendor_lists(REASONING_DETAILS) {
+            reasoning_details::append(&mut details, list.iter().cloned());
+        }
+        if !details.is_empty() {
+            map.serialize_entry(REASONING_DETAILS, &details)?;
+        }
+        let thinking: Vec<&Value> = self.vendor_lists(THINKING_BLOCKS).flatten().collect();
+        if thinking.is_empty() {
             Ok(())
         } else {
-            map.serialize_entry(REASONING_DETAILS, &list)
+            map.serialize_entry(THINKING_BLOCKS, &thinking)
         }
+    }
+
+    /// Returns the member in which the reasoning arrived, or the usual one if its origin is unknown.
+    fn received_member(&self) -> Option<&'static str> {
+        self.message.blocks.iter().find_map(|block| {
+            let Block::Reasoning(reasoning) = block else {
+                return None;
+            };
+            if reasoning.text.is_empty() {
+                return None;
+            }
+            if reasoning.vendor.is_none() {
+                return Some(REASONING_CONTENT);
+            }
+            let name = vendor_data(self.context, reasoning.vendor.as_ref())?
+                .get(REASONING_MEMBER)?
+                .as_str()?;
+            [REASONING_CONTENT, REASONING].into_iter().find(|known| *known == name)
+        })
     }
 
     fn write_function_call<S: SerializeMap>(&self, call: Option<&FunctionCall>, map: &mut S) -> Result<(), S::Error> {

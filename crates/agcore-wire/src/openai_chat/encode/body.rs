@@ -3,7 +3,7 @@
 use agcore_chat::{ChatRequest, StreamOptions};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{context::Context, message::EncodedMessage, parameters, tools};
+use super::{context::Context, media, message::EncodedMessage, parameters, tools};
 
 /// The body of a request.
 pub(super) struct Body<'a> {
@@ -69,6 +69,9 @@ struct Messages<'a> {
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let context = self.context;
+        if media::is_moved(context, self.request) {
+            return media::write(context, self.request, serializer);
+        }
         serializer.collect_seq(
             self.request
                 .messages

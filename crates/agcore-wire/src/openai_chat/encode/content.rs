@@ -3,8 +3,11 @@
 use agcore_chat::{CacheMark, Content, ContentPart, Extra, Marks, TextPart};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::context::Context;
-use crate::{dialect::AudioRule, openai_chat::vendor::CACHE_CONTROL};
+use super::{context::Context, media};
+use crate::{
+    dialect::{AudioRule, ToolMediaRule},
+    openai_chat::vendor::CACHE_CONTROL,
+};
 
 /// The kind of message that has the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +71,19 @@ impl EncodedContent<'_> {
         {
             return serializer.serialize_str(&part.text);
         }
-        let is_text = |part: &ContentPart| matches!(part, ContentPart::Text(_));
-        if self.owner != Owner::User && !parts.iter().all(is_text) {
-            let what = format!("parts other than text in {}", self.owner.name());
-            return Err(self.context.refuse("messages", &what, "send them in a user message"));
-        }
-        if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
+        if !parts.iter().all(is_text) {
+            match self.owner {
+                Owner::User => {}
+                Owner::Tool if self.context.dialect.content.tool_media == ToolMediaRule::InPlace => {}
+                Owner::Tool if self.context.dialect.content.tool_media == ToolMediaRule::UserMessage => {
+                    return serializer.serialize_str(&media::text_of_result(self.content));
+                }
+                Owner::Instruction | Owner::Tool => {
+                    let what = format!("parts other than text in {}", self.owner.name());
+                    return Err(self.context.refuse("messages", &what, "send them in a user message"));
+                }
+            }
+        } else if self.owner != Owner::User && !self.context.dialect.content.arrays && !self.has_marks(parts, cache) {
             return serializer.serialize_str(&self.content.text());
         }
         let last = parts.len().saturating_sub(1);
@@ -102,11 +112,15 @@ impl EncodedContent<'_> {
     }
 }
 
+pub(super) fn is_text(part: &ContentPart) -> bool {
+    matches!(part, ContentPart::Text(_))
+}
+
 /// The JSON of a part.
-struct EncodedPart<'a> {
-    context: &'a Context<'a>,
-    part: &'a ContentPart,
-    cache: Option<&'a CacheMark>,
+pub(super) struct EncodedPart<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) part: &'a ContentPart,
+    pub(super) cache: Option<&'a CacheMark>,
 }
 
 impl Serialize for EncodedPart<'_> {

@@ -27,7 +27,11 @@ pub(super) fn write<S: SerializeMap>(
         };
     }
     write_token_limit(context, request, map)?;
-    plain!(temperature, top_p, n, stop, presence_penalty, frequency_penalty,);
+    plain!(temperature, top_p);
+    // One answer is what every vendor gives anyway.
+    let n = request.n.filter(|n| *n != 1 || context.dialect.accepts("n"));
+    write_plain(context, map, "n", n.as_ref())?;
+    plain!(stop, presence_penalty, frequency_penalty);
     let bias = request.logit_bias.as_ref().map(EncodedBias);
     write_plain(context, map, "logit_bias", bias.as_ref())?;
     plain!(logprobs, top_logprobs, seed,);

@@ -44,7 +44,8 @@ pub(super) fn write<S: SerializeMap>(
     }
     match choice {
         None => {}
-        Some(ToolChoice::Auto) if !rule.choice_named && rule.choice_required.is_none() && !rule.choice_none => {}
+        // The default, left out for vendors that document little more.
+        Some(ToolChoice::Auto) if rule.choice_required.is_none() && !rule.choice_none => {}
         Some(choice) => write_choice(context, choice, map)?,
     }
     match request.parallel_tool_calls {
