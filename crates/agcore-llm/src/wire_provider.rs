@@ -121,12 +121,13 @@ impl Inner {
     fn exchange(self: &Arc<Self>, call: Call) -> Exchange<Chat> {
         let interrupt = Interrupt::new(call.token, call.deadline);
         let (encoder, request, stream) = (Arc::clone(self), call.request, call.stream);
+        let asked = Arc::clone(&request);
         let encode = move || {
             let options = EncodeOptions::new(&encoder.info.model).with_stream(stream);
             encoder.wire.encode(&request, &options)
         };
         let wire = Arc::clone(&self.wire);
-        let decoder = move |head: &_| wire.decoder(head);
+        let decoder = move |head: &_| wire.decoder_for(head, &asked);
         Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
     }
 

@@ -13,7 +13,7 @@ use agcore_chat::ChatRequest;
 pub use self::settings::Thinking;
 use self::{decode::MessageReader, models::ModelsDecoder, settings::Settings};
 use crate::{
-    decode::reply_decoder::ReplyDecoder,
+    decode::{reply_decoder::ReplyDecoder, tool_names},
     error::LlmError,
     operation::ListModels,
     wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
@@ -135,6 +135,10 @@ impl Wire<Chat> for Anthropic {
             head,
             MessageReader::new(self.settings.vendor.clone()),
         ))
+    }
+
+    fn decoder_for(&self, head: &ReplyHead, request: &ChatRequest) -> Box<dyn Decoder<Chat>> {
+        tool_names::restore(Wire::<Chat>::decoder(self, head), request)
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod finish;
 pub(crate) mod document;
 pub(crate) mod body_kind;
 pub(crate) mod text_template;
+pub(crate) mod tool_names;
 pub(crate) mod reply_decoder;
 pub(crate) mod model_list;
 

@@ -8,19 +8,12 @@
 pub(crate) mod extra_headers;
 pub(crate) mod call_ids;
 pub(crate) mod refusal;
+pub(crate) mod tool_names;
 pub(crate) mod unique_call_ids;
 
 use std::borrow::Cow;
 
 use crate::{error::LlmError, wire::EncodeOptions};
-
-/// The name sent for a call that has none. Every API requires one; the call was never run, as its result states.
-const UNKNOWN_TOOL: &str = "unknown_tool";
-
-/// Returns the name to send for the tool of a call.
-pub(crate) fn tool_name(name: &str) -> &str {
-    if name.is_empty() { UNKNOWN_TOOL } else { name }
-}
 
 /// Returns an error about a request that is invalid, or that the API cannot express if the message is that of a
 /// [`Refusal`](refusal::Refusal).

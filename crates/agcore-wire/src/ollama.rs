@@ -11,7 +11,7 @@ use agcore_chat::ChatRequest;
 pub use self::settings::KeepAlive;
 use self::{decode::ChatDecoder, embed::EmbedDecoder, settings::Settings};
 use crate::{
-    decode::model_list::ModelsDecoder,
+    decode::{model_list::ModelsDecoder, tool_names},
     error::LlmError,
     operation::{Embed, EmbedRequest, ListModels},
     wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
@@ -68,6 +68,10 @@ impl Wire<Chat> for Ollama {
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
         Box::new(ChatDecoder::new(head, self.settings.num_ctx))
+    }
+
+    fn decoder_for(&self, head: &ReplyHead, request: &ChatRequest) -> Box<dyn Decoder<Chat>> {
+        tool_names::restore(Wire::<Chat>::decoder(self, head), request)
     }
 }
 

@@ -11,7 +11,7 @@ use agcore_chat::ChatRequest;
 
 use self::{decode::ChatReader, encode::ToolCache};
 use crate::{
-    decode::{model_list::ModelsDecoder, reply_decoder::ReplyDecoder},
+    decode::{model_list::ModelsDecoder, reply_decoder::ReplyDecoder, tool_names},
     dialect::{Dialect, ReasoningField},
     error::LlmError,
     operation::ListModels,
@@ -82,6 +82,10 @@ impl Wire<Chat> for OpenAiChat {
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
         Box::new(ReplyDecoder::new(head, self.reader()))
+    }
+
+    fn decoder_for(&self, head: &ReplyHead, request: &ChatRequest) -> Box<dyn Decoder<Chat>> {
+        tool_names::restore(Wire::<Chat>::decoder(self, head), request)
     }
 }
 

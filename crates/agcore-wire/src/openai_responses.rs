@@ -8,7 +8,7 @@ use agcore_chat::ChatRequest;
 
 use self::decode::ResponseReader;
 use crate::{
-    decode::{model_list::ModelsDecoder, reply_decoder::ReplyDecoder},
+    decode::{model_list::ModelsDecoder, reply_decoder::ReplyDecoder, tool_names},
     error::LlmError,
     operation::ListModels,
     wire::{Chat, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
@@ -49,6 +49,10 @@ impl Wire<Chat> for OpenAiResponses {
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {
         Box::new(ReplyDecoder::new(head, ResponseReader::default()))
+    }
+
+    fn decoder_for(&self, head: &ReplyHead, request: &ChatRequest) -> Box<dyn Decoder<Chat>> {
+        tool_names::restore(Wire::<Chat>::decoder(self, head), request)
     }
 }
 

@@ -53,6 +53,13 @@ pub trait Wire<O: Operation>: Send + Sync + std::fmt::Debug + 'static {
 
     /// Creates a decoder for one reply with this head, whatever its status is.
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<O>>;
+
+    /// Creates a decoder for the reply to this request. Names of tools that the API does not accept, such as `fs.read`, are
+    /// sent in their [portable](agcore_chat::tool_name::portable) form; this decoder restores them.
+    fn decoder_for(&self, head: &ReplyHead, request: &O::Request) -> Box<dyn Decoder<O>> {
+        let _ = request;
+        self.decoder(head)
+    }
 }
 
 /// An API that a build supports.

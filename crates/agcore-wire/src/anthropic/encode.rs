@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use self::{body::Body, message::Conversation, parameters::Parameters, tools::Tools};
 use super::settings::Settings;
 use crate::{
-    encode::{check_extra_body, extra_headers, invalid_request, model},
+    encode::{check_extra_body, extra_headers, invalid_request, model, tool_names},
     error::LlmError,
     wire::{EncodeOptions, WireRequest},
 };
@@ -41,6 +41,7 @@ pub(super) fn encode(
 ) -> Result<WireRequest, LlmError> {
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
+    tool_names::check(&request.tools)?;
     let conversation = Conversation::new(settings, &request.messages).map_err(invalid_request)?;
     let body = Body {
         model,

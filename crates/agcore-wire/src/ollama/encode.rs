@@ -16,7 +16,7 @@ use agcore_chat::ChatRequest;
 use self::body::Body;
 use super::settings::Settings;
 use crate::{
-    encode::{check_extra_body, extra_headers, invalid_request, model},
+    encode::{check_extra_body, extra_headers, invalid_request, model, tool_names},
     error::LlmError,
     wire::{EncodeOptions, WireRequest},
 };
@@ -32,6 +32,7 @@ pub(super) fn encode(
 ) -> Result<WireRequest, LlmError> {
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
+    tool_names::check(&request.tools)?;
     let body = Body {
         settings,
         request,

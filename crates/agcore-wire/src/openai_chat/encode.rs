@@ -22,7 +22,7 @@ use agcore_chat::ChatRequest;
 use self::{body::Body, context::Context};
 use crate::{
     dialect::Dialect,
-    encode::{check_extra_body, extra_headers, invalid_request, model},
+    encode::{check_extra_body, extra_headers, invalid_request, model, tool_names},
     error::LlmError,
     wire::{EncodeOptions, WireRequest},
 };
@@ -37,6 +37,7 @@ pub(super) fn encode(
 ) -> Result<WireRequest, LlmError> {
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
+    tool_names::check(&request.tools)?;
     let context = Context::new(dialect, tool_cache, request, model);
     let body = Body {
         context: &context,

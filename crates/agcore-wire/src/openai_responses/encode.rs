@@ -16,7 +16,7 @@ use agcore_chat::ChatRequest;
 
 use self::{body::Body, context::Context};
 use crate::{
-    encode::{check_extra_body, extra_headers, invalid_request, model},
+    encode::{check_extra_body, extra_headers, invalid_request, model, tool_names},
     error::LlmError,
     wire::{EncodeOptions, WireRequest},
 };
@@ -31,6 +31,7 @@ const RENAMED: [(&str, &str); 2] = [("input", "messages"), ("max_output_tokens",
 pub(super) fn encode(request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
+    tool_names::check(&request.tools)?;
     let renamed = RENAMED.iter().find(|(name, _)| request.extra_body.get(name).is_some());
     if let Some((name, field)) = renamed {
         let message = format!("extra_body must not contain `{name}`: set the request's field `{field}` instead");

@@ -38,6 +38,8 @@ mod responses_support;
 #[cfg(feature = "openai-chat")]
 mod sdk_types;
 mod sse;
+#[cfg(feature = "openai-chat")]
+mod tool_names;
 #[cfg(feature = "all-apis")]
 mod vendors;
 mod wire_cases;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     anthropic::vendor::{SIGNATURE, own_members, unsupported, unsupported_parameter},
-    encode::tool_name,
+    encode::tool_names,
 };
 
 /// Returns the blocks of an assistant message for this vendor.
@@ -107,7 +107,7 @@ fn thinking<'a>(reasoning: &'a Reasoning, vendor: &str) -> Option<EncodedBlock<'
 fn call_block<'a>(call: &'a ToolCall, vendor: &str, id: Cow<'a, str>) -> Result<EncodedBlock<'a>, String> {
     Ok(EncodedBlock::new(BlockKind::Call {
         id,
-        name: tool_name(&call.name),
+        name: tool_names::of_call(&call.name),
         input: input(call)?,
         members: members(call.vendor.as_ref(), vendor),
     }))

@@ -36,7 +36,7 @@ pub(super) enum BlockKind<'a> {
     },
     Call {
         id: Cow<'a, str>,
-        name: &'a str,
+        name: Cow<'a, str>,
         input: Input<'a>,
         members: Members<'a>,
     },

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{AllowedMode, AllowedTool, CacheMark, ChatRequest, Tool, ToolChoice, ToolDefinition};
+use agcore_chat::{
+    AllowedMode, AllowedTool, CacheMark, ChatRequest, Tool, ToolChoice, ToolDefinition, tool_name::portable,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
@@ -88,7 +90,9 @@ fn tool_choice(choice: Option<&ToolChoice>, parallel: Option<bool>) -> Result<Op
             },
         ) => json!({"type": "auto"}),
         Some(ToolChoice::Required | ToolChoice::Allowed { .. }) => json!({"type": "any"}),
-        Some(ToolChoice::Function(name) | ToolChoice::Custom(name)) => json!({"type": "tool", "name": name}),
+        Some(ToolChoice::Function(name) | ToolChoice::Custom(name)) => {
+            json!({"type": "tool", "name": portable(name)})
+        }
         Some(ToolChoice::Other(raw @ Value::Object(_))) => raw.clone(),
         Some(other) => {
             return Err(unsupported_parameter(
@@ -111,7 +115,7 @@ impl Serialize for EncodedTool<'_> {
             Self::Function { tool, schema } => (tool, schema),
         };
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &tool.name)?;
+        map.serialize_entry("name", &portable(&tool.name))?;
         if let Some(description) = &tool.description {
             map.serialize_entry("description", description)?;
         }

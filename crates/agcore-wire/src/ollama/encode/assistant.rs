@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{json, value::RawValue};
 
 use crate::{
-    encode::tool_name,
+    encode::tool_names,
     ollama::vendor::{VENDOR, check_name, unsupported},
 };
 
@@ -102,7 +102,7 @@ impl Serialize for EncodedFunction<'_> {
         let EncodedCall { index, call } = self.0;
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("index", index)?;
-        map.serialize_entry("name", tool_name(&call.name))?;
+        map.serialize_entry("name", &tool_names::of_call(&call.name))?;
         match &call.input {
             CallInput::Text(text) => map.serialize_entry("arguments", &json!({ "input": text }))?,
             CallInput::Arguments(raw) => match (call.arguments(), serde_json::from_str::<&RawValue>(raw)) {

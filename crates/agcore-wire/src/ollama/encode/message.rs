@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Content, ContentPart, Extra, InstructionMessage, Message, ToolMessage, UserMessage};
+use agcore_chat::{
+    Content, ContentPart, Extra, InstructionMessage, Message, ToolMessage, UserMessage, tool_name::portable,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{assistant::EncodedAssistant, content};
@@ -37,7 +39,7 @@ impl EncodedMessage<'_> {
         map.serialize_entry("role", "tool")?;
         content::write(&message.content, &mut map)?;
         if let Some(name) = self.tool_name(message) {
-            map.serialize_entry("tool_name", name)?;
+            map.serialize_entry("tool_name", &portable(name))?;
         }
         if !message.tool_call_id.is_empty() {
             map.serialize_entry("tool_call_id", &message.tool_call_id)?;

@@ -1,6 +1,6 @@
 //! Tool definitions. The API has no `tool_choice`, so the model always decides which of them it calls.
 
-use agcore_chat::{AllowedMode, AllowedTool, ChatRequest, Tool, ToolChoice, ToolDefinition};
+use agcore_chat::{AllowedMode, AllowedTool, ChatRequest, Tool, ToolChoice, ToolDefinition, tool_name::portable};
 use serde::{
     Serialize, Serializer,
     ser::{Error, SerializeMap},
@@ -104,7 +104,7 @@ impl Serialize for EncodedFunction<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tool = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &tool.name)?;
+        map.serialize_entry("name", &portable(&tool.name))?;
         if let Some(description) = &tool.description {
             map.serialize_entry("description", description)?;
         }

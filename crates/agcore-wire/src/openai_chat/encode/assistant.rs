@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{content::EncodedText, context::Context};
 use crate::{
     dialect::ReasoningField,
-    encode::tool_name,
+    encode::tool_names,
     openai_chat::{
         decode::reasoning_details,
         vendor::{REASONING, REASONING_CONTENT, REASONING_DETAILS, REASONING_MEMBER, THINKING_BLOCKS},
@@ -209,7 +209,13 @@ impl EncodedAssistant<'_> {
                     .context
                     .refuse("messages", "`function_call`", "rewrite it as a tool call"))
             }
-            call => write_some("function_call", call, map),
+            call => {
+                let call = call.map(|call| FunctionCall {
+                    name: tool_names::of_call(&call.name).into_owned(),
+                    ..call.clone()
+                });
+                write_some("function_call", call, map)
+            }
         }
     }
 }
@@ -357,7 +363,7 @@ struct EncodedInput<'a> {
 impl Serialize for EncodedInput<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("name", tool_name(&self.call.name))?;
+        map.serialize_entry("name", &tool_names::of_call(&self.call.name))?;
         match &self.call.input {
             CallInput::Text(text) if self.is_custom => map.serialize_entry("input", text)?,
             CallInput::Text(text) => {

@@ -1,6 +1,8 @@
 //! [`EncodedMessage`]: messages of all roles.
 
-use agcore_chat::{Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage};
+use agcore_chat::{
+    Extra, FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage, tool_name::portable,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
@@ -108,7 +110,7 @@ impl EncodedMessage<'_> {
         map.serialize_entry("tool_call_id", context.call_ids.get(tool_call_id))?;
         // The name repeats that of the call, so it is sent only to vendors that require it.
         if let Some(name) = name.as_ref().filter(|_| context.dialect.tools.result_name) {
-            map.serialize_entry("name", name)?;
+            map.serialize_entry("name", &portable(name))?;
         }
         map.serialize_entry(
             "content",
@@ -132,7 +134,7 @@ impl EncodedMessage<'_> {
         self.named(
             Role::Function,
             &message.content,
-            Some(&message.name),
+            Some(&portable(&message.name)),
             &message.extra,
             serializer,
         )

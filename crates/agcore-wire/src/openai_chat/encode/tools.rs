@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{AllowedMode, AllowedTool, ChatRequest, Tool, ToolChoice, ToolDefinition};
+use agcore_chat::{
+    AllowedMode, AllowedTool, ChatRequest, CustomTool, Tool, ToolChoice, ToolDefinition,
+    tool_name::{is_portable, portable},
+};
 use serde::{
     Serialize, Serializer,
     ser::{Error, SerializeMap},
@@ -10,6 +13,7 @@ use serde::{
 use serde_json::{json, value::to_raw_value};
 
 use super::{context::Context, schema};
+use crate::encode::tool_names;
 
 /// Writes the tools, the tool choice and `parallel_tool_calls`.
 pub(super) fn write<S: SerializeMap>(
@@ -101,7 +105,7 @@ fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map
             "a `tool_choice` that names one tool",
             "send only that tool",
         )),
-        other => map.serialize_entry(name, other),
+        other => map.serialize_entry(name, &tool_names::of_choice(other)),
     }
 }
 
@@ -142,7 +146,12 @@ impl Serialize for EncodedTool<'_> {
             Tool::Function(tool) => {
                 map.serialize_entry(kind, &EncodedFunction { context, tool })?;
             }
-            Tool::Custom(tool) => map.serialize_entry(kind, tool)?,
+            Tool::Custom(tool) if is_portable(&tool.name) => map.serialize_entry(kind, tool)?,
+            Tool::Custom(tool) => {
+                let name = portable(&tool.name).into_owned();
+                let tool = CustomTool { name, ..tool.clone() };
+                map.serialize_entry(kind, &tool)?;
+            }
             _ => {}
         }
         extra
@@ -161,7 +170,7 @@ impl Serialize for EncodedFunction<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { context, tool } = self;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", &tool.name)?;
+        map.serialize_entry("name", &portable(&tool.name))?;
         if let Some(description) = &tool.description {
             map.serialize_entry("description", description)?;
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use crate::{
-    encode::tool_name,
+    encode::tool_names,
     openai_responses::vendor::{PART, REFUSAL, item_id, own_members, unsupported},
 };
 
@@ -186,7 +186,7 @@ impl Serialize for EncodedCall<'_> {
             }
         }
         map.serialize_entry("call_id", &self.context.call_ids.get(self.at, &call.id))?;
-        map.serialize_entry("name", tool_name(&call.name))?;
+        map.serialize_entry("name", &tool_names::of_call(&call.name))?;
         map.serialize_entry(member, input)?;
         map.end()
     }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{AllowedTool, ChatRequest, CustomTool, Extra, Tool, ToolChoice, ToolDefinition, schema};
+use agcore_chat::{
+    AllowedTool, ChatRequest, CustomTool, Extra, Tool, ToolChoice, ToolDefinition, schema, tool_name::portable,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
@@ -40,7 +42,7 @@ impl Serialize for EncodedTool<'_> {
 fn function<S: Serializer>(tool: &ToolDefinition, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("type", "function")?;
-    map.serialize_entry("name", &tool.name)?;
+    map.serialize_entry("name", &portable(&tool.name))?;
     write_some("description", tool.description.as_ref(), &mut map)?;
     let is_strict = tool.strict == Some(true);
     let parameters = match &tool.parameters {
@@ -61,7 +63,7 @@ fn function<S: Serializer>(tool: &ToolDefinition, serializer: S) -> Result<S::Ok
 fn custom<S: Serializer>(tool: &CustomTool, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("type", "custom")?;
-    map.serialize_entry("name", &tool.name)?;
+    map.serialize_entry("name", &portable(&tool.name))?;
     write_some("description", tool.description.as_ref(), &mut map)?;
     write_some("format", tool.format.as_ref().map(flat_format), &mut map)?;
     write_extra([&tool.extra, &tool.outer], &mut map)?;
@@ -128,6 +130,6 @@ impl Serialize for EncodedAllowed<'_> {
 fn named<S: Serializer>(kind: &str, name: &str, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(2))?;
     map.serialize_entry("type", kind)?;
-    map.serialize_entry("name", name)?;
+    map.serialize_entry("name", &portable(name))?;
     map.end()
 }
