@@ -46,6 +46,26 @@ impl FinishReason {
     }
 }
 
+impl FinishReason {
+    /// The reason with which the Messages API pauses a long reply.
+    const PAUSE_TURN: &str = "pause_turn";
+
+    /// Returns whether the model only paused. Its message belongs into the history, unchanged, and the model continues
+    /// when the conversation is sent again without another message.
+    ///
+    /// The Messages API pauses long runs of the tools that it executes itself (`pause_turn`).
+    ///
+    /// ```
+    /// use agcore_chat::FinishReason;
+    ///
+    /// assert!(FinishReason::from("pause_turn").is_paused());
+    /// assert!(!FinishReason::Stop.is_paused());
+    /// ```
+    pub fn is_paused(&self) -> bool {
+        self.as_str() == Self::PAUSE_TURN
+    }
+}
+
 impl From<&str> for FinishReason {
     fn from(reason: &str) -> Self {
         match reason {
