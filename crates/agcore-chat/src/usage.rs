@@ -11,8 +11,9 @@ use crate::{
 
 /// The tokens of one reply, normalised across vendors.
 ///
-/// Prompt tokens include those read from and written to a cache; completion tokens include reasoning. Counters that the
-/// server did not report are `None`, never 0.
+/// The counters are what is billed. Prompt tokens include those read from and written to a cache; completion tokens include
+/// reasoning. Counters that the server did not report are `None`, never 0. For the size of the conversation see
+/// [`context`](Self::context).
 ///
 /// ```
 /// use agcore_chat::Usage;
@@ -74,6 +75,21 @@ impl Usage {
         self.completion_tokens_details.reasoning_tokens
     }
 
+    /// Returns how many tokens of the context window the prompt occupied: all prompt tokens, unless the server took several
+    /// steps within the reply (a compaction, say), whose prompts are billed as well. Meaningless for a sum of replies.
+    ///
+    /// ```
+    /// use agcore_chat::Usage;
+    ///
+    /// let mut usage = Usage::new(55_416, 133);
+    /// assert_eq!(usage.context(), Some(55_416));
+    /// usage.prompt_tokens_details.context_tokens = Some(220);
+    /// assert_eq!(usage.context(), Some(220));
+    /// ```
+    pub fn context(&self) -> Option<u64> {
+        self.prompt_tokens_details.context_tokens.or(self.prompt_tokens)
+    }
+
     /// Returns the total: as reported by the server, or else the sum of prompt and generated tokens if both are known.
     pub fn total(&self) -> Option<u64> {
         self.total_tokens
@@ -81,7 +97,7 @@ impl Usage {
     }
 
     /// Adds the counters of `other`, saturating. Unknown counters count as zero, unless both are unknown. A cost in
-    /// another currency is not added, and neither are members in `extra`.
+    /// another currency is not added, and neither are the size of the context and members in `extra`.
     pub fn add(&mut self, other: &Self) {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
@@ -139,11 +155,15 @@ pub struct PromptTokensDetails {
     pub cache_write_tokens: Option<u64>,
     /// Audio tokens.
     pub audio_tokens: Option<u64>,
+    /// The prompt tokens of the last step, if the server took several steps within the reply and bills each of them, so that
+    /// the prompt is smaller than the billed total. See [`Usage::context`].
+    pub context_tokens: Option<u64>,
     /// Members without a field of their own.
     pub extra: Extra,
 }
 object!(PromptTokensDetails: "prompt token details" {
     "cached_tokens" => cached_tokens, "cache_write_tokens" => cache_write_tokens, "audio_tokens" => audio_tokens,
+    "context_tokens" => context_tokens,
 });
 
 impl Member for PromptTokensDetails {

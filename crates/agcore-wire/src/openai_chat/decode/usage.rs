@@ -59,6 +59,7 @@ impl RawUsage {
             completion_tokens: generated(self.prompt, self.completion, reasoning_tokens, self.total),
             total_tokens: self.total,
             prompt_tokens_details: PromptTokensDetails {
+                context_tokens: None,
                 cached_tokens: prompt.cached.or(self.cached).or(self.cache_hit).or(self.cache_read),
                 cache_write_tokens: prompt.cache_write.or(self.cache_creation),
                 audio_tokens: prompt.audio,

@@ -17,6 +17,7 @@ pub(super) fn read(raw: &RawValue) -> serde_json::Result<Option<Usage>> {
         completion_tokens: count(&mut members, "output_tokens"),
         total_tokens: count(&mut members, "total_tokens"),
         prompt_tokens_details: PromptTokensDetails {
+            context_tokens: None,
             cached_tokens: count(&mut input, "cached_tokens"),
             cache_write_tokens: count(&mut input, "cache_write_tokens"),
             audio_tokens: count(&mut input, "audio_tokens"),
