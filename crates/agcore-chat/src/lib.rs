@@ -86,7 +86,7 @@ pub use {
     price::{Price, PriceFn, PriceQuery},
     question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
     request::{ChatRequest, JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions},
-    response::{AnsweredBy, ChatResponse, Choice},
+    response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
     schema_check::{SchemaCheck, SchemaViolation},
     sequence::{SequenceError, SequenceErrorKind, validate_messages},
     small_text::Text,

@@ -266,7 +266,8 @@ impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
 }
 
 /// Implements `Object`, `Serialize` and `Deserialize` for a struct. The struct needs `Default` and a field
-/// `extra: Extra`; a field marked `[always]` is written even if it is empty.
+/// `extra: Extra`; a field marked `[always]` is written even if it is empty. `@serde` implements only the traits of serde, for
+/// a struct with an `Object` of its own.
 macro_rules! object {
     ($type:ident: $expected:literal { $($name:literal => $field:ident $([$always:ident])?),+ $(,)? }) => {
         impl $crate::object::Object for $type {
@@ -289,6 +290,9 @@ macro_rules! object {
             }
         }
 
+        object!(@serde $type: $expected);
+    };
+    (@serde $type:ident: $expected:literal) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut map = serializer.serialize_map(None)?;

@@ -1,14 +1,23 @@
 //! [`ChatResponse`]: a complete reply of a model.
 
+mod metadata;
+
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{Error, MapAccess},
+    ser::SerializeMap,
+};
 use serde_json::Value;
+
+pub use self::metadata::ResponseMetadata;
 
 use crate::{
     assistant::AssistantMessage,
     finish::FinishReason,
-    object::{Extra, object},
+    marks::EXTENSION_MEMBER,
+    object::{self, Extra, Name, Object, object},
     small_text::Text,
     tool_call::ToolCall,
     usage::Usage,
@@ -43,13 +52,94 @@ pub struct ChatResponse {
     pub service_tier: Option<String>,
     /// The provider that answered, if a router selected one.
     pub answered_by: Option<AnsweredBy>,
+    /// Useful headers of the HTTP reply, if a transport read it and any were there.
+    pub metadata: Option<ResponseMetadata>,
     /// Members without a field of their own.
     pub extra: Extra,
 }
-object!(ChatResponse: "a chat response" {
-    "id" => id, "created" => created, "model" => model, "choices" => choices [always], "usage" => usage,
-    "system_fingerprint" => system_fingerprint, "service_tier" => service_tier, "agcore" => answered_by,
-});
+object!(@serde ChatResponse: "a chat response");
+
+impl Object for ChatResponse {
+    fn read<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error> {
+        let mut response = Self::default();
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            match name.as_str() {
+                "id" => response.id = object::value(map)?,
+                "created" => response.created = object::value(map)?,
+                "model" => response.model = object::value(map)?,
+                "choices" => response.choices = object::value(map)?,
+                "usage" => response.usage = object::value(map)?,
+                "system_fingerprint" => response.system_fingerprint = object::value(map)?,
+                "service_tier" => response.service_tier = object::value(map)?,
+                EXTENSION_MEMBER => {
+                    let extension: Extension = object::value(map)?;
+                    response.answered_by = extension.answered_by().map_err(A::Error::missing_field)?;
+                    response.metadata = extension.headers;
+                }
+                _ => {
+                    response.extra.insert(name.into_owned(), map.next_value::<Value>()?);
+                }
+            }
+        }
+        Ok(response)
+    }
+
+    fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error> {
+        object::entry(map, "id", &self.id)?;
+        object::entry(map, "created", &self.created)?;
+        object::entry(map, "model", &self.model)?;
+        map.serialize_entry("choices", &self.choices)?;
+        object::entry(map, "usage", &self.usage)?;
+        object::entry(map, "system_fingerprint", &self.system_fingerprint)?;
+        object::entry(map, "service_tier", &self.service_tier)?;
+        if self.answered_by.is_some() || self.metadata.is_some() {
+            map.serialize_entry(EXTENSION_MEMBER, &Extension::new(self))?;
+        }
+        object::extra(map, &self.extra)
+    }
+}
+
+/// The JSON of what the API has no member for: the members of [`AnsweredBy`], and the headers beside them.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Extension {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<ResponseMetadata>,
+}
+
+impl Extension {
+    fn new(response: &ChatResponse) -> Self {
+        let headers = response.metadata.clone();
+        match response.answered_by.clone() {
+            None => Self {
+                headers,
+                ..Self::default()
+            },
+            Some(AnsweredBy { provider, model, key }) => Self {
+                provider: Some(provider),
+                model: Some(model),
+                key,
+                headers,
+            },
+        }
+    }
+
+    /// Returns which provider answered, or the name of the member that is missing.
+    fn answered_by(&self) -> Result<Option<AnsweredBy>, &'static str> {
+        match (self.provider.clone(), self.model.clone(), self.key.clone()) {
+            (None, None, None) => Ok(None),
+            (Some(provider), Some(model), key) => Ok(Some(AnsweredBy { provider, model, key })),
+            (None, ..) => Err("provider"),
+            (_, None, _) => Err("model"),
+        }
+    }
+}
 
 /// An answer of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Block, ChatResponse, Choice, Extra, FinishReason, Text, Usage, VendorData};
+use agcore_chat::{Block, ChatResponse, Choice, Extra, FinishReason, ResponseMetadata, Text, Usage, VendorData};
 use serde_json::Value;
 
 /// An increment of a reply.
@@ -121,6 +121,9 @@ pub struct ReplyStart {
     pub system_fingerprint: Option<String>,
     /// The service tier that was used.
     pub service_tier: Option<String>,
+    /// Useful headers of the HTTP reply, as [`response_metadata`](crate::response_metadata) returns them. Set by providers;
+    /// decoders leave it out.
+    pub metadata: Option<ResponseMetadata>,
 }
 
 /// A fragment of a tool call. Members that are `None` or empty add nothing.
@@ -187,6 +190,7 @@ pub fn deltas_from_response(response: ChatResponse) -> Vec<ReplyDelta> {
         created: response.created,
         system_fingerprint: response.system_fingerprint,
         service_tier: response.service_tier,
+        metadata: response.metadata,
     }))];
     response
         .choices

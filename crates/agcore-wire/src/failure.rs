@@ -31,6 +31,7 @@ mod wording;
 use agcore_chat::text::{clip, prefix};
 use serde_json::{Map, Value};
 
+pub use self::headers::response_metadata;
 use self::{body::ErrorBody, headers::UsefulHeaders};
 use crate::{
     error::{LlmError, LlmErrorKind},

@@ -135,6 +135,7 @@ impl Fold {
             system_fingerprint: fold.start.system_fingerprint,
             service_tier: fold.start.service_tier,
             answered_by: fold.answered_by,
+            metadata: fold.start.metadata,
             extra: fold.extra,
         }
     }
@@ -148,6 +149,7 @@ impl Fold {
             created: known.created.or(start.created),
             system_fingerprint: known.system_fingerprint.or(start.system_fingerprint),
             service_tier: known.service_tier.or(start.service_tier),
+            metadata: known.metadata.or(start.metadata),
         };
     }
 

@@ -68,6 +68,7 @@ pub mod wire_case;
 
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
+pub use failure::response_metadata;
 pub use fold::Fold;
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
 

@@ -184,3 +184,32 @@ fn an_event_of_a_response_allocates_as_little() {
     check_responses("function_call_arguments.delta", r#""delta":"{\"ci""#, 3.0);
     check_responses("custom_tool_call_input.delta", r#""delta":"SELECT""#, 3.0);
 }
+
+#[test]
+fn the_headers_of_a_reply_cost_one_allocation_and_none_if_there_are_none() {
+    use agcore_wire::response_metadata;
+
+    let check = |headers: &[(&'static str, &'static str)], expected: u64| {
+        let mut head = ReplyHead::default();
+        for (name, value) in headers {
+            head.headers.insert(*name, HeaderValue::from_static(value));
+        }
+        let info = allocation_counter::measure(|| drop(response_metadata(&head)));
+        assert_eq!(info.count_total, expected, "{headers:?}");
+    };
+    check(
+        &[
+            ("date", "Sun, 22 Nov 2026 14:00:00 GMT"),
+            ("content-type", "text/event-stream"),
+        ],
+        0,
+    );
+    let limits = [
+        ("x-request-id", "req_0123456789abcdef0123456789abcdef"),
+        ("x-ratelimit-remaining-requests", "9999"),
+        ("x-ratelimit-remaining-tokens", "1999999"),
+        ("x-ratelimit-reset-tokens", "6ms"),
+        ("openai-processing-ms", "412"),
+    ];
+    check(&limits, 1);
+}

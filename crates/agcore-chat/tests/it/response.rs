@@ -1,6 +1,6 @@
 //! Responses: optional members, accessors, finish reasons that keep their text.
 
-use agcore_chat::{AnsweredBy, ChatResponse, FinishReason};
+use agcore_chat::{AnsweredBy, ChatResponse, FinishReason, ResponseMetadata};
 use serde_json::json;
 
 #[test]
@@ -71,4 +71,27 @@ fn the_provider_that_answered_is_in_the_extension_member() {
     assert_eq!(serde_json::from_value::<ChatResponse>(written).unwrap(), response);
     response.answered_by = None;
     assert_eq!(serde_json::to_value(&response).unwrap(), json!({"choices": []}));
+}
+
+#[test]
+fn headers_are_in_the_extension_beside_who_answered() {
+    let metadata = ResponseMetadata::new([("x-request-id", "req_1")]);
+    let check = |answered_by: Option<AnsweredBy>, expected: serde_json::Value| {
+        let response = ChatResponse {
+            answered_by,
+            metadata: Some(metadata.clone()),
+            ..ChatResponse::default()
+        };
+        let json = serde_json::to_value(&response).unwrap();
+        assert_eq!(json, json!({"choices": [], "agcore": expected}));
+        assert_eq!(serde_json::from_value::<ChatResponse>(json).unwrap(), response);
+    };
+    check(None, json!({"headers": {"x-request-id": "req_1"}}));
+    check(
+        Some(AnsweredBy::new("openai", "gpt")),
+        json!({"provider": "openai", "model": "gpt", "headers": {"x-request-id": "req_1"}}),
+    );
+    let half = r#"{"choices": [], "agcore": {"provider": "openai"}}"#;
+    let error = serde_json::from_str::<ChatResponse>(half).unwrap_err();
+    assert!(error.to_string().contains("missing field `model`"), "{error}");
 }

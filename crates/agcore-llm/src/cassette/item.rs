@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_chat::{AnsweredBy, Fault, FinishReason, Text, Usage, VendorData};
+use agcore_chat::{AnsweredBy, Fault, FinishReason, ResponseMetadata, Text, Usage, VendorData};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
@@ -109,6 +109,8 @@ struct StartJson {
     system_fingerprint: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     service_tier: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    headers: Option<ResponseMetadata>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -254,6 +256,7 @@ impl From<ReplyStart> for StartJson {
             created: start.created,
             system_fingerprint: start.system_fingerprint,
             service_tier: start.service_tier,
+            headers: start.metadata,
         }
     }
 }
@@ -266,6 +269,7 @@ impl From<StartJson> for ReplyStart {
             created: json.created,
             system_fingerprint: json.system_fingerprint,
             service_tier: json.service_tier,
+            metadata: json.headers,
         }
     }
 }

@@ -1,6 +1,10 @@
-//! [`UsefulHeaders`]: the headers of a reply that are useful in an error.
+//! [`UsefulHeaders`]: the headers of a reply that are useful in an error; and [`response_metadata`], those that are useful in
+//! a response.
 
+use agcore_chat::ResponseMetadata;
 use http::HeaderMap;
+
+use crate::wire::ReplyHead;
 
 /// The headers kept in errors: request ids, hints and limits of OpenAI, Azure, Anthropic, Groq, Google and Cloudflare.
 const USEFUL: &[&str] = &[
@@ -17,6 +21,8 @@ const USEFUL: &[&str] = &[
     "retry-after",
     "retry-after-ms",
     "x-should-retry",
+    "openai-processing-ms",
+    "x-envoy-upstream-service-time",
     "x-ratelimit-limit",
     "x-ratelimit-remaining",
     "x-ratelimit-reset",
@@ -41,7 +47,10 @@ const USEFUL: &[&str] = &[
 ];
 
 /// The number of entries at the front of [`USEFUL`] that are ids of a request, in order of preference.
-const IDS: usize = 7;
+const IDS: usize = ResponseMetadata::REQUEST_ID_HEADERS.len();
+
+/// The entries of [`USEFUL`] that only help to understand an error.
+const ONLY_IN_ERRORS: std::ops::Range<usize> = IDS..IDS + 6;
 
 /// The counters of servers: the names of the headers with what remains and with when it is reset.
 pub(super) const COUNTERS: &[(&str, &str)] = &[
@@ -127,6 +136,30 @@ impl UsefulHeaders {
     }
 }
 
+/// Returns the useful headers of a successful reply: request ids, what remains of the rate limits and when they are reset,
+/// and how long the server took. `None`, without an allocation, if there are none.
+///
+/// ```
+/// use agcore_wire::{ReplyHead, response_metadata};
+///
+/// let mut head = ReplyHead::default();
+/// assert_eq!(response_metadata(&head), None);
+///
+/// head.headers.insert("request-id", http::HeaderValue::from_static("req_1"));
+/// head.headers.insert("anthropic-ratelimit-requests-remaining", http::HeaderValue::from_static("59"));
+/// let metadata = response_metadata(&head).unwrap();
+/// assert_eq!(metadata.request_id(), Some("req_1"));
+/// assert_eq!(metadata.header("anthropic-ratelimit-requests-remaining"), Some("59"));
+/// ```
+pub fn response_metadata(head: &ReplyHead) -> Option<ResponseMetadata> {
+    let names = USEFUL[..ONLY_IN_ERRORS.start]
+        .iter()
+        .chain(&USEFUL[ONLY_IN_ERRORS.end..]);
+    let headers = names.filter_map(|name| Some((*name, head.headers.get(*name)?.to_str().ok()?)));
+    headers.clone().next()?;
+    Some(ResponseMetadata::new(headers))
+}
+
 /// Returns the position of a header in [`USEFUL`]. The length alone rules out most of the other headers of a reply.
 fn position(name: &str) -> Option<usize> {
     let mut positions = *BY_LENGTH.get(name.len())?;
@@ -184,5 +217,12 @@ mod tests {
             assert_eq!(position(name), Some(at), "{name}");
         }
         assert_eq!(position(&"x".repeat(200)), None);
+    }
+
+    #[test]
+    fn ids_come_first_and_hints_for_errors_next() {
+        assert_eq!(&USEFUL[..IDS], ResponseMetadata::REQUEST_ID_HEADERS);
+        assert_eq!(USEFUL[ONLY_IN_ERRORS.start], "date");
+        assert_eq!(USEFUL[ONLY_IN_ERRORS.end - 1], "x-should-retry");
     }
 }

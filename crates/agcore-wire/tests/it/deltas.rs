@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use agcore_chat::{
     AssistantMessage, Block, ChatResponse, Choice, Extra, FinishReason, FunctionCall, Reasoning, RefusalPart,
-    TextBlock, ToolCall, Usage, VendorData,
+    ResponseMetadata, TextBlock, ToolCall, Usage, VendorData,
 };
-use agcore_wire::{Fold, deltas_from_response};
+use agcore_wire::{Fold, ReplyDelta, ReplyStart, deltas_from_response};
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
 
@@ -155,4 +155,30 @@ proptest! {
         }
         prop_assert_eq!(fold.response(), response);
     }
+}
+
+#[test]
+fn the_headers_of_a_reply_reach_the_response() {
+    let metadata = ResponseMetadata::new([("x-request-id", "req_1")]);
+    let start = |metadata: Option<ResponseMetadata>| {
+        ReplyDelta::Start(Box::new(ReplyStart {
+            metadata,
+            ..ReplyStart::default()
+        }))
+    };
+    let mut fold = Fold::new();
+    for delta in [
+        start(None),
+        start(Some(metadata.clone())),
+        start(Some(ResponseMetadata::new([]))),
+    ] {
+        fold.push(&delta);
+    }
+    let response = fold.response();
+    assert_eq!(response.metadata, Some(metadata));
+    let mut again = Fold::new();
+    deltas_from_response(response.clone())
+        .into_iter()
+        .for_each(|delta| again.push_owned(delta));
+    assert_eq!(again.response(), response);
 }

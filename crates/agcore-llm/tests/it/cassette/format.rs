@@ -116,6 +116,7 @@ fn delta() -> impl Strategy<Value = ReplyDelta> {
             created,
             system_fingerprint: None,
             service_tier: Some("x".into()),
+            metadata: created.map(|_| agcore_chat::ResponseMetadata::new([("x-request-id", "req_1")])),
         });
     let reason = prop_oneof![
         Just(FinishReason::Stop),
