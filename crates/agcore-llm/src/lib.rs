@@ -79,7 +79,7 @@ pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
 pub use tokenizer::{ExactEstimator, NoVocabulary};
 pub use {
     embedder::ModelEmbedder,
-    provider::{Call, Capabilities, FnProvider, LlmProvider, LlmProviderExt, ProviderInfo, provider_fn},
+    provider::{Call, Capabilities, FnProvider, LlmProvider, LlmProviderExt, ProviderInfo, ProviderRoute, provider_fn},
     random::{Random, system_random},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream, ReplyTextStream},

@@ -1,8 +1,10 @@
 //! [`LlmProvider`]: the contract for everything that answers chat requests.
 
 mod info;
+mod route;
 
 pub use info::{Capabilities, ProviderInfo};
+pub use route::ProviderRoute;
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -58,6 +60,15 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
     fn info(&self) -> &ProviderInfo {
         ProviderInfo::unknown()
     }
+
+    /// Visits every route that a call with this model may take, in the order in which they are tried. `model` is that of the
+    /// request; empty for a request that names none. Nothing is allocated.
+    ///
+    /// By default this is a single route, to the provider itself. A layer forwards to the provider that it wraps; a layer
+    /// with several targets visits the routes of all that can receive calls. [`LlmProviderExt::routes`] collects them.
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        visit(ProviderRoute::new(self.info(), model));
+    }
 }
 
 impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
@@ -67,6 +78,10 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
 
     fn info(&self) -> &ProviderInfo {
         (**self).info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        (**self).visit_routes(model, visit);
     }
 }
 
@@ -238,9 +253,50 @@ pub trait LlmProviderExt: LlmProvider {
         &self.info().model
     }
 
-    /// Returns the capabilities of the provider.
+    /// Returns the capabilities of the provider; of several, those of the first one.
     fn capabilities(&self) -> &Capabilities {
         &self.info().capabilities
+    }
+
+    /// Returns the routes that a call with this model may take, in the order in which they are tried: one, unless a layer
+    /// has several targets. `model` is that of the request; empty for a request that names none.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use agcore_chat::ChatResponse;
+    /// use agcore_llm::{
+    ///     LlmProviderExt, SystemClock,
+    ///     layer::{key_pool::PoolKey, router::{Route, Router}},
+    ///     provider_fn, system_random,
+    /// };
+    ///
+    /// let provider = || provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
+    /// let main = Route::from_keys("main", [PoolKey::new("team", provider()), PoolKey::new("spare", provider())]);
+    /// let router = Router::builder(Arc::new(SystemClock::new()), system_random())
+    ///     .with_route(main)
+    ///     .with_route(Route::new("backup", provider()).with_model("small-1"))
+    ///     .build()?;
+    /// let routes: Vec<_> = router.routes("large-2").iter().map(|route| (route.model, route.key)).collect();
+    /// assert_eq!(routes, [("large-2", Some("team")), ("large-2", Some("spare")), ("small-1", Some("default"))]);
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// ```
+    fn routes<'a>(&'a self, model: &'a str) -> Vec<ProviderRoute<'a>> {
+        let mut routes = Vec::new();
+        self.visit_routes(model, &mut |route| routes.push(route));
+        routes
+    }
+
+    /// Returns the capabilities that the provider has on every route: a request that needs nothing else is not passed over
+    /// by any of them. The numbers are the smallest that are known.
+    fn common_capabilities(&self) -> Capabilities {
+        let mut common: Option<Capabilities> = None;
+        self.visit_routes("", &mut |route| {
+            common = Some(match common.take() {
+                Some(common) => common.intersection(route.capabilities),
+                None => route.capabilities.clone(),
+            });
+        });
+        common.unwrap_or_else(|| self.info().capabilities.clone())
     }
 }
 

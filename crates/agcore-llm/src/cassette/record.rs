@@ -15,7 +15,7 @@ pub use self::recorder::RecordingProblem;
 use self::recorder::{ExchangeRecorder, Recorder};
 use super::{ending::Ending, item::RecordedItem, scrub::Scrub, sink::CassetteSink};
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::{ReplyItem, ReplyStream},
 };
 
@@ -87,6 +87,10 @@ impl<P: LlmProvider> LlmProvider for RecordingProvider<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 

@@ -53,6 +53,8 @@ const ANTHROPIC: Native = Native {
     key_header: Some("x-api-key"),
     capabilities: || Capabilities {
         json_object: false,
+        audio: false,
+        custom_tools: false,
         ..Capabilities::default()
     },
     chat: |_| Arc::new(agcore_wire::anthropic::Anthropic::new()),
@@ -69,7 +71,10 @@ const OPENAI_RESPONSES: Native = Native {
     endpoint: "/responses",
     key_variable: Some("OPENAI_API_KEY"),
     key_header: None,
-    capabilities: Capabilities::default,
+    capabilities: || Capabilities {
+        audio: false,
+        ..Capabilities::default()
+    },
     chat: |_| Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     models: || Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     embed: None,
@@ -85,7 +90,17 @@ const OLLAMA: Native = Native {
     endpoint: "/chat",
     key_variable: None,
     key_header: None,
-    capabilities: Capabilities::default,
+    // The grammar of a schema holds from the first token on, so that no tool would ever be called.
+    capabilities: || Capabilities {
+        json_schema_with_tools: false,
+        required_tool_choice: false,
+        named_tool_choice: false,
+        custom_tools: false,
+        hosted_tools: false,
+        audio: false,
+        files: false,
+        ..Capabilities::default()
+    },
     chat: |window| {
         let wire = agcore_wire::ollama::Ollama::new();
         Arc::new(match window {

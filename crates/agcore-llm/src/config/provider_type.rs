@@ -12,7 +12,7 @@ use agcore_wire::{
 };
 #[cfg(feature = "openai-chat")]
 use agcore_wire::{
-    dialect::{self, CredentialHeader, Dialect},
+    dialect::{self, AudioRule, CredentialHeader, Dialect},
     openai_chat::OpenAiChat,
 };
 
@@ -62,6 +62,11 @@ const COMPATIBLE: &str = "compatible";
 /// Other names of [`COMPATIBLE`].
 #[cfg(feature = "openai-chat")]
 const COMPATIBLE_ALIASES: [&str; 2] = ["openai-compatible", "openai-like"];
+
+/// Vendors that cannot offer tools together with a schema for the answer: Groq and Gemini refuse such a request, and the
+/// grammar of the other servers allows nothing but the answer from the first token on.
+#[cfg(feature = "openai-chat")]
+const SCHEMA_OR_TOOLS: [&str; 5] = ["gemini", "groq", "llama.cpp", "ollama", "vllm"];
 
 impl ProviderType {
     /// Returns the types that this build supports.
@@ -163,8 +168,14 @@ impl ProviderType {
             #[cfg(feature = "openai-chat")]
             Api::OpenAiChat(dialect) => Capabilities {
                 images: dialect.content.images,
+                audio: dialect.content.audio != AudioRule::Refused,
+                files: dialect.content.files,
                 json_object: dialect.formats.json_object,
                 json_schema: dialect.formats.json_schema,
+                json_schema_with_tools: dialect.formats.json_schema && !SCHEMA_OR_TOOLS.contains(&&*dialect.name),
+                required_tool_choice: dialect.tools.choice_required.is_some(),
+                named_tool_choice: dialect.tools.choice_named,
+                custom_tools: dialect.tools.custom,
                 ..Capabilities::default()
             },
             Api::Native(native) => (native.capabilities)(),

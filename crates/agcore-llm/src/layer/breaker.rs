@@ -19,7 +19,7 @@ use futures_core::Stream;
 
 use super::attempt::Attempt;
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::{ReplyItem, ReplyStream},
 };
 use agcore_wire::{LlmError, LlmErrorKind};
@@ -124,6 +124,10 @@ impl<P: LlmProvider + 'static> LlmProvider for Breaker<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream},
 };
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     random::{Random, hash_to_unit},
     reply::ReplyStream,
 };
@@ -144,6 +144,13 @@ impl LlmProvider for Fallback {
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        let entries = self.0.candidates.entries.iter();
+        for entry in entries.filter(|entry| entry.weight > 0.0) {
+            entry.target.visit_routes(model, visit);
+        }
     }
 }
 

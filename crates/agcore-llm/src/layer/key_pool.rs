@@ -22,7 +22,7 @@ use super::{
     switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream, Target},
 };
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::ReplyStream,
 };
 use agcore_wire::{LlmError, LlmErrorKind};
@@ -206,6 +206,12 @@ impl LlmProvider for KeyPool {
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        for target in &self.0.targets {
+            target.visit_routes(model, visit);
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use futures_core::Stream;
 use tokio::sync::Notify;
 
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::{Notice, ReplyItem, ReplyStream},
 };
 use agcore_wire::{LlmError, LlmErrorKind, ReplyDelta};
@@ -123,6 +123,10 @@ impl<P: LlmProvider + 'static> LlmProvider for RateLimit<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 

@@ -11,7 +11,7 @@ use agcore_chat::{AnsweredBy, Clock, Fault, Text};
 
 use super::switch::{FailedAttempt, NextStep, SwitchStrategy, SwitchingStream};
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     random::Random,
     reply::ReplyStream,
 };
@@ -97,6 +97,10 @@ impl<P: LlmProvider + 'static> LlmProvider for Retry<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 

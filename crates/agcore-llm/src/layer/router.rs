@@ -18,7 +18,7 @@ use crate::{
         fallback::{Fallback, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolState, KeyStatus},
     },
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     random::Random,
     reply::ReplyStream,
 };
@@ -129,6 +129,10 @@ impl LlmProvider for Router {
 
     fn info(&self) -> &ProviderInfo {
         self.fallback.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.fallback.visit_routes(model, visit);
     }
 }
 

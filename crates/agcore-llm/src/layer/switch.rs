@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempt, MidStream};
 use crate::{
-    provider::{Call, LlmProvider},
+    provider::{Call, LlmProvider, ProviderRoute},
     reply::{Notice, ReplyItem, ReplyStream},
 };
 use agcore_wire::{LlmError, LlmErrorKind};
@@ -42,6 +42,17 @@ impl Target {
         let mut answered_by = AnsweredBy::new(Arc::clone(&info.name), model);
         answered_by.key.clone_from(&self.key);
         answered_by
+    }
+
+    /// Visits the routes of calls to this target; `model` is that of the request.
+    pub(super) fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        let model = self.model.as_deref().unwrap_or(model);
+        match &self.key {
+            Some(key) => self
+                .provider
+                .visit_routes(model, &mut |route| visit(route.with_key(key))),
+            None => self.provider.visit_routes(model, visit),
+        }
     }
 
     pub(super) fn open(&self, mut call: Call) -> ReplyStream {

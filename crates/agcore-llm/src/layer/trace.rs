@@ -17,7 +17,7 @@ use tracing::Span;
 
 use self::recorder::Recorder;
 use crate::{
-    provider::{Call, LlmProvider, ProviderInfo},
+    provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::{ReplyItem, ReplyStream},
 };
 
@@ -93,6 +93,10 @@ impl<P: LlmProvider> LlmProvider for Trace<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 

@@ -76,8 +76,23 @@ pub struct Capabilities {
     pub json_schema: bool,
     /// Whether `response_format` may be `json_object`.
     pub json_object: bool,
+    /// Whether tools may be offered together with the response format `json_schema`. Some servers never call a tool then,
+    /// others refuse the request.
+    pub json_schema_with_tools: bool,
+    /// Whether `tool_choice` can require a call.
+    pub required_tool_choice: bool,
+    /// Whether `tool_choice` can name one tool.
+    pub named_tool_choice: bool,
+    /// Whether custom tools, whose input is free text, can be offered.
+    pub custom_tools: bool,
+    /// Whether hosted tools, which the server runs, can be offered.
+    pub hosted_tools: bool,
     /// Whether messages may contain images.
     pub images: bool,
+    /// Whether messages may contain audio.
+    pub audio: bool,
+    /// Whether messages may contain files.
+    pub files: bool,
     /// The context window of the model in tokens.
     pub context_window: Option<u64>,
     /// The largest number of tokens that the model generates in one reply.
@@ -92,7 +107,14 @@ impl Default for Capabilities {
             parallel_tools: true,
             json_schema: true,
             json_object: true,
+            json_schema_with_tools: true,
+            required_tool_choice: true,
+            named_tool_choice: true,
+            custom_tools: true,
+            hosted_tools: true,
             images: true,
+            audio: true,
+            files: true,
             context_window: None,
             max_output_tokens: None,
         }
@@ -110,5 +132,40 @@ impl Capabilities {
     pub fn with_max_output_tokens(mut self, tokens: u64) -> Self {
         self.max_output_tokens = Some(tokens);
         self
+    }
+
+    /// Returns the features that both have, and the smaller of the known numbers.
+    ///
+    /// ```
+    /// use agcore_llm::Capabilities;
+    ///
+    /// let mut other = Capabilities::default().with_context_window(32_000);
+    /// other.json_schema = false;
+    /// let common = Capabilities::default().with_context_window(128_000).intersection(&other);
+    /// assert!(common.tools && !common.json_schema);
+    /// assert_eq!(common.context_window, Some(32_000));
+    /// ```
+    pub fn intersection(&self, other: &Self) -> Self {
+        let smaller = |this: Option<u64>, other: Option<u64>| match (this, other) {
+            (Some(this), Some(other)) => Some(this.min(other)),
+            (this, other) => this.or(other),
+        };
+        Self {
+            streaming: self.streaming && other.streaming,
+            tools: self.tools && other.tools,
+            parallel_tools: self.parallel_tools && other.parallel_tools,
+            json_schema: self.json_schema && other.json_schema,
+            json_object: self.json_object && other.json_object,
+            json_schema_with_tools: self.json_schema_with_tools && other.json_schema_with_tools,
+            required_tool_choice: self.required_tool_choice && other.required_tool_choice,
+            named_tool_choice: self.named_tool_choice && other.named_tool_choice,
+            custom_tools: self.custom_tools && other.custom_tools,
+            hosted_tools: self.hosted_tools && other.hosted_tools,
+            images: self.images && other.images,
+            audio: self.audio && other.audio,
+            files: self.files && other.files,
+            context_window: smaller(self.context_window, other.context_window),
+            max_output_tokens: smaller(self.max_output_tokens, other.max_output_tokens),
+        }
     }
 }

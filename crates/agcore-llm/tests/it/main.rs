@@ -22,6 +22,7 @@ mod rate_limit;
 mod registry;
 mod retry;
 mod router;
+mod routes;
 mod support;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use agcore_llm::{Call, LlmErrorKind, LlmProvider, ProviderInfo, ReplyItem, ReplyStream};
+use agcore_llm::{Call, LlmErrorKind, LlmProvider, ProviderInfo, ProviderRoute, ReplyItem, ReplyStream};
 use futures_util::{Stream, StreamExt};
 use tokio::sync::watch;
 
@@ -61,6 +61,10 @@ impl<P: LlmProvider> LlmProvider for LoggingProvider<P> {
 
     fn info(&self) -> &ProviderInfo {
         self.inner.info()
+    }
+
+    fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
+        self.inner.visit_routes(model, visit);
     }
 }
 
