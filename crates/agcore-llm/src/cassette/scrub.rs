@@ -1,6 +1,7 @@
 //! [`Scrub`]: rules for removing secrets from exchanges before they are written.
 
 mod key_patterns;
+mod spellings;
 mod redactor;
 mod split_text;
 
@@ -21,7 +22,8 @@ const SECRET_SUFFIXES: [&str; 4] = ["authorization", "-key", "-token", "-secret"
 ///
 /// - **Known secrets** ([`with_secret`](Self::with_secret), [`with_guard`](Self::with_guard)) are removed everywhere:
 ///   in names, in values, in JSON inside strings such as the arguments of a call, and where they are split between
-///   chunks of a reply. Secrets of fewer than seven bytes are placeholders and are kept.
+///   chunks of a reply; also percent-encoded, as in a URL, and in base64 (standard and URL-safe, at any offset), as in a
+///   `Basic` header. Secrets of fewer than seven bytes are placeholders and are kept.
 /// - **Well-known keys** are recognized by patterns in the same places: `sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, JSON web
 ///   tokens, private keys and more. [`without_key_patterns`](Self::without_key_patterns) disables this.
 /// - **Fields** are removed by their path in the request ([`with_field`](Self::with_field)) or in an item of the reply
@@ -29,8 +31,8 @@ const SECRET_SUFFIXES: [&str; 4] = ["authorization", "-key", "-token", "-secret"
 /// - **Headers** lose their values if their names suggest a key, or if they are listed with
 ///   [`with_header`](Self::with_header).
 ///
-/// Other secrets are not found: keys without a known pattern, secrets that are encoded (base64, percent-encoding), and
-/// secrets that a model spells in another way.
+/// Other secrets are not found: keys without a known pattern, secrets in other encodings or in base64 with line breaks,
+/// and secrets that a model spells in another way.
 ///
 /// Set the same rules on a [`ReplayProvider`](super::ReplayProvider), so that requests with removed secrets still
 /// match.

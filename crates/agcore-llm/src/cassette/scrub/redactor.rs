@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::key_patterns;
-use crate::credential::{MIN_SECRET_BYTES, REDACTED, Secret};
+use super::{key_patterns, spellings::spellings};
+use crate::credential::{REDACTED, Secret};
 
 /// Finds and replaces secrets. Redacting is idempotent.
 pub(super) struct Redactor {
@@ -95,20 +95,6 @@ impl Redactor {
         });
         renamed.collect()
     }
-}
-
-/// Returns the spellings of a secret in a string: as it is, and escaped as in JSON.
-fn spellings(secret: &str) -> Vec<String> {
-    if secret.len() < MIN_SECRET_BYTES {
-        return Vec::new();
-    }
-    let mut spellings = vec![secret.to_owned()];
-    let json = Value::from(secret).to_string();
-    let escaped = &json[1..json.len() - 1];
-    if escaped != secret {
-        spellings.push(escaped.to_owned());
-    }
-    spellings
 }
 
 /// Replaces the ranges of a string.

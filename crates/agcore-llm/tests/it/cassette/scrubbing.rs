@@ -307,3 +307,44 @@ proptest! {
         prop_assert_eq!(exchange.items().count(), cuts.len() - 1);
     }
 }
+
+/// Encodes bytes in base64 with padding.
+fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for at in 0..4 {
+            let digit = alphabet[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
+
+#[tokio::test]
+async fn removes_known_secrets_from_encoded_text() {
+    let standard = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let url_safe = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut leaks = vec![
+        "https://a.example/?key=hunter2%2F%22hunter3%22&x=1".to_owned(),
+        "https://a.example/?key=hunter2%2f%22hunter3%22&x=1".to_owned(),
+    ];
+    for alphabet in [standard, url_safe] {
+        for before in ["", "a", "ab", "user:", "longer user:"] {
+            for after in ["", "b", "bc"] {
+                leaks.push(base64(format!("{before}{KEY}{after}").as_bytes(), alphabet));
+            }
+        }
+    }
+    for leak in leaks {
+        // Not the digits at the end, which also encode other bytes.
+        let middle = &leak[leak.len() - 14..leak.len() - 6];
+        let input = json!({"header": format!("Basic {leak}")}).to_string();
+        let items = || vec![vec![text(&leak), call(Some("c1"), &input), ok()]];
+        let request = ChatRequest::new([Message::user(format!("Log in with {leak}"))]);
+        let exchange = recorded(items, request, Scrub::new().with_secret(KEY)).await;
+        let cassette = String::from_utf8(file(&Cassette::new([exchange]))).unwrap();
+        assert!(!cassette.contains(middle), "{leak}: {cassette}");
+        assert!(cassette.contains(REDACTED));
+    }
+}
