@@ -127,9 +127,8 @@ impl HttpTransport {
             }
         };
         let response = pin!(self.execute(request)?);
-        let response = timer
-            .limit(self.timeouts.first_byte, TimeoutStage::FirstByte, response)
-            .await;
+        let first_byte = timer.first_byte(&self.timeouts);
+        let response = timer.limit(first_byte, TimeoutStage::FirstByte, response).await;
         response
             .map_err(|stage| self.timeout_error(stage))?
             .map_err(|error| error::send_error(error, self.base.origin(), &self.timeouts))
@@ -148,7 +147,7 @@ impl HttpTransport {
 #[async_trait]
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
-        let mut timer = ExchangeTimer::new(self.timeouts.total.filter(|_| !stream));
+        let mut timer = ExchangeTimer::new(&self.timeouts, stream);
         let mut response = self.respond(request, &mut timer).await?;
         let head = ReplyHead {
             status: response.status(),

@@ -28,15 +28,14 @@ pub struct Timeouts {
     /// Resolving the host and connecting, including TLS. Default: 10 s.
     #[serde(deserialize_with = "seconds")]
     pub connect: Option<Duration>,
-    /// From sending the request to the head of the reply. Default: 120 s. Unless the reply is streamed, servers send
-    /// the head when the reply is complete, so a model that reasons for a long time needs a higher limit or a streamed
-    /// reply.
+    /// From sending the request to the head of a streamed reply. Default: 120 s. Servers send the head of a whole reply
+    /// when all of it is generated, so only `total` limits the wait for it.
     #[serde(deserialize_with = "seconds")]
     pub first_byte: Option<Duration>,
     /// Between two chunks of the body, including those that only contain comments. Default: 60 s.
     #[serde(deserialize_with = "seconds")]
     pub idle: Option<Duration>,
-    /// The whole exchange. Default: 600 s. Does not apply to streamed replies.
+    /// The whole exchange of a reply that is not streamed. Default: 600 s.
     #[serde(deserialize_with = "seconds")]
     pub total: Option<Duration>,
 }
@@ -76,7 +75,7 @@ impl Timeouts {
         self
     }
 
-    /// Limits the wait for the head of the reply.
+    /// Limits the wait for the head of a streamed reply.
     #[must_use]
     pub fn with_first_byte(mut self, limit: impl Into<Option<Duration>>) -> Self {
         self.first_byte = limit.into();
@@ -105,7 +104,7 @@ impl Timeouts {
                 Seconds(self.connect)
             ),
             TimeoutStage::FirstByte => format!(
-                "{origin} did not start to reply within {}; increase the timeout `first_byte`, or stream the reply",
+                "{origin} did not start to reply within {}; increase the timeout `first_byte`",
                 Seconds(self.first_byte)
             ),
             TimeoutStage::Idle => format!(

@@ -12,12 +12,15 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::timeouts::Timeouts;
 use agcore_wire::TimeoutStage;
 
 /// One timer for all limits of an exchange.
 pub(super) struct ExchangeTimer {
     /// The deadline of the whole exchange.
     deadline: Option<Instant>,
+    /// Whether the reply is streamed.
+    stream: bool,
     /// The deadline of the current wait, and the stage that timed out when it passes.
     due: Option<(Instant, TimeoutStage)>,
     /// Created on the first wait.
@@ -27,14 +30,22 @@ pub(super) struct ExchangeTimer {
 }
 
 impl ExchangeTimer {
-    /// Creates a timer for an exchange that may take at most `total`.
-    pub(super) fn new(total: Option<Duration>) -> Self {
+    /// Creates a timer for an exchange. The total limit only applies to replies that are not streamed.
+    pub(super) fn new(limits: &Timeouts, stream: bool) -> Self {
+        let total = limits.total.filter(|_| !stream);
         Self {
             deadline: total.map(|limit| Instant::now() + limit),
+            stream,
             due: None,
             timer: None,
             waker: None,
         }
+    }
+
+    /// Returns the limit of the wait for the head of the reply. Servers send the head of a whole reply when all of it is
+    /// generated, so only the total limit applies to that.
+    pub(super) fn first_byte(&self, limits: &Timeouts) -> Option<Duration> {
+        limits.first_byte.filter(|_| self.stream)
     }
 
     /// Starts a wait that may take at most `limit`.

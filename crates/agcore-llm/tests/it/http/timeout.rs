@@ -54,13 +54,20 @@ async fn connect_limits_the_wait_for_a_connection() {
 }
 
 #[tokio::test]
-async fn first_byte_limits_the_wait_for_the_head() {
+async fn first_byte_limits_the_wait_for_the_head_of_a_stream() {
     let server = RawServer::start(silent).await;
     let provider = limited(&server.url(), Timeouts::unlimited().with_first_byte(SHORT));
-    for stream in [false, true] {
-        let error = call_error(&provider, hello().with_stream(stream)).await;
-        check(&error, TimeoutStage::FirstByte, "`first_byte`");
-    }
+    let error = call_error(&provider, hello().with_stream(true)).await;
+    check(&error, TimeoutStage::FirstByte, "`first_byte`");
+}
+
+/// The head of a whole reply comes with its end, which may take much longer than the start of a stream.
+#[tokio::test]
+async fn only_the_total_limits_the_wait_for_a_whole_reply() {
+    let server = RawServer::start(silent).await;
+    let timeouts = Timeouts::unlimited().with_first_byte(Duration::ZERO).with_total(SHORT);
+    let error = call_error(&limited(&server.url(), timeouts), hello()).await;
+    check(&error, TimeoutStage::Total, "`total`");
 }
 
 #[tokio::test]
