@@ -24,6 +24,7 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     let choices = Choices::read(&settings)?;
     choices.check_unknown()?;
     let all = choices.provider_config().list_models().await.map_err(Failure::setup)?;
+    let all = all.ok_or_else(|| Failure::task("the server does not list its models".to_owned()))?;
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());
     match &args.filter {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
+
 use crate::{
     credential::{KeyHeader, SecretGuard},
     embedder::ModelEmbedder,
@@ -61,16 +63,47 @@ impl ProviderConfig {
             .with_max_inputs(max_inputs))
     }
 
-    /// Requests the list of models from the server. Cancel safe: dropping the future closes the connection.
+    /// Requests the list of models from the server; `None` if the server has no such list (HTTP 404, 405 or 501). Cancel
+    /// safe: dropping the future closes the connection.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "openai-chat")] {
+    /// use agcore_llm::ProviderConfig;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// match ProviderConfig::parse("vllm:qwen3")?.list_models().await? {
+    ///     Some(models) => models.iter().for_each(|model| println!("{}", model.id)),
+    ///     None => println!("the server does not list its models"),
+    /// }
+    /// # Ok::<(), agcore_llm::LlmError>(())
+    /// # }).unwrap();
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Those of [`build`](Self::build), and those of the request.
-    pub async fn list_models(&self) -> Result<Vec<ModelEntry>, LlmError> {
+    pub async fn list_models(&self) -> Result<Option<Vec<ModelEntry>>, LlmError> {
         let (transport, guard) = transport(self)?;
         let wire = self.provider_type.models();
         let models = wire_provider::call_wire(&wire, &transport, &(), &EncodeOptions::new(&self.model)).await;
-        models.map_err(|error| guard.redact(error.with_provider(self.name())))
+        match models {
+            Ok(models) => Ok(Some(models)),
+            Err(error) if has_no_list(&error) => Ok(None),
+            Err(error) => Err(guard.redact(error.with_provider(self.name()))),
+        }
     }
+}
+
+/// Returns whether the server does not know the path of the list, or not the method.
+fn has_no_list(error: &LlmError) -> bool {
+    let statuses = [
+        StatusCode::NOT_FOUND,
+        StatusCode::METHOD_NOT_ALLOWED,
+        StatusCode::NOT_IMPLEMENTED,
+    ];
+    error
+        .status()
+        .is_some_and(|status| statuses.iter().any(|known| *known == status))
 }
 
 fn info(config: &ProviderConfig) -> ProviderInfo {

@@ -133,6 +133,7 @@ async fn lists_models() {
         .list_models()
         .await
         .unwrap()
+        .expect("the server lists its models")
         .into_iter()
         .map(|model| model.id)
         .collect();

@@ -6,6 +6,7 @@ mod credential;
 mod interrupt;
 mod line_wire;
 mod many;
+mod model_list;
 mod proxy;
 mod raw_server;
 mod reuse;

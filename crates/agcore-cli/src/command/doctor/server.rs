@@ -21,7 +21,7 @@ pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
         Ok(_) => {}
     }
     match config.list_models().await {
-        Ok(models) => {
+        Ok(Some(models)) => {
             let found = Check::ok(
                 "server",
                 format!("{} is reachable; models: {}", address(&config), models.len()),
@@ -31,8 +31,17 @@ pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
                 .flatten()
                 .collect()
         }
+        Ok(None) => vec![no_list(&config)],
         Err(error) => vec![list_failed(&config, error)],
     }
+}
+
+fn no_list(config: &ProviderConfig) -> Check {
+    Check::warn(
+        "server",
+        format!("{} is reachable, but does not list its models", address(config)),
+        "Some servers do not support this. If chats fail too, check the base URL (--base-url).",
+    )
 }
 
 fn timeouts() -> Timeouts {
@@ -52,11 +61,6 @@ fn address(config: &ProviderConfig) -> String {
 fn list_failed(config: &ProviderConfig, error: LlmError) -> Check {
     let address = address(config);
     match error.kind() {
-        LlmErrorKind::NotFound => Check::warn(
-            "server",
-            format!("{address} is reachable, but does not list its models"),
-            "Some servers do not support this. If chats fail too, check the base URL (--base-url).",
-        ),
         LlmErrorKind::RateLimit => Check::warn(
             "server",
             format!("{address} is reachable, but reports too many requests"),
