@@ -37,10 +37,13 @@ pub enum Credential {
     /// No credential. Many local servers need none.
     #[default]
     None,
-    /// A fixed key.
+    /// A fixed key, in the header that the API has for keys.
     Key(Secret),
-    /// Tokens that expire. If the server refuses one (HTTP 401), it is refreshed and the request is sent once more.
+    /// Tokens that expire, sent as `Authorization: Bearer TOKEN` to every API. If the server refuses one (HTTP 401), it is
+    /// refreshed and the request is sent once more.
     Token(Arc<dyn TokenSource>),
+    /// Tokens like [`Token`](Self::Token) in another header.
+    TokenIn(KeyHeader, Arc<dyn TokenSource>),
     /// A signature of the complete request.
     Signer(Arc<dyn RequestSigner>),
 }
@@ -51,9 +54,24 @@ impl Credential {
         Self::Key(key.into())
     }
 
-    /// Creates a credential from a source of tokens.
+    /// Creates a credential from a source of tokens, which are sent as `Authorization: Bearer TOKEN`, also to APIs whose
+    /// keys have a header of their own: access tokens of Microsoft Entra ID to Azure, say.
     pub fn token(source: impl TokenSource + 'static) -> Self {
         Self::Token(Arc::new(source))
+    }
+
+    /// Creates a credential from a source of tokens that are sent in this header.
+    ///
+    /// ```
+    /// use agcore_llm::credential::{Credential, KeyHeader, token_fn};
+    ///
+    /// let header = KeyHeader::Named("x-gateway-token".parse()?);
+    /// let credential = Credential::token_in(header, token_fn(|| async { Ok("an-access-token".into()) }));
+    /// # let _ = credential;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn token_in(header: KeyHeader, source: impl TokenSource + 'static) -> Self {
+        Self::TokenIn(header, Arc::new(source))
     }
 
     /// Creates a credential from a signer of requests.
@@ -72,7 +90,7 @@ impl fmt::Debug for Credential {
         f.write_str(match self {
             Self::None => "None",
             Self::Key(_) => "Key(…)",
-            Self::Token(_) => "Token(…)",
+            Self::Token(_) | Self::TokenIn(..) => "Token(…)",
             Self::Signer(_) => "Signer(…)",
         })
     }

@@ -24,5 +24,6 @@ mod retry;
 mod router;
 mod routes;
 mod support;
+mod tokens;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;

@@ -12,6 +12,7 @@ use super::base_url::BaseUrl;
 #[derive(Debug)]
 pub(super) struct Authorizer {
     credential: Credential,
+    /// The header of the key or token.
     header: KeyHeader,
     /// The value of the header of a fixed key.
     fixed: Option<HeaderValue>,
@@ -19,6 +20,7 @@ pub(super) struct Authorizer {
 }
 
 impl Authorizer {
+    /// `header` is the one of keys.
     pub(super) fn new(credential: Credential, header: KeyHeader, guard: SecretGuard) -> Result<Self, LlmError> {
         let fixed = match &credential {
             Credential::Key(key) => {
@@ -26,6 +28,11 @@ impl Authorizer {
                 Some(header_value(&header, key)?)
             }
             _ => None,
+        };
+        let header = match &credential {
+            Credential::Token(_) => KeyHeader::Bearer,
+            Credential::TokenIn(header, _) => header.clone(),
+            _ => header,
         };
         Ok(Self {
             credential,
@@ -37,17 +44,18 @@ impl Authorizer {
 
     /// Returns the name of the header that is reserved for the credential.
     pub(super) fn header_name(&self) -> Option<HeaderName> {
-        matches!(self.credential, Credential::Key(_) | Credential::Token(_)).then(|| self.header.name())
+        let has_header = matches!(self.credential, Credential::Key(_)) || self.needs_token();
+        has_header.then(|| self.header.name())
     }
 
     /// Returns whether the credential is a token source.
     pub(super) fn needs_token(&self) -> bool {
-        matches!(self.credential, Credential::Token(_))
+        matches!(self.credential, Credential::Token(_) | Credential::TokenIn(..))
     }
 
     /// Returns the token to send, if the credential is a token source. Refreshes it if the server `refused` one.
     pub(super) async fn token(&self, refused: Option<&Secret>) -> Result<Option<Secret>, LlmError> {
-        let Credential::Token(source) = &self.credential else {
+        let (Credential::Token(source) | Credential::TokenIn(_, source)) = &self.credential else {
             return Ok(None);
         };
         let token = match refused {

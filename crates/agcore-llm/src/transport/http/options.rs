@@ -36,7 +36,8 @@ pub struct HttpOptions {
     pub base_url: String,
     /// The credential that authenticates requests.
     pub credential: Credential,
-    /// The header that contains the key or token.
+    /// The header that contains the key. Tokens are bearer tokens unless the [credential](Credential::token_in) names
+    /// another header.
     pub key_header: KeyHeader,
     /// The time limits of an exchange.
     pub timeouts: Timeouts,
@@ -66,7 +67,7 @@ impl HttpOptions {
         self
     }
 
-    /// Sets the header that contains the key or token.
+    /// Sets the header that contains the key.
     #[must_use]
     pub fn with_key_header(mut self, header: KeyHeader) -> Self {
         self.key_header = header;

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use agcore_llm::{
-    LlmErrorKind,
+    LlmErrorKind, LlmProviderExt, ProviderConfig, ProviderType,
     credential::{Credential, KeyHeader, RequestSigner, token_fn},
 };
 use async_trait::async_trait;
@@ -110,6 +110,39 @@ async fn refreshes_a_refused_token() {
         "bearer token-number-1",
     ];
     assert_eq!(*keys.lock().unwrap(), expected);
+}
+
+/// Every type of provider, also those whose keys have a header of their own.
+#[tokio::test]
+async fn a_token_is_a_bearer_token_for_every_api() {
+    for provider_type in ProviderType::all() {
+        let (server, keys) = server_with_key("authorization", "bearer token-number-1").await;
+        let count = AtomicU32::new(0);
+        let source = token_fn(move || {
+            let number = count.fetch_add(1, Ordering::SeqCst);
+            async move { Ok(format!("token-number-{number}").into()) }
+        });
+        let config = ProviderConfig::new(provider_type.clone(), "small")
+            .with_base_url(server.url())
+            .with_credential(Credential::token(source));
+        // The text that the server sends is no reply of this API; what matters is that it is not refused.
+        let error = config.build().unwrap().chat_call(hello()).await.unwrap_err();
+        assert_eq!(*error.kind(), LlmErrorKind::Malformed, "{provider_type}: {error:?}");
+        assert_eq!(
+            *keys.lock().unwrap(),
+            ["bearer token-number-0", "bearer token-number-1"],
+            "{provider_type}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_can_be_sent_in_another_header() {
+    let (server, _) = server_with_key("x-gateway-token", "token-of-the-gateway").await;
+    let header = KeyHeader::Named(http::HeaderName::from_static("x-gateway-token"));
+    let source = token_fn(|| async { Ok("token-of-the-gateway".into()) });
+    let provider = with_credential(&server, Credential::token_in(header, source));
+    assert_eq!(text(&provider).await.unwrap(), "welcome END");
 }
 
 #[tokio::test]
