@@ -9,8 +9,9 @@
 //! | [`RateLimit`](rate_limit::RateLimit) | limits requests and tokens per minute |
 //! | [`Breaker`](breaker::Breaker) | does not call a failing server |
 //! | [`KeyPool`](key_pool::KeyPool) | uses several keys of one vendor; rate-limited keys cool down |
+//! | [`Adapt`](adapt::Adapt) | changes requests for one provider |
 //! | [`Fallback`](fallback::Fallback) | tries several providers, in order or by weight |
-//! | [`Router`](router::Router) | combines the four before it |
+//! | [`Router`](router::Router) | combines the five before it |
 //! | [`Trace`](trace::Trace) | creates a span for each call |
 //!
 //! ```
@@ -53,6 +54,7 @@ pub mod retry;
 pub mod rate_limit;
 pub mod breaker;
 pub mod key_pool;
+pub mod adapt;
 pub mod fallback;
 pub mod router;
 pub mod trace;

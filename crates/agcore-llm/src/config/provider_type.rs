@@ -63,11 +63,6 @@ const COMPATIBLE: &str = "compatible";
 #[cfg(feature = "openai-chat")]
 const COMPATIBLE_ALIASES: [&str; 2] = ["openai-compatible", "openai-like"];
 
-/// Vendors that cannot offer tools together with a schema for the answer: Groq and Gemini refuse such a request, and the
-/// grammar of the other servers allows nothing but the answer from the first token on.
-#[cfg(feature = "openai-chat")]
-const SCHEMA_OR_TOOLS: [&str; 5] = ["gemini", "groq", "llama.cpp", "ollama", "vllm"];
-
 impl ProviderType {
     /// Returns the types that this build supports.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -172,7 +167,7 @@ impl ProviderType {
                 files: dialect.content.files,
                 json_object: dialect.formats.json_object,
                 json_schema: dialect.formats.json_schema,
-                json_schema_with_tools: dialect.formats.json_schema && !SCHEMA_OR_TOOLS.contains(&&*dialect.name),
+                json_schema_with_tools: dialect.formats.json_schema_with_tools,
                 required_tool_choice: dialect.tools.choice_required.is_some(),
                 named_tool_choice: dialect.tools.choice_named,
                 custom_tools: dialect.tools.custom,

@@ -223,6 +223,8 @@ impl<P: LlmProvider + 'static> BreakerStream<P> {
                 self.state = State::Done;
                 match end {
                     Ok(()) => self.permit.record(Health::Healthy, None),
+                    // Nothing was sent.
+                    Err(error) if error.is_unsupported() => self.permit.record(Health::Unknown, None),
                     Err(error) => self.permit.record(Health::from_kind(error.kind()), Some(error)),
                 }
             }

@@ -71,6 +71,11 @@ impl Failures {
         self.0.push(Failure { name, error });
     }
 
+    /// Returns whether any of them may pass.
+    pub(super) fn has_retryable(&self) -> bool {
+        self.0.iter().any(|failure| failure.error.is_retryable())
+    }
+
     /// Removes and returns the error of the only failure, unchanged.
     pub(super) fn take_only(&mut self) -> Option<LlmError> {
         let only = if self.0.len() == 1 { self.0.pop() } else { None };
@@ -79,11 +84,13 @@ impl Failures {
 
     /// Returns one error that summarizes all.
     ///
-    /// Its kind, status and so on are those of the last retryable failure, or else of the last failure. It is retryable if
-    /// any of them is, after the shortest of their hints.
+    /// Its kind, status and so on are those of the last retryable failure, or else of the last one that is more than a
+    /// provider's refusal of what it does not support, or else of the last failure. It is retryable if any of them is,
+    /// after the shortest of their hints.
     pub(super) fn into_summary(self, summary: impl fmt::Display) -> Option<LlmError> {
         let retryable = || self.0.iter().filter(|failure| failure.error.is_retryable());
-        let template = retryable().next_back().or(self.0.last())?;
+        let mut real = self.0.iter().filter(|failure| !failure.error.is_unsupported());
+        let template = retryable().next_back().or(real.next_back()).or(self.0.last())?;
         // One without a hint may be tried again at any time.
         let hints = retryable().map(|failure| failure.error.retry_after());
         let retry_after = hints.reduce(|one, other| one.zip(other).map(|(one, other)| one.min(other)));
@@ -112,6 +119,9 @@ fn similar(template: &LlmError, message: String) -> LlmError {
         .with_partial(template.partial().cloned());
     if let Some(status) = template.status() {
         error = error.with_status(status);
+    }
+    if let Some(unsupported) = template.unsupported() {
+        error = error.with_unsupported(unsupported.clone());
     }
     match template.model() {
         Some(model) => error.with_model(model),

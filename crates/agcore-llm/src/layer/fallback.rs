@@ -30,12 +30,15 @@ use crate::{
 use agcore_wire::{LlmError, LlmErrorKind};
 
 /// Decides whether a failure is followed by the next provider.
-type Rule = Arc<dyn Fn(&LlmError) -> bool + Send + Sync>;
+pub(super) type Rule = Arc<dyn Fn(&LlmError) -> bool + Send + Sync>;
 
 /// Several providers as one: the first is tried, and if it fails the next one, in order or by weight.
 ///
-/// Providers that cannot serve a request are skipped: those without support for its images, tools or response format, and
-/// after a first failure also those whose context window is too small. Once parts of an answer were returned, no other
+/// Providers that cannot serve a request are skipped: those without support for its images, audio, files, tools or response
+/// format, and after a first failure also those whose context window is too small. A provider whose API lacks a parameter of
+/// the request [refuses it](LlmError::is_unsupported) before anything is sent, and the next one is tried;
+/// [`Candidate::with_adapted_requests`] leaves out what only tunes a reply instead. The error of a call is retryable if that
+/// of any provider is, so that a spare provider never makes a passing failure permanent. Once parts of an answer were returned, no other
 /// provider is tried unless the policy allows it. If all fail, the error contains each of their errors as [`Failures`].
 ///
 /// A request that names a model is sent unchanged. Omit the name, so that each provider uses its own model, or set the
@@ -106,9 +109,14 @@ impl Fallback {
         })))
     }
 
-    /// Sets a custom rule for which failures are followed by the next provider. It replaces [`FallbackPolicy::on`].
-    pub fn with_rule(mut self, rule: impl Fn(&LlmError) -> bool + Send + Sync + 'static) -> Self {
-        Arc::make_mut(&mut self.0).rule = Some(Arc::new(rule));
+    /// Sets a custom rule for which failures are followed by the next provider. It replaces [`FallbackPolicy::on`], but
+    /// requests that a provider's API cannot express always go on.
+    pub fn with_rule(self, rule: impl Fn(&LlmError) -> bool + Send + Sync + 'static) -> Self {
+        self.with_shared_rule(Some(Arc::new(rule)))
+    }
+
+    pub(super) fn with_shared_rule(mut self, rule: Option<Rule>) -> Self {
+        Arc::make_mut(&mut self.0).rule = rule;
         self
     }
 
@@ -225,14 +233,18 @@ impl FallbackStrategy {
     /// Returns the error after all candidates were tried or skipped.
     fn exhausted(&mut self) -> LlmError {
         let mut failures = std::mem::take(&mut self.failures);
-        let skipped = Skipped(std::mem::take(&mut self.skipped));
-        let all = self.shared.candidates.entries.len();
-        if skipped.0.is_empty()
+        if self.skipped.is_empty()
             && let Some(only) = failures.take_only()
         {
             return only;
         }
-        let tried = failures.len();
+        self.summary(failures)
+    }
+
+    /// Returns the error that summarizes these failures, and the candidates that were skipped.
+    fn summary(&mut self, failures: Failures) -> LlmError {
+        let skipped = Skipped(std::mem::take(&mut self.skipped));
+        let (tried, all) = (failures.len(), self.shared.candidates.entries.len());
         let error = match skipped.0.is_empty() {
             true => failures.into_summary(format_args!("{tried} of {all} providers were tried and failed")),
             false => failures.into_summary(format_args!(
@@ -294,14 +306,22 @@ impl SwitchStrategy for FallbackStrategy {
             error, is_repeatable, ..
         } = attempt;
         let name = self.current().name.clone();
-        if !(is_repeatable && has_time && self.shared.applies_to(&error)) {
-            return Err(std::mem::take(&mut self.failures).end_with(name, error));
+        // A refusal by the encoder says nothing about other providers, like a missing capability.
+        let goes_on = error.is_unsupported() || self.shared.applies_to(&error);
+        if is_repeatable && has_time && goes_on {
+            self.record_overflow(&error);
+            self.excluded.push(self.current);
+            let fault = error.fault();
+            self.failures.push(name, error);
+            return Ok(fault);
         }
-        self.record_overflow(&error);
-        self.excluded.push(self.current);
-        let fault = error.fault();
-        self.failures.push(name, error);
-        Ok(fault)
+        let mut failures = std::mem::take(&mut self.failures);
+        if !is_repeatable || error.is_retryable() || !failures.has_retryable() {
+            return Err(failures.end_with(name, error));
+        }
+        // A provider before this one may answer the next time, so the call did not fail for good.
+        failures.push(name, error);
+        Err(self.summary(failures))
     }
 }
 

@@ -285,6 +285,10 @@ impl<P: LlmProvider + 'static> LimitedStream<P> {
 
     fn end(&mut self, end: Result<(), LlmError>) -> ReplyItem {
         self.state = State::Done;
+        if end.as_ref().is_err_and(LlmError::is_unsupported) {
+            // Nothing was sent.
+            self.permit.used = None;
+        }
         // Settles the permit now instead of when the stream is dropped, so that waiting calls can move forward.
         self.permit = Permit::new(Arc::clone(&self.permit.queue));
         ReplyItem::End(end)

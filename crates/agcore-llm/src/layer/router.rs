@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     layer::{
-        fallback::{Fallback, FallbackPolicy},
+        fallback::{Fallback, FallbackPolicy, Rule},
         key_pool::{KeyPool, KeyPoolState, KeyStatus},
     },
     provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
@@ -71,6 +71,8 @@ impl Router {
         RouterBuilder {
             routes: Vec::new(),
             policy: FallbackPolicy::new(),
+            rule: None,
+            adapted: false,
             clock,
             random,
         }
@@ -141,6 +143,8 @@ impl LlmProvider for Router {
 pub struct RouterBuilder {
     routes: Vec<Route>,
     policy: FallbackPolicy,
+    rule: Option<Rule>,
+    adapted: bool,
     clock: Arc<dyn Clock>,
     random: Random,
 }
@@ -159,6 +163,20 @@ impl RouterBuilder {
         self
     }
 
+    /// Sets a custom rule for which failures are followed by the next route; see
+    /// [`Fallback::with_rule`](crate::layer::fallback::Fallback::with_rule).
+    pub fn with_rule(mut self, rule: impl Fn(&LlmError) -> bool + Send + Sync + 'static) -> Self {
+        self.rule = Some(Arc::new(rule));
+        self
+    }
+
+    /// Sets whether parameters that only tune a reply are left out on routes whose API lacks them, for the routes that do
+    /// not [decide it](Route::with_adapted_requests) themselves. The default is `false`.
+    pub fn with_adapted_requests(mut self, adapted: bool) -> Self {
+        self.adapted = adapted;
+        self
+    }
+
     /// Builds the router.
     ///
     /// # Errors
@@ -173,7 +191,7 @@ impl RouterBuilder {
                 let message = format!("route `{name}`: {}", error.message());
                 error.with_message(message)
             };
-            let (candidate, pool) = route.build(is_only, &self.clock).map_err(in_route)?;
+            let (candidate, pool) = route.build(is_only, self.adapted, &self.clock).map_err(in_route)?;
             candidates.push(candidate);
             if pools.insert(name.clone(), pool).is_some() {
                 let message = format!("two routes have the name `{name}`; names must be unique");
@@ -181,7 +199,7 @@ impl RouterBuilder {
             }
         }
         Ok(Router {
-            fallback: Fallback::new(candidates, self.policy, self.clock, self.random)?,
+            fallback: Fallback::new(candidates, self.policy, self.clock, self.random)?.with_shared_rule(self.rule),
             pools: Arc::new(pools),
         })
     }

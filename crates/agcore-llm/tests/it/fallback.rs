@@ -11,12 +11,13 @@ use std::{
 
 use agcore_chat::{ChatRequest, ContentPart, Message, ResponseFormat, Tool, ToolDefinition};
 use agcore_llm::{
-    Call, Capabilities, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderInfo, Random, ReplyItem,
+    Call, Capabilities, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderInfo, Random, ReplyItem,
     layer::{
         fallback::{Candidate, Fallback, FallbackOn, FallbackPolicy},
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
         retry::MidStream,
     },
+    wire::Unsupported,
 };
 use agcore_testkit::{
     clock::ManualClock,
@@ -100,7 +101,7 @@ async fn the_error_of_an_only_provider_is_unchanged() {
 
 #[tokio::test]
 async fn an_error_that_ends_the_call_contains_the_failures_before_it() {
-    let outcome = send(&chain(&["500", "400", "ok"], FallbackPolicy::new())).await;
+    let outcome = send(&chain(&["401", "400", "ok"], FallbackPolicy::new())).await;
     assert_eq!(outcome.answered_by(), "InvalidRequest");
     assert!(!outcome.error().is_retryable());
     assert_eq!(outcome.failures().len(), 2);
@@ -108,6 +109,87 @@ async fn an_error_that_ends_the_call_contains_the_failures_before_it() {
         outcome.error().to_string(),
         "it went wrong (after other attempts had failed)"
     );
+}
+
+/// Parses the steps of a script, in which `refused` is the encoder's refusal of a parameter.
+fn scripts(script: &str) -> Vec<ScriptStep> {
+    let step = |step: &str| match step {
+        "refused" => {
+            let error = error(LlmErrorKind::InvalidRequest).with_unsupported(Unsupported::new("seed"));
+            vec![ScriptStep::error(error)]
+        }
+        other => steps(other),
+    };
+    script.split_whitespace().flat_map(step).collect()
+}
+
+/// The scripts of providers, and the kind of the error or who answers; and whether another attempt may succeed.
+#[tokio::test]
+async fn a_passing_failure_never_becomes_permanent() {
+    for (rows, answered_by, is_retryable) in [
+        ("refused; ok", "b", false),
+        ("500; refused", "Server", true),
+        ("refused; 500", "Server", true),
+        ("429:20; refused; ok", "c", false),
+        ("429:20; refused; 401", "RateLimit", true),
+        ("401; refused", "Authentication", false),
+        ("refused; refused", "InvalidRequest", false),
+        ("500; 400; ok", "Server", true),
+        ("503; 401; 400; ok", "Overloaded", true),
+        ("refused; 400; ok", "InvalidRequest", false),
+    ] {
+        for on in [FallbackOn::Fault, FallbackOn::Retryable] {
+            if on == FallbackOn::Retryable && rows.contains("401;") {
+                continue;
+            }
+            let names = ["a", "b", "c", "d"].into_iter().zip(rows.split("; "));
+            let all = with_policy(
+                names.map(|(name, script)| Candidate::new(provider(name, scripts(script)))),
+                FallbackPolicy::new().with_on(on),
+            );
+            let outcome = send(&all).await;
+            assert_eq!(outcome.answered_by(), answered_by, "{rows} {on:?}: {outcome:?}");
+            let error = outcome.response.as_ref().err();
+            assert_eq!(error.is_some_and(LlmError::is_retryable), is_retryable, "{rows} {on:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_error_says_that_all_providers_lack_something() {
+    let all = fallback(["a", "b"].map(|name| Candidate::new(provider(name, scripts("refused")))));
+    let outcome = send(&all).await;
+    assert_eq!(outcome.error().unsupported().unwrap().name(), "seed");
+    let all = fallback(["401", "refused"].map(|script| Candidate::new(provider("x", scripts(script)))));
+    assert!(!send(&all).await.error().is_unsupported());
+}
+
+#[tokio::test]
+async fn requests_are_adapted_for_one_provider() {
+    let b = provider("b", scripts("refused ok"));
+    let seeded = || {
+        let mut request = request();
+        (request.seed, request.user) = (Some(7), Some("ada".into()));
+        request
+    };
+    let all = fallback([
+        Candidate::new(provider("a", steps("500"))),
+        Candidate::new(b.clone())
+            .with_model("large-2")
+            .with_adapted_requests(true)
+            .with_request_map(|request| {
+                request.user = None;
+                request.model = "ignored".into();
+            }),
+    ]);
+    let outcome = run(&all, Call::new(seeded())).await;
+    assert_eq!(outcome.answered_by(), "b");
+    assert_eq!(outcome.notices(), ["retry 1 in 0", "by b"], "a refusal is no attempt");
+    let sent = b.requests();
+    let tuning = |at: usize| (sent[at].seed, sent[at].user.clone(), sent[at].model.as_str());
+    assert_eq!(tuning(0), (Some(7), None, "large-2"));
+    assert_eq!(tuning(1), (None, None, "large-2"));
+    assert_eq!(outcome.response.unwrap().answered_by.unwrap().model, "large-2");
 }
 
 #[tokio::test]

@@ -1,23 +1,28 @@
 //! [`Candidate`]: a provider that a call may go to; and all [`Candidates`] in the order in which they are tried.
 
-use std::{ops::Range, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
-use agcore_chat::Text;
+use agcore_chat::{ChatRequest, Text};
 
 use crate::{
-    layer::switch::Target,
+    layer::{
+        adapt::{Adapt, RequestMap},
+        switch::Target,
+    },
     provider::{LlmProvider, ProviderInfo},
 };
 use agcore_wire::{LlmError, LlmErrorKind};
 
 /// A provider that a call may go to.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct Candidate {
     provider: Arc<dyn LlmProvider>,
     name: Option<Text>,
     model: Option<Arc<str>>,
     weight: Option<f64>,
+    map: Option<RequestMap>,
+    relaxed: bool,
 }
 
 impl Candidate {
@@ -28,6 +33,8 @@ impl Candidate {
             name: None,
             model: None,
             weight: None,
+            map: None,
+            relaxed: false,
         }
     }
 
@@ -50,6 +57,30 @@ impl Candidate {
     pub fn with_weight(mut self, weight: f64) -> Self {
         self.weight = Some(weight);
         self
+    }
+
+    /// Sets a function that changes the requests to this provider; see [`Adapt::with_map`].
+    pub fn with_request_map(mut self, map: impl Fn(&mut ChatRequest) + Send + Sync + 'static) -> Self {
+        self.map = Some(Arc::new(map));
+        self
+    }
+
+    /// Sets whether parameters that only tune the reply are left out where this provider lacks them; see
+    /// [`Adapt::with_relaxed`]. The default is `false`: a request with such a parameter goes to the next provider.
+    pub fn with_adapted_requests(mut self, adapted: bool) -> Self {
+        self.relaxed = adapted;
+        self
+    }
+}
+
+impl fmt::Debug for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Candidate")
+            .field("provider", &self.provider)
+            .field("name", &self.name)
+            .field("model", &self.model)
+            .field("weight", &self.weight)
+            .finish_non_exhaustive()
     }
 }
 
@@ -125,8 +156,16 @@ fn entry(candidate: Candidate) -> Result<Entry, LlmError> {
             "invalid weight {weight} of `{name}`: expected a finite number, 0 or more"
         )));
     }
+    let provider: Arc<dyn LlmProvider> = match (candidate.map, candidate.relaxed) {
+        (None, false) => candidate.provider,
+        (map, relaxed) => Arc::new(
+            Adapt::new(candidate.provider)
+                .with_shared_map(map)
+                .with_relaxed(relaxed),
+        ),
+    };
     let target = Target {
-        provider: candidate.provider,
+        provider,
         model: candidate.model,
         key: None,
     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agcore_chat::{ChatRequest, Content, ContentPart, Message, ResponseFormat, TokenEstimator};
+use agcore_chat::{ChatRequest, Content, ContentPart, Message, ResponseFormat, TokenEstimator, Tool};
 
 use crate::provider::Capabilities;
 
@@ -12,8 +12,16 @@ use crate::provider::Capabilities;
 pub enum Incompatibility {
     /// The request contains images.
     Images,
+    /// The request contains audio.
+    Audio,
+    /// The request contains files.
+    Files,
     /// The request offers tools.
     Tools,
+    /// The request offers custom tools, whose input is free text.
+    CustomTools,
+    /// The request offers hosted tools, which the server runs.
+    HostedTools,
     /// The request asks for an answer that matches a JSON Schema.
     JsonSchema,
     /// The request asks for an answer in JSON.
@@ -32,17 +40,42 @@ impl Incompatibility {
     /// window.
     pub fn check(request: &ChatRequest, capabilities: &Capabilities) -> Option<Self> {
         let format = request.response_format.as_ref();
-        if !capabilities.tools && !request.tools.is_empty() {
-            Some(Self::Tools)
+        if let Some(tools) = Self::of_tools(&request.tools, capabilities) {
+            Some(tools)
         } else if !capabilities.json_schema && matches!(format, Some(ResponseFormat::JsonSchema(_))) {
             Some(Self::JsonSchema)
         } else if !capabilities.json_object && matches!(format, Some(ResponseFormat::JsonObject)) {
             Some(Self::JsonObject)
-        } else if !capabilities.images && request.messages.iter().any(|message| has_image(message)) {
-            Some(Self::Images)
+        } else {
+            Self::of_parts(request, capabilities)
+        }
+    }
+
+    fn of_tools(tools: &[Tool], capabilities: &Capabilities) -> Option<Self> {
+        let has_custom = || tools.iter().any(|tool| matches!(tool, Tool::Custom(_)));
+        let has_hosted = || tools.iter().any(|tool| matches!(tool, Tool::Hosted(_)));
+        if !capabilities.tools && !tools.is_empty() {
+            Some(Self::Tools)
+        } else if !capabilities.custom_tools && has_custom() {
+            Some(Self::CustomTools)
+        } else if !capabilities.hosted_tools && has_hosted() {
+            Some(Self::HostedTools)
         } else {
             None
         }
+    }
+
+    fn of_parts(request: &ChatRequest, capabilities: &Capabilities) -> Option<Self> {
+        if capabilities.images && capabilities.audio && capabilities.files {
+            return None;
+        }
+        let parts = request.messages.iter().flat_map(|message| parts(message));
+        parts.into_iter().find_map(|part| match part {
+            ContentPart::ImageUrl(_) if !capabilities.images => Some(Self::Images),
+            ContentPart::InputAudio(_) if !capabilities.audio => Some(Self::Audio),
+            ContentPart::File(_) if !capabilities.files => Some(Self::Files),
+            _ => None,
+        })
     }
 
     /// Compares the context window of a provider with the tokens that a request needs.
@@ -58,16 +91,17 @@ pub(super) fn min_tokens(request: &ChatRequest, estimator: &dyn TokenEstimator) 
     estimate - estimate / 100 * 15
 }
 
-fn has_image(message: &Message) -> bool {
+/// Returns the parts of the content that a message sends to the model.
+fn parts(message: &Message) -> &[ContentPart] {
     let content = match message {
         Message::User(message) => &message.content,
         Message::Tool(message) => &message.content,
         Message::Developer(message) | Message::System(message) => &message.content,
-        _ => return false,
+        _ => return &[],
     };
     match content {
-        Content::Text(_) => false,
-        Content::Parts(parts) => parts.iter().any(|part| matches!(part, ContentPart::ImageUrl(_))),
+        Content::Text(_) => &[],
+        Content::Parts(parts) => parts,
     }
 }
 
@@ -76,7 +110,11 @@ impl fmt::Display for Incompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Images => f.write_str("does not support images"),
+            Self::Audio => f.write_str("does not support audio"),
+            Self::Files => f.write_str("does not support files"),
             Self::Tools => f.write_str("does not support tools"),
+            Self::CustomTools => f.write_str("does not support custom tools"),
+            Self::HostedTools => f.write_str("does not support hosted tools"),
             Self::JsonSchema => f.write_str("does not support answers that match a JSON Schema"),
             Self::JsonObject => f.write_str("does not support answers in JSON"),
             Self::ContextWindow { limit, needed } => {
@@ -88,7 +126,7 @@ impl fmt::Display for Incompatibility {
 
 #[cfg(test)]
 mod tests {
-    use agcore_chat::{HeuristicEstimator, Tool, ToolDefinition};
+    use agcore_chat::{HeuristicEstimator, ToolDefinition};
     use serde_json::json;
 
     use super::*;
@@ -115,6 +153,29 @@ mod tests {
             ChatRequest::new([Message::user("Hello"), Message::user(parts)]),
             |capabilities| capabilities.images = false,
             Some(Incompatibility::Images),
+        );
+        let custom: Tool = serde_json::from_value(json!({"type": "custom", "custom": {"name": "free"}})).unwrap();
+        check(
+            plain().with_tools([custom]),
+            |capabilities| capabilities.custom_tools = false,
+            Some(Incompatibility::CustomTools),
+        );
+        check(
+            plain().with_tools([Tool::Hosted(json!({"type": "web_search"}))]),
+            |capabilities| capabilities.hosted_tools = false,
+            Some(Incompatibility::HostedTools),
+        );
+        let part =
+            |part: serde_json::Value| ChatRequest::new([Message::user(vec![serde_json::from_value(part).unwrap()])]);
+        check(
+            part(json!({"type": "file", "file": {"file_id": "file-1"}})),
+            |capabilities| capabilities.files = false,
+            Some(Incompatibility::Files),
+        );
+        check(
+            part(json!({"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}})),
+            |capabilities| capabilities.audio = false,
+            Some(Incompatibility::Audio),
         );
         let schema = ResponseFormat::json_schema("x", json!({"type": "object"}));
         check(

@@ -32,13 +32,14 @@ pub struct FallbackPolicy {
     pub sticky: bool,
 }
 
-/// Which failures are followed by the next provider.
+/// Which failures are followed by the next provider. A request that a provider's API cannot express always goes on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FallbackOn {
     /// Failures of the provider: it is down or overloaded, has no credit left, does not know the key or the model, or its
-    /// context window is too small. Failures of the request end the call: it is invalid, or a content filter refused it.
+    /// context window is too small. Failures of the request end the call: the server finds it invalid, or a content filter
+    /// refused it.
     #[default]
     Fault,
     /// Only retryable failures, and a context window that is too small.

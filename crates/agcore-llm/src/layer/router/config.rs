@@ -50,6 +50,9 @@ pub struct RouterConfig {
     /// The policy for falling back to the next route.
     #[serde(default)]
     pub fallback: FallbackPolicy,
+    /// Whether parameters that only tune a reply are left out on routes whose API lacks them.
+    #[serde(default)]
+    pub adapt_requests: bool,
 }
 
 /// The settings of a route.
@@ -77,6 +80,10 @@ pub struct RouteConfig {
     /// The policy for selecting and disabling keys.
     #[serde(default)]
     pub pool: KeyPoolPolicy,
+    /// Whether parameters that only tune a reply are left out if the API of this route lacks them. The default is that of
+    /// the router.
+    #[serde(default)]
+    pub adapt_requests: Option<bool>,
     /// The policy for skipping the route after failures; `null` never skips it.
     #[serde(default = "breaker")]
     pub breaker: Option<BreakerPolicy>,
@@ -103,7 +110,9 @@ impl RouterConfig {
     /// # Errors
     /// Those of [`ProviderConfig::build`] and [`RouterBuilder::build`](super::RouterBuilder::build).
     pub fn build(self, clock: Arc<dyn Clock>, random: Random) -> Result<Router, LlmError> {
-        let mut builder = Router::builder(clock, random).with_fallback(self.fallback);
+        let mut builder = Router::builder(clock, random)
+            .with_fallback(self.fallback)
+            .with_adapted_requests(self.adapt_requests);
         for route in self.routes {
             builder = builder.with_route(route.build()?);
         }
@@ -133,6 +142,9 @@ impl RouteConfig {
         }
         if let Some(limits) = self.limits {
             route = route.with_limits(limits);
+        }
+        if let Some(adapted) = self.adapt_requests {
+            route = route.with_adapted_requests(adapted);
         }
         Ok(route)
     }

@@ -1,11 +1,12 @@
 //! [`Route`]: one way to a model, with the layers around its keys.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Clock, Text};
+use agcore_chat::{ChatRequest, Clock, Text};
 
 use crate::{
     layer::{
+        adapt::{Adapt, RequestMap},
         breaker::{Breaker, BreakerPolicy},
         fallback::Candidate,
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
@@ -44,7 +45,7 @@ const DEFAULT_LABEL: &str = "default";
 /// assert_eq!(router.status()["main"].len(), 2);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct Route {
     name: String,
@@ -54,6 +55,8 @@ pub struct Route {
     limits: Option<RateLimits>,
     pool: KeyPoolPolicy,
     breaker: Option<BreakerPolicy>,
+    map: Option<RequestMap>,
+    adapted: Option<bool>,
 }
 
 impl Route {
@@ -72,6 +75,8 @@ impl Route {
             limits: None,
             pool: KeyPoolPolicy::new(),
             breaker: Some(BreakerPolicy::new()),
+            map: None,
+            adapted: None,
         }
     }
 
@@ -105,13 +110,39 @@ impl Route {
         self
     }
 
+    /// Sets a function that changes the requests on this route: other tools for another vendor, say. It cannot change the
+    /// model.
+    pub fn with_request_map(mut self, map: impl Fn(&mut ChatRequest) + Send + Sync + 'static) -> Self {
+        self.map = Some(Arc::new(map));
+        self
+    }
+
+    /// Sets whether parameters that only tune a reply are left out where the API of this route lacks them; see
+    /// [`Adapt::with_relaxed`](crate::layer::adapt::Adapt::with_relaxed). Without it, a request with such a parameter goes
+    /// to the next route.
+    pub fn with_adapted_requests(mut self, adapted: bool) -> Self {
+        self.adapted = Some(adapted);
+        self
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Assembles the layers: limits around each key, a pool of the keys, and a breaker around the pool. If another key or
-    /// route can be tried, no call waits for a limit.
-    pub(super) fn build(self, is_only: bool, clock: &Arc<dyn Clock>) -> Result<(Candidate, KeyPool), LlmError> {
+    /// Assembles the layers: adapted requests and limits around each key, a pool of the keys, and a breaker around the pool.
+    /// If another key or route can be tried, no call waits for a limit. `adapted` is the default of the router.
+    pub(super) fn build(
+        self,
+        is_only: bool,
+        adapted: bool,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<(Candidate, KeyPool), LlmError> {
+        let relaxed = self.adapted.unwrap_or(adapted);
+        let map = self.map;
+        let adapt = |key: PoolKey| match map.is_some() || relaxed {
+            true => key.wrap(|provider| Ok(Adapt::new(provider).with_shared_map(map.clone()).with_relaxed(relaxed))),
+            false => Ok(key),
+        };
         let (mut limits, mut pool) = (self.limits, self.pool);
         if let Some(limits) = limits.as_mut().filter(|_| !is_only || self.keys.len() > 1) {
             if is_only {
@@ -124,7 +155,8 @@ impl Route {
             Some(limits) => key.wrap(|provider| RateLimit::new(provider, limits.clone(), Arc::clone(clock))),
             None => Ok(key),
         };
-        let keys: Vec<PoolKey> = self.keys.into_iter().map(limited).collect::<Result<_, _>>()?;
+        let keys = self.keys.into_iter().map(|key| adapt(key).and_then(limited));
+        let keys: Vec<PoolKey> = keys.collect::<Result<_, _>>()?;
         let pool = KeyPool::new(keys, pool, Arc::clone(clock))?;
         let candidate = match self.breaker {
             Some(policy) => Candidate::new(Breaker::new(pool.clone(), policy, Arc::clone(clock))?),
@@ -138,5 +170,17 @@ impl Route {
             candidate = candidate.with_weight(weight);
         }
         Ok((candidate, pool))
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route")
+            .field("name", &self.name)
+            .field("keys", &self.keys)
+            .field("model", &self.model)
+            .field("weight", &self.weight)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
