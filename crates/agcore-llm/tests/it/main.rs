@@ -13,6 +13,8 @@ mod config;
 mod conformance;
 mod embed;
 mod fallback;
+#[cfg(feature = "all-apis")]
+mod fallback_matrix;
 mod http;
 mod key_pool;
 mod key_pool_random;

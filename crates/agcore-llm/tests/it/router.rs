@@ -13,11 +13,17 @@ use agcore_llm::{
         retry::{MidStream, Retry, RetryPolicy},
         router::{Route, Router, RouterBuilder, RouterConfig, RouterState},
     },
+    wire::Unsupported,
 };
-use agcore_testkit::{clock::ManualClock, scripted::ScriptedProvider};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
 use futures_util::future;
 
-use crate::support::{Outcome, RawProvider, always, manual_clock, provider, request, run, seconds, send, steps};
+use crate::support::{
+    Outcome, RawProvider, always, error, manual_clock, provider, request, run, seconds, send, steps,
+};
 
 /// Keys with their labels.
 type Keys = Vec<(String, ScriptedProvider)>;
@@ -380,4 +386,77 @@ fn a_router_can_be_shared_between_tasks() {
     fn check<T: LlmProvider + Clone + 'static>() {}
     check::<Router>();
     let _: KeyPoolPolicy = serde_json::from_str("{}").unwrap();
+}
+
+#[tokio::test]
+async fn the_rule_of_a_router_decides_which_failures_go_on() {
+    let router = |rule: fn(&LlmError) -> bool| {
+        Router::builder(Arc::new(ManualClock::new()), always(0.5))
+            .with_route(Route::new("a", provider("a", steps("400"))))
+            .with_route(Route::new("b", provider("b", steps("ok"))))
+            .with_rule(rule)
+            .build()
+            .unwrap()
+    };
+    let goes_on = router(|error| *error.kind() == LlmErrorKind::InvalidRequest);
+    assert_eq!(send(&goes_on).await.answered_by(), "b/default");
+    assert_eq!(send(&router(LlmError::is_retryable)).await.answered_by(), "InvalidRequest");
+}
+
+#[tokio::test]
+async fn routes_adapt_requests_as_the_router_or_they_themselves_say() {
+    for (router, route, is_adapted) in [
+        (false, None, false),
+        (true, None, true),
+        (true, Some(false), false),
+        (false, Some(true), true),
+    ] {
+        let refusal = error(LlmErrorKind::InvalidRequest).with_unsupported(Unsupported::new("seed"));
+        let model = provider("a", [ScriptStep::error(refusal), ScriptStep::text("Hi.")]);
+        let limits = RateLimits::new().with_requests_per_minute(1);
+        let mut only = Route::new("a", model.clone())
+            .with_limits(limits)
+            .with_request_map(|request| request.user = Some("mapped".into()));
+        if let Some(adapted) = route {
+            only = only.with_adapted_requests(adapted);
+        }
+        let router = Router::builder(Arc::new(ManualClock::new()), always(0.5))
+            .with_adapted_requests(router)
+            .with_route(only)
+            .build()
+            .unwrap();
+        let mut request = request();
+        request.seed = Some(7);
+        let outcome = run(&router, Call::new(request)).await;
+        let expected = if is_adapted { "a/default" } else { "InvalidRequest" };
+        assert_eq!(outcome.answered_by(), expected);
+        assert!(model.requests().iter().all(|sent| sent.user.as_deref() == Some("mapped")));
+
+        let outcome = send(&router).await;
+        let expected = if is_adapted { "RateLimit" } else { "a/default" };
+        assert_eq!(outcome.answered_by(), expected, "a refusal is not sent, so it does not count");
+    }
+}
+
+#[cfg(feature = "openai-chat")]
+#[tokio::test]
+async fn settings_decide_whether_requests_are_adapted() {
+    let settings = |router: &str, route: &str| {
+        let provider = r#"{"type": "zhipu", "base_url": "http://127.0.0.1:1", "model": "glm"}"#;
+        let text = format!(r#"{{"routes": [{{"provider": {provider}{route}}}]{router}}}"#);
+        let config: RouterConfig = serde_json::from_str(&text).unwrap();
+        config.build(Arc::new(ManualClock::new()), always(0.5)).unwrap()
+    };
+    for (router, route, is_adapted) in [
+        ("", "", false),
+        (r#", "adapt_requests": true"#, "", true),
+        (r#", "adapt_requests": true"#, r#", "adapt_requests": false"#, false),
+        ("", r#", "adapt_requests": true"#, true),
+    ] {
+        let mut request = request();
+        request.seed = Some(7);
+        let error = settings(router, route).chat(request).await.unwrap_err();
+        // An adapted request reaches the connection, which nothing accepts.
+        assert_eq!(error.is_unsupported(), !is_adapted, "{router} {route}: {error}");
+    }
 }
