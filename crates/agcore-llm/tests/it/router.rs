@@ -21,9 +21,7 @@ use agcore_testkit::{
 };
 use futures_util::future;
 
-use crate::support::{
-    Outcome, RawProvider, always, error, manual_clock, provider, request, run, seconds, send, steps,
-};
+use crate::support::{Outcome, RawProvider, always, error, manual_clock, provider, request, run, seconds, send, steps};
 
 /// Keys with their labels.
 type Keys = Vec<(String, ScriptedProvider)>;
@@ -400,7 +398,10 @@ async fn the_rule_of_a_router_decides_which_failures_go_on() {
     };
     let goes_on = router(|error| *error.kind() == LlmErrorKind::InvalidRequest);
     assert_eq!(send(&goes_on).await.answered_by(), "b/default");
-    assert_eq!(send(&router(LlmError::is_retryable)).await.answered_by(), "InvalidRequest");
+    assert_eq!(
+        send(&router(LlmError::is_retryable)).await.answered_by(),
+        "InvalidRequest"
+    );
 }
 
 #[tokio::test]
@@ -413,7 +414,7 @@ async fn routes_adapt_requests_as_the_router_or_they_themselves_say() {
     ] {
         let refusal = error(LlmErrorKind::InvalidRequest).with_unsupported(Unsupported::new("seed"));
         let model = provider("a", [ScriptStep::error(refusal), ScriptStep::text("Hi.")]);
-        let limits = RateLimits::new().with_requests_per_minute(1);
+        let limits = RateLimits::new().with_requests_per_minute(1).with_max_wait(seconds(0));
         let mut only = Route::new("a", model.clone())
             .with_limits(limits)
             .with_request_map(|request| request.user = Some("mapped".into()));
@@ -430,11 +431,20 @@ async fn routes_adapt_requests_as_the_router_or_they_themselves_say() {
         let outcome = run(&router, Call::new(request)).await;
         let expected = if is_adapted { "a/default" } else { "InvalidRequest" };
         assert_eq!(outcome.answered_by(), expected);
-        assert!(model.requests().iter().all(|sent| sent.user.as_deref() == Some("mapped")));
+        assert!(
+            model
+                .requests()
+                .iter()
+                .all(|sent| sent.user.as_deref() == Some("mapped"))
+        );
 
         let outcome = send(&router).await;
         let expected = if is_adapted { "RateLimit" } else { "a/default" };
-        assert_eq!(outcome.answered_by(), expected, "a refusal is not sent, so it does not count");
+        assert_eq!(
+            outcome.answered_by(),
+            expected,
+            "a refusal is not sent, so it does not count"
+        );
     }
 }
 
