@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
 };
 
@@ -11,14 +11,23 @@ use futures_util::task::AtomicWaker;
 
 use crate::context::ProgressSender;
 
-/// The number of unread items above which progress without a part is dropped: newer progress will follow.
+/// The number of unread items above which the oldest progress without a part is dropped: newer progress replaces it.
 const MAX_UNREAD: usize = 1024;
 
 /// The progress that calls have reported and the reader has not taken yet.
 #[derive(Debug, Default)]
 pub(super) struct ProgressBuffer {
-    unread: Mutex<VecDeque<(Text, Progress)>>,
+    unread: Mutex<Unread>,
     reader: AtomicWaker,
+}
+
+#[derive(Debug, Default)]
+struct Unread {
+    items: VecDeque<(Text, Progress)>,
+    /// The number of items without a part.
+    without_part: usize,
+    /// The number of items that were dropped since the reader last took one.
+    dropped: usize,
 }
 
 impl ProgressBuffer {
@@ -30,7 +39,15 @@ impl ProgressBuffer {
 
     /// Takes the oldest item.
     pub(super) fn pop(&self) -> Option<(Text, Progress)> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        let mut unread = self.lock();
+        let (call_id, progress) = unread.items.pop_front()?;
+        unread.without_part -= usize::from(progress.part.is_none());
+        let dropped = std::mem::take(&mut unread.dropped);
+        drop(unread);
+        if dropped > 0 {
+            tracing::warn!(%call_id, dropped, "progress was dropped, because it was reported faster than it was read");
+        }
+        Some((call_id, progress))
     }
 
     /// Sets the waker of the reader, which is woken when there is more progress.
@@ -39,11 +56,30 @@ impl ProgressBuffer {
     }
 
     fn push(&self, call_id: Text, progress: Progress) {
-        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
-        if unread.len() < MAX_UNREAD || progress.part.is_some() {
-            unread.push_back((call_id, progress));
-            drop(unread);
-            self.reader.wake();
+        let mut unread = self.lock();
+        if progress.part.is_none() {
+            unread.without_part += 1;
+            if unread.without_part > MAX_UNREAD {
+                unread.drop_oldest();
+            }
+        }
+        unread.items.push_back((call_id, progress));
+        drop(unread);
+        self.reader.wake();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Unread {
+    /// Drops the oldest item without a part.
+    fn drop_oldest(&mut self) {
+        if let Some(index) = self.items.iter().position(|(_, progress)| progress.part.is_none()) {
+            self.items.remove(index);
+            self.without_part -= 1;
+            self.dropped += 1;
         }
     }
 }

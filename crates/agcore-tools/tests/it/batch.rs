@@ -357,3 +357,30 @@ async fn progress_from_a_spawned_task_wakes_the_reader() {
     );
     assert_eq!(start.elapsed(), Duration::from_millis(5));
 }
+
+#[tokio::test]
+async fn a_slow_reader_sees_the_newest_progress() {
+    let tool = typed("t", "Reports.", |_: NoArguments, context: ToolContext| async move {
+        for step in 0..5000_i32 {
+            context.report_progress(Progress::amount(step.into(), None));
+            if step % 1000 == 0 {
+                context.report_part(step.into());
+            }
+        }
+        Ok(())
+    });
+    let executor = registry([tool]).executor(context()).build().unwrap();
+    let reports = reports(&executor, vec![work("a", "t", &json!({}))]).await;
+    let (mut steps, mut parts) = (Vec::new(), Vec::new());
+    for report in &reports {
+        let ToolReport::Progress { progress, .. } = report else {
+            continue;
+        };
+        steps.extend(progress.done);
+        parts.extend(progress.part.clone());
+    }
+    // No part is ever dropped.
+    assert_eq!(parts, [0, 1000, 2000, 3000, 4000]);
+    assert_eq!(steps.last(), Some(&4999.0));
+    assert!(steps.len() <= 1024 && steps.is_sorted(), "{}", steps.len());
+}
