@@ -71,6 +71,11 @@ impl Registration {
         }
     }
 
+    /// Returns the tool itself.
+    pub fn tool(&self) -> &dyn BaseTool {
+        &*self.tool
+    }
+
     /// Sets the prefix of the tool's name. It is used verbatim: `fs_` turns `read` into `fs_read`.
     pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
@@ -106,6 +111,26 @@ impl Registration {
         self.strict = Some(strict);
         self
     }
+}
+
+/// Lists tools of different types, as an array of [`Registration`]s.
+///
+/// ```
+/// use agcore_tools::{NoArguments, Registration, ToolError, ToolRegistry, tools, typed};
+///
+/// let ping = typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") });
+/// let time = typed("time", "Returns the time.", |_: NoArguments| async { Ok(12) });
+///
+/// let registry = ToolRegistry::new();
+/// registry.register_all(tools![ping, Registration::new(time).with_tag("clock")])?;
+/// assert_eq!(registry.list().len(), 2);
+/// # Ok::<(), ToolError>(())
+/// ```
+#[macro_export]
+macro_rules! tools {
+    ($($tool:expr),* $(,)?) => {
+        [$($crate::Registration::from($tool)),*]
+    };
 }
 
 impl<T: BaseTool + 'static> From<T> for Registration {

@@ -70,12 +70,35 @@ impl ToolRegistry {
         self.change(|change| change.add(tool))
     }
 
-    /// Adds all of these tools, or none of them.
+    /// Adds all of these tools, or none of them. Tools of different types are listed with [`tools!`](crate::tools).
     ///
     /// # Errors
     /// As for [`register`](Self::register). Also when two of the tools have the same name.
     pub fn register_all<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
+    }
+
+    /// Adds those of these tools that can be registered, and returns the errors of the others, which name them.
+    ///
+    /// For the tools of a server, one of which may have a broken schema. An empty list means that all were added.
+    ///
+    /// ```
+    /// use agcore_tools::{NoArguments, ToolRegistry, typed};
+    ///
+    /// let tools = ToolRegistry::new();
+    /// let errors = tools.register_valid(["ping", "ping", "pong"].map(|name| {
+    ///     typed(name, "Answers.", |_: NoArguments| async { Ok(()) })
+    /// }));
+    /// assert_eq!(tools.list().len(), 2);
+    /// assert!(errors[0].message().starts_with(r#"a tool named "ping" is already registered"#));
+    /// ```
+    #[must_use = "tools with errors are not registered"]
+    pub fn register_valid<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Vec<ToolError> {
+        let add = |change: &mut RegistryChange<'_>| {
+            let errors = tools.into_iter().filter_map(|tool| change.add(tool).err());
+            Ok(errors.collect())
+        };
+        self.change(add).unwrap_or_else(|error| vec![error])
     }
 
     /// Removes a tool and returns it. Running calls continue, and executors that were built before still have the tool.

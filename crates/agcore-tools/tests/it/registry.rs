@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{Tool, ToolExecutor};
-use agcore_tools::{BaseTool, Registration, ToolErrorKind, ToolRegistry};
+use agcore_tools::{BaseTool, NoArguments, Registration, ToolErrorKind, ToolRegistry, typed};
 use serde_json::json;
 
 use crate::support::{Echo, context, error_text, registry, settle, text};
@@ -226,7 +226,7 @@ fn holds_ten_thousand_tools() {
 
 #[tokio::test]
 async fn statistics_count_calls_and_failures() {
-    let fails = agcore_tools::typed("fails", "Fails.", |_: agcore_tools::NoArguments| async move {
+    let fails = typed("fails", "Fails.", |_: NoArguments| async move {
         Err::<u8, _>(agcore_tools::ToolError::failed("no"))
     });
     let tools = ToolRegistry::new();
@@ -267,4 +267,37 @@ fn readers_see_consistent_snapshots_during_writes() {
             reads += 1;
         }
     });
+}
+
+#[test]
+fn registers_the_valid_tools_and_reports_the_others() {
+    let tools = registry([Echo::new("taken")]);
+    let broken = Echo::new("broken").with_parameters(serde_json::json!({"type": "array"}));
+    let errors = tools.register_valid([Echo::new("a"), broken, Echo::new("taken"), Echo::new("b")]);
+    assert_eq!(names(&tools.list()), ["a", "b", "taken"]);
+    let errors: Vec<_> = errors.iter().map(|error| (error.kind(), error.to_string())).collect();
+    assert_eq!(errors.len(), 2);
+    assert_eq!(errors[0].0, ToolErrorKind::Config);
+    assert!(
+        errors[0].1.starts_with("broken cannot be registered: "),
+        "{}",
+        errors[0].1
+    );
+    assert_eq!(errors[1].0, ToolErrorKind::Duplicate);
+    assert!(errors[1].1.contains("taken"), "{}", errors[1].1);
+}
+
+#[test]
+fn tools_of_different_types_are_registered_together() {
+    let one = typed("one", "Is one.", |_: NoArguments| async { Ok(1) });
+    let tools = ToolRegistry::new();
+    tools
+        .register_all(agcore_tools::tools![
+            one,
+            Echo::new("two"),
+            Registration::new(Echo::new("three")).with_tag("x")
+        ])
+        .unwrap();
+    assert_eq!(names(&tools.list()), ["one", "three", "two"]);
+    assert!(tools.get("three").unwrap().has_tag("x"));
 }

@@ -49,10 +49,6 @@ impl Echo {
         self
     }
 
-    #[cfg_attr(
-        not(feature = "schema"),
-        expect(dead_code, reason = "used by tests of the feature `schema`")
-    )]
     pub(crate) fn with_parameters(mut self, parameters: Value) -> Self {
         self.parameters = parameters;
         self
