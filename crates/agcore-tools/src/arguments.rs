@@ -63,6 +63,11 @@ impl Arguments {
         self.0.as_value().unwrap_or(&Value::Null)
     }
 
+    /// Returns the object as JSON text.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
     /// Converts the arguments into a map.
     pub fn into_map(self) -> Map<String, Value> {
         self.deref().clone()

@@ -3,11 +3,14 @@
 //! Both need the feature `schema`. Without it, the arguments of a [typed](crate::typed()) tool are checked by
 //! deserializing them into its type, and those of any other tool are checked only by the tool itself.
 
+mod outline;
+mod alternatives;
 #[cfg(feature = "schema")]
 mod full;
 
 #[cfg(feature = "schema")]
 pub use self::full::SchemaValidator;
+pub(crate) use self::outline::{explain_mismatch, unknown_member_message};
 
 use agcore_chat::SchemaViolation;
 use serde_json::Value;

@@ -62,6 +62,12 @@ use crate::{arguments::Arguments, context::ToolContext, error::ToolError, output
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "this does not implement `BaseTool`",
+    note = "create a tool with the attribute `#[tool]` (for a function `add`, register `add_tool()`), with `typed(…)`, or \
+            by implementing `BaseTool`"
+)]
 #[async_trait]
 pub trait BaseTool: Send + Sync {
     /// Returns the name. A registry may add a prefix to it.
@@ -88,6 +94,14 @@ pub trait BaseTool: Send + Sync {
         ToolAnnotations::default()
     }
 
+    /// Returns whether the tool blocks its thread: it computes for long, or waits without `await`.
+    ///
+    /// Such a tool runs on a thread for blocking work, so that other calls, progress, timeouts and cancellation go on. See
+    /// [`Run`](crate::layer::Run) for what happens to other tools.
+    fn is_blocking(&self) -> bool {
+        false
+    }
+
     /// Checks that the context contains everything the tool needs.
     ///
     /// Called once, when an executor is built, so that something missing is an error before the first call.
@@ -111,8 +125,8 @@ pub trait BaseTool: Send + Sync {
 
     /// Runs the tool.
     ///
-    /// The future is dropped when the call times out or is cancelled: it must be cancel safe, and it must not block its
-    /// thread.
+    /// The future is dropped when the call times out or is cancelled, so it must be cancel safe. If it blocks its thread,
+    /// [`is_blocking`](Self::is_blocking) should return `true`.
     ///
     /// # Errors
     /// Why the call failed. See [`ToolError`] for what the model gets to see of it.

@@ -2,12 +2,14 @@
 
 mod extract;
 mod function;
+mod members;
+mod parameters;
 
 use std::{fmt, marker::PhantomData};
 
 use agcore_chat::{SchemaViolation, ToolAnnotations};
 use async_trait::async_trait;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,16 +17,25 @@ pub use self::{
     extract::{FromContext, State},
     function::ToolFunction,
 };
+use self::{
+    members::unknown_member,
+    parameters::{close, parameters_of, schema_of},
+};
 use crate::{
-    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,
+    arguments::Arguments,
+    context::ToolContext,
+    error::ToolError,
+    output::ToolOutput,
+    permission::Permission,
+    schema::explain_mismatch,
     tool::BaseTool,
 };
 
 /// Creates a tool from an async function.
 ///
 /// The first parameter of the function is a type that derives `Deserialize` and `JsonSchema`. The schema, the parsing
-/// of arguments and the error texts are derived from it; doc comments on its fields become descriptions. Up to four
-/// more parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
+/// of arguments and the error texts are derived from it; doc comments on its fields become descriptions. Members that the
+/// schema does not name are [refused](Typed::with_unknown_members). Up to four more parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, schemars::{self, JsonSchema}, typed};
@@ -50,10 +61,13 @@ pub fn typed<F, Marker>(name: impl Into<String>, description: impl Into<String>,
 where
     F: ToolFunction<Marker>,
 {
+    let mut parameters = parameters_of::<F::Arguments>();
+    close(&mut parameters);
     Typed {
         name: name.into(),
         description: description.into(),
-        parameters: parameters_of::<F::Arguments>(),
+        parameters,
+        is_blocking: false,
         output_schema: None,
         permissions: Vec::new(),
         annotations: ToolAnnotations::new(),
@@ -91,6 +105,7 @@ pub struct Typed<F, Marker> {
     name: String,
     description: String,
     parameters: Value,
+    is_blocking: bool,
     output_schema: Option<Value>,
     permissions: Vec<Permission>,
     annotations: ToolAnnotations,
@@ -108,6 +123,24 @@ impl<F, Marker> Typed<F, Marker> {
     /// Sets the hints on how the tool behaves.
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = annotations;
+        self
+    }
+
+    /// Sets whether the function blocks its thread: it computes for long, or waits without `await`. It then runs on a
+    /// thread for blocking work.
+    ///
+    /// ```
+    /// use agcore_tools::{BaseTool, NoArguments, ToolError, typed};
+    ///
+    /// let tool = typed("list", "Lists files.", |_: NoArguments| async {
+    ///     let names = std::fs::read_dir(".")?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    ///     names.collect::<Result<Vec<_>, ToolError>>()
+    /// })
+    /// .with_blocking(true);
+    /// assert!(tool.is_blocking());
+    /// ```
+    pub fn with_blocking(mut self, is_blocking: bool) -> Self {
+        self.is_blocking = is_blocking;
         self
     }
 
@@ -132,12 +165,30 @@ impl<F, Marker> fmt::Debug for Typed<F, Marker> {
 }
 
 impl<F: ToolFunction<Marker>, Marker> Typed<F, Marker> {
-    fn read(&self, arguments: &Arguments) -> Result<F::Arguments, ToolError> {
-        arguments.read().map_err(|violation| self.invalid(violation))
+    /// Accepts members of the arguments that the schema does not name.
+    ///
+    /// By default, they are an error that names the member that was probably meant: a misspelt optional argument would
+    /// otherwise be lost. Types with `#[serde(flatten)]` whose members are known only at run time are not affected. Members
+    /// with `#[serde(alias = "…")]` are, because the schema does not contain aliases.
+    pub fn with_unknown_members(mut self) -> Self {
+        self.parameters = parameters_of::<F::Arguments>();
+        self
     }
 
-    fn invalid(&self, violation: SchemaViolation) -> ToolError {
-        ToolError::invalid_arguments(&self.name, vec![violation])
+    fn read(&self, arguments: &Arguments) -> Result<F::Arguments, ToolError> {
+        // With the feature `schema`, the schema has been checked before.
+        if !cfg!(feature = "schema")
+            && let Some(violation) = unknown_member(&self.parameters, arguments)
+        {
+            return Err(self.invalid(vec![violation]));
+        }
+        arguments
+            .read()
+            .map_err(|violation| self.invalid(explain_mismatch(&self.parameters, arguments.as_value(), violation)))
+    }
+
+    fn invalid(&self, violations: Vec<SchemaViolation>) -> ToolError {
+        ToolError::invalid_arguments(&self.name, violations)
     }
 }
 
@@ -167,6 +218,10 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
         self.annotations.clone()
     }
 
+    fn is_blocking(&self) -> bool {
+        self.is_blocking
+    }
+
     fn check_context(&self, context: &ToolContext) -> Result<(), ToolError> {
         F::check_context(context)
     }
@@ -179,31 +234,4 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
         let arguments = self.read(arguments)?;
         self.function.call(arguments, context).await
     }
-}
-
-/// Derives the schema of a type in the form that models handle best: without references unless the type is recursive,
-/// and without `$schema` and the name of the type.
-fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.remove("title");
-    schema.to_value()
-}
-
-/// Derives the schema of a tool's arguments. The root is always declared an object, as models expect, even for an enum
-/// whose variants are objects.
-fn parameters_of<T: JsonSchema>() -> Value {
-    let mut schema = schema_of::<T>();
-    if let Value::Object(members) = &mut schema {
-        // The description of the type is for readers of the code; the model sees that of the tool.
-        members.shift_remove("description");
-        members.entry("type").or_insert_with(|| "object".into());
-        members
-            .entry("properties")
-            .or_insert_with(|| Value::Object(serde_json::Map::new()));
-    }
-    schema
 }

@@ -39,6 +39,12 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be extracted from the context of a tool",
+    label = "this does not implement `FromContext`",
+    note = "use `State<{Self}>` for a value that was added with `with_state`, or `ToolContext` for the whole context; an \
+            argument that the model provides must be part of the first parameter"
+)]
 pub trait FromContext: Sized + Send {
     /// Checks that the context contains the value. Called when an executor is built.
     ///

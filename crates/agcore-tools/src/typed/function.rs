@@ -16,6 +16,15 @@ use crate::{
 /// function returns `Result<R, ToolError>`, where `R` is a [`ToolOutput`] or any type that implements `Serialize`.
 ///
 /// Implemented for all such functions and closures. Not meant to be implemented for other types.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be a tool",
+    label = "not an async function with arguments that a model can provide",
+    note = "the first parameter must be an owned type that derives both `serde::Deserialize` and \
+            `agcore_tools::schemars::JsonSchema`: a struct with `String`, not `&str`",
+    note = "up to four more parameters must implement `FromContext`, such as `State<T>` and `ToolContext`",
+    note = "the function must be `async`, its future must be `Send`, and it must return `Result<T, ToolError>`, where `T` \
+            implements `serde::Serialize`; convert other errors with `ToolError::from_error`"
+)]
 pub trait ToolFunction<Marker>: Send + Sync + 'static {
     /// The type of the tool's arguments.
     type Arguments: DeserializeOwned + JsonSchema + Send;

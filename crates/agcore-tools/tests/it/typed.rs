@@ -1,13 +1,15 @@
 //! Tools created from async functions: the schema, parsing and error texts are derived from the type.
 
+use std::collections::BTreeMap;
+
 use agcore_chat::{ToolCall, ToolWork};
 use agcore_tools::{
-    BaseTool, NoArguments, State, ToolContext, ToolError,
+    BaseTool, NoArguments, State, ToolContext, ToolError, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{context_builder, error_text, executor_for, registry, settle, text};
 
@@ -55,6 +57,7 @@ fn derives_the_schema_from_the_type() {
                 "order": {"type": "string", "enum": ["newest", "best"]},
             },
             "required": ["words", "order"],
+            "additionalProperties": false,
         })
     );
 }
@@ -165,4 +168,149 @@ async fn the_last_of_duplicate_members_wins() {
     let work = ToolWork::new(ToolCall::function("call", "search", raw));
     let (outcome, _) = executor.settle(work).await;
     assert_eq!(text(&outcome), "b None best");
+}
+
+#[tokio::test]
+async fn unknown_members_are_refused_with_the_name_that_was_meant() {
+    let run = |tools: ToolRegistry, arguments: Value| async move {
+        let executor = tools.executor(context_builder().build()).build().unwrap();
+        settle(&executor, "search", arguments).await
+    };
+    let misspelt = json!({"words": ["a"], "order": "best", "limt": 3});
+    assert_eq!(
+        error_text(&run(registry([search()]), misspelt.clone()).await),
+        "invalid arguments for search: $.limt: unknown member; did you mean limit?"
+    );
+    assert_eq!(search().parameters()["additionalProperties"], false);
+
+    let open = typed(
+        "search",
+        "Searches.",
+        |args: Search| async move { Ok(args.words.len()) },
+    )
+    .with_unknown_members();
+    assert_eq!(open.parameters().get("additionalProperties"), None);
+    assert_eq!(text(&run(registry([open]), misspelt).await), "1");
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Mail {
+    to: String,
+    #[serde(flatten)]
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Draw {
+    color: String,
+    #[serde(flatten)]
+    shape: Shape,
+}
+
+#[tokio::test]
+async fn flattened_members_are_known() {
+    let mail = typed("mail", "Mails.", |args: Mail| async move {
+        Ok(format!("{} {:?}", args.to, args.headers))
+    });
+    let draw = typed("draw", "Draws.", |args: Draw| async move {
+        let Shape::Circle { radius } = args.shape else {
+            return Err("not a circle".into());
+        };
+        Ok(format!("{} {radius}", args.color))
+    });
+    let tools = registry([mail]);
+    tools.register(draw).unwrap();
+    let executor = tools.executor(context_builder().build()).build().unwrap();
+    let shown = settle(&executor, "mail", json!({"to": "ann", "subject": "hello"})).await;
+    assert_eq!(text(&shown), r#"ann {"subject": "hello"}"#);
+    let shown = settle(
+        &executor,
+        "draw",
+        json!({"color": "red", "shape": "circle", "radius": 1.5}),
+    )
+    .await;
+    assert_eq!(text(&shown), "red 1.5");
+}
+
+#[cfg(feature = "schema")]
+#[tokio::test]
+async fn unknown_members_of_inner_objects_are_refused() {
+    let draw = typed("area", "Computes an area.", |args: Vec2<Shape>| async move {
+        Ok(args.shapes.len())
+    });
+    let executor = executor_for([draw]).build().unwrap();
+    let shown = settle(
+        &executor,
+        "area",
+        json!({"shapes": [{"shape": "circle", "radius": 1.0, "sides": 3}]}),
+    )
+    .await;
+    assert_eq!(
+        error_text(&shown),
+        r#"invalid arguments for area: $.shapes[0].sides: with shape "circle": unknown member; expected radius, shape"#
+    );
+}
+
+#[cfg(feature = "schema")]
+#[derive(Deserialize, JsonSchema)]
+struct Vec2<T> {
+    shapes: Vec<T>,
+}
+
+/// With the feature `schema`, the validator finds these mistakes, and without it, serde does.
+#[tokio::test]
+async fn a_tagged_enum_names_its_variants_and_what_is_missing() {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(tag = "op", rename_all = "lowercase")]
+    #[expect(dead_code, reason = "only its schema and its deserialization are tested")]
+    enum Operation {
+        Add { a: i64, b: i64 },
+        Neg { a: i64 },
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Steps {
+        steps: Vec<Operation>,
+    }
+    let root = typed("root", "Computes.", |_: Operation| async { Ok(()) });
+    let nested = typed("nested", "Computes.", |args: Steps| async move { Ok(args.steps.len()) });
+    let tools = registry([root]);
+    tools.register(nested).unwrap();
+    let executor = tools.executor(context_builder().build()).build().unwrap();
+    for (arguments, place, expected) in [
+        (
+            json!({"op": "mul", "a": 1, "b": 2}),
+            ".op",
+            r#""mul" is none of "add", "neg""#,
+        ),
+        (
+            json!({"op": "add", "a": 1}),
+            "",
+            r#"with op "add": "b" is a required property"#,
+        ),
+        (
+            json!({"op": "neg", "a": "x"}),
+            ".a",
+            r#"with op "neg": "x" is not of type "integer""#,
+        ),
+        (
+            json!({"a": 1}),
+            "",
+            r#"the member "op" is missing: expected one of "add", "neg""#,
+        ),
+    ] {
+        let shown = error_text(&settle(&executor, "root", arguments.clone()).await);
+        assert_eq!(shown, format!("invalid arguments for root: ${place}: {expected}"));
+        let shown = error_text(
+            &settle(
+                &executor,
+                "nested",
+                json!({"steps": [{"op": "neg", "a": 1}, arguments]}),
+            )
+            .await,
+        );
+        assert_eq!(
+            shown,
+            format!("invalid arguments for nested: $.steps[1]{place}: {expected}")
+        );
+    }
 }
