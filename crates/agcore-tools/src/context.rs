@@ -4,7 +4,14 @@ mod extensions;
 mod pause;
 mod run_state;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use agcore_chat::{Actor, Clock, Progress, Text};
 use serde_json::Value;
@@ -63,7 +70,14 @@ struct CallScope {
     progress: Option<ProgressSender>,
     answer: Option<Box<InputAnswer>>,
     pause: Pause,
+    /// What edits the progress before observers receive it, the outermost first.
+    filters: Mutex<Vec<ProgressFilter>>,
+    /// Whether the call has ended. The tool may still run then, if it blocks its thread.
+    has_ended: AtomicBool,
 }
+
+/// Edits progress before observers receive it.
+pub(crate) type ProgressFilter = Arc<dyn Fn(&mut Progress) + Send + Sync>;
 
 /// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
 pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
@@ -152,7 +166,7 @@ impl ToolContext {
         &self.run.extensions
     }
 
-    /// Reports progress of the call. Does nothing without an observer.
+    /// Reports progress of the call. Does nothing without an observer, and after the call has ended.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -178,10 +192,20 @@ impl ToolContext {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn report_progress(&self, progress: Progress) {
-        match self.call.as_ref().and_then(|call| call.progress.as_ref()) {
-            Some(send) => send(self.call_id(), progress),
-            None => self.observe(self.call_id(), progress),
+    pub fn report_progress(&self, mut progress: Progress) {
+        let Some(call) = &self.call else {
+            return self.observe(self.call_id(), progress);
+        };
+        if call.has_ended.load(Ordering::Acquire) {
+            return;
+        }
+        let filters = call.filters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for filter in filters.iter().rev() {
+            filter(&mut progress);
+        }
+        match &call.progress {
+            Some(send) => send(&call.id, progress),
+            None => self.observe(&call.id, progress),
         }
     }
 
@@ -212,6 +236,16 @@ impl ToolContext {
         wait.await
     }
 
+    /// Adds a filter inside those that were added before, unless the call already has it.
+    pub(crate) fn filter_progress(&self, filter: &ProgressFilter) {
+        if let Some(call) = &self.call {
+            let mut filters = call.filters.lock().unwrap_or_else(PoisonError::into_inner);
+            if !filters.iter().any(|known| Arc::ptr_eq(known, filter)) {
+                filters.push(Arc::clone(filter));
+            }
+        }
+    }
+
     /// Passes progress to the run's own observer, if there is one.
     pub(crate) fn observe(&self, call_id: &Text, progress: Progress) {
         if let Some(send) = &self.run.progress {
@@ -232,6 +266,8 @@ impl ToolContext {
             progress,
             answer: answer.map(Box::new),
             pause: Pause::default(),
+            filters: Mutex::default(),
+            has_ended: AtomicBool::new(false),
         };
         Self {
             run: Arc::clone(&self.run),
@@ -260,6 +296,7 @@ pub(crate) struct CallGuard(Option<Arc<CallScope>>);
 impl Drop for CallGuard {
     fn drop(&mut self) {
         if let Some(call) = &self.0 {
+            call.has_ended.store(true, Ordering::Release);
             call.cancellation.cancel();
         }
     }

@@ -1,5 +1,7 @@
 //! [`ToolError`]: the error of a tool or a call, with one text for the operator and another for the model.
 
+mod convert;
+
 use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Fault, FaultKind, SchemaViolation, text::clip};
@@ -16,8 +18,10 @@ pub(crate) const NAME_BYTES: usize = 128;
 /// layer; the cause is in [`source`](Error::source). [`model_text`](Self::model_text) is what the model gets to see,
 /// and never contains the cause.
 ///
-/// In a tool, `?` converts a [`String`] or `&str`, an [`std::io::Error`] and a [`serde_json::Error`] into
-/// [`ToolErrorKind::ExecutionFailed`]. Use [`ToolError::other`] for any other error.
+/// In a tool, `?` converts a [`String`] or `&str`, the usual errors of the standard library, a [`serde_json::Error`], and
+/// any error in a `Box<dyn Error + Send + Sync>` into [`ToolErrorKind::ExecutionFailed`], whose text the model sees. Use
+/// [`ToolError::from_error`] for any other error, or return it from a function with the attribute `#[tool]`.
+/// [`ToolError::other`] hides the text from the model.
 ///
 /// Cheap to clone.
 ///
@@ -66,7 +70,7 @@ enum Detail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// There is no tool with this name.
+    /// There is no tool with this name. From a tool: something that the tool was asked for does not exist.
     NotFound,
     /// A tool with this name is already registered.
     Duplicate,
@@ -249,7 +253,8 @@ impl ToolError {
         clip(text, MODEL_TEXT_BYTES)
     }
 
-    /// Returns whether the failure is worth showing to the model, which may do better with its next call.
+    /// Returns whether a failure before the tool ran is worth showing to the model, which may do better with its next
+    /// call. An executor shows the model every error that the tool itself returns, whatever its kind.
     ///
     /// True for [`ExecutionFailed`](ToolErrorKind::ExecutionFailed),
     /// [`InvalidArguments`](ToolErrorKind::InvalidArguments), [`Timeout`](ToolErrorKind::Timeout) and
@@ -322,35 +327,6 @@ impl fmt::Debug for ToolError {
 impl Error for ToolError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
-    }
-}
-
-/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The model sees the kind of I/O failure,
-/// without paths.
-impl From<std::io::Error> for ToolError {
-    fn from(error: std::io::Error) -> Self {
-        Self::failed(format!("an I/O operation failed: {}", error.kind())).with_source(error)
-    }
-}
-
-/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error with the JSON error as its cause.
-impl From<serde_json::Error> for ToolError {
-    fn from(error: serde_json::Error) -> Self {
-        Self::failed("the tool could not read or write a JSON value").with_source(error)
-    }
-}
-
-/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error whose text the model sees.
-impl From<String> for ToolError {
-    fn from(message: String) -> Self {
-        Self::failed(message)
-    }
-}
-
-/// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error whose text the model sees.
-impl From<&str> for ToolError {
-    fn from(message: &str) -> Self {
-        Self::failed(message)
     }
 }
 

@@ -10,7 +10,10 @@ use crate::{
     context::ToolContext,
     error::ToolError,
     execute::{BatchItem, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
-    layer::{Audit, BoxInvoke, Invoke, Offload, OffloadSettings, Redact, Redactor, Run, Statistics, Timeout, Truncate},
+    layer::{
+        Audit, BoxInvoke, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload, OffloadSettings, Redact,
+        Redactor, Run, Statistics, Timeout, Truncate,
+    },
     policy::ToolPolicy,
     registry::{ToolRegistry, ToolSnapshot, ToolView},
     session::ToolSession,
@@ -25,11 +28,11 @@ pub const MAX_TOOL_RESULT_BYTES: usize = 65_536;
 ///
 /// | what happened | outcome |
 /// |---|---|
-/// | the tool failed, timed out, or its arguments are invalid | an error result |
+/// | the tool returned an error of any kind or timed out, or its arguments are invalid | an error result |
 /// | a person denied the call | an error result |
 /// | the rules denied the call, or there is no such tool | an error result; if the model repeats the call in a later round of the turn, a fatal fault |
 /// | the approver suspended the call, or the tool awaits input | a question |
-/// | the transport to the tool failed, or the run was cancelled | a fatal fault |
+/// | the run was cancelled, or a saved state cannot be read | a fatal fault |
 ///
 /// The text of a result, error or not, never exceeds [`ExecutorBuilder::with_max_result_bytes`].
 ///
@@ -166,6 +169,8 @@ pub struct ExecutorBuilder {
     timeout: Option<Duration>,
     max_concurrency: usize,
     max_result_bytes: usize,
+    max_data_bytes: usize,
+    max_media_bytes: usize,
     redactor: Option<Arc<dyn Redactor>>,
     offload: Option<OffloadSettings>,
     audit: Option<Arc<dyn AuditSink>>,
@@ -186,6 +191,8 @@ impl ExecutorBuilder {
             timeout: Some(DEFAULT_TIMEOUT),
             max_concurrency: DEFAULT_MAX_CONCURRENCY,
             max_result_bytes: MAX_TOOL_RESULT_BYTES,
+            max_data_bytes: MAX_TOOL_DATA_BYTES,
+            max_media_bytes: MAX_TOOL_MEDIA_BYTES,
             redactor: None,
             offload: None,
             audit: None,
@@ -221,9 +228,23 @@ impl ExecutorBuilder {
     /// Sets the limit for the text of a result, by default [`MAX_TOOL_RESULT_BYTES`].
     ///
     /// This is a hard limit for the text of every result and error that the executor returns, including the note that
-    /// [`Truncate`] appends. Images, files and the data for observers do not count.
+    /// [`Truncate`] appends. Images, files and the data for observers have limits of their own.
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result_bytes = bytes;
+        self
+    }
+
+    /// Sets the limit for each JSON value beside the text of a result (the structured value, the metadata, the hints for
+    /// display), in bytes of compact JSON, by default [`MAX_TOOL_DATA_BYTES`]. See [`Limit`].
+    pub fn with_max_data_bytes(mut self, bytes: usize) -> Self {
+        self.max_data_bytes = bytes;
+        self
+    }
+
+    /// Sets the limit for the images and files of a result together, in bytes of their URLs and base64 texts, by default
+    /// [`MAX_TOOL_MEDIA_BYTES`]. See [`Limit`].
+    pub fn with_max_media_bytes(mut self, bytes: usize) -> Self {
+        self.max_media_bytes = bytes;
         self
     }
 
@@ -269,13 +290,14 @@ impl ExecutorBuilder {
         let offload = self.offload.map(|settings| wrap(|inner| Offload::new(inner, settings)));
         let optional: Vec<Wrap> = redact.into_iter().chain(offload).chain(self.layers).collect();
         // Each type-erased layer costs every call an allocation, so the usual stack has only one.
+        let limits = (self.max_result_bytes, self.max_data_bytes, self.max_media_bytes);
         let invoke = if optional.is_empty() {
-            outer_layers(run, self.max_result_bytes, self.audit)
+            outer_layers(run, limits, self.audit)
         } else {
             let inner = optional
                 .into_iter()
                 .fold(BoxInvoke::new(run), |inner, wrap| wrap(inner));
-            outer_layers(inner, self.max_result_bytes, self.audit)
+            outer_layers(inner, limits, self.audit)
         };
         let engine = Engine {
             snapshot: self.snapshot,
@@ -310,9 +332,14 @@ fn wrap<S: Invoke + 'static>(layer: impl FnOnce(BoxInvoke) -> S + Send + 'static
     Box::new(move |inner| BoxInvoke::new(layer(inner)))
 }
 
-/// Wraps the layers around `inner` that every executor has.
-fn outer_layers(inner: impl Invoke + 'static, max_result_bytes: usize, audit: Option<Arc<dyn AuditSink>>) -> BoxInvoke {
-    let inner = Truncate::new(inner, max_result_bytes);
+/// Wraps the layers around `inner` that every executor has, with the limits for text, data and media.
+fn outer_layers(
+    inner: impl Invoke + 'static,
+    (text, data, media): (usize, usize, usize),
+    audit: Option<Arc<dyn AuditSink>>,
+) -> BoxInvoke {
+    let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
+    let inner = Truncate::new(inner, text);
     match audit {
         None => BoxInvoke::new(Statistics::new(inner)),
         Some(sink) => BoxInvoke::new(Statistics::new(Audit::new(inner, sink))),

@@ -1,5 +1,7 @@
 //! [`ToolOutput`]: the output of a tool.
 
+mod text;
+
 use std::{fmt, pin::Pin};
 
 use agcore_chat::{Content, ContentPart};
@@ -7,6 +9,7 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use self::text::{Size, json_exceeds, json_prefix, text_exceeds, text_of};
 use crate::error::ToolError;
 
 /// The output of a tool.
@@ -310,35 +313,6 @@ impl ToolOutput {
     }
 }
 
-/// Returns a string as it is, and any other value as compact JSON.
-pub(crate) fn text_of(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
-}
-
-/// Returns the length of [`text_of`] in bytes without building the text.
-pub(crate) fn text_len(value: &Value) -> usize {
-    struct ByteCounter(usize);
-    impl std::io::Write for ByteCounter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    if let Value::String(text) = value {
-        return text.len();
-    }
-    let mut counter = ByteCounter(0);
-    // Neither the counter nor the serialization of a JSON value can fail.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.0
-}
-
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
         Self::value(value)
@@ -378,6 +352,12 @@ impl From<ContentPart> for ToolOutput {
 /// assert_eq!(output.as_value(), Some(&serde_json::json!([1, 2])));
 /// # Ok::<(), ToolError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "this value does not implement `serde::Serialize`",
+    note = "a tool returns `Result<T, _>`, where `T` is a `ToolOutput` or implements `Serialize`: derive it with \
+            `#[derive(serde::Serialize)]`, or convert the value into text or a `ToolOutput`"
+)]
 pub trait IntoToolOutput {
     /// Converts the value into an output.
     ///

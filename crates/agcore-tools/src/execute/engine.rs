@@ -13,7 +13,7 @@ use super::{
 use crate::{
     arguments::Arguments,
     context::{ProgressSender, ToolContext},
-    error::ToolError,
+    error::{ToolError, ToolErrorKind},
     layer::{BoxInvoke, Invoke, PreparedCall},
     output::{InputRequest, ToolOutput},
     panic::catch_panic,
@@ -71,6 +71,9 @@ pub(crate) enum CallEnd {
     },
     /// The call waits for the answer to a question.
     Question(Box<Question>),
+    /// The executor did not let the call run, or the run was cancelled.
+    Refused(ToolError),
+    /// The tool or a layer around it returned an error.
     Failed(ToolError),
 }
 
@@ -96,7 +99,7 @@ impl Engine {
                 });
             }
             Ok(Admitted::Question(question)) => CallEnd::Question(question),
-            Err(error) => CallEnd::Failed(error),
+            Err(error) => CallEnd::Refused(error),
         };
         Prepared::Settled(Box::new(Settlement {
             call_id,
@@ -196,24 +199,28 @@ impl Engine {
     /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
         let ReadyCall {
-            call,
+            mut call,
             approved,
             next_question,
         } = ready;
         let _guard = call.context.guard();
-        let (result, duration) = self.run_in_span(&call).await;
+        let (result, duration) = self.run_in_span(&mut call).await;
         let end = match result {
             Ok(output) => CallEnd::Output {
                 output,
                 approved,
                 next_question,
             },
+            Err(error) if error.kind() == ToolErrorKind::Cancelled && self.context.cancellation().is_cancelled() => {
+                CallEnd::Refused(error)
+            }
             Err(error) => CallEnd::Failed(error),
         };
         let PreparedCall {
             tool,
             arguments,
             context,
+            ..
         } = call;
         Box::new(Settlement {
             call_id: context.call_id().clone(),
@@ -225,7 +232,7 @@ impl Engine {
     }
 
     /// Executes a call in its tracing span.
-    async fn run_in_span(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+    async fn run_in_span(&self, call: &mut PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let span = tracing::info_span!(
             "execute_tool",
             // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
@@ -249,14 +256,14 @@ impl Engine {
     }
 
     /// Executes a call while no other call in the registry uses its concurrency key.
-    async fn run_exclusively(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
-        let _permit = match call.tool.key_lock() {
-            None => None,
-            Some(lock) => match call.context.cancellation().run_until_cancelled(lock.lock()).await {
+    async fn run_exclusively(&self, call: &mut PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+        if let Some(lock) = call.tool.key_lock() {
+            let permit = Arc::clone(lock).lock_owned();
+            match call.context.cancellation().run_until_cancelled(permit).await {
                 None => return (Err(ToolError::cancelled()), Duration::ZERO),
-                permit => permit,
-            },
-        };
+                Some(permit) => call.hold(permit),
+            }
+        }
         let start = call.context.clock().monotonic();
         // Catches panics of the layers. Those of the tool are caught further in, where the layers see them as errors.
         let result = catch_panic(call.tool.name(), self.invoke.invoke(call)).await;

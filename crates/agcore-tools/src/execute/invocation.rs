@@ -188,7 +188,7 @@ impl From<Box<Settlement>> for ToolInvocation {
         } = *settlement;
         let result = match end {
             CallEnd::Output { output, .. } => Ok(output),
-            CallEnd::Failed(error) => Err(error),
+            CallEnd::Refused(error) | CallEnd::Failed(error) => Err(error),
             // Unreachable: only a gate or a resumed call asks a question here, and there is neither.
             CallEnd::Question(question) => Err(ToolError::new(ToolErrorKind::Other, question.prompt)),
         };

@@ -35,7 +35,9 @@ impl Outcomes {
         } = settlement;
         match end {
             CallEnd::Question(question) => ToolOutcome::Ask(*question),
-            CallEnd::Failed(error) => {
+            // The error of a tool says nothing about the call itself, whatever its kind.
+            CallEnd::Failed(error) => self.error(&error),
+            CallEnd::Refused(error) => {
                 let refusal = match error.kind() {
                     ToolErrorKind::NotFound => Some(Refusal::NotFound(&name)),
                     ToolErrorKind::PermissionDenied if error.is_denied_by_person() => {

@@ -2,6 +2,8 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
+use tokio::sync::OwnedMutexGuard;
+
 use crate::{
     arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, registry::RegisteredTool,
 };
@@ -16,6 +18,9 @@ pub struct PreparedCall {
     pub arguments: Arguments,
     /// The context of this call.
     pub context: ToolContext,
+    /// The lock of the tool's concurrency key. The code that runs the tool holds a share of it until the tool has
+    /// stopped, which may be after the call has ended.
+    permit: Option<Arc<OwnedMutexGuard<()>>>,
 }
 
 impl PreparedCall {
@@ -25,7 +30,13 @@ impl PreparedCall {
             tool,
             arguments,
             context,
+            permit: None,
         }
+    }
+
+    /// Holds the lock of the tool's concurrency key as long as this call or a clone of it exists.
+    pub(crate) fn hold(&mut self, permit: OwnedMutexGuard<()>) {
+        self.permit = Some(Arc::new(permit));
     }
 }
 

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
     error::ToolError,
-    output::{OutputBody, ToolOutput, text_len, text_of},
+    output::{OutputBody, ToolOutput, text_exceeds, text_of},
 };
 
 /// A large result that is moved out of the conversation.
@@ -127,7 +127,7 @@ impl<S> Offload<S> {
 
     async fn offload(&self, call: &PreparedCall, body: OutputBody) -> OutputBody {
         let (text, media_type) = match body {
-            OutputBody::Value(value) if text_len(&value) <= self.settings.threshold => {
+            OutputBody::Value(value) if !text_exceeds(&value, self.settings.threshold) => {
                 return OutputBody::Value(value);
             }
             OutputBody::Value(value) if value.is_string() => (text_of(value), "text/plain"),

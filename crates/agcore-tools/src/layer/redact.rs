@@ -2,16 +2,17 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use agcore_chat::{Content, ContentPart};
+use agcore_chat::{Content, ContentPart, Progress};
 use serde_json::Value;
 
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
+    context::ProgressFilter,
     error::ToolError,
     output::{OutputBody, ToolOutput},
 };
 
-/// Removes secrets from a text. Implemented for every `Fn(&str) -> Cow<str>`.
+/// Removes secrets from a text. Implemented for every `Fn(&str) -> Cow<str>`; see [`redactor_fn`] for closures.
 pub trait Redactor: Send + Sync {
     /// Returns the text without secrets; borrowed if it contains none.
     fn redact<'t>(&self, text: &'t str) -> Cow<'t, str>;
@@ -23,8 +24,23 @@ impl<F: Fn(&str) -> Cow<'_, str> + Send + Sync> Redactor for F {
     }
 }
 
-/// A layer that removes secrets from all text of an output (including strings inside JSON, except object keys) and from
-/// the text of an error for the model.
+/// Creates a redactor from a closure.
+///
+/// A closure that is passed to this function returns a `Cow` with the lifetime of its argument, which the compiler does
+/// not infer for one that is passed to `Arc::new`.
+///
+/// ```
+/// use agcore_tools::layer::{Redactor, redactor_fn};
+///
+/// let redactor = redactor_fn(|text| text.replace("sk-123", "[redacted]").into());
+/// assert_eq!(redactor.redact("KEY=sk-123"), "KEY=[redacted]");
+/// ```
+pub fn redactor_fn(redact: impl Fn(&str) -> Cow<'_, str> + Send + Sync + 'static) -> Arc<dyn Redactor> {
+    Arc::new(redact)
+}
+
+/// A layer that removes secrets from all text of an output (including strings inside JSON, except object keys), from
+/// progress and streamed parts before observers receive them, and from the text of an error for the model.
 ///
 /// ```
 /// use std::{borrow::Cow, sync::Arc};
@@ -58,10 +74,12 @@ impl<F: Fn(&str) -> Cow<'_, str> + Send + Sync> Redactor for F {
 pub struct Redact<S> {
     inner: S,
     redactor: Arc<dyn Redactor>,
+    progress: ProgressFilter,
 }
 
 impl<S: Invoke> Invoke for Redact<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
+        call.context.filter_progress(&self.progress);
         match self.inner.invoke(call).await {
             Ok(mut output) => {
                 self.output(&mut output);
@@ -75,7 +93,13 @@ impl<S: Invoke> Invoke for Redact<S> {
 impl<S> Redact<S> {
     /// Wraps `inner`.
     pub fn new(inner: S, redactor: Arc<dyn Redactor>) -> Self {
-        Self { inner, redactor }
+        let secrets = Arc::clone(&redactor);
+        let progress: ProgressFilter = Arc::new(move |progress| redact_progress(&*secrets, progress));
+        Self {
+            inner,
+            redactor,
+            progress,
+        }
     }
 
     fn output(&self, output: &mut ToolOutput) {
@@ -113,18 +137,11 @@ impl<S> Redact<S> {
     }
 
     fn value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.text(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(members) => members.values_mut().for_each(|member| self.value(member)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+        redact_value(&*self.redactor, value);
     }
 
     fn text(&self, text: &mut String) {
-        if let Cow::Owned(clean) = self.redactor.redact(text) {
-            *text = clean;
-        }
+        redact_text(&*self.redactor, text);
     }
 
     fn error(&self, error: ToolError) -> ToolError {
@@ -133,6 +150,36 @@ impl<S> Redact<S> {
             Cow::Borrowed(_) => return error,
         };
         error.with_model_text(clean)
+    }
+}
+
+fn redact_progress(redactor: &dyn Redactor, progress: &mut Progress) {
+    if let Some(message) = &mut progress.message {
+        let clean = match redactor.redact(message) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
+        };
+        if let Some(clean) = clean {
+            *message = clean.into();
+        }
+    }
+    if let Some(part) = &mut progress.part {
+        redact_value(redactor, part);
+    }
+}
+
+fn redact_value(redactor: &dyn Redactor, value: &mut Value) {
+    match value {
+        Value::String(text) => redact_text(redactor, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(redactor, item)),
+        Value::Object(members) => members.values_mut().for_each(|member| redact_value(redactor, member)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn redact_text(redactor: &dyn Redactor, text: &mut String) {
+    if let Cow::Owned(clean) = redactor.redact(text) {
+        *text = clean;
     }
 }
 

@@ -4,18 +4,19 @@ use agcore_chat::{
     Content, ContentPart,
     text::{floor_char_boundary, prefix},
 };
+use serde_json::Value;
 
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
     error::ToolError,
-    output::{OutputBody, ToolOutput, text_len, text_of},
+    output::{OutputBody, Size, ToolOutput, json_prefix, text_exceeds},
 };
 
 /// A layer that truncates the text of results at a character boundary and appends a note with the original size.
 ///
 /// The limit includes the note: the text of a result never exceeds it, where the text of a result is that of all its
 /// text parts together. A limit that is too small for the note, which needs about 70 bytes, truncates without one.
-/// Images and files pass unchanged.
+/// Images and files pass unchanged; [`Limit`](super::Limit) limits them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,10 +64,11 @@ impl<S: Invoke> Invoke for Truncate<S> {
 
 fn truncate(body: &mut OutputBody, max_bytes: usize) {
     match body {
-        OutputBody::Value(value) if text_len(value) <= max_bytes => {}
+        OutputBody::Value(value) if !text_exceeds(value, max_bytes) => {}
+        OutputBody::Value(Value::String(text)) => truncate_text(text, max_bytes),
         OutputBody::Value(value) => {
-            let mut text = text_of(value.take());
-            truncate_text(&mut text, max_bytes);
+            let (mut text, size) = json_prefix(value, max_bytes);
+            append_note(&mut text, &Note::new(size, max_bytes));
             *value = text.into();
         }
         OutputBody::Rich { content, .. } | OutputBody::Divert { content, .. } => truncate_content(content, max_bytes),
@@ -84,7 +86,12 @@ fn truncate_content(content: &mut Content, max_bytes: usize) {
 
 /// Truncates a text that is too long.
 fn truncate_text(text: &mut String, max_bytes: usize) {
-    let note = Note::new(text.len(), max_bytes);
+    let note = Note::new(Size::exact(text.len()), max_bytes);
+    append_note(text, &note);
+}
+
+/// Shortens a text to what fits beside the note, and appends the note.
+fn append_note(text: &mut String, note: &Note) {
     text.truncate(prefix(text, note.text_bytes).len());
     text.shrink_to_fit();
     text.push_str(&note.after(text.len()));
@@ -96,7 +103,7 @@ fn truncate_parts(parts: &mut Vec<ContentPart>, max_bytes: usize) {
     if total <= max_bytes {
         return;
     }
-    let note = Note::new(total, max_bytes);
+    let note = Note::new(Size::exact(total), max_bytes);
     let mut left = Some(note.text_bytes);
     parts.retain_mut(|part| {
         let ContentPart::Text(part) = part else {
@@ -119,7 +126,7 @@ fn truncate_parts(parts: &mut Vec<ContentPart>, max_bytes: usize) {
 
 /// The note after a truncated text, and how much text fits beside it.
 struct Note {
-    total: usize,
+    total: Size,
     /// The number of bytes that are left for the text.
     text_bytes: usize,
     /// Whether the note fits into the limit.
@@ -128,7 +135,7 @@ struct Note {
 
 impl Note {
     /// Plans the truncation of `total` bytes to `max_bytes`, note included.
-    fn new(total: usize, max_bytes: usize) -> Self {
+    fn new(total: Size, max_bytes: usize) -> Self {
         // The number of bytes shown is smaller than the limit, so its note is not longer than this one.
         let text_bytes = max_bytes.checked_sub(note(max_bytes, total).len());
         Self {
@@ -148,13 +155,13 @@ impl Note {
     }
 }
 
-fn note(shown: usize, total: usize) -> String {
+fn note(shown: usize, total: Size) -> String {
     format!("\n[truncated: the first {shown} of {total} bytes; request less at a time]")
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

@@ -162,27 +162,6 @@ async fn a_repeated_mistake_within_one_reply_is_not_fatal() {
     }
 }
 
-#[tokio::test]
-async fn a_failed_transport_is_fatal() {
-    for kind in [
-        ToolErrorKind::Transport,
-        ToolErrorKind::Protocol,
-        ToolErrorKind::NotConnected,
-        ToolErrorKind::Io,
-        ToolErrorKind::Cancelled,
-    ] {
-        let broken = typed("broken", "Is broken.", move |_: NoArguments| async move {
-            Err::<u8, _>(ToolError::new(kind, "the pipe is broken"))
-        });
-        let executor = executor_for([broken]).build().unwrap();
-        assert_eq!(
-            fatal_text(&settle(&executor, "broken", json!({})).await),
-            "the pipe is broken",
-            "{kind}"
-        );
-    }
-}
-
 /// Arguments whose deserialization panics. If a person is asked, that happens outside the future of the tool.
 #[derive(schemars::JsonSchema)]
 struct PanickingArguments {}

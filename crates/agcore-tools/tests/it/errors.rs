@@ -5,8 +5,76 @@ use std::{error::Error as _, io};
 use agcore_chat::FaultKind;
 use agcore_tools::{NoArguments, ToolError, ToolErrorKind, typed};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::support::{call, context, error_text, executor_for, registry, settle};
+use crate::support::{call, context, context_builder, error_text, executor_for, fatal_text, registry, settle};
+
+#[tokio::test]
+async fn errors_of_a_tool_are_shown_to_the_model_whatever_their_kind() {
+    use ToolErrorKind as Kind;
+    for kind in [
+        Kind::NotFound,
+        Kind::Duplicate,
+        Kind::Config,
+        Kind::PermissionDenied,
+        Kind::Cancelled,
+        Kind::Transport,
+        Kind::Protocol,
+        Kind::NotConnected,
+        Kind::Io,
+    ] {
+        let tool = typed("t", "Fails.", move |_: NoArguments| async move {
+            Err::<(), _>(ToolError::new(kind, "there is no user b"))
+        });
+        let executor = executor_for([tool]).build().unwrap();
+        // Twice: a repeated call is not a repeated mistake of the model.
+        for _ in 0..2 {
+            assert_eq!(
+                error_text(&settle(&executor, "t", json!({})).await),
+                "there is no user b"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_run_ends_the_turn() {
+    let token = CancellationToken::new();
+    let inner = token.clone();
+    let tool = typed("t", "Is cancelled.", move |_: NoArguments| {
+        let token = inner.clone();
+        async move {
+            token.cancel();
+            Err::<(), _>(ToolError::cancelled())
+        }
+    });
+    let context = context_builder().with_cancellation(token).build();
+    let executor = registry([tool]).executor(context).build().unwrap();
+    assert_eq!(
+        fatal_text(&settle(&executor, "t", json!({})).await),
+        "the call was cancelled"
+    );
+}
+
+#[tokio::test]
+async fn the_question_mark_converts_any_error_and_shows_its_text() {
+    use std::error::Error;
+    let tool = typed("t", "Parses.", |_: NoArguments| async {
+        let parse = || -> Result<i64, Box<dyn Error + Send + Sync>> { Err("the line\n\u{7}is \u{202e}odd".into()) };
+        Ok(parse()? + "x".parse::<i64>()?)
+    });
+    let executor = executor_for([tool]).build().unwrap();
+    assert_eq!(error_text(&settle(&executor, "t", json!({})).await), "the line is odd");
+
+    let error = ToolError::from("x".parse::<i64>().unwrap_err());
+    assert_eq!(
+        (error.kind(), &*error.model_text()),
+        (ToolErrorKind::ExecutionFailed, "invalid digit found in string")
+    );
+    // A tool's own error passes unchanged, even in a box.
+    let boxed: Box<dyn Error + Send + Sync> = ToolError::failed("secret").with_model_text("shown").into();
+    assert_eq!(ToolError::from(boxed).model_text(), "shown");
+}
 
 #[tokio::test]
 async fn only_the_operator_sees_the_cause() {

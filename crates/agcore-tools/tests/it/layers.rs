@@ -1,17 +1,20 @@
 //! Layers around a call: redaction, offloading, truncation, custom layers, and their order.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex},
+};
 
-use agcore_chat::{ContentPart, ToolOutcome};
+use agcore_chat::{ContentPart, Progress, ToolOutcome};
 use agcore_tools::{
-    NoArguments, ToolError, ToolOutput,
-    layer::{Artifact, ArtifactStore, InMemoryArtifacts, Invoke, OffloadSettings, PreparedCall, Redactor},
+    NoArguments, OutputItem, ToolContext, ToolError, ToolOutput,
+    layer::{Artifact, ArtifactStore, InMemoryArtifacts, Invoke, OffloadSettings, PreparedCall, Redactor, redactor_fn},
     typed,
 };
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::support::{error_text, executor_for, settle, text};
+use crate::support::{context_builder, error_text, executor_for, registry, reports, settle, text, work};
 
 struct KeyRedactor;
 
@@ -61,6 +64,34 @@ async fn removes_secrets_from_all_text() {
         error_text(&settle(&executor, "fails", json!({})).await),
         "refused: [key]"
     );
+}
+
+#[tokio::test]
+async fn observers_see_no_secrets_in_progress_and_streamed_parts() {
+    let tool = typed("t", "Streams.", |_: NoArguments, context: ToolContext| async move {
+        context.report_progress(Progress::message("read sk-123"));
+        let items = [
+            Ok(OutputItem::Part(json!({"line": "key sk-123"}))),
+            Ok(OutputItem::final_output("done")),
+        ];
+        Ok(ToolOutput::stream(futures_util::stream::iter(items)))
+    });
+    let seen = Arc::new(Mutex::new(String::new()));
+    let sink = seen.clone();
+    let context = context_builder()
+        .with_progress(move |_, progress| sink.lock().unwrap().push_str(&format!("{progress:?}")))
+        .build();
+    let executor = registry([tool])
+        .executor(context)
+        .with_redactor(redactor_fn(|text| text.replace("sk-123", "[key]").into()))
+        .build()
+        .unwrap();
+    let reports = reports(&executor, vec![work("a", "t", &json!({}))]).await;
+    settle(&executor, "t", json!({})).await;
+    for shown in [format!("{reports:?}"), seen.lock().unwrap().clone()] {
+        assert!(!shown.contains("sk-123"), "{shown}");
+        assert!(shown.contains("read [key]") && shown.contains("key [key]"), "{shown}");
+    }
 }
 
 #[tokio::test]
