@@ -170,6 +170,17 @@ impl ToolError {
         )
     }
 
+    /// Creates a [`Duplicate`](ToolErrorKind::Duplicate) error for two tools that a vendor could not tell apart.
+    pub(crate) fn same_portable_name(name: &str, other: &str, portable: &str) -> Self {
+        Self::new(
+            ToolErrorKind::Duplicate,
+            format!(
+                "the tools {name:?} and {other:?} cannot be registered together: both are {portable:?} for vendors that \
+                 accept only letters, digits, `_` and `-`; rename one, or register it with a prefix"
+            ),
+        )
+    }
+
     /// Creates an [`InvalidArguments`](ToolErrorKind::InvalidArguments) error that lists all violations.
     pub fn invalid_arguments(tool: &str, violations: Vec<SchemaViolation>) -> Self {
         use fmt::Write as _;

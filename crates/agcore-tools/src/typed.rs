@@ -22,13 +22,8 @@ use self::{
     parameters::{close, parameters_of, schema_of},
 };
 use crate::{
-    arguments::Arguments,
-    context::ToolContext,
-    error::ToolError,
-    output::ToolOutput,
-    permission::Permission,
-    schema::explain_mismatch,
-    tool::BaseTool,
+    arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,
+    schema::explain_mismatch, tool::BaseTool,
 };
 
 /// Creates a tool from an async function.

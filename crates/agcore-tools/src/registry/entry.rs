@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition};
+use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition, tool_name};
 
 use super::stats::{Stats, ToolStatistics};
 use crate::{
@@ -12,9 +12,6 @@ use crate::{
     schema::CompiledSchema,
     tool::BaseTool,
 };
-
-/// The longest name of a tool, in bytes.
-const MAX_NAME_BYTES: usize = 128;
 
 /// A tool with the settings of its registration. Every [`BaseTool`] converts into one without settings.
 ///
@@ -189,7 +186,7 @@ impl RegisteredTool {
             strict,
         } = registration;
         let name = format!("{prefix}{}", tool.name());
-        check_name(&name)?;
+        tool_name::check(&name).map_err(|error| ToolError::new(ToolErrorKind::Config, error.to_string()))?;
         let cannot_register = |error: ToolError| {
             ToolError::new(
                 error.kind(),
@@ -320,20 +317,4 @@ impl fmt::Debug for RegisteredTool {
             .field("name", self.name())
             .finish_non_exhaustive()
     }
-}
-
-fn check_name(name: &str) -> Result<(), ToolError> {
-    let reason = if name.is_empty() {
-        "it is empty".to_owned()
-    } else if name.len() > MAX_NAME_BYTES {
-        format!("it is longer than {MAX_NAME_BYTES} bytes")
-    } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        "it contains whitespace or control characters".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(ToolError::new(
-        ToolErrorKind::Config,
-        format!("invalid tool name {name:?}: {reason}"),
-    ))
 }

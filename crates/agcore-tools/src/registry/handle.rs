@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Text, Tool};
+use agcore_chat::{Text, Tool, tool_name};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
@@ -64,8 +64,9 @@ impl ToolRegistry {
     /// Adds a tool.
     ///
     /// # Errors
-    /// [`Duplicate`](crate::ToolErrorKind::Duplicate) when the name is already registered;
-    /// [`Config`](crate::ToolErrorKind::Config) when the name or a schema is invalid.
+    /// [`Duplicate`](crate::ToolErrorKind::Duplicate) when the name is already registered, or another tool has the same
+    /// [portable](agcore_chat::tool_name::portable) name, as `fs.read` and `fs_read` have;
+    /// [`Config`](crate::ToolErrorKind::Config) when the [name](agcore_chat::tool_name::check) or a schema is invalid.
     pub fn register(&self, tool: impl Into<Registration>) -> Result<(), ToolError> {
         self.change(|change| change.add(tool))
     }
@@ -141,6 +142,7 @@ impl ToolRegistry {
         let mut change = RegistryChange {
             tools: None,
             before: &before,
+            shortened: None,
             key_locks: &mut key_locks,
         };
         let result = make(&mut change)?;
@@ -219,6 +221,9 @@ pub struct RegistryChange<'a> {
     before: &'a ToolSnapshot,
     /// The new tools, sorted by name; `None` until the first change.
     tools: Option<Vec<RegisteredTool>>,
+    /// The tools whose names not every vendor accepts, by the portable form; `None` until it is needed. Tools that were
+    /// removed may remain.
+    shortened: Option<HashMap<String, Text>>,
     key_locks: &'a mut KeyLocks,
 }
 
@@ -229,6 +234,7 @@ impl RegistryChange<'_> {
     /// As for [`ToolRegistry::register`].
     pub fn add(&mut self, tool: impl Into<Registration>) -> Result<(), ToolError> {
         let tool = self.compile(tool.into())?;
+        self.check_portable_name(tool.name())?;
         let tools = self.tools();
         match search(tools, tool.name()) {
             Ok(_) => Err(ToolError::duplicate(tool.name())),
@@ -245,6 +251,7 @@ impl RegistryChange<'_> {
     /// As for [`ToolRegistry::register`], except that the name may already be registered.
     pub fn replace(&mut self, tool: impl Into<Registration>) -> Result<Option<RegisteredTool>, ToolError> {
         let tool = self.compile(tool.into())?;
+        self.check_portable_name(tool.name())?;
         let tools = self.tools();
         Ok(match search(tools, tool.name()) {
             Ok(index) => Some(std::mem::replace(&mut tools[index], tool)),
@@ -275,6 +282,30 @@ impl RegistryChange<'_> {
         }
     }
 
+    /// Checks that no other tool has the same portable name, and remembers that of this one.
+    fn check_portable_name(&mut self, name: &Text) -> Result<(), ToolError> {
+        let current = self.tools.as_deref().unwrap_or_else(|| self.before.tools());
+        let shortened = self.shortened.get_or_insert_with(|| {
+            let names = current.iter().map(RegisteredTool::name);
+            names
+                .filter_map(|name| Some((shortened(name)?, name.clone())))
+                .collect()
+        });
+        let portable = tool_name::portable(name);
+        let other = match shortened.get(&*portable) {
+            Some(other) if other != name && search(current, other).is_ok() => Some(other),
+            _ if *portable == **name => None,
+            _ => search(current, &portable).ok().map(|index| current[index].name()),
+        };
+        if let Some(other) = other {
+            return Err(ToolError::same_portable_name(name, other, &portable));
+        }
+        if let Some(portable) = self::shortened(name) {
+            shortened.insert(portable, name.clone());
+        }
+        Ok(())
+    }
+
     fn compile(&mut self, registration: Registration) -> Result<RegisteredTool, ToolError> {
         RegisteredTool::new(registration, |key| {
             Arc::clone(self.key_locks.entry(key.clone()).or_default())
@@ -285,6 +316,11 @@ impl RegistryChange<'_> {
         let before = self.before;
         self.tools.get_or_insert_with(|| before.tools().to_vec())
     }
+}
+
+/// Returns the portable form of a name, unless it is the name itself.
+fn shortened(name: &Text) -> Option<String> {
+    (!tool_name::is_portable(name)).then(|| tool_name::portable(name).into_owned())
 }
 
 impl fmt::Debug for RegistryChange<'_> {

@@ -59,7 +59,32 @@ fn rejects_invalid_names() {
         let error = tools.register(Echo::new(name)).expect_err(name);
         assert_eq!(error.kind(), ToolErrorKind::Config, "{error}");
     }
-    tools.register(Echo::new("ünï_🙂")).unwrap();
+    for name in ["ünï", "a🙂", "a:b"] {
+        let error = tools.register(Echo::new(name)).expect_err(name);
+        assert!(error.to_string().contains("use letters, digits"), "{error}");
+    }
+    tools.register(Echo::new("fs.read")).unwrap();
+    tools.register(Echo::new("github/search")).unwrap();
+}
+
+#[test]
+fn rejects_names_that_a_vendor_could_not_tell_apart() {
+    for (first, second) in [("fs.read", "fs_read"), ("fs_read", "fs.read"), ("fs.read", "fs/read")] {
+        let tools = registry([Echo::new(first)]);
+        let error = tools.register(Echo::new(second)).unwrap_err();
+        assert_eq!(error.kind(), ToolErrorKind::Duplicate);
+        let expected =
+            format!("the tools {second:?} and {first:?} cannot be registered together: both are \"fs_read\"");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        assert!(tools.register_all([Echo::new("a.b"), Echo::new("a_b")]).is_err());
+
+        // The name is free again, and a tool may be replaced by one with the same name.
+        tools.change(|change| change.replace(Echo::new(first))).unwrap();
+        tools.unregister(first);
+        tools.register(Echo::new(second)).unwrap();
+    }
+    let long = |end: char| format!("{}{end}", "x".repeat(100));
+    registry([Echo::new(&long('a')), Echo::new(&long('b'))]);
 }
 
 struct IntegerArguments;
