@@ -44,13 +44,21 @@
 //! }
 //! ```
 //!
-//! The error must be a `ToolError`:
+//! The error must be one that `Box<dyn Error + Send + Sync>` can contain:
 //!
-//! ```compile_fail,E0308
-//! # use agcore_tools::{ToolError, tool};
+//! ```
+//! # use agcore_tools::tool;
 //! /// Adds.
 //! #[tool]
 //! async fn add(a: i64) -> Result<i64, String> {
+//!     Ok(a)
+//! }
+//! ```
+//! ```compile_fail,E0277
+//! # use agcore_tools::tool;
+//! /// Adds.
+//! #[tool]
+//! async fn add(a: i64) -> Result<i64, i64> {
 //!     Ok(a)
 //! }
 //! ```

@@ -31,7 +31,9 @@ impl Parse for Source {
 /// Formats the errors as a compiler would: the line, and below it the underlined tokens and the message.
 fn errors(source: &str) -> String {
     let Source(options, item) = Source::parse.parse_str(source).expect("the source is well-formed");
-    let error = Tool::parse(options, item).err().expect("the source contains a mistake");
+    let error = Tool::parse(syn::parse_quote!(::agcore_tools), options, item)
+        .err()
+        .expect("the source contains a mistake");
     let shown = error.into_iter().map(|error| {
         let (start, end) = (error.span().start(), error.span().end());
         let line = source.lines().nth(start.line - 1).expect("the line exists");
@@ -176,7 +178,7 @@ fn rejects_a_tool_without_a_description() {
 fn rejects_unsupported_signatures() {
     check_signature(
         "fn add(a: i64) -> Result<i64, ToolError>",
-        &["^^ a tool must be an async function: write `async fn`"],
+        &["^^ a tool must be an async function: write `async fn`, or `#[tool(blocking)]`"],
     );
     check_signature(
         "async fn add<T: Copy>(a: T) -> Result<T, ToolError>",
@@ -195,7 +197,7 @@ fn rejects_unsupported_signatures() {
     );
     check_signature(
         "async fn add(a: i64)",
-        &["         ^^^ a tool must return `Result<T, ToolError>`"],
+        &["         ^^^ a tool must return `Result<T, E>`"],
     );
     check_signature(
         "async unsafe extern \"C\" fn add() -> Result<i64, ToolError>",
@@ -207,10 +209,20 @@ fn rejects_unsupported_signatures() {
 }
 
 #[test]
+fn rejects_a_blocking_tool_that_is_async() {
+    check(
+        "#[tool(blocking, description = \"Adds.\")]\nasync fn add(a: i64) -> Result<i64, ToolError> { Ok(a) }",
+        &[
+            "async fn add(a: i64) -> Result<i64, ToolError> { Ok(a) }\n^^^^^ a blocking tool is a plain function: remove `async`",
+        ],
+    );
+}
+
+#[test]
 fn rejects_items_other_than_functions() {
     check(
         "#[tool]\nstruct Add;",
-        &["struct Add;\n^^^^^^^^^^^ `#[tool]` must be on an async function"],
+        &["struct Add;\n^^^^^^^^^^^ `#[tool]` must be on a function"],
     );
     check(
         "#[tool]\nasync fn add() -> Result<i64, ToolError> { Ok(1 +) }",
@@ -278,7 +290,6 @@ fn reports_all_mistakes_at_once() {
         "#[tool(nmae = \"x\")]\nfn add(&self, a: &str) {}",
         &[
             "#[tool(nmae = \"x\")]\n       ^^^^ unknown option",
-            "fn add(&self, a: &str) {}\n^^ a tool must be an async function",
             "fn add(&self, a: &str) {}\n       ^^^^^ a tool cannot be a method",
             "fn add(&self, a: &str) {}\n                 ^^^^ arguments are deserialized",
             "fn add(&self, a: &str) {}\n   ^^^ a tool must return",

@@ -1,12 +1,12 @@
-//! Expands a [`Tool`] into a function that creates it with `typed`.
+//! Expands a [`Tool`] into the function itself and a function that creates the tool with `typed`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Ident, spanned::Spanned};
+use syn::{Attribute, Ident, Path, ext::IdentExt, spanned::Spanned};
 
 use crate::{
     options::Options,
-    parameter::{Parameter, Source},
+    parameter::{Parameter, Source, is_for_derive},
     tool::Tool,
 };
 
@@ -14,19 +14,38 @@ use crate::{
 pub(crate) fn expand(tool: &Tool) -> TokenStream {
     let (options, function) = (&tool.options, &tool.function);
     let tools = &options.tools;
-    let (outer, visibility, ident) = (&function.attributes.outer, &function.visibility, &function.name);
+    let (visibility, ident) = (&function.visibility, &function.name);
+    let constructor = format_ident!("{}_tool", ident.unraw(), span = ident.span());
+    let documentation = format!("Creates the tool whose calls run [`{}`].", ident.unraw());
+    let conditions = function
+        .attributes
+        .function
+        .iter()
+        .filter(|attribute| is_condition(attribute));
     let Arguments { ty, declaration } = arguments(tool);
-    let (inner, checks, call) = (inner(tool), checks(tool), call(tool, &ty));
+    let (function, checks, call) = (self::function(tool), checks(tool), call(tool, &ty));
     let (permissions, annotations, output) = (permissions(options), annotations(options), output(options));
+    let blocking = options.is_blocking.then(|| quote!(.with_blocking(true)));
+    let unknown_members = options.has_unknown_members.then(|| quote!(.with_unknown_members()));
     quote! {
-        #(#outer)*
-        #visibility fn #ident() -> impl #tools::BaseTool + ::core::fmt::Debug {
+        #function
+
+        #(#conditions)*
+        #[doc = #documentation]
+        #[allow(deprecated)]
+        #visibility fn #constructor() -> #tools::Registration {
             #declaration
-            #inner
             #checks
-            #call #permissions #annotations #output
+            #tools::Registration::new(
+                #call #blocking #unknown_members #permissions #annotations #output
+            )
         }
     }
+}
+
+/// Returns whether the attribute compiles the function conditionally.
+fn is_condition(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("cfg")
 }
 
 /// Returns a span with the location of these tokens for messages, but with the hygiene of a macro, so that lints treat
@@ -51,18 +70,28 @@ fn arguments(tool: &Tool) -> Arguments {
             declaration: TokenStream::new(),
         };
     }
-    let schemars = quote!(#tools::schemars);
-    let path = schemars.to_string();
+    let derives = derives(tools);
     let ty = quote!(__ToolArguments);
     let declaration = quote! {
-        #[derive(::serde::Deserialize, #schemars::JsonSchema)]
-        #[schemars(crate = #path)]
+        #derives
         #(#attributes)*
         struct #ty {
             #(#fields,)*
         }
     };
     Arguments { ty, declaration }
+}
+
+/// Generates the derives of a type that a model provides, so that the crate that uses them needs neither serde nor
+/// schemars.
+pub(crate) fn derives(tools: &Path) -> TokenStream {
+    let (serde, schemars) = (quote!(#tools::__private::serde), quote!(#tools::schemars));
+    let (serde_path, schemars_path) = (serde.to_string(), schemars.to_string());
+    quote! {
+        #[derive(#serde::Deserialize, #schemars::JsonSchema)]
+        #[serde(crate = #serde_path)]
+        #[schemars(crate = #schemars_path)]
+    }
 }
 
 fn field(parameter: &Parameter) -> Option<TokenStream> {
@@ -73,11 +102,13 @@ fn field(parameter: &Parameter) -> Option<TokenStream> {
     }
 }
 
-/// Generates the original function.
-fn inner(tool: &Tool) -> TokenStream {
+/// Generates the function itself.
+fn function(tool: &Tool) -> TokenStream {
     let function = &tool.function;
-    let (attributes, ident, output, body) = (
-        &function.attributes.inner,
+    let (attributes, visibility, asyncness, ident, output, body) = (
+        &function.attributes.function,
+        &function.visibility,
+        &function.asyncness,
         &function.name,
         &function.output,
         &function.body,
@@ -93,21 +124,21 @@ fn inner(tool: &Tool) -> TokenStream {
     });
     quote! {
         #(#attributes)*
-        async fn #ident(#(#parameters),*) -> #output #body
+        #visibility #asyncness fn #ident(#(#parameters),*) -> #output #body
     }
 }
 
-/// Generates a mention of each type that is extracted from the context, so that the compiler points at a type that does
-/// not implement `FromContext`.
+/// Generates a check of the type of each parameter, so that the compiler points at one that cannot be used.
 fn checks(tool: &Tool) -> TokenStream {
     let tools = &tool.options.tools;
-    let from_context = tool
-        .function
-        .parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.source, Source::Context));
-    from_context
-        .map(|Parameter { ty, .. }| quote_spanned!(at(ty)=> let _ = <#ty as #tools::FromContext>::check;))
+    let parameters = tool.function.parameters.iter();
+    parameters
+        .map(|Parameter { ty, source, .. }| match source {
+            Source::Context => quote_spanned!(at(ty)=> let _ = <#ty as #tools::FromContext>::check;),
+            // Such attributes can replace the code that the traits of the type would provide.
+            Source::Model(_, attributes) if attributes.iter().any(is_for_derive) => TokenStream::new(),
+            Source::Model(..) => quote_spanned!(at(ty)=> let _ = <#ty as #tools::__private::Argument>::CHECK;),
+        })
         .collect()
 }
 
@@ -135,9 +166,11 @@ fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
     }
     // With these spans, the compiler points at an unsupported return type, and at the name of the function for all
     // other errors.
+    let receiver = options.is_associated.then(|| quote!(Self::));
+    let wait = function.asyncness.map(|_| quote!(.await));
     let result = quote_spanned! {at(output)=>
-        let output: ::core::result::Result<_, #tools::ToolError> = #ident(#(#values),*).await;
-        #tools::IntoToolOutput::into_output(output?)
+        let output: ::core::result::Result<_, _> = #receiver #ident(#(#values),*) #wait;
+        #tools::IntoToolOutput::into_output(output.map_err(#tools::__private::IntoToolError::into_tool_error)?)
     };
     quote_spanned! {at(ident)=>
         #tools::typed(#name, #description, move |#all: #arguments, #(#extracted),*| async move { #result })
@@ -176,16 +209,18 @@ fn output(options: &Options) -> Option<TokenStream> {
 
 #[cfg(test)]
 mod tests {
+    use syn::parse_quote;
+
     use super::*;
 
     #[track_caller]
     fn check(options: TokenStream, item: TokenStream, expected: TokenStream) {
-        let tool = Tool::parse(options, item).unwrap();
+        let tool = Tool::parse(parse_quote!(::agcore_tools), options, item).unwrap();
         assert_eq!(expand(&tool).to_string(), expected.to_string());
     }
 
     #[test]
-    fn expands_to_a_call_of_typed() {
+    fn expands_to_the_function_and_a_call_of_typed() {
         check(
             quote!(read_only, permissions(read)),
             quote! {
@@ -201,31 +236,38 @@ mod tests {
             },
             quote! {
                 /// Adds.
-                pub fn add() -> impl ::agcore_tools::BaseTool + ::core::fmt::Debug {
-                    #[derive(::serde::Deserialize, ::agcore_tools::schemars::JsonSchema)]
+                #[inline]
+                pub async fn add(mut a: i64, db: State<Db>) -> Result<i64, ToolError> {
+                    body()
+                }
+
+                #[doc = "Creates the tool whose calls run [`add`]."]
+                #[allow(deprecated)]
+                pub fn add_tool() -> ::agcore_tools::Registration {
+                    #[derive(::agcore_tools::__private::serde::Deserialize, ::agcore_tools::schemars::JsonSchema)]
+                    #[serde(crate = ":: agcore_tools :: __private :: serde")]
                     #[schemars(crate = ":: agcore_tools :: schemars")]
                     struct __ToolArguments {
                         /// The first.
                         a: i64,
                     }
 
-                    #[inline]
-                    async fn add(mut a: i64, db: State<Db>) -> Result<i64, ToolError> {
-                        body()
-                    }
-
+                    let _ = <i64 as ::agcore_tools::__private::Argument>::CHECK;
                     let _ = <State<Db> as ::agcore_tools::FromContext>::check;
-                    ::agcore_tools::typed(
-                        "add",
-                        "Adds.",
-                        move |arguments: __ToolArguments, context_0: State<Db>| async move {
-                            let output: ::core::result::Result<_, ::agcore_tools::ToolError> =
-                                add(arguments.a, context_0).await;
-                            ::agcore_tools::IntoToolOutput::into_output(output?)
-                        }
+                    ::agcore_tools::Registration::new(
+                        ::agcore_tools::typed(
+                            "add",
+                            "Adds.",
+                            move |arguments: __ToolArguments, context_0: State<Db>| async move {
+                                let output: ::core::result::Result<_, _> = add(arguments.a, context_0).await;
+                                ::agcore_tools::IntoToolOutput::into_output(
+                                    output.map_err(::agcore_tools::__private::IntoToolError::into_tool_error)?
+                                )
+                            }
+                        )
+                        .with_permissions([::agcore_tools::Permission::Read])
+                        .with_annotations(::agcore_tools::ToolAnnotations::new().with_read_only(true))
                     )
-                    .with_permissions([::agcore_tools::Permission::Read])
-                    .with_annotations(::agcore_tools::ToolAnnotations::new().with_read_only(true))
                 }
             },
         );
@@ -234,22 +276,30 @@ mod tests {
     #[test]
     fn a_tool_without_arguments_has_no_type_for_them() {
         check(
-            quote!(crate = agcore::tools),
+            quote!(crate = agcore::tools, blocking, associated),
             quote! {
                 /// Waits.
-                async fn wait() -> Result<(), ToolError> {}
+                fn wait() -> Result<(), ToolError> {}
             },
             quote! {
                 /// Waits.
-                fn wait() -> impl agcore::tools::BaseTool + ::core::fmt::Debug {
-                    async fn wait() -> Result<(), ToolError> {}
-                    agcore::tools::typed(
-                        "wait",
-                        "Waits.",
-                        move |arguments: agcore::tools::NoArguments,| async move {
-                            let output: ::core::result::Result<_, agcore::tools::ToolError> = wait().await;
-                            agcore::tools::IntoToolOutput::into_output(output?)
-                        }
+                fn wait() -> Result<(), ToolError> {}
+
+                #[doc = "Creates the tool whose calls run [`wait`]."]
+                #[allow(deprecated)]
+                fn wait_tool() -> agcore::tools::Registration {
+                    agcore::tools::Registration::new(
+                        agcore::tools::typed(
+                            "wait",
+                            "Waits.",
+                            move |arguments: agcore::tools::NoArguments,| async move {
+                                let output: ::core::result::Result<_, _> = Self::wait();
+                                agcore::tools::IntoToolOutput::into_output(
+                                    output.map_err(agcore::tools::__private::IntoToolError::into_tool_error)?
+                                )
+                            }
+                        )
+                        .with_blocking(true)
                     )
                 }
             },

@@ -1,4 +1,4 @@
-//! [`Function`]: the async function below `#[tool]`.
+//! [`Function`]: the function below `#[tool]`.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -12,38 +12,26 @@ use crate::{
     problems::Problems,
 };
 
-/// The async function below `#[tool]`.
+/// The function below `#[tool]`.
 pub(crate) struct Function {
     pub(crate) attributes: Attributes,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Type,
+    pub(crate) asyncness: Option<token::Async>,
+    pub(crate) fn_token: token::Fn,
     pub(crate) body: Block,
 }
 
 /// The attributes of the function, sorted by where they are emitted.
 #[derive(Default)]
 pub(crate) struct Attributes {
-    /// Docs, lints and `cfg`: emitted on the generated function.
-    pub(crate) outer: Vec<Attribute>,
     /// `serde` and `schemars`: emitted on the type of the arguments.
     pub(crate) arguments: Vec<Attribute>,
-    /// All others: emitted on the original function.
-    pub(crate) inner: Vec<Attribute>,
+    /// All others: emitted on the function.
+    pub(crate) function: Vec<Attribute>,
 }
-
-const OUTER: [&str; 9] = [
-    "allow",
-    "cfg",
-    "deny",
-    "deprecated",
-    "doc",
-    "expect",
-    "forbid",
-    "must_use",
-    "warn",
-];
 
 /// The number of parameters beside the arguments that `typed` supports.
 const MAX_FROM_CONTEXT: usize = 4;
@@ -54,13 +42,21 @@ impl Function {
         let function = problems.ok(item_fn(item))?;
         check_signature(&function.sig, problems);
         let Signature {
-            ident, inputs, output, ..
+            asyncness,
+            fn_token,
+            ident,
+            inputs,
+            output,
+            ..
         } = function.sig;
         let parameters = parameters(inputs, problems);
         let output = match output {
             ReturnType::Type(_, output) => Some(*output),
             ReturnType::Default => {
-                problems.add(&ident, "a tool must return `Result<T, ToolError>`");
+                problems.add(
+                    &ident,
+                    "a tool must return `Result<T, E>`, such as `Result<String, ToolError>`",
+                );
                 None
             }
         };
@@ -70,6 +66,8 @@ impl Function {
             name: ident,
             parameters: parameters?,
             output: output?,
+            asyncness,
+            fn_token,
             body: *function.block,
         })
     }
@@ -79,7 +77,7 @@ impl Function {
     /// # Errors
     /// When the doc comment is not literal text.
     pub(crate) fn documentation(&self) -> Result<Option<String>> {
-        documentation::text(&self.attributes.outer)
+        documentation::text(&self.attributes.function)
     }
 }
 
@@ -88,12 +86,10 @@ impl Attributes {
         let mut sorted = Self::default();
         for attribute in attributes {
             let has_name = |name: &&str| attribute.path().is_ident(name);
-            let list = if OUTER.iter().any(has_name) {
-                &mut sorted.outer
-            } else if ["serde", "schemars"].iter().any(has_name) {
+            let list = if ["serde", "schemars"].iter().any(has_name) {
                 &mut sorted.arguments
             } else {
-                &mut sorted.inner
+                &mut sorted.function
             };
             list.push(attribute);
         }
@@ -104,14 +100,11 @@ impl Attributes {
 fn item_fn(item: TokenStream) -> Result<ItemFn> {
     match syn::parse2(item)? {
         Item::Fn(function) => Ok(function),
-        other => Err(Error::new_spanned(other, "`#[tool]` must be on an async function")),
+        other => Err(Error::new_spanned(other, "`#[tool]` must be on a function")),
     }
 }
 
 fn check_signature(signature: &Signature, problems: &mut Problems) {
-    if signature.asyncness.is_none() {
-        problems.add(signature.fn_token, "a tool must be an async function: write `async fn`");
-    }
     if let Some(constness) = &signature.constness {
         problems.add(constness, "a tool cannot be `const`");
     }

@@ -1,8 +1,8 @@
-//! The attribute [`#[tool]`](macro@tool) of `agcore-tools`, which creates a tool from an async function and its doc
-//! comments.
+//! The attributes [`#[tool]`](macro@tool) and [`#[arguments]`](macro@arguments) of `agcore-tools`, which create tools from
+//! functions and their doc comments.
 //!
 //! ```
-//! use agcore_tools::{BaseTool, ToolError, ToolRegistry, tool};
+//! use agcore_tools::{ToolError, ToolRegistry, tool};
 //!
 //! /// Adds two numbers.
 //! #[tool]
@@ -15,18 +15,20 @@
 //!     Ok(a + b)
 //! }
 //!
-//! # fn main() -> Result<(), ToolError> {
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ToolError> {
 //! let tools = ToolRegistry::new();
-//! tools.register(add())?;
+//! tools.register(add_tool())?;
+//! assert_eq!(tools.definitions()[0].name(), "add");
 //!
-//! assert_eq!(add().description(), "Adds two numbers.");
-//! assert_eq!(add().parameters()["properties"]["a"]["description"], "The first number.");
+//! // The function is still a function.
+//! assert_eq!(add(1, 2).await?, 3);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Use it through `agcore-tools` with the feature `macros`. This crate exists because procedural macros need one of
-//! their own.
+//! Use them through `agcore-tools` with the feature `macros`, or through `agcore`. This crate exists because procedural
+//! macros need one of their own.
 
 mod problems;
 mod documentation;
@@ -36,6 +38,7 @@ mod parameter;
 mod function;
 mod tool;
 mod expand;
+mod arguments;
 
 #[cfg(test)]
 mod error_tests;
@@ -43,15 +46,36 @@ mod error_tests;
 mod compile_fail;
 
 use proc_macro::TokenStream;
+use syn::{Path, parse_quote};
 
-/// Turns the async function below it into a tool.
+/// Turns the function below it into a tool.
 ///
-/// `async fn add(a: i64, b: i64)` becomes `fn add() -> impl BaseTool + Debug`, which creates the tool with
-/// `agcore_tools::typed` and a generated type for the arguments. The original function can be called only within its
-/// own body. It returns `Result<T, ToolError>`, where `T` is a `ToolOutput` or any type that implements `Serialize`.
+/// Beside `async fn add(a: i64, b: i64)`, which stays as it is, this creates `fn add_tool() -> Registration` with the same
+/// visibility. It creates the tool, with `agcore_tools::typed` and a generated type for the arguments. The function
+/// returns `Result<T, E>`, where `T` is a `ToolOutput` or any type that implements `Serialize`, and `E` is a `ToolError` or
+/// any other error type, such as `Box<dyn Error + Send + Sync>`, which `?` converts everything into. The model sees the
+/// text of such an error, as `ToolError::from_error` describes; `ToolError::other` hides it.
 ///
-/// The type of the arguments derives `serde::Deserialize`, so a crate that uses the attribute depends on `serde`, as it
-/// does for `typed`.
+/// ```
+/// # use agcore_tools::{ToolRegistry, tool};
+/// use std::error::Error;
+///
+/// /// Adds two numbers in words.
+/// #[tool]
+/// async fn add(a: String, b: String) -> Result<i64, Box<dyn Error + Send + Sync>> {
+///     Ok(a.parse::<i64>()? + b.parse::<i64>()?)
+/// }
+///
+/// /// Subtracts two numbers.
+/// #[tool]
+/// async fn subtract(a: i64, b: i64) -> Result<i64, String> {
+///     a.checked_sub(b).ok_or_else(|| format!("{a} - {b} is too large"))
+/// }
+///
+/// let tools = ToolRegistry::new();
+/// tools.register_all([add_tool(), subtract_tool()])?;
+/// # Ok::<(), agcore_tools::ToolError>(())
+/// ```
 ///
 /// # Name and description
 ///
@@ -65,10 +89,11 @@ use proc_macro::TokenStream;
 /// four parameters can be extracted, at any position, and unlike arguments they can be destructured by a pattern.
 ///
 /// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; on the function,
-/// below `#[tool]`, they work as on a struct.
+/// below `#[tool]`, they work as on a struct. A struct or enum of the application can be an argument if it has the
+/// attribute [`#[arguments]`](macro@arguments).
 ///
 /// ```
-/// use agcore_tools::{BaseTool, State, ToolError, tool};
+/// use agcore_tools::{State, ToolError, tool};
 ///
 /// struct Notes(Vec<String>);
 ///
@@ -90,7 +115,8 @@ use proc_macro::TokenStream;
 ///     Ok(found.take(limit).cloned().collect())
 /// }
 ///
-/// let schema = search().parameters().clone();
+/// let search = search_tool();
+/// let schema = search.tool().parameters();
 /// assert_eq!(schema["required"], serde_json::json!(["text"]));
 /// assert_eq!(schema["properties"]["limit"]["default"], 10);
 /// ```
@@ -105,11 +131,14 @@ use proc_macro::TokenStream;
 /// | `read_only`, `destructive`, `idempotent`, `open_world`, `stable_display` | annotations; `read_only = false` states the opposite, and without the option it is unknown |
 /// | `title = …`, `concurrency_key = …` | annotations with a text value |
 /// | `output = T` | derives the output schema from the type `T` |
-/// | `crate = path` | the path of `agcore-tools`; with the facade, `crate = agcore::tools` |
+/// | `blocking` | the function is a plain `fn` that blocks its thread; calls run on a thread for blocking work |
+/// | `unknown_members` | arguments that the schema does not name are ignored instead of refused |
+/// | `associated` | the function is an associated function without `self`, as `Toolbox::add` with `Toolbox::add_tool` |
+/// | `crate = path` | the path of `agcore-tools`, where it is neither `agcore_tools` nor `agcore::tools` |
 ///
 /// ```
 /// # extern crate agcore_tools as facade;
-/// use facade::{BaseTool, ToolError, tool};
+/// use facade::{ToolError, tool};
 ///
 /// /// Pays money back.
 /// #[tool(crate = facade, name = "refund", permissions(network, "acme:refund"), destructive, concurrency_key = "ledger")]
@@ -120,14 +149,80 @@ use proc_macro::TokenStream;
 ///     Ok(format!("{amount} paid back"))
 /// }
 ///
-/// assert_eq!(pay_back().name(), "refund");
-/// assert_eq!(pay_back().required_permissions()[1].as_str(), "acme:refund");
-/// assert_eq!(pay_back().annotations().destructive, Some(true));
+/// let refund = pay_back_tool();
+/// assert_eq!(refund.tool().name(), "refund");
+/// assert_eq!(refund.tool().required_permissions()[1].as_str(), "acme:refund");
+/// assert_eq!(refund.tool().annotations().destructive, Some(true));
 /// ```
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
-    match tool::Tool::parse(options.into(), item.into()) {
+    expand_tool(parse_quote!(::agcore_tools), options, item)
+}
+
+/// The attribute that the facade `agcore` re-exports as `tool`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn facade_tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_tool(parse_quote!(::agcore::tools), options, item)
+}
+
+fn expand_tool(tools: Path, options: TokenStream, item: TokenStream) -> TokenStream {
+    match tool::Tool::parse(tools, options.into(), item.into()) {
         Ok(tool) => expand::expand(&tool).into(),
         Err(error) => error.into_compile_error().into(),
     }
+}
+
+/// Makes the struct or enum below it usable as an argument of a tool.
+///
+/// This derives `Deserialize` and `JsonSchema`, without a dependency on serde or schemars. Doc comments become
+/// descriptions, and `#[serde(…)]` and `#[schemars(…)]` work as usual. The option `crate = path` sets the path of
+/// `agcore-tools`, where it is neither `agcore_tools` nor `agcore::tools`.
+///
+/// ```
+/// use agcore_tools::{ToolError, arguments, tool, typed};
+///
+/// /// A temperature scale.
+/// #[arguments]
+/// #[serde(rename_all = "lowercase")]
+/// enum Scale {
+///     Celsius,
+///     Kelvin,
+/// }
+///
+/// /// Returns the temperature.
+/// #[tool]
+/// async fn temperature(city: String, scale: Scale) -> Result<i64, ToolError> {
+///     Ok(match scale {
+///         Scale::Celsius => 21,
+///         Scale::Kelvin => 294,
+///     })
+/// }
+///
+/// #[arguments]
+/// struct Add {
+///     /// The first number.
+///     a: i64,
+///     /// The second number.
+///     b: i64,
+/// }
+///
+/// let add = typed("add", "Adds two numbers.", |args: Add| async move { Ok(args.a + args.b) });
+/// # let _ = (temperature_tool(), add);
+/// ```
+#[proc_macro_attribute]
+pub fn arguments(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_arguments(parse_quote!(::agcore_tools), options, item)
+}
+
+/// The attribute that the facade `agcore` re-exports as `arguments`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn facade_arguments(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_arguments(parse_quote!(::agcore::tools), options, item)
+}
+
+fn expand_arguments(tools: Path, options: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = arguments::expand(tools, options.into(), item.into());
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }

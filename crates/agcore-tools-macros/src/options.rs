@@ -6,7 +6,7 @@ use syn::{
     Error, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Result, Token, Type,
     ext::IdentExt,
     parenthesized,
-    parse::{Parse, ParseStream},
+    parse::{Parse as _, ParseStream},
     parse_quote,
     punctuated::Punctuated,
 };
@@ -23,6 +23,12 @@ pub(crate) struct Options {
     pub(crate) output: Option<Type>,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) annotations: Vec<Annotation>,
+    /// Whether the function blocks its thread.
+    pub(crate) is_blocking: bool,
+    /// Whether the function is an associated function, so that it is called as `Self::name`.
+    pub(crate) is_associated: bool,
+    /// Whether arguments that the schema does not name are accepted.
+    pub(crate) has_unknown_members: bool,
 }
 
 /// An annotation, with the name of its field in `ToolAnnotations`.
@@ -32,17 +38,21 @@ pub(crate) struct Annotation {
 }
 
 const KNOWN: &str = "name, description, title, permissions(…), read_only, destructive, idempotent, open_world, \
-                     stable_display, concurrency_key, output, crate";
+                     stable_display, concurrency_key, output, blocking, unknown_members, associated, crate";
 
-impl Parse for Options {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
+impl Options {
+    /// Parses the options; `tools` is the path of agcore-tools unless the option `crate` sets another one.
+    pub(crate) fn parse(input: ParseStream<'_>, tools: Path) -> Result<Self> {
         let mut options = Self {
-            tools: parse_quote!(::agcore_tools),
+            tools,
             name: None,
             description: None,
             output: None,
             permissions: Vec::new(),
             annotations: Vec::new(),
+            is_blocking: false,
+            is_associated: false,
+            has_unknown_members: false,
         };
         let mut seen: Vec<Ident> = Vec::new();
         while !input.is_empty() {
@@ -58,9 +68,7 @@ impl Parse for Options {
         }
         Ok(options)
     }
-}
 
-impl Options {
     fn parse_option(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {
         match key.to_string().as_str() {
             "crate" => self.tools = value(key, input, path)?,
@@ -76,6 +84,9 @@ impl Options {
                 let value = flag(key, input)?;
                 self.annotate(key, value);
             }
+            "blocking" => self.is_blocking = boolean(key, input)?,
+            "associated" => self.is_associated = boolean(key, input)?,
+            "unknown_members" => self.has_unknown_members = boolean(key, input)?,
             unknown => {
                 let message = format!("unknown option `{unknown}`: expected one of {KNOWN}");
                 return Err(Error::new(key.span(), message));
@@ -102,7 +113,8 @@ fn value<T>(key: &Ident, input: ParseStream<'_>, parse: impl FnOnce(ParseStream<
     parse(input)
 }
 
-fn path(input: ParseStream<'_>) -> Result<Path> {
+/// Parses the value of the option `crate`.
+pub(crate) fn path(input: ParseStream<'_>) -> Result<Path> {
     if input.peek(LitStr) {
         return Err(input.error("write the path without quotes: `crate = agcore::tools`"));
     }
@@ -137,12 +149,15 @@ fn text(input: ParseStream<'_>) -> Result<Expr> {
 
 /// Parses a flag: `read_only` or `read_only = false`.
 fn flag(key: &Ident, input: ParseStream<'_>) -> Result<Expr> {
-    let value = if input.peek(Token![=]) {
-        value(key, input, LitBool::parse)?
-    } else {
-        LitBool::new(true, key.span())
-    };
+    let value = LitBool::new(boolean(key, input)?, key.span());
     Ok(parse_quote!(#value))
+}
+
+fn boolean(key: &Ident, input: ParseStream<'_>) -> Result<bool> {
+    if input.peek(Token![=]) {
+        return value(key, input, LitBool::parse).map(|value| value.value);
+    }
+    Ok(true)
 }
 
 fn permissions(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Permission>> {

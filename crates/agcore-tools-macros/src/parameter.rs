@@ -66,7 +66,8 @@ fn is_lint(attribute: &Attribute) -> bool {
     LINTS.iter().any(|lint| attribute.path().is_ident(lint))
 }
 
-fn is_for_schema(attribute: &Attribute) -> bool {
+/// Returns whether the attribute is one of the derives of the arguments.
+pub(crate) fn is_for_derive(attribute: &Attribute) -> bool {
     attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
 }
 
@@ -86,7 +87,7 @@ fn check_argument(ty: &Type, attributes: &[Attribute], problems: &mut Problems) 
         problems.add(part, reason);
     }
     for attribute in attributes {
-        if !is_doc(attribute) && !is_for_schema(attribute) {
+        if !is_doc(attribute) && !is_for_derive(attribute) {
             problems.add(
                 attribute,
                 "a parameter supports only doc comments, `#[serde(…)]`, `#[schemars(…)]`, `#[context]` and lints",

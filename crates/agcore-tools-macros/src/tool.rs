@@ -2,7 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Result, ext::IdentExt};
+use syn::{
+    Path, Result,
+    ext::IdentExt,
+    parse::{ParseStream, Parser},
+};
 
 use crate::{function::Function, options::Options, problems::Problems};
 
@@ -15,13 +19,14 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// Parses the options of the attribute and the item below it.
+    /// Parses the options of the attribute and the item below it; `tools` is the usual path of agcore-tools.
     ///
     /// # Errors
     /// All mistakes in either.
-    pub(crate) fn parse(options: TokenStream, item: TokenStream) -> Result<Self> {
+    pub(crate) fn parse(tools: Path, options: TokenStream, item: TokenStream) -> Result<Self> {
         let mut problems = Problems::default();
-        let options = problems.ok(syn::parse2::<Options>(options));
+        let parser = |input: ParseStream<'_>| Options::parse(input, tools);
+        let options = problems.ok(parser.parse2(options));
         let function = Function::parse(item, &mut problems);
         let tool = options
             .zip(function)
@@ -32,6 +37,17 @@ impl Tool {
     }
 
     fn describe(options: Options, function: Function, problems: &mut Problems) -> Option<Self> {
+        match (options.is_blocking, &function.asyncness) {
+            (false, None) => problems.add(
+                function.fn_token,
+                "a tool must be an async function: write `async fn`, or `#[tool(blocking)]` for one that blocks its thread",
+            ),
+            (true, Some(asyncness)) => problems.add(
+                asyncness,
+                "a blocking tool is a plain function: remove `async`, or remove `blocking`",
+            ),
+            _ => {}
+        }
         let name = match &options.name {
             Some(name) => quote!(#name),
             None => function.name.unraw().to_string().to_token_stream(),

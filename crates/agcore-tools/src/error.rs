@@ -2,6 +2,8 @@
 
 mod convert;
 
+pub use self::convert::IntoToolError;
+
 use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Fault, FaultKind, SchemaViolation, text::clip};

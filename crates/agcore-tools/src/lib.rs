@@ -65,7 +65,10 @@ pub mod layer;
 mod execute;
 mod executor;
 
-/// Turns an async function into a tool. Its doc comment and those on its parameters become descriptions.
+/// Makes a struct or enum usable as an argument of a tool, without a dependency on serde or schemars.
+#[cfg(feature = "macros")]
+pub use agcore_tools_macros::arguments;
+/// Turns a function into a tool. Its doc comment and those on its parameters become descriptions.
 #[cfg(feature = "macros")]
 pub use agcore_tools_macros::tool;
 #[cfg(feature = "schema")]
@@ -96,3 +99,11 @@ pub use {
     tool::BaseTool,
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},
 };
+
+/// What the code that the macros generate needs. Not meant to be used directly.
+#[doc(hidden)]
+pub mod __private {
+    pub use serde;
+
+    pub use crate::{error::IntoToolError, typed::Argument};
+}

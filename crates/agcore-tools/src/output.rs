@@ -372,6 +372,7 @@ impl IntoToolOutput for ToolOutput {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize> IntoToolOutput for T {
     fn into_output(self) -> Result<ToolOutput, ToolError> {
         ToolOutput::json(&self)

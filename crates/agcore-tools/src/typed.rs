@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub use self::{
     extract::{FromContext, State},
-    function::ToolFunction,
+    function::{Argument, ToolFunction},
 };
 use self::{
     members::unknown_member,

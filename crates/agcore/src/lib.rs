@@ -1,25 +1,32 @@
 //! Build LLM agents in Rust, from a single streamed reply to sessions with tools, approvals and budgets.
 //!
 //! ```
-//! use agcore::tools::{NoArguments, typed};
+//! use agcore::tools::tool;
 //! # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+//!
+//! /// Rolls dice and returns their sum.
+//! #[tool]
+//! async fn dice(
+//!     /// How many dice to roll.
+//!     number: u32,
+//! ) -> Result<u32, String> {
+//!     if number > 100 { Err("at most 100 dice".to_owned()) } else { Ok(number * 4) }
+//! }
 //!
 //! #[tokio::main(flavor = "current_thread")]
 //! async fn main() -> Result<(), agcore::AgentError> {
-//!     let dice = typed("dice", "Rolls a die.", |_: NoArguments| async { Ok(4) });
-//!
 //!     // A real model: agcore::model("openai:gpt-5-mini", api_key)?
 //!     let model = scripted_model();
-//!     let session = agcore::agent(model).with_instructions("You like games.").with_tool(dice).session()?;
+//!     let session = agcore::agent(model).with_instructions("You like games.").with_tool(dice_tool()).session()?;
 //!
-//!     let outcome = session.turn("Roll the die for me.").await?;
-//!     assert_eq!(outcome.text(), "You rolled a 4.");
+//!     let outcome = session.turn("Roll two dice for me.").await?;
+//!     assert_eq!(outcome.text(), "You rolled an 8.");
 //!     Ok(())
 //! }
 //! #
 //! # fn scripted_model() -> ScriptedProvider {
-//! #     let call = agcore::chat::ToolCall::function("call_1", "dice", "{}");
-//! #     ScriptedProvider::new([ScriptStep::calls([call]), ScriptStep::text("You rolled a 4.")])
+//! #     let call = agcore::chat::ToolCall::function("call_1", "dice", r#"{"number": 2}"#);
+//! #     ScriptedProvider::new([ScriptStep::calls([call]), ScriptStep::text("You rolled an 8.")])
 //! # }
 //! ```
 //!
@@ -72,9 +79,9 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
-//! | `schema` | Full JSON Schema validation of tool arguments. |
+//! | `schema` (default) | JSON Schema validation of the arguments and results of tools. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
-//! | `macros` | The attribute macro `#[tool]`. |
+//! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
 //!
 //! <!-- /features -->
 
@@ -113,6 +120,9 @@ pub mod prompt {
 pub mod tools {
     #[doc(inline)]
     pub use agcore_tools::*;
+    // These take the place of those of agcore-tools: they generate paths that start with `agcore::tools`.
+    #[cfg(feature = "macros")]
+    pub use agcore_tools_macros::{facade_arguments as arguments, facade_tool as tool};
 }
 
 /// Agents, and sessions that remember, stream, suspend and resume.

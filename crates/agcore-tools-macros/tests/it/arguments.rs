@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agcore_tools::{
-    BaseTool, ToolError, ToolErrorKind,
+    ToolError, ToolErrorKind, arguments,
     schemars::{self, JsonSchema},
     tool,
 };
@@ -70,7 +70,7 @@ async fn step(step_length: u32) -> Result<u32, ToolError> {
 
 #[tokio::test]
 async fn parameters_become_the_schema() {
-    let schema = serde_json::to_string_pretty(search().parameters()).unwrap();
+    let schema = serde_json::to_string_pretty(search_tool().tool().parameters()).unwrap();
     insta::assert_snapshot!(schema, @r#"
     {
       "type": "object",
@@ -113,20 +113,21 @@ async fn parameters_become_the_schema() {
       "required": [
         "query",
         "type"
-      ]
+      ],
+      "additionalProperties": false
     }
     "#);
-    let sum = call(&add(), json!({"a": 2, "b": 3})).await;
+    let sum = call(&add_tool(), json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.unwrap(), 5);
 }
 
 #[tokio::test]
 async fn missing_arguments_have_defaults() {
-    assert_eq!(required(&search()), json!(["query", "type"]));
-    let found = call(&search(), json!({"query": "x", "type": []})).await;
+    assert_eq!(required(&search_tool()), json!(["query", "type"]));
+    let found = call(&search_tool(), json!({"query": "x", "type": []})).await;
     assert_eq!(found.unwrap(), json!(["x", 11, null, 0]));
     let all = json!({"query": "x", "limit": 4, "order": "oldest", "in": "inbox", "type": [{"a": 1}]});
-    assert_eq!(call(&search(), all).await.unwrap(), json!(["x", 5, 1, 1]));
+    assert_eq!(call(&search_tool(), all).await.unwrap(), json!(["x", 5, 1, 1]));
 }
 
 #[tokio::test]
@@ -138,7 +139,7 @@ async fn errors_contain_the_path() {
             "$.b: invalid type: string \"two\", expected i64",
         ),
     ] {
-        let error = call(&add(), arguments).await.unwrap_err();
+        let error = call(&add_tool(), arguments).await.unwrap_err();
         assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
         assert!(error.model_text().contains(expected), "{}", error.model_text());
     }
@@ -146,18 +147,18 @@ async fn errors_contain_the_path() {
 
 #[tokio::test]
 async fn a_tool_without_parameters_has_an_empty_schema() {
-    assert_eq!(now().parameters()["type"], "object");
-    assert_eq!(now().parameters()["properties"], json!({}));
-    assert_eq!(required(&now()), json!([]));
-    assert_eq!(call(&now(), json!({})).await.unwrap(), "noon");
+    assert_eq!(now_tool().tool().parameters()["type"], "object");
+    assert_eq!(now_tool().tool().parameters()["properties"], json!({}));
+    assert_eq!(required(&now_tool()), json!([]));
+    assert_eq!(call(&now_tool(), json!({})).await.unwrap(), "noon");
 }
 
 #[tokio::test]
 async fn serde_attributes_on_the_function_apply_to_the_arguments() {
-    assert_eq!(property(&step(), "stepLength")["type"], "integer");
-    assert_eq!(step().parameters()["additionalProperties"], false);
-    assert_eq!(call(&step(), json!({"stepLength": 3})).await.unwrap(), 3);
-    let error = call(&step(), json!({"stepLength": 3, "x": 1})).await.unwrap_err();
+    assert_eq!(property(&step_tool(), "stepLength")["type"], "integer");
+    assert_eq!(step_tool().tool().parameters()["additionalProperties"], false);
+    assert_eq!(call(&step_tool(), json!({"stepLength": 3})).await.unwrap(), 3);
+    let error = call(&step_tool(), json!({"stepLength": 3, "x": 1})).await.unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::InvalidArguments);
 }
 
@@ -175,6 +176,41 @@ echo!(echo, "Returns its argument.", arguments: Vec<u8>);
 
 #[tokio::test]
 async fn works_inside_other_macros_and_with_any_names() {
-    assert_eq!(echo().description(), "Returns its argument.");
-    assert_eq!(call(&echo(), json!({"arguments": [1]})).await.unwrap(), json!([1]));
+    assert_eq!(echo_tool().tool().description(), "Returns its argument.");
+    assert_eq!(call(&echo_tool(), json!({"arguments": [1]})).await.unwrap(), json!([1]));
+}
+
+/// A point on the map.
+#[arguments]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    /// In degrees.
+    latitude_north: f64,
+    kind: Kind,
+}
+
+#[arguments]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    City,
+    River,
+}
+
+/// Describes a place.
+#[tool(unknown_members)]
+async fn describe(place: Place) -> Result<String, ToolError> {
+    let kind = match place.kind {
+        Kind::City => "city",
+        Kind::River => "river",
+    };
+    Ok(format!("a {kind} at {}", place.latitude_north))
+}
+
+#[tokio::test]
+async fn the_attribute_arguments_derives_all_that_a_type_needs() {
+    let schema = property(&describe_tool(), "place");
+    assert_eq!(schema["description"], "A point on the map.");
+    assert_eq!(schema["properties"]["kind"]["enum"], json!(["city", "river"]));
+    let arguments = json!({"place": {"latitudeNorth": 1.5, "kind": "city"}, "zoom": 2});
+    assert_eq!(call(&describe_tool(), arguments).await.unwrap(), "a city at 1.5");
 }

@@ -1,7 +1,7 @@
 //! The visibility, attributes and location of the function.
 
 use agcore_tools::{
-    BaseTool, ToolError,
+    ToolError, ToolRegistry,
     schemars::{self, JsonSchema},
     tool,
 };
@@ -39,7 +39,7 @@ struct Toolbox;
 
 impl Toolbox {
     /// Doubles it.
-    #[tool]
+    #[tool(associated)]
     async fn double(number: i64) -> Result<i64, ToolError> {
         Ok(number * 2)
     }
@@ -47,7 +47,8 @@ impl Toolbox {
 
 #[tokio::test]
 async fn visibility_and_attributes_are_kept() {
-    let loud = notes::loud();
+    assert_eq!(notes::loud("a".to_owned()).await.unwrap(), "A");
+    let loud = notes::loud_tool();
     assert_eq!(call(&loud, json!({"text": "a"})).await.unwrap(), "A");
 }
 
@@ -62,9 +63,10 @@ async fn works_inside_an_impl_and_a_function() {
     async fn negate(number: Local) -> Result<i64, ToolError> {
         Ok(-number.0)
     }
-    assert_eq!(call(&negate(), json!({"number": 2})).await.unwrap(), -2);
-    assert_eq!(call(&Toolbox::double(), json!({"number": 2})).await.unwrap(), 4);
-    assert!(format!("{:?}", negate()).contains("negate"));
+    assert_eq!(call(&negate_tool(), json!({"number": 2})).await.unwrap(), -2);
+    assert_eq!(call(&Toolbox::double_tool(), json!({"number": 2})).await.unwrap(), 4);
+    assert_eq!(Toolbox::double(4).await.unwrap(), 8);
+    assert!(format!("{:?}", negate_tool()).contains("negate"));
 }
 
 #[tokio::test]
@@ -77,6 +79,30 @@ async fn the_body_can_call_the_function_itself() {
             _ => Ok(Box::pin(countdown(from - 1)).await? + 1),
         }
     }
-    assert_eq!(call(&countdown(), json!({"from": 5})).await.unwrap(), 5);
-    assert_eq!(countdown().name(), "countdown");
+    assert_eq!(call(&countdown_tool(), json!({"from": 5})).await.unwrap(), 5);
+    assert_eq!(countdown_tool().tool().name(), "countdown");
+}
+
+/// Sums the numbers up to this one.
+#[tool(blocking)]
+fn sum(to: u64) -> Result<u64, ToolError> {
+    Ok((0..=to).sum())
+}
+
+#[tokio::test]
+async fn a_blocking_tool_is_a_plain_function() {
+    assert_eq!(sum(4).unwrap(), 10);
+    assert!(sum_tool().tool().is_blocking());
+    assert!(!notes::loud_tool().tool().is_blocking());
+    assert_eq!(call(&sum_tool(), json!({"to": 4})).await.unwrap(), 10);
+}
+
+#[test]
+fn tools_of_several_functions_are_registered_together() {
+    let tools = ToolRegistry::new();
+    tools
+        .register_all([notes::loud_tool(), sum_tool().with_tag("math"), Toolbox::double_tool()])
+        .unwrap();
+    assert_eq!(tools.list().len(), 3);
+    assert_eq!(tools.find_by_tag("math")[0].name(), "sum");
 }

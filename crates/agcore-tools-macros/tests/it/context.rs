@@ -1,6 +1,6 @@
 //! Parameters that are extracted from the context.
 
-use agcore_tools::{BaseTool, FromContext, State, ToolContext, ToolError, ToolErrorKind, ToolRegistry, tool};
+use agcore_tools::{FromContext, State, ToolContext, ToolError, ToolErrorKind, ToolRegistry, tool};
 use serde_json::{Value, json};
 
 use crate::support::{call_in, context, property};
@@ -43,13 +43,13 @@ async fn extracts_values_in_any_order() {
         .with_state(Dictionary("d"))
         .with_state(Counter(7))
         .build();
-    let found = call_in(&context, &all(), json!({"word": "w", "times": 2})).await;
+    let found = call_in(&context, &all_tool(), json!({"word": "w", "times": 2})).await;
     assert_eq!(found.unwrap(), json!(["d", "w", 7, "ann", "session", 2]));
 }
 
 #[test]
 fn the_schema_omits_them() {
-    let names: Vec<_> = all().parameters()["properties"]
+    let names: Vec<_> = all_tool().tool().parameters()["properties"]
         .as_object()
         .unwrap()
         .keys()
@@ -61,7 +61,7 @@ fn the_schema_omits_them() {
 #[test]
 fn reports_a_missing_value_when_the_executor_is_built() {
     let tools = ToolRegistry::new();
-    tools.register(all()).unwrap();
+    tools.register(all_tool()).unwrap();
     let error = tools
         .executor(context().with_state(Counter(7)).build())
         .build()
@@ -93,7 +93,7 @@ async fn another_type_named_state_can_be_an_argument() {
             geo::State::Ohio => Ok("Columbus"),
         }
     }
-    assert_eq!(property(&capital(), "state")["enum"], json!(["Ohio"]));
-    let found = call_in(&context().build(), &capital(), json!({"state": "Ohio"})).await;
+    assert_eq!(property(&capital_tool(), "state")["enum"], json!(["Ohio"]));
+    let found = call_in(&context().build(), &capital_tool(), json!({"state": "Ohio"})).await;
     assert_eq!(found.unwrap(), "Columbus");
 }

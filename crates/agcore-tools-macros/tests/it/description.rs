@@ -1,6 +1,6 @@
 //! Names and descriptions.
 
-use agcore_tools::{BaseTool, ToolError, tool};
+use agcore_tools::{ToolError, tool};
 
 use crate::support::property;
 
@@ -33,10 +33,10 @@ async fn undocumented() -> Result<(), ToolError> {
 
 #[test]
 fn the_doc_comment_is_the_description() {
-    let tool = r#try();
-    assert_eq!(tool.name(), "try");
+    let tool = try_tool();
+    assert_eq!(tool.tool().name(), "try");
     assert_eq!(
-        tool.description(),
+        tool.tool().description(),
         "Looks up a word in \"the book\".\n\n- exact words only\n  (and nothing else)"
     );
     assert_eq!(property(&tool, "word")["description"], "The word.\n\nIn lower case.");
@@ -44,7 +44,7 @@ fn the_doc_comment_is_the_description() {
 
 #[test]
 fn options_override_the_name_and_the_doc_comment() {
-    let tool = look_up();
-    assert_eq!((tool.name(), tool.description()), ("book.look-up", TEXT));
-    assert_eq!(undocumented().description(), "A and B.");
+    let tool = look_up_tool();
+    assert_eq!((tool.tool().name(), tool.tool().description()), ("book.look-up", TEXT));
+    assert_eq!(undocumented_tool().tool().description(), "A and B.");
 }

@@ -45,8 +45,8 @@ mod elsewhere {
 async fn the_path_can_be_set_and_surrounding_names_do_not_matter() {
     let _ = elsewhere::typed;
     let context = context().with_state(5_i64).build();
-    let found = call_in(&context, &elsewhere::next(), json!({"number": 1})).await;
+    let found = call_in(&context, &elsewhere::next_tool(), json!({"number": 1})).await;
     assert_eq!(found.unwrap(), 6);
-    let nothing = call_in(&context, &elsewhere::nothing(), json!({})).await;
+    let nothing = call_in(&context, &elsewhere::nothing_tool(), json!({})).await;
     assert_eq!(nothing.unwrap(), json!(null));
 }

@@ -1,7 +1,7 @@
 //! Options: permissions, annotations, the output schema.
 
 use agcore_tools::{
-    BaseTool, Permission, ToolAnnotations, ToolError,
+    Permission, ToolAnnotations, ToolError,
     schemars::{self, JsonSchema},
     tool,
 };
@@ -51,8 +51,8 @@ fn declares_permissions() {
         Permission::FileSystem,
         custom,
     ];
-    assert_eq!(everything().required_permissions(), all);
-    assert_eq!(nothing().required_permissions(), []);
+    assert_eq!(everything_tool().tool().required_permissions(), all);
+    assert_eq!(nothing_tool().tool().required_permissions(), []);
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn declares_annotations() {
         .with_open_world(true)
         .with_stable_display(true)
         .with_concurrency_key("ledger");
-    assert_eq!(everything().annotations(), expected);
-    assert_eq!(nothing().annotations(), ToolAnnotations::new());
+    assert_eq!(everything_tool().tool().annotations(), expected);
+    assert_eq!(nothing_tool().tool().annotations(), ToolAnnotations::new());
 }
 
 #[test]
 fn derives_the_output_schema_from_a_type() {
-    let schema = everything().output_schema().cloned().unwrap();
+    let schema = everything_tool().tool().output_schema().cloned().unwrap();
     assert_eq!(schema["properties"]["amount"]["description"], "In cents.");
     assert_eq!(schema["required"], json!(["amount"]));
-    assert_eq!(nothing().output_schema(), None);
+    assert_eq!(nothing_tool().tool().output_schema(), None);
 }

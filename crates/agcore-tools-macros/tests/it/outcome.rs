@@ -15,8 +15,8 @@ async fn divide(a: i64, b: i64) -> Result<i64, ToolError> {
 
 #[tokio::test]
 async fn returns_the_error_of_the_function() {
-    assert_eq!(call(&divide(), json!({"a": 6, "b": 2})).await.unwrap(), 3);
-    let error = call(&divide(), json!({"a": 6, "b": 0})).await.unwrap_err();
+    assert_eq!(call(&divide_tool(), json!({"a": 6, "b": 2})).await.unwrap(), 3);
+    let error = call(&divide_tool(), json!({"a": 6, "b": 0})).await.unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::ExecutionFailed);
     assert!(error.to_string().contains("not defined"), "{error}");
 }
@@ -36,6 +36,61 @@ async fn accepts_any_value_that_converts_into_an_output() {
     async fn nameless() -> Outcome<impl Serialize> {
         Ok([1, 2])
     }
-    assert_eq!(call(&output(), json!({})).await.unwrap(), json!({"a": 1}));
-    assert_eq!(call(&nameless(), json!({})).await.unwrap(), json!([1, 2]));
+    assert_eq!(call(&output_tool(), json!({})).await.unwrap(), json!({"a": 1}));
+    assert_eq!(call(&nameless_tool(), json!({})).await.unwrap(), json!([1, 2]));
+}
+
+/// An error type of the application.
+#[derive(Debug)]
+struct Closed(&'static str);
+
+impl std::fmt::Display for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is closed", self.0)
+    }
+}
+
+impl std::error::Error for Closed {}
+
+/// Visits a place.
+#[tool]
+async fn visit(place: String) -> Result<String, Closed> {
+    if place == "zoo" {
+        Err(Closed("the zoo"))
+    } else {
+        Ok(place)
+    }
+}
+
+/// Counts the visitors of a place.
+#[tool]
+async fn visitors(place: String, count: String) -> Result<i64, Box<dyn std::error::Error + Send + Sync>> {
+    visit(place).await?;
+    Ok(count.parse::<i64>()?)
+}
+
+/// Hides why it fails.
+#[tool]
+async fn secretive() -> Result<(), ToolError> {
+    Err(ToolError::other(Closed("the vault")))
+}
+
+#[tokio::test]
+async fn the_model_sees_the_text_of_any_error() {
+    for (tool, arguments, expected) in [
+        (visit_tool(), json!({"place": "zoo"}), "the zoo is closed"),
+        (
+            visitors_tool(),
+            json!({"place": "zoo", "count": "1"}),
+            "the zoo is closed",
+        ),
+        (
+            visitors_tool(),
+            json!({"place": "x", "count": "y"}),
+            "invalid digit found in string",
+        ),
+        (secretive_tool(), json!({}), "the tool failed"),
+    ] {
+        assert_eq!(call(&tool, arguments).await.unwrap_err().model_text(), expected);
+    }
 }

@@ -56,6 +56,24 @@ impl ToolError {
     }
 }
 
+/// The errors that a function with the attribute `#[tool]` may return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return the error `{Self}`",
+    label = "this does not convert into `Box<dyn Error + Send + Sync>`",
+    note = "implement `std::error::Error` for it, or return `ToolError`, `String` or `Box<dyn Error + Send + Sync>`"
+)]
+pub trait IntoToolError {
+    /// Converts the error.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Box<dyn Error + Send + Sync>>> IntoToolError for E {
+    fn into_tool_error(self) -> ToolError {
+        ToolError::from_error(self)
+    }
+}
+
 /// Returns the text on one line, shortened, and without characters that change the direction of what is displayed.
 fn one_line(text: &str) -> String {
     let visible =

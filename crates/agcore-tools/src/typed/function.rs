@@ -43,6 +43,21 @@ pub trait ToolFunction<Marker>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
+/// The types that an argument of a function with the attribute `#[tool]` may have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "this does not implement both `Deserialize` and `JsonSchema`",
+    note = "write `#[arguments]`, from agcore-tools or from `agcore::tools`, above the declaration of `{Self}`, or \
+            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait Argument {
+    /// Exists for every type that implements the trait.
+    const CHECK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> Argument for T {}
+
 macro_rules! tool_function {
     ($($part:ident),*) => {
         impl<F, Fut, R, A, $($part),*> ToolFunction<(A, $($part),*)> for F
