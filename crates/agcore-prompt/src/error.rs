@@ -1,10 +1,12 @@
 //! [`PromptError`]: the error type of the crate.
 
+mod printable;
 mod location;
 mod kind;
 
 pub use kind::PromptErrorKind;
 pub use location::Location;
+use printable::Printable;
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -17,7 +19,8 @@ const MAX_SUGGESTIONS: usize = 3;
 ///
 /// The type is one pointer in size and cheap to clone, so that a lazily compiled template can return its error at every
 /// use. Retrying never helps: the template, the context or the options have to change. Neither the message nor the kind
-/// contains values of the context, only names and excerpts of the template.
+/// contains values of the context, only names and excerpts of the template. Control characters and characters that
+/// change the direction of text are escaped when the error is printed.
 ///
 /// ```
 /// use agcore_prompt::{PromptErrorKind, PromptTemplate};
@@ -51,7 +54,10 @@ impl PromptError {
     pub fn fault(&self) -> Fault {
         let kind = match self.kind() {
             PromptErrorKind::TemplateNotFound { .. } | PromptErrorKind::PartialNotFound { .. } => FaultKind::NotFound,
-            PromptErrorKind::Depth { .. } | PromptErrorKind::Size { .. } => FaultKind::Limit,
+            PromptErrorKind::Depth { .. }
+            | PromptErrorKind::Size { .. }
+            | PromptErrorKind::Steps { .. }
+            | PromptErrorKind::DataSize { .. } => FaultKind::Limit,
             PromptErrorKind::Io { .. } | PromptErrorKind::Write => FaultKind::Storage,
             _ => FaultKind::InvalidRequest,
         };
@@ -93,18 +99,26 @@ impl fmt::Display for PromptError {
             Some(location) if location.excerpt.is_empty() => {
                 write!(f, "{location}: {}", self.kind())
             }
-            Some(location) => write!(f, "{location}: {} (near `{}`)", self.kind(), location.excerpt),
+            Some(location) => write!(
+                f,
+                "{location}: {} (near `{}`)",
+                self.kind(),
+                Printable(&location.excerpt)
+            ),
         }
     }
 }
 
+/// Prints the message and its causes, so that a `main` that returns the error prints sentences.
 impl fmt::Debug for PromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PromptError")
-            .field("kind", self.kind())
-            .field("location", &self.0.location)
-            .field("source", &self.0.source)
-            .finish()
+        fmt::Display::fmt(self, f)?;
+        let mut source = self.source();
+        while let Some(cause) = source {
+            write!(f, ": {}", Printable(cause))?;
+            source = cause.source();
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use agcore_chat::Role;
 
+use super::printable::Printable;
+
 /// The reason for a [`PromptError`](crate::PromptError), with the values a caller may act on.
+///
+/// [`Display`](std::fmt::Display) prints it as a sentence, in which control characters and characters that change the
+/// direction of text are escaped. The values themselves are unchanged.
 ///
 /// ```
 /// use agcore_prompt::{PromptErrorKind, PromptTemplate};
@@ -24,7 +29,7 @@ use agcore_chat::Role;
 #[non_exhaustive]
 pub enum PromptErrorKind {
     /// The source is not a valid template.
-    #[error("expected {expected}, found {found}")]
+    #[error("expected {}, found {}", Printable(expected), Printable(found))]
     Syntax {
         /// The input that would be valid at this location.
         expected: String,
@@ -32,7 +37,7 @@ pub enum PromptErrorKind {
         found: String,
     },
     /// A variable has no value in the context. Provide it, or render leniently.
-    #[error("variable `{path}` has no value in the context{}", suggestion(near))]
+    #[error("variable `{}` has no value in the context{}", Printable(path), suggestion(near))]
     VariableNotFound {
         /// The variable as the template writes it.
         path: String,
@@ -40,7 +45,7 @@ pub enum PromptErrorKind {
         near: Vec<String>,
     },
     /// A template asks for a partial that is not registered.
-    #[error("partial `{name}` is not registered{}", suggestion(near))]
+    #[error("partial `{}` is not registered{}", Printable(name), suggestion(near))]
     PartialNotFound {
         /// The name in the partial tag.
         name: String,
@@ -48,7 +53,7 @@ pub enum PromptErrorKind {
         near: Vec<String>,
     },
     /// The registry has no template with this name.
-    #[error("template `{name}` is not registered{}", suggestion(near))]
+    #[error("template `{}` is not registered{}", Printable(name), suggestion(near))]
     TemplateNotFound {
         /// The requested name.
         name: String,
@@ -56,13 +61,16 @@ pub enum PromptErrorKind {
         near: Vec<String>,
     },
     /// A template cannot be registered under this name because it could not be written in a partial tag.
-    #[error("invalid template name `{name}`: use only letters, digits and - _ . / : @")]
+    #[error(
+        "invalid template name `{}`: use only letters, digits and - _ . / : @",
+        Printable(name)
+    )]
     InvalidName {
         /// The rejected name.
         name: String,
     },
     /// `each` was applied to a value that is neither an array nor an object.
-    #[error("`{path}` is {found}, but `each` requires an array or an object")]
+    #[error("`{}` is {found}, but `each` requires an array or an object", Printable(path))]
     NotAnArray {
         /// The variable as the template writes it.
         path: String,
@@ -79,6 +87,31 @@ pub enum PromptErrorKind {
     #[error("the output exceeds {limit} bytes; raise `max_output_bytes` or shorten the context")]
     Size {
         /// The maximum size in bytes.
+        limit: usize,
+    },
+    /// The rendering takes more steps than the options allow.
+    #[error(
+        "rendering takes more than {limit} steps; raise `max_steps`, or shorten the lists that the template loops over"
+    )]
+    Steps {
+        /// The maximum number of steps.
+        limit: u64,
+    },
+    /// Two fields of an object in a data block have the same name once their names are trimmed and truncated.
+    #[error(
+        "two fields of the data are both named `{}` once their names are trimmed and truncated; rename one of them",
+        Printable(name)
+    )]
+    DuplicateField {
+        /// The common name.
+        name: String,
+    },
+    /// A data block contains more values than allowed.
+    #[error(
+        "the data contains more than {limit} fields and elements; raise `max_values` or select what the model needs"
+    )]
+    DataSize {
+        /// The maximum number of fields and elements.
         limit: usize,
     },
     /// The context could not be serialized. The source states the reason.
@@ -100,7 +133,7 @@ pub enum PromptErrorKind {
         role: Option<Role>,
     },
     /// A file or a folder could not be read.
-    #[error("cannot read {}", path.display())]
+    #[error("cannot read {}", Printable(path.display()))]
     Io {
         /// The path of the file or folder.
         path: PathBuf,
@@ -117,7 +150,7 @@ fn no_name(role: Option<Role>) -> String {
 fn suggestion(near: &[String]) -> String {
     match near {
         [] => String::new(),
-        [one] => format!("; did you mean `{one}`?"),
-        many => format!("; did you mean one of `{}`?", many.join("`, `")),
+        [one] => format!("; did you mean `{}`?", Printable(one)),
+        many => format!("; did you mean one of `{}`?", Printable(many.join("`, `"))),
     }
 }

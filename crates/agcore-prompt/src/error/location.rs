@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::printable::Printable;
+
 /// The number of characters that an excerpt shows on each side of the location.
 const EXCERPT_RADIUS: usize = 30;
 
@@ -55,7 +57,7 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.template {
-            write!(f, "template `{name}`, ")?;
+            write!(f, "template `{}`, ", Printable(name))?;
         }
         write!(f, "line {}, column {}", self.line, self.column)
     }

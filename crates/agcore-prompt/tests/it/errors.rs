@@ -1,6 +1,6 @@
 //! Errors for invalid sources and contexts: messages and locations.
 
-use agcore_prompt::{PromptErrorKind, PromptTemplate, Value};
+use agcore_prompt::{PromptError, PromptErrorKind, PromptTemplate, PromptTemplateRegistry, Value};
 use serde_json::json;
 
 use crate::support::{check_compile_error, check_render_error, compile};
@@ -315,8 +315,69 @@ fn errors_do_not_contain_values() {
 
 #[test]
 fn errors_are_small_and_cheap_to_clone() {
-    assert_eq!(size_of::<agcore_prompt::PromptError>(), size_of::<usize>());
+    assert_eq!(size_of::<PromptError>(), size_of::<usize>());
     let error = compile("{{x}}").render(&Value::Null).unwrap_err();
     assert_eq!(error.clone().to_string(), error.to_string());
     assert!(std::error::Error::source(&error).is_none());
+}
+
+/// Control characters and characters that reorder text are escaped, so that an error cannot forge or disguise a log line.
+#[test]
+fn messages_escape_control_and_bidi_characters() {
+    let hidden = "\u{1b}[31m\u{202e}\u{2066}\u{200f}\u{feff}\u{0}\u{85}\u{2028}";
+    let is_hidden = |c: char| c.is_control() || hidden.contains(c) && !c.is_ascii_graphic();
+    let check = |error: PromptError| {
+        let mut shown = format!("{error}\0{error:?}\0{}\0{}", error.kind(), error.fault().message).replace('\0', "");
+        if let Some(location) = error.location() {
+            shown += &location.to_string();
+        }
+        assert!(!shown.contains(is_hidden), "{shown:?}");
+        assert!(shown.contains("\\u{202e}"), "{shown}");
+    };
+    check(PromptTemplate::compile(format!("a {{{{#if x y{hidden}")).unwrap_err());
+    check(PromptTemplate::compile(format!("{{{{> {hidden}}}}}")).unwrap_err());
+    check(PromptTemplate::compile(format!("{hidden} {{{{/if}}}} {hidden}")).unwrap_err());
+
+    // Variables and names of fields.
+    let context = json!({"a\u{202e}bc": 1, "a\u{202e}bd": 1});
+    check(compile("{{a\u{202e}bx}}").render_from(&context).unwrap_err());
+    check(
+        compile("{{#each a\u{202e}bc}}{{/each}}")
+            .render_from(&context)
+            .unwrap_err(),
+    );
+
+    // Names of templates, partials and files.
+    let mut prompts = PromptTemplateRegistry::new();
+    check(prompts.register(hidden, "").unwrap_err());
+    prompts.register("a\u{202e}b", "{{> c\u{202e}d}}{{x}}").unwrap();
+    check(prompts.render("a\u{202e}b", &Value::Null).unwrap_err());
+    check(prompts.render("a\u{202e}c", &Value::Null).unwrap_err());
+    check(prompts.register_file("x", format!("/missing/{hidden}.md")).unwrap_err());
+}
+
+/// The values of a kind are unchanged: only what is printed is escaped.
+#[test]
+fn kinds_contain_the_names_as_they_are() {
+    let error = compile("{{a\u{202e}b}}").render_from(&json!({})).unwrap_err();
+    let PromptErrorKind::VariableNotFound { path, .. } = error.kind() else {
+        panic!("{error}")
+    };
+    assert_eq!(path, "a\u{202e}b");
+    assert_eq!(
+        error.to_string(),
+        "line 1, column 3: variable `a\\u{202e}b` has no value in the context (near `{{a\\u{202e}b}}`)"
+    );
+}
+
+/// A program whose `main` returns an error prints its `Debug` form.
+#[test]
+fn the_debug_form_is_the_sentence_with_its_causes() {
+    let error = compile("{{x}}").render(&Value::Null).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    let error = compile("{{x}}").render_from(&u128::MAX).unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "cannot serialize the context: integer 340282366920938463463374607431768211455 is out of range"
+    );
 }
