@@ -3,7 +3,9 @@
 mod fingerprint;
 mod map;
 mod tree;
+mod deep;
 mod convert;
+mod json;
 mod data;
 mod snapshot;
 mod writer;

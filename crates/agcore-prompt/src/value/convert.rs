@@ -6,10 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    map::Map,
-    tree::{Object, Value},
-};
+use super::tree::{Object, Value};
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
@@ -161,26 +158,6 @@ impl<N: Into<Arc<str>>, V: Into<Self>, S> From<HashMap<N, V, S>> for Value {
         let mut entries: Vec<(Arc<str>, V)> = entries.into_iter().map(|(name, value)| (name.into(), value)).collect();
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Self::Object(entries.into_iter().collect())
-    }
-}
-
-impl From<serde_json::Value> for Value {
-    fn from(value: serde_json::Value) -> Self {
-        use serde_json::Value as Json;
-        match value {
-            Json::Null => Self::Null,
-            Json::Bool(flag) => Self::Bool(flag),
-            Json::Number(number) => Self::from(&number),
-            Json::String(text) => Self::String(text),
-            Json::Array(elements) => elements.into_iter().collect(),
-            Json::Object(fields) => Self::from(fields),
-        }
-    }
-}
-
-impl From<serde_json::Map<String, serde_json::Value>> for Value {
-    fn from(fields: serde_json::Map<String, serde_json::Value>) -> Self {
-        Self::Object(fields.into_iter().collect::<Map<_>>())
     }
 }
 

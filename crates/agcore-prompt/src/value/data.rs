@@ -25,6 +25,9 @@ pub(crate) trait Data<'v>: Copy {
     /// Returns the field of an object or the element of an array that the segment refers to.
     fn part(self, segment: &Segment) -> Option<Self>;
 
+    /// Returns the number of extra steps that [`part`](Self::part) takes because of the number of parts.
+    fn search_steps(self) -> u64;
+
     /// Returns the fields of an object with their names, or the elements of an array. Other values have no parts.
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)>;
 
@@ -112,6 +115,12 @@ impl<'v> Data<'v> for &'v Value {
             Value::Array(elements) => elements.get(segment.index()?),
             _ => None,
         }
+    }
+
+    /// Small objects are scanned, large ones have an index.
+    #[inline(always)]
+    fn search_steps(self) -> u64 {
+        0
     }
 
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)> {

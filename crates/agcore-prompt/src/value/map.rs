@@ -115,6 +115,37 @@ impl<V> Map<V> {
         self.iter().map(|(name, _)| name)
     }
 
+    /// Returns an iterator over the values in order.
+    pub(super) fn values(&self) -> impl ExactSizeIterator<Item = &V> {
+        self.entries.iter().map(|entry| &entry.value)
+    }
+
+    /// Returns the value at this position.
+    pub(super) fn value_at(&self, position: usize) -> Option<&V> {
+        self.entries.get(position).map(|entry| &entry.value)
+    }
+
+    /// Returns a mutable reference to the value at this position.
+    pub(super) fn value_at_mut(&mut self, position: usize) -> Option<&mut V> {
+        self.entries.get_mut(position).map(|entry| &mut entry.value)
+    }
+
+    /// Copies the map with a default value for each name.
+    pub(super) fn outline(&self) -> Self
+    where
+        V: Default,
+    {
+        let entries = self.entries.iter().map(|entry| Entry {
+            fingerprint: entry.fingerprint,
+            name: Arc::clone(&entry.name),
+            value: V::default(),
+        });
+        Self {
+            entries: entries.collect(),
+            index: self.index.clone(),
+        }
+    }
+
     /// Returns the value with this name and fingerprint.
     #[inline(always)]
     pub(super) fn get_with_fingerprint(&self, name: &str, fingerprint: Fingerprint) -> Option<&V> {

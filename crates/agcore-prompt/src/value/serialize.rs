@@ -1,8 +1,16 @@
 //! Serialization of any value into a [`Snapshot`], and of a [`Value`] into any format.
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeMap, SerializeSeq},
+};
 
-use super::{map::Map, snapshot::Snapshot, tree::Value, writer::Writer};
+use super::{
+    map::Map,
+    snapshot::Snapshot,
+    tree::{MAX_DEPTH, Value},
+    writer::Writer,
+};
 use crate::error::{PromptError, PromptErrorKind};
 
 impl Value {
@@ -44,17 +52,55 @@ pub(crate) fn snapshot<T: Serialize + ?Sized>(value: &T) -> Result<Snapshot, Pro
     }
 }
 
+/// Serializing fails if the value is nested more than 128 levels deep.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(flag) => serializer.serialize_bool(*flag),
-            Self::Integer(number) => serializer.serialize_i64(*number),
-            Self::Unsigned(number) => serializer.serialize_u64(*number),
-            Self::Float(number) => serializer.serialize_f64(*number),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::Array(elements) => serializer.collect_seq(elements),
-            Self::Object(object) => object.serialize(serializer),
+        Nested { value: self, depth: 0 }.serialize(serializer)
+    }
+}
+
+/// A value with the number of containers around it.
+struct Nested<'v> {
+    value: &'v Value,
+    depth: usize,
+}
+
+impl Serialize for Nested<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let depth = self.depth;
+        match self.value {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(flag) => serializer.serialize_bool(*flag),
+            Value::Integer(number) => serializer.serialize_i64(*number),
+            Value::Unsigned(number) => serializer.serialize_u64(*number),
+            Value::Float(number) => serializer.serialize_f64(*number),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Array(_) | Value::Object(_) if depth == MAX_DEPTH => Err(S::Error::custom(format_args!(
+                "nested more than {MAX_DEPTH} levels deep"
+            ))),
+            Value::Array(elements) => {
+                let mut seq = serializer.serialize_seq(Some(elements.len()))?;
+                for value in elements {
+                    seq.serialize_element(&Nested {
+                        value,
+                        depth: depth + 1,
+                    })?;
+                }
+                seq.end()
+            }
+            Value::Object(object) => {
+                let mut map = serializer.serialize_map(Some(object.len()))?;
+                for (name, value) in object.iter() {
+                    map.serialize_entry(
+                        name,
+                        &Nested {
+                            value,
+                            depth: depth + 1,
+                        },
+                    )?;
+                }
+                map.end()
+            }
         }
     }
 }

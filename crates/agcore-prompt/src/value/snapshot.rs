@@ -40,6 +40,9 @@ const INITIAL_CELLS: usize = 64;
 /// The initial capacity of the text buffer in bytes.
 const INITIAL_TEXT: usize = 1024;
 
+/// The number of parts that are searched in one step.
+const PARTS_PER_STEP: usize = 16;
+
 /// A flattened serializable value.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
@@ -150,6 +153,11 @@ impl<'v> Data<'v> for SnapshotRef<'v> {
             Cell::Array(_) => self.parts().nth(segment.index()?).map(|(_, part)| part),
             _ => None,
         }
+    }
+
+    #[inline]
+    fn search_steps(self) -> u64 {
+        u64::try_from(self.len() / PARTS_PER_STEP).unwrap_or(u64::MAX)
     }
 
     fn parts(self) -> impl Iterator<Item = (Option<&'v str>, Self)> {

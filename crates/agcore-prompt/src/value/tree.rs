@@ -2,6 +2,9 @@
 
 use super::map::Map;
 
+/// The maximum nesting depth of a value that is serialized. Deeper ones are almost certainly infinitely recursive.
+pub(super) const MAX_DEPTH: usize = 128;
+
 /// The fields of a [`Value`] object, in insertion order.
 pub type Object = Map<Value>;
 
@@ -12,7 +15,8 @@ pub type Object = Map<Value>;
 /// `Value`.
 ///
 /// [`Display`](std::fmt::Display) prints the value as a template does: strings and numbers as they are, nothing for null,
-/// arrays and objects as JSON.
+/// arrays and objects as JSON. A value of any depth can be rendered, copied and dropped, but is serialized only up to 128
+/// levels. Because of its destructor, content cannot be moved out by a pattern; [`std::mem::take`] it instead.
 ///
 /// ```
 /// use agcore_prompt::{Object, Value};
@@ -21,7 +25,7 @@ pub type Object = Map<Value>;
 /// assert_eq!(value.to_string(), r#"{"tags":["a","b"],"n":1.5}"#);
 /// assert_eq!(value.get("n"), Some(&Value::Float(1.5)));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 #[non_exhaustive]
 pub enum Value {
     /// The null value, which prints nothing.

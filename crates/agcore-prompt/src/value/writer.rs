@@ -10,10 +10,8 @@ use serde::{
 use super::{
     convert::widen,
     snapshot::{Cell, Extent, Snapshot},
+    tree::MAX_DEPTH,
 };
-
-/// The maximum nesting depth. Deeper values are almost certainly infinitely recursive.
-const MAX_DEPTH: usize = 128;
 
 /// The reason why a value could not be serialized.
 #[derive(Debug, thiserror::Error)]
