@@ -5,7 +5,7 @@
 #![no_main]
 
 use agcore_fuzz::parts;
-use agcore_prompt::{DATA_FIELD_CHARS, data_block};
+use agcore_prompt::{DATA_FIELD_CHARS, PromptErrorKind, data_block};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -50,7 +50,13 @@ fn is_harmless(text: &str) -> bool {
 fuzz_target!(|input: &str| {
     let [label, data] = parts(input);
     let value: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
-    let block = data_block(label, &value).expect("JSON can be serialized");
+    let block = match data_block(label, &value) {
+        Ok(block) => block,
+        Err(error) => match error.kind() {
+            PromptErrorKind::DuplicateField { .. } | PromptErrorKind::DataSize { .. } => return,
+            _ => panic!("JSON can be serialized: {error}"),
+        },
+    };
 
     let lines: Vec<&str> = block.split('\n').collect();
     let [first, _, data, last] = lines[..] else {

@@ -34,7 +34,7 @@ mod data_block;
 mod composer;
 
 pub use composer::PromptComposer;
-pub use data_block::{DATA_FIELD_CHARS, data_block};
+pub use data_block::{DATA_FIELD_CHARS, DATA_VALUES, DataBlock, data_block};
 pub use error::{Location, PromptError, PromptErrorKind};
 pub use registry::PromptTemplateRegistry;
 pub use template::{PromptTemplate, RenderOptions};

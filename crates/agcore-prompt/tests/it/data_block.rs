@@ -1,6 +1,6 @@
 //! Data blocks: no user input can escape from the block.
 
-use agcore_prompt::{DATA_FIELD_CHARS, PromptErrorKind, data_block};
+use agcore_prompt::{DATA_FIELD_CHARS, DATA_VALUES, DataBlock, PromptErrorKind, data_block};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Map, Value as Json, json};
 
@@ -46,6 +46,15 @@ fn expected(value: &Json) -> Json {
     }
 }
 
+/// Returns the number of fields at all levels.
+fn fields(value: &Json) -> usize {
+    match value {
+        Json::Array(elements) => elements.iter().map(fields).sum(),
+        Json::Object(members) => members.len() + members.values().map(fields).sum::<usize>(),
+        _ => 0,
+    }
+}
+
 #[test]
 fn renders_the_documented_format() {
     let value = json!({"name": "  Ada\t", "tags": ["ü", "\u{1F600}", {"deep": "a\u{2028}b"}], "n": 1, "f": 0.5, "b": true, "z": null});
@@ -84,6 +93,74 @@ fn writes_non_finite_numbers_as_null() {
 fn rejects_values_that_cannot_be_serialized() {
     let error = data_block("l", &u128::MAX).unwrap_err();
     assert_eq!(error.kind(), &PromptErrorKind::Context);
+}
+
+#[test]
+fn rejects_names_that_become_equal() {
+    let check = |value: Json, name: &str| {
+        let error = data_block("l", &value).unwrap_err();
+        let name = name.to_owned();
+        assert_eq!(error.kind(), &PromptErrorKind::DuplicateField { name }, "{error}");
+    };
+    check(json!({"role": "user", " role ": "admin"}), "role");
+    check(json!([{"a": {"\nrole": 1, "b": 2, "role\t": 3}}]), "role");
+    check(json!({"": 1, " ": 2}), "");
+    let long = "x".repeat(DATA_FIELD_CHARS);
+    check(json!({format!("{long}a"): 1, format!("{long}b"): 2}), &long);
+
+    let error = data_block("l", &json!({"r\u{202e}": 1, "r\u{202e} ": 2})).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "two fields of the data are both named `r\\u{202e}` once their names are trimmed and truncated; rename one of them"
+    );
+    // What was cut is not visible, and neither are spaces at the end of what is left.
+    check(
+        json!({"role": 1, format!("role{}x", " ".repeat(DATA_FIELD_CHARS)): 2}),
+        "role",
+    );
+    // The same name in different objects is fine.
+    let value = json!([{"role": 1}, {" role": {"role": 2}}]);
+    assert_eq!(
+        parse_block(&data_block("l", &value).unwrap()),
+        json!([{"role": 1}, {"role": {"role": 2}}])
+    );
+}
+
+#[test]
+fn rejects_too_many_values() {
+    let fields = |count: usize| -> Json {
+        (0..count)
+            .map(|n| (format!("f{n}"), json!(n)))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    let rejected = |block: &DataBlock<'_>, value: &Json, limit: usize| {
+        let error = block.render(value).unwrap_err();
+        assert_eq!(error.kind(), &PromptErrorKind::DataSize { limit }, "{error}");
+    };
+    assert_eq!(
+        parse_block(&data_block("l", &fields(DATA_VALUES)).unwrap()),
+        fields(DATA_VALUES)
+    );
+    let block = DataBlock::new("l");
+    rejected(&block, &fields(DATA_VALUES + 1), DATA_VALUES);
+    rejected(&block, &json!(vec![0; 10_000]), DATA_VALUES);
+    // All levels count together.
+    rejected(&block, &json!(vec![fields(99); 11]), DATA_VALUES);
+    parse_block(&block.render(&json!(vec![fields(99); 10])).unwrap());
+
+    let block = block.with_max_values(2);
+    rejected(&block, &json!([[[1]]]), 2);
+    assert_eq!(parse_block(&block.render(&json!([[1]])).unwrap()), json!([[1]]));
+}
+
+#[test]
+fn the_length_of_strings_can_be_set() {
+    let block = DataBlock::new("long").with_max_chars(2);
+    assert_eq!(
+        parse_block(&block.render(&json!({"abc": "xyz"})).unwrap()),
+        json!({"ab": "xy"})
+    );
 }
 
 fn hostile() -> BoxedStrategy<String> {
@@ -143,7 +220,14 @@ proptest! {
 
     #[test]
     fn no_value_starts_a_line_or_ends_the_block(label in hostile(), value in hostile_value()) {
-        let block = data_block(&label, &value).unwrap();
+        let block = match data_block(&label, &value) {
+            Ok(block) => block,
+            Err(error) => {
+                prop_assert!(matches!(error.kind(), PromptErrorKind::DuplicateField { .. }), "{}", error);
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(fields(&expected(&value)), fields(&value));
         prop_assert_eq!(parse_block(&block), expected(&value));
         // The block contains no tags either, in case it becomes part of a template.
         let template = agcore_prompt::PromptTemplate::compile(block.clone()).unwrap();
