@@ -108,7 +108,7 @@ impl PromptTemplate {
     /// # Errors
     /// Fails if a variable has no value (unless the options are lenient), `each` is applied to anything other than an
     /// array, an object or null, a partial is not registered or does not compile, blocks and partials are nested too
-    /// deeply, or the output is too large.
+    /// deeply, the output is too large, or the rendering takes too many steps.
     pub fn render(&self, context: &Value) -> Result<String, PromptError> {
         self.render_string(&Scope::root(context))
     }

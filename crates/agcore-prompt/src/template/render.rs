@@ -1,7 +1,7 @@
 //! The renderer: writes nodes and data as text.
 //!
 //! Values are borrowed, loops keep their state on the stack, and no allocation is made per node. The recursion depth is the
-//! nesting depth of blocks and partials, which is limited.
+//! nesting depth of blocks and partials, which is limited. So is the number of steps, which bounds the time.
 
 use std::fmt;
 
@@ -18,6 +18,9 @@ use crate::{
     value::{Data, TextSink, View, print},
 };
 
+/// The number of bytes of indentation that are added in one step.
+const BYTES_PER_STEP: usize = 64;
+
 /// Renders a template.
 pub(super) fn render<'v, D: Data<'v>, W: fmt::Write + ?Sized>(
     template: &Compiled,
@@ -31,14 +34,19 @@ pub(super) fn render<'v, D: Data<'v>, W: fmt::Write + ?Sized>(
         out,
         partials,
         lenient: options.lenient,
+        steps: 0,
+        max_steps: options.max_steps,
     };
-    renderer.block(Position { template, depth: 0 }, template.nodes(), scope)
+    renderer.block(Position { template, depth: 0 }, template.nodes(), scope, 0)
 }
 
 struct Renderer<'r, W: ?Sized> {
     out: Output<'r, W>,
     partials: Option<&'r dyn Partials>,
     lenient: bool,
+    /// The number of steps so far.
+    steps: u64,
+    max_steps: u64,
 }
 
 /// The template being rendered and the number of levels of blocks and partials around it.
@@ -49,7 +57,19 @@ struct Position<'t> {
 }
 
 impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
+    /// Renders the nodes of a block whose tag is at `offset`.
     fn block<'v, D: Data<'v>>(
+        &mut self,
+        at: Position<'_>,
+        nodes: &[Node],
+        scope: &Scope<'_, 'v, D>,
+        offset: usize,
+    ) -> Result<(), PromptError> {
+        self.step(at, nodes.len(), offset)?;
+        self.nodes(at, nodes, scope)
+    }
+
+    fn nodes<'v, D: Data<'v>>(
         &mut self,
         at: Position<'_>,
         nodes: &[Node],
@@ -58,7 +78,7 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         for node in nodes {
             match node {
                 Node::Text(text) => self.out.text(text)?,
-                Node::Print(path) => match scope.find(path) {
+                Node::Print(path) => match self.find(at, path, scope)? {
                     Some(view) => print(view, &mut self.out)?,
                     None => self.missing(at, path, scope)?,
                 },
@@ -76,11 +96,16 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         branch: &Branch,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
-        let arm = branch.arms.iter().find(|arm| {
-            let is_true = scope.find(&arm.condition.path).is_some_and(|view| view.is_truthy());
-            is_true != arm.condition.negated
-        });
-        self.block(at, arm.map_or(&branch.otherwise, |arm| &arm.body), scope)
+        let mut offset = 0;
+        for arm in &branch.arms {
+            offset = arm.condition.path.offset;
+            self.step(at, 1, offset)?;
+            let value = self.find(at, &arm.condition.path, scope)?;
+            if value.is_some_and(|view| view.is_truthy()) != arm.condition.negated {
+                return self.block(at, &arm.body, scope, offset);
+            }
+        }
+        self.block(at, &branch.otherwise, scope, offset)
     }
 
     fn each<'v, D: Data<'v>>(
@@ -89,24 +114,25 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
         each: &Each,
         scope: &Scope<'_, 'v, D>,
     ) -> Result<(), PromptError> {
-        let list = match scope.find(&each.list) {
+        let offset = each.list.offset;
+        let list = match self.find(at, &each.list, scope)? {
             Some(View::Array(list) | View::Object(list)) => list,
-            Some(View::Null) => return self.block(at, &each.otherwise, scope),
+            Some(View::Null) => return self.block(at, &each.otherwise, scope, offset),
             Some(other) => {
                 let kind = PromptErrorKind::NotAnArray {
                     path: each.list.text(),
                     found: other.type_name(),
                 };
-                return Err(at.template.error(kind, each.list.offset));
+                return Err(at.template.error(kind, offset));
             }
             None => {
                 self.missing(at, &each.list, scope)?;
-                return self.block(at, &each.otherwise, scope);
+                return self.block(at, &each.otherwise, scope, offset);
             }
         };
         let len = list.len();
         if len == 0 {
-            return self.block(at, &each.otherwise, scope);
+            return self.block(at, &each.otherwise, scope, offset);
         }
         for (index, (key, element)) in list.parts().enumerate() {
             let iteration = Iteration {
@@ -114,7 +140,8 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
                 last: index + 1 == len,
                 key,
             };
-            self.block(at, &each.body, &scope.iteration(element, iteration))?;
+            self.step(at, 1, offset)?;
+            self.block(at, &each.body, &scope.iteration(element, iteration), offset)?;
         }
         Ok(())
     }
@@ -143,10 +170,40 @@ impl<W: fmt::Write + ?Sized> Renderer<'_, W> {
                 .template
                 .error(PromptErrorKind::Depth { limit: MAX_DEPTH }, include.offset));
         }
+        // Limits are exceeded at the tag, not in the partial, unless a loop in the partial is the cause.
+        self.step(
+            at,
+            template.nodes().len() + include.indent.len() / BYTES_PER_STEP,
+            include.offset,
+        )?;
         let before = self.out.indent(&include.indent);
-        self.block(Position { template, depth }, template.nodes(), scope)?;
+        self.nodes(Position { template, depth }, template.nodes(), scope)?;
         self.out.restore(&before);
         Ok(())
+    }
+
+    /// Resolves a path.
+    #[inline(always)]
+    fn find<'v, D: Data<'v>>(
+        &mut self,
+        at: Position<'_>,
+        path: &Path,
+        scope: &Scope<'_, 'v, D>,
+    ) -> Result<Option<View<'v, D>>, PromptError> {
+        let found = scope.find(path, &mut self.steps);
+        self.step(at, 0, path.offset)?;
+        Ok(found)
+    }
+
+    /// Counts steps. Fails at `offset` if there are more than the options allow.
+    #[inline(always)]
+    fn step(&mut self, at: Position<'_>, steps: usize, offset: usize) -> Result<(), PromptError> {
+        self.steps = self.steps.saturating_add(steps as u64);
+        if self.steps <= self.max_steps {
+            return Ok(());
+        }
+        let limit = self.max_steps;
+        Err(at.template.error(PromptErrorKind::Steps { limit }, offset))
     }
 
     /// Handles a variable without a value: an error, unless the options are lenient.

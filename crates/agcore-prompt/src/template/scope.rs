@@ -44,19 +44,20 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
         }
     }
 
-    /// Resolves a path.
+    /// Resolves a path, and adds the extra steps of searching large values to `steps`.
     #[inline(always)]
-    pub(super) fn find(&self, path: &Path) -> Option<View<'v, D>> {
+    pub(super) fn find(&self, path: &Path, steps: &mut u64) -> Option<View<'v, D>> {
         let (start, rest) = match path.base {
             Base::Name => {
                 let (first, rest) = path.segments.split_first()?;
-                (self.name(first)?, rest)
+                (self.name(first, steps)?, rest)
             }
             Base::This => (self.this, &*path.segments),
             other => return self.loop_variable(other),
         };
         let mut found = start;
         for segment in rest {
+            *steps = steps.saturating_add(found.search_steps());
             found = found.part(segment)?;
         }
         Some(found.view())
@@ -68,7 +69,7 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
     pub(super) fn near(&self, path: &Path) -> Vec<String> {
         let (mut at, mut prefix, mut missing) = match (path.base, path.segments.split_first()) {
             (Base::This, Some((first, rest))) => (self.this, "this.".to_owned(), (first, rest)),
-            (Base::Name, Some((first, rest))) => match self.name(first) {
+            (Base::Name, Some((first, rest))) => match self.name(first, &mut 0) {
                 None => return similar_names(first.name(), self.names()),
                 Some(data) => match rest.split_first() {
                     Some(next) => (data, format!("{}.", first.name()), next),
@@ -90,9 +91,10 @@ impl<'s, 'v, D: Data<'v>> Scope<'s, 'v, D> {
 
     /// Resolves a name: fields of the element first, then enclosing scopes, then `item`.
     #[inline(always)]
-    fn name(&self, name: &Segment) -> Option<D> {
+    fn name(&self, name: &Segment, steps: &mut u64) -> Option<D> {
         let mut scope = self;
         loop {
+            *steps = steps.saturating_add(scope.this.search_steps());
             if let Some(data) = scope.this.part(name) {
                 return Some(data);
             }

@@ -1,10 +1,12 @@
 //! Malicious sources and contexts: nothing panics, hangs or overflows the stack.
 
-use agcore_prompt::{PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value};
+use agcore_prompt::{
+    Object, PromptError, PromptErrorKind, PromptTemplate, PromptTemplateRegistry, RenderOptions, Value,
+};
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::json;
 
-use crate::differential::cases;
+use crate::{differential::cases, support::compile};
 
 /// Compiles a source and, if that succeeds, renders it with itself as a partial.
 fn exercise(source: &str) {
@@ -133,4 +135,120 @@ fn exponential_output_stops_at_the_limit() {
     }
     let error = prompts.render("p0", &Value::Null).unwrap_err();
     assert!(matches!(error.kind(), PromptErrorKind::Size { .. }), "{error}");
+}
+
+/// Checks that a rendering fails because of its number of steps, and returns the location as `template line:column`.
+#[track_caller]
+fn too_many_steps(outcome: Result<String, PromptError>) -> String {
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), &PromptErrorKind::Steps { limit: 10_000_000 }, "{error}");
+    let location = error.location().unwrap();
+    format!(
+        "{} {}:{}",
+        location.template.as_deref().unwrap_or("-"),
+        location.line,
+        location.column
+    )
+}
+
+#[test]
+fn loops_without_output_stop_at_the_limit() {
+    let template = compile("{{#each xs}}\n{{#each xs}}\n{{#each xs}}{{/each}}\n{{/each}}\n{{/each}}");
+    let context = json!({"xs": vec![0; 400]});
+    assert_eq!(too_many_steps(template.render_from(&context)), "- 3:9");
+    assert_eq!(too_many_steps(template.render(&context.clone().into())), "- 3:9");
+
+    let lenient = template.with_options(RenderOptions::new().with_lenient(true));
+    assert_eq!(too_many_steps(lenient.render_from(&context)), "- 3:9");
+    let small = json!({"xs": vec![0; 200]});
+    assert_eq!(lenient.render_from(&small).unwrap().trim(), "");
+}
+
+#[test]
+fn partials_without_output_stop_at_the_limit() {
+    let mut prompts = PromptTemplateRegistry::new();
+    prompts.register("p15", "").unwrap();
+    for n in (0..15).rev() {
+        prompts
+            .register(&format!("p{n}"), format!("{{{{> p{}}}}}", n + 1).repeat(10))
+            .unwrap();
+    }
+    let place = too_many_steps(prompts.render("p0", &Value::Null));
+    assert!(place.starts_with("p13 1:"), "{place}");
+}
+
+#[test]
+fn conditions_and_searches_count_as_steps() {
+    let list = vec![0; 20_000];
+    let conditions = "{{#if x}}".to_owned() + &"{{else if y}}".repeat(1_000) + "{{/if}}";
+    let template = compile(&format!("{{{{#each xs}}}}{conditions}{{{{/each}}}}"));
+    too_many_steps(template.render_from(&json!({"xs": list})));
+
+    let mut fields: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("f{n}"), json!(n))).collect();
+    fields.insert("xs".to_owned(), json!(list));
+    let context = json!({"o": fields});
+    let template = compile("{{#each o.xs}}{{#if o.f19999}}{{/if}}{{/each}}");
+    assert_eq!(too_many_steps(template.render_from(&context)), "- 1:21");
+    // A value has an index, so that the same search takes no extra steps.
+    assert_eq!(template.render(&context.into()).unwrap(), "");
+}
+
+/// Returns a value that is nested so deeply that any recursion overflows the stack of a test.
+fn deep(levels: usize) -> Value {
+    (0..levels).fold(Value::from("core"), |inner, level| match level % 2 {
+        0 => Value::Array(vec![inner, Value::Null]),
+        _ => Object::new().with("o", inner).into(),
+    })
+}
+
+#[test]
+fn deep_values_print_and_drop_without_recursion() {
+    let value = deep(100_000);
+    let text = compile("{{this}}{{#if this}}!{{/if}}").render(&value).unwrap();
+    assert!(
+        text.starts_with(r#"{"o":[{"o":["#) && text.ends_with("]},null]}!"),
+        "{}",
+        text.len()
+    );
+    assert_eq!(text.len(), 50_000 * r#"{"o":[,null]}"#.len() + r#""core"!"#.len());
+    assert_eq!(value.to_string() + "!", text);
+
+    let looped = compile("{{#each this}}{{@key}}{{/each}}{{#each o}}{{item}};{{/each}}");
+    assert!(looped.render(&value).unwrap().ends_with("null]};;"));
+    drop(value);
+    drop(vec![deep(100_000), deep(3)]);
+    drop(Object::new().with("deep", deep(100_000)).with("flat", 1));
+}
+
+#[test]
+fn deep_values_are_copied_and_compared_without_recursion() {
+    let value = deep(100_000);
+    assert!(value == value.clone());
+    assert!(value != deep(99_998) && value != deep(100_001));
+    let shown = format!("{value:?}");
+    assert!(shown.len() < 10_000 && shown.contains('…'), "{}", shown.len());
+}
+
+#[test]
+fn deep_values_are_not_serialized() {
+    let error = compile("{{this}}").render_from(&deep(100_000)).unwrap_err();
+    assert_eq!(error.kind(), &PromptErrorKind::Context);
+    let error = serde_json::to_string(&deep(100_000)).unwrap_err();
+    assert_eq!(error.to_string(), "nested more than 128 levels deep");
+    assert_eq!(serde_json::to_string(&deep(128)).unwrap(), deep(128).to_string());
+    assert_eq!(Value::from_serialize(&deep(128)).unwrap(), deep(128));
+    serde_json::to_string(&deep(129)).unwrap_err();
+}
+
+#[test]
+fn deep_json_is_converted_without_recursion() {
+    let mut json = json!("core");
+    for _ in 0..50_000 {
+        // `json!` would copy the inner value, with recursion.
+        let outer = serde_json::Map::from_iter([("n".to_owned(), json), ("m".to_owned(), json!([1]))]);
+        json = vec![serde_json::Value::from(outer)].into();
+    }
+    let text = Value::from(json).to_string();
+    assert!(text.starts_with(r#"[{"n":[{"n":"#) && text.ends_with(r#""m":[1]}]"#));
+    assert_eq!(text.len(), 50_000 * r#"[{"n":,"m":[1]}]"#.len() + r#""core""#.len());
 }
