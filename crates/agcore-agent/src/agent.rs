@@ -48,6 +48,11 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Returns the names of the tools that the agent needs, if it lists them. A turn fails if one of them is not registered.
+    fn tool_names(&self) -> Option<&[String]> {
+        None
+    }
+
     /// Returns the model and parameters of its requests. An empty model means the provider's default.
     fn request(&self) -> ChatRequest {
         ChatRequest::default()
@@ -65,6 +70,10 @@ impl<A: Agent + ?Sized> Agent for Arc<A> {
 
     fn exposes(&self, tool: &RegisteredTool) -> bool {
         (**self).exposes(tool)
+    }
+
+    fn tool_names(&self) -> Option<&[String]> {
+        (**self).tool_names()
     }
 
     fn request(&self) -> ChatRequest {
@@ -119,7 +128,7 @@ impl AgentSpec {
         }
     }
 
-    /// Sets the tools that the model sees.
+    /// Sets the tools that the model sees. A turn fails if one of them is not registered.
     #[must_use]
     pub fn with_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());
@@ -154,6 +163,10 @@ impl Agent for AgentSpec {
         self.tools
             .as_ref()
             .is_none_or(|names| names.iter().any(|name| *name == **tool.name()))
+    }
+
+    fn tool_names(&self) -> Option<&[String]> {
+        self.tools.as_deref()
     }
 
     fn request(&self) -> ChatRequest {

@@ -10,7 +10,7 @@ use agcore_llm::{
     system_random,
 };
 use agcore_tools::{
-    Approver, AuditSink, Extensions, PermissionRules, Registration, ToolError, ToolPolicy, ToolRegistry,
+    Approver, AuditSink, Extensions, PermissionRules, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry,
 };
 
 use crate::{
@@ -204,6 +204,9 @@ impl AgentBuilder {
             return Err(AgentError::config("max_turns", problem));
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
+        let context = ToolContext::builder(Arc::clone(&clock)).with_extensions(self.extensions.clone());
+        let checked = self.tools.executor(context.build()).build();
+        checked.map_err(AgentError::invalid_tool)?;
         let random = self.random.unwrap_or_else(system_random);
         let retry = Retry::new(
             provider,

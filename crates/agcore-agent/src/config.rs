@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_cycle::{Budgets, CompactionSettings, machine::Limits};
 use agcore_llm::layer::retry::RetryPolicy;
 
-use crate::environment::Environment;
+use crate::{environment::Environment, tool_settings::ToolSettings};
 
 /// Settings for all sessions of a bundle.
 ///
@@ -35,6 +35,8 @@ pub struct AgentConfig {
     pub retry: RetryPolicy,
     /// When and how conversations are compacted.
     pub compaction: CompactionSettings,
+    /// Timeout, concurrency and layers of the calls of tools.
+    pub tools: ToolSettings,
     /// Budgets of a turn, of a session and, with a pool, of all sessions together.
     pub budgets: Budgets,
     /// The first layer of every system prompt.
@@ -95,6 +97,13 @@ impl AgentConfig {
         self
     }
 
+    /// Sets timeout, concurrency and layers of the calls of tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: ToolSettings) -> Self {
+        self.tools = tools;
+        self
+    }
+
     /// Sets the budgets.
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
@@ -140,6 +149,7 @@ pub enum BusyPolicy {
     Refuse,
     /// It waits; turns run in the order in which they were first polled.
     Queue,
-    /// The running turn and all that wait are cancelled, then it runs.
+    /// The running turn and all that wait are cancelled, then it runs. Answers to questions interrupt nothing: a turn that
+    /// resumes waits as with `Queue`.
     Interrupt,
 }

@@ -56,7 +56,7 @@ pub enum AgentErrorKind {
     InvalidOutput,
     /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse.
     Busy,
-    /// The builder lacks a part, or a part is invalid.
+    /// The builder lacks a part, a part is invalid, or an agent names a tool that is not registered.
     InvalidConfig,
     /// A saved session cannot be restored.
     InvalidState,
@@ -104,6 +104,10 @@ impl AgentError {
             format!("the agent cannot be built: {error}"),
         )
         .with_source(Source::Tool(error))
+    }
+
+    pub(crate) fn invalid_agent(problem: String) -> Self {
+        Self::new(AgentErrorKind::InvalidConfig, problem)
     }
 
     pub(crate) fn state(problem: impl fmt::Display) -> Self {
@@ -217,8 +221,13 @@ impl fmt::Display for AgentError {
     }
 }
 
+/// Prints the sentence and its causes, as [`chain`](AgentError::chain) does, so that `fn main() -> Result<(), AgentError>`
+/// ends with a readable message. The alternate form (`{:#?}`) prints the fields.
 impl fmt::Debug for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return f.write_str(&self.chain());
+        }
         let mut debug = f.debug_struct("AgentError");
         debug.field("kind", &self.0.kind);
         match &self.0.source {

@@ -22,6 +22,7 @@
 
 mod error;
 mod environment;
+mod tool_settings;
 mod config;
 mod agent;
 mod prompt_layers;
@@ -43,5 +44,6 @@ pub use {
     environment::Environment,
     error::{AgentError, AgentErrorKind},
     session::{AgentSession, SessionState},
+    tool_settings::ToolSettings,
     turn::AgentTurn,
 };

@@ -7,17 +7,17 @@ pub use state::SessionState;
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
 };
 
-use agcore_chat::{Answer, Message, QuestionId, UsageTracker};
+use agcore_chat::{Actor, Answer, Message, Question, QuestionId, UsageTracker};
 use agcore_cycle::{
     CompactionReport, CycleSettings, LlmCycle, Spent, TurnInput,
     machine::{Machine, MachineError},
 };
-use agcore_tools::ToolSession;
+use agcore_tools::{RunState, ToolSession};
 use tokio_util::sync::CancellationToken;
 
+use self::state::SessionParts;
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
@@ -82,20 +82,20 @@ impl RuntimeBundle {
 
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
-        let machine = Machine::new(bundle.config().limits.clone());
-        let created = bundle.parts().clock.now();
-        Self::with_parts(bundle, id, agent, machine, ToolSession::new(), created)
+        let session = SessionParts {
+            id,
+            actor: Arc::default(),
+            machine: Machine::new(bundle.config().limits.clone()),
+            tools: ToolSession::new(),
+            run_state: RunState::new(),
+            created: bundle.parts().clock.now(),
+        };
+        Self::with_parts(bundle, agent, session)
     }
 
-    fn with_parts(
-        bundle: RuntimeBundle,
-        id: Arc<str>,
-        agent: Arc<dyn Agent>,
-        machine: Machine,
-        tools: ToolSession,
-        created: SystemTime,
-    ) -> Self {
+    fn with_parts(bundle: RuntimeBundle, agent: Arc<dyn Agent>, session: SessionParts) -> Self {
         let parts = bundle.parts();
+        let SessionParts { machine, .. } = session;
         let settings = CycleSettings::new()
             .with_limits(parts.config.limits.clone())
             .with_compaction(parts.config.compaction.clone())
@@ -106,14 +106,16 @@ impl AgentSession {
         let conversation = Conversation {
             cycle,
             agent: Arc::clone(&agent),
+            run_state: session.run_state,
         };
         let conversation = TurnQueue::new(conversation, parts.config.busy);
         Self(Arc::new(Shared {
-            id,
+            id: session.id,
             bundle,
             agent: Mutex::new(agent),
-            tools,
-            created,
+            actor: Mutex::new(session.actor),
+            tools: session.tools,
+            created: session.created,
             conversation,
         }))
     }
@@ -126,6 +128,30 @@ impl AgentSession {
     /// Returns the agent that answers the next turn.
     pub fn agent(&self) -> Arc<dyn Agent> {
         self.0.agent()
+    }
+
+    /// Sets for whom the session acts: the owner of grants that it receives, whom audit records, tools and calls of the model
+    /// name. By default it is [`Actor::local`]. Holds for all clones, from the next turn on, and is saved with the session.
+    ///
+    /// ```
+    /// use agcore_agent::agent;
+    /// use agcore_chat::Actor;
+    /// # use agcore_testkit::scripted::ScriptedProvider;
+    /// # let model = ScriptedProvider::new([]);
+    ///
+    /// let session = agent(model).session()?.with_actor(Actor::new("acme", "ann"));
+    /// assert_eq!(session.actor().user, "ann");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// ```
+    #[must_use]
+    pub fn with_actor(self, actor: impl Into<Arc<Actor>>) -> Self {
+        *self.0.actor.lock().unwrap_or_else(PoisonError::into_inner) = actor.into();
+        self
+    }
+
+    /// Returns for whom the session acts.
+    pub fn actor(&self) -> Arc<Actor> {
+        self.0.actor()
     }
 
     /// Returns the bundle that the session was created from.
@@ -229,6 +255,66 @@ impl AgentSession {
             .await
     }
 
+    /// Returns the questions that a suspended turn waits for; none if no turn is suspended. Waits for the running turn.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentSpec, agent};
+    /// use agcore_chat::{Answer, ToolCall};
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    /// use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([
+    /// #     ScriptStep::calls([ToolCall::function("call_1", "pay", "{}")]),
+    /// #     ScriptStep::text("The bill is not paid."),
+    /// # ]);
+    /// let bundle = agent(model)
+    ///     .with_tool(typed("pay", "Pays the bill.", |_: NoArguments| async { Ok("paid") }))
+    ///     .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
+    ///     .with_approver(SuspendingApprover)
+    ///     .build()?;
+    /// let session = bundle.new_session();
+    /// session.turn("Pay the bill.").await?;
+    /// let saved = session.export().await;
+    ///
+    /// // In another process: show the open questions, and answer them.
+    /// let session = bundle.restore(saved, AgentSpec::new("assistant", ""))?;
+    /// let questions = session.questions().await;
+    /// assert_eq!(questions[0].tool, "pay");
+    /// session.resume([(questions[0].id.clone(), Answer::deny("Not today."))]).await?;
+    /// assert!(session.questions().await.is_empty());
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn questions(&self) -> Vec<Question> {
+        self.0
+            .conversation
+            .read(|conversation| conversation.cycle.machine().questions().cloned().collect())
+            .await
+    }
+
+    /// Returns whether a turn is suspended until its questions are answered. Waits for the running turn.
+    pub async fn is_suspended(&self) -> bool {
+        let read = |conversation: &Conversation| conversation.cycle.machine().questions().next().is_some();
+        self.0.conversation.read(read).await
+    }
+
+    /// Gives up a suspended turn without answering its questions: the calls that wait are not run, and the history says so.
+    /// Returns whether there was one. Waits for the running turn.
+    ///
+    /// A new [`turn`](Self::turn) does the same before it starts.
+    ///
+    /// # Errors
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if the state of the turn is damaged.
+    pub async fn abandon_turn(&self) -> Result<bool, AgentError> {
+        let abandoned = self
+            .0
+            .conversation
+            .write(|conversation| conversation.cycle.abandon_turn())
+            .await;
+        Ok(abandoned?)
+    }
+
     /// Replaces the conversation. Waits for the running turn. A suspended turn is abandoned.
     ///
     /// # Errors
@@ -242,12 +328,19 @@ impl AgentSession {
 
     /// Returns the whole session, to be saved. Waits for the running turn.
     pub async fn export(&self) -> SessionState {
-        let machine = self
+        let (machine, run_state) = self
             .0
             .conversation
-            .read(|conversation| conversation.cycle.machine().clone())
+            .read(|conversation| (conversation.cycle.machine().clone(), conversation.run_state.clone()))
             .await;
-        SessionState::new(Arc::clone(&self.0.id), machine, self.0.tools.export(), self.0.created)
+        SessionState::new(SessionParts {
+            id: Arc::clone(&self.0.id),
+            actor: self.actor(),
+            machine,
+            tools: self.0.tools.clone(),
+            run_state,
+            created: self.0.created,
+        })
     }
 
     pub(crate) fn restore(
@@ -255,8 +348,8 @@ impl AgentSession {
         state: SessionState,
         agent: Arc<dyn Agent>,
     ) -> Result<Self, AgentError> {
-        let (id, machine, tools, created) = state.into_parts()?;
-        Ok(Self::with_parts(bundle, id, agent, machine, tools, created))
+        let parts = state.into_parts(bundle.parts().clock.now())?;
+        Ok(Self::with_parts(bundle, agent, parts))
     }
 }
 

@@ -5,9 +5,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::{Message, ToolExecutor};
-use agcore_cycle::{LlmCycle, TurnInput};
-use agcore_tools::{ToolContext, ToolSession};
+use agcore_chat::{Actor, Message, ToolExecutor, text::nearest_names};
+use agcore_cycle::{LlmCycle, TurnInput, TurnOptions};
+use agcore_tools::{RunState, ToolContext, ToolRegistry, ToolSession, ToolSnapshot, ToolView};
 use tokio_util::sync::CancellationToken;
 
 use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt, queue::TurnQueue};
@@ -18,6 +18,8 @@ pub(crate) struct Shared {
     /// The agent that answers the next turn.
     pub(crate) agent: Mutex<Arc<dyn Agent>>,
     pub(crate) tools: ToolSession,
+    /// For whom the session acts.
+    pub(crate) actor: Mutex<Arc<Actor>>,
     /// When the session was created, by the wall clock: a session ages even while it is only stored.
     pub(crate) created: SystemTime,
     pub(crate) conversation: TurnQueue<Conversation>,
@@ -28,9 +30,15 @@ pub(crate) struct Conversation {
     pub(crate) cycle: LlmCycle,
     /// The agent of the newest turn, which continues it even after another agent was set for the next turn.
     pub(crate) agent: Arc<dyn Agent>,
+    /// The values that the steps of the newest turn share; kept while it is suspended.
+    pub(crate) run_state: RunState,
 }
 
 impl Shared {
+    pub(crate) fn actor(&self) -> Arc<Actor> {
+        Arc::clone(&self.actor.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(crate) fn agent(&self) -> Arc<dyn Agent> {
         Arc::clone(&self.agent.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -76,23 +84,36 @@ impl Shared {
             .collect();
     }
 
-    /// Builds the executor of the tools that the agent exposes, as of this turn.
-    pub(crate) fn executor(
+    /// Returns the options of a turn.
+    pub(crate) fn options(
         &self,
-        agent: &Arc<dyn Agent>,
+        conversation: &Conversation,
+        token: &CancellationToken,
+    ) -> Result<TurnOptions, AgentError> {
+        let tools = self.executor(conversation, token)?;
+        Ok(TurnOptions::cancelled_by(token.clone())
+            .with_tools(tools)
+            .with_actor(self.actor())
+            .with_trace(Arc::clone(&self.id)))
+    }
+
+    /// Builds the executor of the tools that the agent exposes, as of this turn.
+    fn executor(
+        &self,
+        conversation: &Conversation,
         token: &CancellationToken,
     ) -> Result<Arc<dyn ToolExecutor>, AgentError> {
         let parts = self.bundle.parts();
         let context = ToolContext::builder(Arc::clone(&parts.clock))
             .with_session_id(&*self.id)
             .with_trace_id(&*self.id)
+            .with_actor(self.actor())
             .with_cancellation(token.clone())
+            .with_run_state(conversation.run_state.clone())
             .with_extensions(parts.extensions.clone())
             .build();
-        let chooser = Arc::clone(agent);
-        let mut builder = parts
-            .tools
-            .subset(move |tool| chooser.exposes(tool))
+        let view = visible_tools(&parts.tools, &conversation.agent)?;
+        let mut builder = view
             .executor(context)
             .with_policy(parts.policy.clone())
             .with_session(self.tools.clone())
@@ -100,6 +121,32 @@ impl Shared {
         if let Some(sink) = &parts.audit {
             builder = builder.with_audit(Arc::clone(sink));
         }
-        Ok(Arc::new(builder.build()?))
+        Ok(Arc::new(parts.config.tools.apply(builder).build()?))
     }
+}
+
+/// Returns the tools that an agent sees.
+///
+/// # Errors
+/// When the agent names a tool that is not registered.
+pub(crate) fn visible_tools(tools: &ToolRegistry, agent: &Arc<dyn Agent>) -> Result<ToolView, AgentError> {
+    if let Some(names) = agent.tool_names() {
+        let known = tools.snapshot();
+        if let Some(missing) = names.iter().find(|name| known.get(name).is_none()) {
+            return Err(unknown_tool(agent.name(), missing, &known));
+        }
+    }
+    let agent = Arc::clone(agent);
+    Ok(tools.subset(move |tool| agent.exposes(tool)))
+}
+
+fn unknown_tool(agent: &str, missing: &str, known: &ToolSnapshot) -> AgentError {
+    let names = known.tools().iter().map(|tool| &**tool.name());
+    let near = nearest_names(missing, names, 3);
+    let hint = match near.as_slice() {
+        [] => "register it, or remove it from the agent's tools".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    let problem = format!("the agent `{agent}` uses the tool `{missing}`, which is not registered; {hint}");
+    AgentError::invalid_agent(problem)
 }

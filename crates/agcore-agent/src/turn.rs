@@ -7,9 +7,10 @@ use std::{
 };
 
 use agcore_cycle::{
-    AnswerKind, CompactionReport, FreeText, Observer, Output, TextStream, TurnInput, TurnOptions, TurnStream,
-    TypedOptions, typed::schemars::JsonSchema,
+    AnswerKind, CompactionReport, FreeText, Observer, Output, TextStream, TurnInput, TurnStream, TypedOptions,
+    typed::schemars::JsonSchema,
 };
+use agcore_tools::RunState;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -169,18 +170,18 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
         token,
         answer,
     } = turn;
-    let mut permit = shared.conversation.acquire(token).await?;
-    let Conversation { cycle, agent } = &mut *permit.value;
-    shared.check_limits(&input, cycle)?;
+    let resumes = matches!(input, TurnInput::Resume(_));
+    let mut permit = shared.conversation.acquire(token, resumes).await?;
+    let conversation = &mut *permit.value;
+    shared.check_limits(&input, &conversation.cycle)?;
     if matches!(input, TurnInput::Begin(_)) {
-        *agent = shared.agent();
+        conversation.agent = shared.agent();
+        conversation.run_state = RunState::new();
         shared.tools.begin_turn();
     }
+    let options = shared.options(conversation, &permit.token)?;
+    let Conversation { cycle, agent, .. } = conversation;
     shared.apply(&**agent, cycle);
-    let tools = shared.executor(agent, &permit.token)?;
-    let options = TurnOptions::cancelled_by(permit.token.clone())
-        .with_tools(tools)
-        .with_trace(Arc::clone(&shared.id));
     let span = span::turn(&shared, &**agent);
     let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
     if let Some(observer) = observer {
@@ -195,12 +196,10 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
 
 /// Compacts the conversation, between turns or while one is suspended.
 pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
-    let mut permit = shared.conversation.acquire(token).await?;
-    let Conversation { cycle, agent } = &mut *permit.value;
-    let tools = shared.executor(agent, &permit.token)?;
+    let mut permit = shared.conversation.acquire(token, false).await?;
+    let conversation = &mut *permit.value;
+    let options = shared.options(conversation, &permit.token)?;
+    let Conversation { cycle, agent, .. } = conversation;
     shared.apply(&**agent, cycle);
-    let options = TurnOptions::cancelled_by(permit.token.clone())
-        .with_tools(tools)
-        .with_trace(Arc::clone(&shared.id));
     Ok(cycle.compact(options).await?)
 }

@@ -211,6 +211,41 @@ impl From<AssistantMessage> for ChatResponse {
 }
 
 impl ChatResponse {
+    /// Creates a response from a message of the model and the reason it stopped.
+    ///
+    /// ```
+    /// use agcore_chat::{AssistantMessage, ChatResponse, FinishReason};
+    ///
+    /// let response = ChatResponse::from_message(AssistantMessage::new("Once upon a"), FinishReason::Length);
+    /// assert_eq!(response.text(), "Once upon a");
+    /// ```
+    pub fn from_message(message: AssistantMessage, finish: FinishReason) -> Self {
+        let choice = Choice {
+            message,
+            finish_reason: Some(finish),
+            ..Choice::default()
+        };
+        Self {
+            choices: vec![choice],
+            ..Self::default()
+        }
+    }
+
+    /// Creates a response that calls tools.
+    ///
+    /// ```
+    /// use agcore_chat::{ChatResponse, ToolCall};
+    ///
+    /// let response = ChatResponse::from_calls([ToolCall::function("call_1", "weather", r#"{"city": "Oslo"}"#)]);
+    /// assert_eq!(response.tool_calls().count(), 1);
+    /// ```
+    pub fn from_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self::from_message(
+            AssistantMessage::from_blocks(calls.into_iter().map(Into::into)),
+            FinishReason::ToolCalls,
+        )
+    }
+
     /// Creates a reply with one answer of plain text.
     pub fn from_text(text: impl Into<String>) -> Self {
         AssistantMessage::new(text).into()

@@ -126,11 +126,24 @@ impl LlmCycle {
         if !messages.is_empty() {
             validate_messages(&messages).map_err(MachineError::InvalidMessages)?;
         }
+        self.abandon_turn()?;
+        self.machine.set_history(messages)
+    }
+
+    /// Ends an open turn, such as a suspended one, without running its calls; the history says that they did not run.
+    /// Returns whether a turn was open.
+    ///
+    /// A new turn does the same before it starts.
+    ///
+    /// # Errors
+    /// None in practice: the machine can always stop an open turn.
+    pub fn abandon_turn(&mut self) -> Result<bool, MachineError> {
+        let was_open = self.machine.is_open();
         // The first stop may end only a compaction.
         while self.machine.is_open() {
             self.machine.absorb(Outcome::Stop(Cause::abandoned()))?;
         }
-        self.machine.set_history(messages)
+        Ok(was_open)
     }
 
     /// Appends to the history between turns.

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agcore_chat::{
-    Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor, UserMessage,
+    Actor, Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor, UserMessage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -138,6 +138,8 @@ pub struct TurnOptions {
     pub stream: bool,
     /// The id under which the turn appears in logs and spans.
     pub trace: Option<Arc<str>>,
+    /// For whom the calls of the model are made; [`Actor::local`] if `None`.
+    pub actor: Option<Arc<Actor>>,
 }
 
 impl TurnOptions {
@@ -149,10 +151,8 @@ impl TurnOptions {
     /// Creates options like [`new`](Self::new) with a token that cancels the turn.
     pub fn cancelled_by(token: CancellationToken) -> Self {
         Self {
-            tools: None,
             token,
-            stream: false,
-            trace: None,
+            ..Self::default()
         }
     }
 
@@ -181,6 +181,13 @@ impl TurnOptions {
     #[must_use]
     pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
         self.trace = Some(trace.into());
+        self
+    }
+
+    /// Sets for whom the calls of the model are made.
+    #[must_use]
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
+        self.actor = Some(actor.into());
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
-use agcore_chat::{Answer, QuestionId, ToolExecutor};
+use agcore_chat::{Actor, Answer, QuestionId, ToolExecutor};
 #[cfg(feature = "typed")]
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -173,6 +173,12 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
     /// Sets the id under which the turn appears in logs and spans.
     pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
         self.options.trace = Some(trace.into());
+        self
+    }
+
+    /// Sets for whom the calls of the model are made.
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
+        self.options.actor = Some(actor.into());
         self
     }
 

@@ -320,7 +320,7 @@ impl ExecutorBuilder {
             tool.tool().check_context(&self.context).map_err(|error| {
                 ToolError::new(
                     error.kind(),
-                    format!("{} cannot be used in this session: {}", tool.name(), error.message()),
+                    format!("{} cannot be used: {}", tool.name(), error.message()),
                 )
             })?;
         }

@@ -5,15 +5,24 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use agcore_chat::{Actor, Question};
 use agcore_cycle::machine::Machine;
-use agcore_tools::ToolSession;
+use agcore_tools::{RunState, ToolSession};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::AgentError;
 
-/// The version that this code writes and reads.
-const VERSION: u16 = 1;
+/// The version that this code writes. It also reads all older ones.
+///
+/// | version | what it added |
+/// |---|---|
+/// | 1 | |
+/// | 2 | `actor` and `run_state`: missing ones are the local actor and no values |
+const VERSION: u16 = 2;
+
+/// How far the creation time may lie in the future, because the clocks of machines differ.
+const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A session as data: the state of its conversation, and what its tools remember. Serialize it to JSON, deserialize it in
 /// any process.
@@ -21,22 +30,44 @@ const VERSION: u16 = 1;
 pub struct SessionState {
     version: u16,
     id: Arc<str>,
+    /// For whom the session acts.
+    #[serde(default)]
+    actor: Actor,
     cycle: Machine,
     tools: Value,
+    /// The values that the steps of an unfinished turn share.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    run_state: Map<String, Value>,
     /// When the session was created, in milliseconds since 1970.
     made_ms: u64,
 }
 
+/// The parts of a session that a state is made of.
+pub(super) struct SessionParts {
+    pub(super) id: Arc<str>,
+    pub(super) actor: Arc<Actor>,
+    pub(super) machine: Machine,
+    pub(super) tools: ToolSession,
+    pub(super) run_state: RunState,
+    pub(super) created: SystemTime,
+}
+
 impl SessionState {
-    pub(super) fn new(id: Arc<str>, cycle: Machine, tools: Value, created: SystemTime) -> Self {
-        let since = created.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let made_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    pub(super) fn new(parts: SessionParts) -> Self {
+        let since = parts.created.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        // Of a turn that has ended, nothing is shared any more.
+        let run_state = match parts.machine.is_open() {
+            true => parts.run_state.snapshot(),
+            false => Map::new(),
+        };
         Self {
             version: VERSION,
-            id,
-            cycle,
-            tools,
-            made_ms,
+            id: parts.id,
+            actor: Arc::unwrap_or_clone(parts.actor),
+            cycle: parts.machine,
+            tools: parts.tools.export(),
+            run_state,
+            made_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
         }
     }
 
@@ -45,17 +76,37 @@ impl SessionState {
         &self.id
     }
 
-    pub(super) fn into_parts(self) -> Result<(Arc<str>, Machine, ToolSession, SystemTime), AgentError> {
-        if self.version != VERSION {
+    /// Returns for whom the session acts.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// Returns the questions that a suspended turn waits for.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        self.cycle.questions()
+    }
+
+    pub(super) fn into_parts(self, now: SystemTime) -> Result<SessionParts, AgentError> {
+        if !(1..=VERSION).contains(&self.version) {
             let message = format!(
-                "it has version {}, but this program reads version {VERSION}; use the version of the program that wrote it",
+                "it has version {}, but this program reads versions 1 to {VERSION}; use a newer version of the program",
                 self.version
             );
             return Err(AgentError::state(message));
         }
         let tools = ToolSession::restore(self.tools).map_err(AgentError::state_from)?;
         let created = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(self.made_ms));
-        let created = created.ok_or_else(|| AgentError::state("its creation time is out of range"))?;
-        Ok((self.id, self.cycle, tools, created))
+        // A session that was created in the future would never expire.
+        let created = created
+            .filter(|created| created.duration_since(now).is_ok_and(|ahead| ahead <= CLOCK_SKEW) || *created <= now);
+        let created = created.ok_or_else(|| AgentError::state("its creation time `made_ms` lies in the future"))?;
+        Ok(SessionParts {
+            id: self.id,
+            actor: Arc::new(self.actor),
+            machine: self.cycle,
+            tools,
+            run_state: RunState::restore(self.run_state),
+            created: created.min(now),
+        })
     }
 }

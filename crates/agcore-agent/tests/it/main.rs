@@ -10,6 +10,8 @@
 mod bad_tools;
 mod compaction;
 mod concurrency;
+mod many_users;
+mod parts;
 mod session;
 mod spans;
 mod turns;

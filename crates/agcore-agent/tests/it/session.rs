@@ -152,7 +152,7 @@ async fn saved_state_contains_questions_history_and_usage() {
     assert_eq!(outcome.text(), "Said.");
     assert_eq!(texts(&second).await[2], "tool: yes");
     assert_eq!(second.usage().await.calls, 2);
-    let newer = saved.replacen("\"version\":1", "\"version\":9", 1);
+    let newer = saved.replacen("\"version\":2", "\"version\":9", 1);
     let error = bundle
         .restore(serde_json::from_str(&newer).unwrap(), second.agent())
         .unwrap_err();
@@ -294,19 +294,17 @@ async fn the_builder_names_the_missing_part() {
 
 #[tokio::test]
 async fn a_missing_tool_state_fails_before_the_model_is_called() {
-    let tools = ToolRegistry::new();
     let counting = |say: Say, State(prefix): State<String>| async move { Ok(format!("{prefix}{}", say.text)) };
-    tools.register(typed("say", "Says it.", counting)).unwrap();
     let provider = ScriptedProvider::new([call("say", r#"{"text":"x"}"#), ScriptStep::text("Ok.")]);
-    let bundle = builder(&provider).with_tools(tools.clone()).build().unwrap();
+    // Registered only after the agent was built.
+    let bundle = AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
+    bundle.tools().register(typed("say", "Says it.", counting)).unwrap();
     let error = session(&bundle).turn("Go").await.unwrap_err();
     assert!(error.kind() == AgentErrorKind::ToolFailure, "{error:?}");
     assert!(provider.requests().is_empty());
-    let bundle = builder(&provider)
-        .with_tools(tools)
-        .with_state("> ".to_owned())
-        .build()
-        .unwrap();
+    let builder = AgentBuilder::new().with_provider(provider.clone());
+    let builder = builder.with_state("> ".to_owned());
+    let bundle = builder.with_tool(typed("say", "Says it.", counting)).build().unwrap();
     let session = session(&bundle);
     session.turn("Go").await.unwrap();
     assert_eq!(texts(&session).await[2], "tool: > x");

@@ -211,6 +211,7 @@ impl Driver<'_> {
         call.stream = self.options.stream;
         call.deadline = left.map(|(left, _)| left);
         call.trace.clone_from(&self.options.trace);
+        call.actor.clone_from(&self.options.actor);
         let mut items = self.provider_for(in_flight.purpose).open(call);
         let mut fold = Fold::new();
         let mut partial = self.partial_value(in_flight.purpose);

@@ -46,7 +46,8 @@ use crate::{
             argument that the model provides must be part of the first parameter"
 )]
 pub trait FromContext: Sized + Send {
-    /// Checks that the context contains the value. Called when an executor is built.
+    /// Checks that the context contains the value. Called when an executor is built, and when an agent is built, which is
+    /// before there is a session: check values of the application only, not the actor or the session.
     ///
     /// # Errors
     /// What is missing.
@@ -130,7 +131,7 @@ fn missing<T>() -> ToolError {
     ToolError::new(
         ToolErrorKind::Config,
         format!(
-            "the context has no {0}; add one with ToolContextBuilder::with_state::<{0}>",
+            "it needs a value of type {0} that was not set; add one with `with_state` when you build the agent or the tool context",
             type_name::<T>()
         ),
     )

@@ -1,0 +1,153 @@
+//! [`ToolSettings`]: how the calls of tools run.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use agcore_tools::{
+    ExecutorBuilder,
+    layer::{BoxInvoke, Invoke, OffloadSettings, Redactor},
+};
+
+/// How the calls of tools run: timeout, concurrency, and the layers around each call.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use agcore_agent::{AgentConfig, ToolSettings, agent};
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+/// use agcore_tools::{NoArguments, typed};
+///
+/// # use std::{borrow::Cow, sync::Arc};
+/// # use agcore_chat::ToolCall;
+/// # use agcore_tools::layer::Redactor;
+/// struct HidePin;
+///
+/// impl Redactor for HidePin {
+///     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+///         text.replace("1234", "****").into()
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let model = ScriptedProvider::new([
+/// #     ScriptStep::calls([ToolCall::function("call_1", "card", "{}")]),
+/// #     ScriptStep::text("It is your bank card."),
+/// # ]);
+/// let tools = ToolSettings::new().with_timeout(Duration::from_secs(10)).with_redactor(HidePin);
+/// let session = agent(model)
+///     .with_tool(typed("card", "Looks at the card.", |_: NoArguments| async { Ok("the PIN is 1234") }))
+///     .with_config(AgentConfig::new().with_tools(tools))
+///     .session()?;
+/// session.turn("What is this card?").await?;
+/// assert_eq!(session.messages().await[2].text(), "the PIN is ****");
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct ToolSettings {
+    /// The timeout of a call whose tool has none of its own.
+    timeout: Timeout,
+    /// The number of calls of a reply that run side by side; `None` means the default of the executor.
+    max_concurrency: Option<usize>,
+    redactor: Option<Arc<dyn Redactor>>,
+    offload: Option<OffloadSettings>,
+    layers: Vec<Layer>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Timeout {
+    #[default]
+    Default,
+    After(Duration),
+    Never,
+}
+
+/// Wraps a layer around the layers below it, once per turn.
+type Layer = Arc<dyn Fn(BoxInvoke) -> BoxInvoke + Send + Sync>;
+
+impl ToolSettings {
+    /// Creates the default settings: a timeout of 60 s, 16 calls side by side, no additional layers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the timeout of a call. A tool's own timeout takes precedence. The time a call waits for people does not
+    /// count.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Timeout::After(timeout);
+        self
+    }
+
+    /// Lets calls run without a timeout, unless their tool has one.
+    #[must_use]
+    pub fn without_timeout(mut self) -> Self {
+        self.timeout = Timeout::Never;
+        self
+    }
+
+    /// Sets the largest number of calls of a reply that run side by side.
+    #[must_use]
+    pub fn with_max_concurrency(mut self, calls: usize) -> Self {
+        self.max_concurrency = Some(calls);
+        self
+    }
+
+    /// Sets a redactor that removes secrets from results before the model and observers see them. See
+    /// [`Redact`](agcore_tools::layer::Redact).
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: impl Redactor + 'static) -> Self {
+        self.redactor = Some(Arc::new(redactor));
+        self
+    }
+
+    /// Stores large results outside the conversation. See [`Offload`](agcore_tools::layer::Offload).
+    #[must_use]
+    pub fn with_offload(mut self, settings: OffloadSettings) -> Self {
+        self.offload = Some(settings);
+        self
+    }
+
+    /// Adds a custom layer around those that were added before; `layer` is called once per turn. See
+    /// [`agcore_tools::layer`] for an example, and for the layers inside and outside of it.
+    #[must_use]
+    pub fn with_layer<S: Invoke + 'static>(mut self, layer: impl Fn(BoxInvoke) -> S + Send + Sync + 'static) -> Self {
+        self.layers.push(Arc::new(move |inner| BoxInvoke::new(layer(inner))));
+        self
+    }
+
+    /// Applies the settings to the executor of a turn.
+    pub(crate) fn apply(&self, mut builder: ExecutorBuilder) -> ExecutorBuilder {
+        match self.timeout {
+            Timeout::Default => {}
+            Timeout::After(timeout) => builder = builder.with_timeout(Some(timeout)),
+            Timeout::Never => builder = builder.with_timeout(None),
+        }
+        if let Some(calls) = self.max_concurrency {
+            builder = builder.with_max_concurrency(calls);
+        }
+        if let Some(redactor) = &self.redactor {
+            builder = builder.with_redactor(Arc::clone(redactor));
+        }
+        if let Some(offload) = &self.offload {
+            builder = builder.with_offload(offload.clone());
+        }
+        for layer in &self.layers {
+            let layer = Arc::clone(layer);
+            builder = builder.with_layer(move |inner| layer(inner));
+        }
+        builder
+    }
+}
+
+impl fmt::Debug for ToolSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolSettings")
+            .field("timeout", &self.timeout)
+            .field("max_concurrency", &self.max_concurrency)
+            .field("redactor", &self.redactor.is_some())
+            .field("offload", &self.offload)
+            .field("layers", &self.layers.len())
+            .finish()
+    }
+}
