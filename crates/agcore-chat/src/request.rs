@@ -3,6 +3,7 @@
 //! The parameters follow "Create chat completion" of the Chat Completions API reference.
 
 mod format;
+mod setters;
 
 pub use format::{JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions};
 

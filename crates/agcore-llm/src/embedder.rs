@@ -175,7 +175,14 @@ fn in_order(items: Vec<EmbedItem>, count: usize, usage: &mut Option<Usage>) -> R
         }
     }
     let vectors: Option<Vec<_>> = slots.into_iter().collect();
-    vectors.ok_or_else(|| malformed(format!("the server returned {found} vectors for {count} texts")))
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    vectors.ok_or_else(|| {
+        malformed(format!(
+            "the server returned {found} vector{} for {count} text{}",
+            plural(found),
+            plural(count)
+        ))
+    })
 }
 
 fn check_vectors(vectors: &[Vec<f32>]) -> Result<(), LlmError> {
@@ -242,7 +249,7 @@ mod tests {
             assert_eq!(error.kind(), &LlmErrorKind::Malformed);
             assert!(error.message().contains(expected), "{error}");
         };
-        check(vec![vector(0, &[1.0])], "1 vectors for 2 texts");
+        check(vec![vector(0, &[1.0])], "1 vector for 2 texts");
         check(vec![vector(0, &[1.0]), vector(0, &[1.0])], "two vectors for text 0");
         check(vec![vector(2, &[1.0])], "text 2, but there are 2 texts");
     }

@@ -10,6 +10,7 @@
     )
 )]
 
+pub(crate) mod cost;
 pub(crate) mod lenient;
 pub(crate) mod finish;
 pub(crate) mod document;

@@ -45,6 +45,7 @@ mod error;
 mod delta;
 mod fold;
 mod wire;
+mod features;
 pub mod adapt;
 pub mod operation;
 pub mod failure;
@@ -69,6 +70,7 @@ pub mod wire_case;
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
+pub use features::missing_feature;
 pub use fold::Fold;
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
 

@@ -37,6 +37,7 @@ use crate::{
     APIS,
     delta::ReplyDelta,
     error::LlmError,
+    features::missing_feature,
     fold::Fold,
     wire::{Api, Chat, Close, Decoder, ReplyHead},
 };
@@ -149,7 +150,7 @@ pub enum CaseError {
     #[error("invalid HTTP head in the wire case: {0}")]
     Head(String),
     /// This build does not support the API of the case.
-    #[error("this build does not support the API `{0}`; it supports: {known}", known = api_names())]
+    #[error("{}", unknown_dialect(.0))]
     UnknownDialect(String),
     /// The size of the file differs from the size in the case.
     #[error(
@@ -218,9 +219,13 @@ impl WireCase {
     }
 }
 
-fn api_names() -> String {
+fn unknown_dialect(name: &str) -> String {
     let names: Vec<&str> = APIS.iter().map(|api: &Api| api.name).collect();
-    names.join(", ")
+    let advice = missing_feature(name).map_or_else(String::new, |feature| format!("; enable the feature `{feature}`"));
+    format!(
+        "this build does not support the API `{name}`; it supports: {}{advice}",
+        names.join(", ")
+    )
 }
 
 /// Decodes and folds the body of a case.

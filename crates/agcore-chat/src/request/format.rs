@@ -139,6 +139,24 @@ pub enum StopSequence {
     Many(Vec<String>),
 }
 
+impl From<String> for StopSequence {
+    fn from(text: String) -> Self {
+        Self::One(text)
+    }
+}
+
+impl From<Vec<String>> for StopSequence {
+    fn from(texts: Vec<String>) -> Self {
+        Self::Many(texts)
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for StopSequence {
+    fn from(texts: [&str; N]) -> Self {
+        Self::Many(texts.map(str::to_owned).into())
+    }
+}
+
 impl From<&str> for StopSequence {
     fn from(stop: &str) -> Self {
         Self::One(stop.to_owned())

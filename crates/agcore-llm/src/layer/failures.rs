@@ -134,7 +134,13 @@ impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, Failure { name, error }) in self.0.iter().enumerate() {
             let separator = if at == 0 { "" } else { "; " };
-            write!(f, "{separator}{name}: {}", error.message())?;
+            // The messages of servers are sentences; those of encoders begin with the name already.
+            let message = error.message().trim_end_matches('.');
+            if message.starts_with(&**name) {
+                write!(f, "{separator}{message}")?;
+            } else {
+                write!(f, "{separator}{name}: {message}")?;
+            }
             if let Some(status) = error.status() {
                 write!(f, " (HTTP {status})")?;
             }
@@ -146,5 +152,25 @@ impl fmt::Display for Failures {
 impl Error for Failures {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.last().map(|failure| &failure.error as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_wire::LlmErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn lists_sentences_without_stray_marks_and_names_only_once() {
+        let mut failures = Failures::default();
+        for (name, message) in [
+            ("a", "No."),
+            ("deepseek", "deepseek does not support x"),
+            ("b", "Gone."),
+        ] {
+            failures.push(name.into(), LlmError::new(LlmErrorKind::Server, message));
+        }
+        assert_eq!(failures.to_string(), "a: No; deepseek does not support x; b: Gone");
     }
 }

@@ -103,6 +103,40 @@ impl LlmErrorKind {
     }
 }
 
+/// Formats the kind in words: `rate limit`, `timeout (first byte)`.
+///
+/// ```
+/// use agcore_wire::LlmErrorKind;
+///
+/// assert_eq!(format!("{:>12}", LlmErrorKind::NotFound), "   not found");
+/// ```
+impl fmt::Display for LlmErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Authentication => "authentication",
+            Self::Permission => "permission",
+            Self::NotFound => "not found",
+            Self::InvalidRequest => "invalid request",
+            Self::InvalidToolCall => "invalid tool call",
+            Self::ContextLength { .. } => "context length",
+            Self::ContentFilter => "content filter",
+            Self::RateLimit => "rate limit",
+            Self::QuotaExhausted => "quota exhausted",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server error",
+            Self::Connect => "connection",
+            Self::Timeout(TimeoutStage::Connect) => "timeout (connect)",
+            Self::Timeout(TimeoutStage::FirstByte) => "timeout (first byte)",
+            Self::Timeout(TimeoutStage::Idle) => "timeout (between chunks)",
+            Self::Timeout(TimeoutStage::Total) => "timeout (whole exchange)",
+            Self::Truncated => "truncated",
+            Self::Malformed => "malformed reply",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
 impl From<FaultKind> for LlmErrorKind {
     fn from(kind: FaultKind) -> Self {
         match kind {
@@ -133,7 +167,7 @@ impl From<FaultKind> for LlmErrorKind {
 
 impl fmt::Display for TimeoutStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::Connect => "connect",
             Self::FirstByte => "first byte",
             Self::Idle => "between chunks",

@@ -247,3 +247,58 @@ proptest! {
         prop_assert!(error.retry_after().is_none_or(|wait| wait > Duration::ZERO));
     }
 }
+
+#[test]
+fn a_malformed_reply_is_quoted_briefly_and_without_keys() {
+    let reader = agcore_wire::failure::FailureReader::new(&ReplyHead::default());
+    let quoted = |body: &str| reader.malformed("not a reply".into(), body.as_bytes()).to_string();
+    assert_eq!(quoted("{\"a\":\n  1}"), "not a reply (received `{\"a\": 1}`)");
+    assert_eq!(quoted(" \n"), "not a reply");
+    let long = quoted(&"x".repeat(500));
+    assert!(long.ends_with("x…`)") && long.len() < 120, "{long}");
+    let key = quoted("{\"key\": \"sk-abcdefghijklmnopqrstuvwxyz\"}");
+    assert!(key.contains("[redacted]") && !key.contains("sk-abc"), "{key}");
+}
+
+#[test]
+fn the_name_of_a_provider_is_printed_once() {
+    let print = |provider: &str, message: &'static str| {
+        LlmError::new(LlmErrorKind::InvalidRequest, message)
+            .with_provider(provider)
+            .to_string()
+    };
+    assert_eq!(
+        print("deepseek", "deepseek does not support x"),
+        "deepseek does not support x"
+    );
+    assert_eq!(print("openai", "OpenAI: no"), "OpenAI: no");
+    assert_eq!(print("open", "openai does not"), "open: openai does not");
+    assert_eq!(print("deepseek", "no"), "deepseek: no");
+}
+
+#[test]
+fn a_list_of_problems_has_no_stray_marks() {
+    let error = failure(422, r#"{"detail": [{"msg": "Field required."}, {"msg": "Too long."}]}"#);
+    assert_eq!(error.message(), "Field required; Too long");
+}
+
+#[test]
+fn kinds_read_as_words() {
+    assert_eq!(LlmErrorKind::RateLimit.to_string(), "rate limit");
+    assert_eq!(TOO_LONG.to_string(), "context length");
+    assert_eq!(
+        LlmErrorKind::Timeout(TimeoutStage::FirstByte).to_string(),
+        "timeout (first byte)"
+    );
+}
+
+#[test]
+fn reads_the_numbers_of_an_input_that_is_too_long() {
+    let body =
+        r#"{"error": {"message": "Input length 131393 exceeds the maximum allowed input length of 131040 tokens."}}"#;
+    let expected = LlmErrorKind::ContextLength {
+        limit: Some(131_040),
+        requested: Some(131_393),
+    };
+    check(400, body, expected);
+}

@@ -15,8 +15,12 @@ mod anthropic_decode;
 mod anthropic_encode;
 #[cfg(feature = "openai-chat")]
 mod dialects;
+#[cfg(feature = "openai-chat")]
+mod costs;
 mod deltas;
 mod errors;
+#[cfg(feature = "openai-chat")]
+mod given_back;
 #[cfg(feature = "ollama")]
 mod ollama_decode;
 #[cfg(feature = "ollama")]

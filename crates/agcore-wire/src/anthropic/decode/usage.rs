@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::decode::lenient::{LenientCount, MemberName};
+use crate::decode::{
+    cost,
+    lenient::{LenientCount, MemberName},
+};
 
 /// The latest token counts of a reply.
 #[derive(Debug, Default)]
@@ -70,7 +73,7 @@ impl RawUsage {
                 reasoning_tokens: self.thinking,
                 ..CompletionTokensDetails::default()
             },
-            cost: None,
+            cost: cost::read(|name| self.members.get(name)),
             extra: Extra::from(self.members.clone()),
         })
     }

@@ -10,7 +10,10 @@ use serde::{
 use serde_json::Value;
 
 use crate::{
-    decode::lenient::{LenientCount, MemberName, or_absent_object, skip},
+    decode::{
+        cost,
+        lenient::{LenientCount, MemberName, or_absent_object, skip},
+    },
     openai_chat::vendor::USAGE_BREAKDOWN,
 };
 
@@ -72,7 +75,7 @@ impl RawUsage {
                 rejected_prediction_tokens: completion.rejected,
                 extra: completion.extra,
             },
-            cost: None,
+            cost: cost::read(|name| self.extra.get(name)),
             extra: self.extra,
         };
         let is_known = usage
@@ -193,6 +196,7 @@ pub(super) fn fill_missing(usage: &mut Usage, before: &Usage) {
     fill(&mut to.audio_tokens, from.audio_tokens);
     fill(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
     fill(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
+    usage.cost = usage.cost.take().or_else(|| before.cost.clone());
     for (name, value) in before.extra.iter() {
         if usage.extra.get(name).is_none() {
             usage.extra.insert(name, value.clone());
