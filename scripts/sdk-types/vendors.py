@@ -29,6 +29,7 @@ GROQ = "https://console.groq.com/docs/api-reference#chat-create"
 # In the same package, which lists the parameters that models may accept.
 OPENROUTER_PARAMETERS = "openrouter.components.parameter"
 OPENROUTER_AUDIO = "https://openrouter.ai/docs/guides/overview/multimodal/audio"
+ZAI_TOOLS = "https://docs.z.ai/guides/capabilities/function-calling"
 ZAI_THINKING = "https://docs.z.ai/guides/capabilities/thinking-mode"
 OLLAMA = "https://docs.ollama.com/api/openai-compatibility"
 OLLAMA_TYPES = "https://github.com/ollama/ollama/blob/main/api/types.go"
@@ -172,7 +173,19 @@ VENDORS = {
             member(ASSISTANT, "partial", bool, MOONSHOT_PARTIAL),
         ),
     ),
-    "zhipu": Vendor("zai-sdk", zhipu, (member(ASSISTANT, "reasoning_content", str, ZAI_THINKING),)),
+    "zhipu": Vendor(
+        "zai-sdk",
+        zhipu,
+        (member(ASSISTANT, "reasoning_content", str, ZAI_THINKING),),
+        (
+            Exempt(
+                r"\$\.tool_choice",
+                "is not a valid str",
+                "the server calls the function that is named, although the package has words only",
+                ZAI_TOOLS,
+            ),
+        ),
+    ),
     "openrouter": Vendor(
         "openrouter",
         "openrouter.components:ChatRequest",

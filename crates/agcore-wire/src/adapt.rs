@@ -2,7 +2,7 @@
 //!
 //! An encoder refuses a parameter that its API or dialect cannot express, because a value that is silently ignored is hard to
 //! notice. For a request that moves to another vendor, an answer is worth more than a seed. [`relax`] removes one refused
-//! parameter and tells which, [`encode`] repeats that until the request can be sent.
+//! parameter and returns its name, [`encode`] repeats that until the request can be sent.
 //!
 //! | removed or replaced | why it may be |
 //! |---|---|
@@ -184,7 +184,7 @@ fn remove_names(request: &mut ChatRequest) -> bool {
     is_changed
 }
 
-/// Returns whether a message has the name of a participant. Names of tools and functions are none.
+/// Returns whether a message has the name of a participant. Names of tools and functions do not count.
 fn has_name(message: &Message) -> bool {
     match message {
         Message::User(message) => message.name.is_some(),

@@ -7,7 +7,7 @@ use super::rules::{ContentRule, Dialect, ReasoningField, ReasoningRule, ToolMedi
 /// Returns the dialect of most compatible servers: `max_tokens`, the role `system`, text as strings, all parameters
 /// accepted.
 ///
-/// What such a server sent is given back to it where it belongs to tool calls: reasoning under the name under which it
+/// What such a server sent is returned to it: reasoning under the name under which it
 /// arrived, `reasoning_details`, and the `thinking_blocks` of gateways. Images in tool results stay where they are.
 ///
 /// ```

@@ -40,7 +40,7 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// Returns the error of an encoder with this message, and with what it refused if the message tells.
+/// Returns the error of an encoder with this message, and with what it refused if the message contains that.
 pub(super) fn error(message: std::borrow::Cow<'static, str>) -> LlmError {
     let Some(refusal) = Refusal::parse(&message) else {
         return LlmError::new(LlmErrorKind::InvalidRequest, message);

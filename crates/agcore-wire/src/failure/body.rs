@@ -14,7 +14,7 @@ use crate::sse::{SseDecoder, SseTooLong};
 /// The maximum nesting of errors: gateways put the body of the server behind them into their own.
 const MAX_DEPTH: usize = 4;
 
-/// The messages of routers that only say that the server behind them failed.
+/// The messages of routers that only report that the server behind them failed.
 const GENERIC_MESSAGES: &[&str] = &["provider returned error", "provider returned error."];
 
 /// The contents of a body that reports a failure.
@@ -106,7 +106,7 @@ impl ErrorBody {
         }
     }
 
-    /// Puts the text of the server behind a router in place of the router's, which only says that there is one.
+    /// Puts the text of the server behind a router in place of the router's, which only reports that there is one.
     fn prefer_inner_message(&mut self) {
         let is_generic = |message: &str| {
             GENERIC_MESSAGES

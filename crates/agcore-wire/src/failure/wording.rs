@@ -207,7 +207,7 @@ fn names_missing_model(line: &str) -> bool {
     })
 }
 
-/// Returns whether the message says that the reply reached its token limit.
+/// Returns whether the message reports that the reply reached its token limit.
 pub(super) fn is_output_limit(message: &str) -> bool {
     message.to_ascii_lowercase().contains("token limit reached")
 }

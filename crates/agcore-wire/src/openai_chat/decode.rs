@@ -11,7 +11,6 @@ mod message;
 pub(super) mod reasoning_details;
 mod state;
 mod surrogates;
-mod thinking_blocks;
 mod usage;
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! What a chat server sent and gets back: reasoning, details, thinking blocks, signatures, and media in tool results.
+//! Data that a chat server sent and gets back: reasoning, details, thinking blocks, signatures, and media in tool results.
 
 use agcore_chat::{AssistantMessage, ChatRequest, Content, ContentPart, Message, ToolCall};
 use agcore_wire::{

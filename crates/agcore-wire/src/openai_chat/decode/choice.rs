@@ -1,5 +1,7 @@
 //! [`ChoiceState`]: the state of a choice so far, and the data held back until it ends.
 
+use std::borrow::Cow;
+
 use agcore_chat::{Text, VendorData};
 use serde_json::{Map, Value};
 
@@ -9,13 +11,22 @@ use super::{
     emitted_text::EmittedText,
     message::{MessageParts, ReasoningParts},
     reasoning_details,
-    state::Source,
-    thinking_blocks,
 };
 use crate::{
     delta::{CallFragment, Place, ReplyDelta, SealedBlock},
     openai_chat::vendor::{REASONING_DETAILS, REASONING_MEMBER, THINKING_BLOCKS},
 };
+
+/// The origin of a reply.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The name with which vendor data is marked.
+    pub(super) vendor: Cow<'static, str>,
+    /// Whether the reply is a whole one, which is not a stream.
+    pub(super) is_whole: bool,
+    /// Whether to remember the members in which reasoning arrived.
+    pub(super) remembers_members: bool,
+}
 
 /// The state of a choice so far.
 #[derive(Debug, Default)]
@@ -104,7 +115,7 @@ impl ChoiceState {
         if source.is_whole {
             self.thinking.extend(thinking);
         } else {
-            thinking_blocks::append(&mut self.thinking, thinking);
+            reasoning_details::append_thinking(&mut self.thinking, thinking);
         }
     }
 

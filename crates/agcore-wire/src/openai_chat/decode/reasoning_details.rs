@@ -1,6 +1,7 @@
-//! `reasoning_details`, which OpenRouter and others send, and which must be sent back unchanged.
+//! `reasoning_details`, which OpenRouter and others send, and `thinking_blocks`, with which LiteLLM sends the thinking of
+//! Anthropic's models. Both must be sent back unchanged.
 //!
-//! A stream splits them into pieces. Joined by OpenRouter's rules they are the same as in a whole reply.
+//! A stream splits them into pieces. Joined by the senders' rules they are the same as in a whole reply.
 
 use serde_json::Value;
 
@@ -14,13 +15,29 @@ pub(in crate::openai_chat) fn append(list: &mut Vec<Value>, pieces: impl IntoIte
     }
 }
 
+/// Appends pieces of `thinking_blocks` to a list. Thinking continues the last block until that has a signature.
+pub(super) fn append_thinking(list: &mut Vec<Value>, pieces: impl IntoIterator<Item = Value>) {
+    for piece in pieces {
+        match list.last_mut() {
+            Some(last) if is_open(last) && text_member(&piece).is_some() => join(last, piece),
+            _ => list.push(piece),
+        }
+    }
+}
+
+/// Returns whether a block is thinking that has no signature yet.
+fn is_open(block: &Value) -> bool {
+    let signature = block.get("signature").and_then(Value::as_str).unwrap_or_default();
+    text_member(block).is_some() && signature.is_empty()
+}
+
 /// Returns the readable text of a piece, also of a thinking block.
 pub(super) fn text(detail: &Value) -> Option<&str> {
     detail.get(text_member(detail)?)?.as_str()
 }
 
 /// Returns the member that contains the text of an entry of this type, which arrives in pieces.
-pub(super) fn text_member(detail: &Value) -> Option<&'static str> {
+fn text_member(detail: &Value) -> Option<&'static str> {
     match detail.get("type")?.as_str()? {
         "reasoning.text" => Some("text"),
         "reasoning.summary" => Some("summary"),
@@ -40,7 +57,7 @@ fn is_continuation(last: &Value, piece: &Value) -> bool {
             })
 }
 
-pub(super) fn join(last: &mut Value, piece: Value) {
+fn join(last: &mut Value, piece: Value) {
     let member = text_member(&piece);
     let (Value::Object(last), Value::Object(piece)) = (last, piece) else {
         return;
@@ -92,5 +109,18 @@ mod tests {
             {"type": "reasoning.encrypted", "data": "e2", "index": 2},
         ]);
         assert_eq!(Value::Array(list), expected);
+    }
+
+    #[test]
+    fn joins_thinking_until_its_signature() {
+        let thinking =
+            |text: &str, signature: &str| json!({"type": "thinking", "thinking": text, "signature": signature});
+        let redacted = json!({"type": "redacted_thinking", "data": "x"});
+        let mut list = Vec::new();
+        append_thinking(&mut list, [json!({"type": "thinking", "thinking": "Let me "})]);
+        append_thinking(&mut list, [thinking("see.", "")]);
+        append_thinking(&mut list, [thinking("", "s1"), redacted.clone()]);
+        append_thinking(&mut list, [thinking("More.", ""), thinking("", "s2")]);
+        assert_eq!(list, [thinking("Let me see.", "s1"), redacted, thinking("More.", "s2")]);
     }
 }

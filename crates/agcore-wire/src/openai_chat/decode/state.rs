@@ -6,22 +6,17 @@ use agcore_chat::{FinishReason, Usage};
 use serde::de::MapAccess;
 use serde_json::Value;
 
-use super::{choice::ChoiceState, finish, member::Members, message::MessageParts, usage};
+use super::{
+    choice::{ChoiceState, Source},
+    finish,
+    member::Members,
+    message::MessageParts,
+    usage,
+};
 use crate::{
     decode::finish::{push_finish, push_missing_finish},
     delta::{Place, ReplyDelta, ReplyStart},
 };
-
-/// The origin of a reply.
-#[derive(Debug)]
-pub(super) struct Source {
-    /// The name with which vendor data is marked.
-    vendor: Cow<'static, str>,
-    /// Whether the reply is a whole one, which is not a stream.
-    pub(super) is_whole: bool,
-    /// Whether to remember the members in which reasoning arrived.
-    pub(super) remembers_members: bool,
-}
 
 /// The state of a reply so far.
 #[derive(Debug)]
@@ -173,21 +168,21 @@ impl State {
         push_finish(index, reason, word, out);
     }
 
-    /// Returns whether the reply, as far as it arrived, ended because of the limit of tokens.
+    /// Returns whether the reply, up to now, ended because of the limit of tokens.
     pub(super) fn ended_in_length(&self) -> bool {
         self.is_finished() && self.choices.iter().any(|choice| choice.ended_in_length)
     }
 
-    /// Ends every choice that has no finish reason. One that has begun has stopped, in a stream as in a whole reply.
+    /// Ends every choice that has no finish reason. One that has started has stopped, in a stream as in a whole reply.
     pub(super) fn finish_all(&mut self, out: &mut Vec<ReplyDelta>) {
-        let has_begun = self.source.is_whole || !self.choices.is_empty();
+        let has_started = self.source.is_whole || !self.choices.is_empty();
         if self.choices.is_empty() {
             ChoiceState::entry(&mut self.choices, 0);
         }
         for choice in self.choices.iter_mut().filter(|choice| !choice.is_finished) {
             choice.flush(&self.source.vendor, out);
             choice.is_finished = true;
-            push_missing_finish(choice.index, has_begun, out);
+            push_missing_finish(choice.index, has_started, out);
         }
     }
 

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall, VendorData};
+use agcore_chat::{AssistantMessage, Block, CallInput, ContentPart, Extra, FunctionCall, ToolCall};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use super::{content::EncodedText, context::Context};
+use super::{
+    content::EncodedText,
+    context::{Context, belongs_to_vendor, vendor_data},
+};
 use crate::{
     dialect::ReasoningField,
     encode::tool_names,
@@ -175,8 +178,16 @@ impl EncodedAssistant<'_> {
         if !details.is_empty() {
             map.serialize_entry(REASONING_DETAILS, &details)?;
         }
+        // Gateways send them, but no vendor of its own models takes them.
         let thinking: Vec<&Value> = self.vendor_lists(THINKING_BLOCKS).flatten().collect();
-        if thinking.is_empty() {
+        if thinking.is_empty()
+            || !self
+                .context
+                .dialect
+                .content
+                .assistant_members
+                .contains(&THINKING_BLOCKS)
+        {
             Ok(())
         } else {
             map.serialize_entry(THINKING_BLOCKS, &thinking)
@@ -218,18 +229,6 @@ impl EncodedAssistant<'_> {
             }
         }
     }
-}
-
-/// Returns whether data belongs to the vendor, or is not marked with a vendor at all.
-fn belongs_to_vendor(context: &Context<'_>, vendor: Option<&VendorData>) -> bool {
-    vendor.is_none_or(|data| data.vendor == context.dialect.name)
-}
-
-/// Returns the data that must be sent back to this vendor. Data of other vendors is never sent.
-fn vendor_data<'a>(context: &Context<'_>, vendor: Option<&'a VendorData>) -> Option<&'a Value> {
-    vendor
-        .filter(|data| data.vendor == context.dialect.name)
-        .map(|data| &data.data)
 }
 
 fn is_content(block: &Block) -> bool {

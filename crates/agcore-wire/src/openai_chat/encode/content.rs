@@ -1,13 +1,18 @@
 //! [`EncodedContent`]: a string for plain text, and parts only if needed.
 
+use std::borrow::Cow;
+
 use agcore_chat::{CacheMark, Content, ContentPart, Extra, Marks, TextPart};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{context::Context, media};
+use super::context::Context;
 use crate::{
     dialect::{AudioRule, ToolMediaRule},
     openai_chat::vendor::CACHE_CONTROL,
 };
+
+/// The content of a result that has no text of its own.
+const MOVED: &str = "The result is in the next user message.";
 
 /// The kind of message that has the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +81,7 @@ impl EncodedContent<'_> {
                 Owner::User => {}
                 Owner::Tool if self.context.dialect.content.tool_media == ToolMediaRule::InPlace => {}
                 Owner::Tool if self.context.dialect.content.tool_media == ToolMediaRule::UserMessage => {
-                    return serializer.serialize_str(&media::text_of_result(self.content));
+                    return serializer.serialize_str(&text_of_result(self.content));
                 }
                 Owner::Instruction | Owner::Tool => {
                     let what = format!("parts other than text in {}", self.owner.name());
@@ -112,6 +117,15 @@ impl EncodedContent<'_> {
     }
 }
 
+/// Returns the text of a result whose other parts are moved.
+fn text_of_result(content: &Content) -> Cow<'_, str> {
+    match content.text() {
+        text if text.trim().is_empty() => MOVED.into(),
+        text => text,
+    }
+}
+
+/// Returns whether a part is text.
 pub(super) fn is_text(part: &ContentPart) -> bool {
     matches!(part, ContentPart::Text(_))
 }

@@ -1,6 +1,6 @@
 //! [`Context`]: data that every part of the encoder needs.
 
-use agcore_chat::{ChatRequest, Message};
+use agcore_chat::{ChatRequest, Message, VendorData};
 use serde::ser::{Error, SerializeMap};
 use serde_json::Value;
 
@@ -70,6 +70,18 @@ impl<'a> Context<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Returns whether data belongs to the vendor, or is not marked with a vendor at all.
+pub(super) fn belongs_to_vendor(context: &Context<'_>, vendor: Option<&VendorData>) -> bool {
+    vendor.is_none_or(|data| data.vendor == context.dialect.name)
+}
+
+/// Returns the data that must be sent back to this vendor. Data of other vendors is never sent.
+pub(super) fn vendor_data<'a>(context: &Context<'_>, vendor: Option<&'a VendorData>) -> Option<&'a Value> {
+    vendor
+        .filter(|data| data.vendor == context.dialect.name)
+        .map(|data| &data.data)
 }
 
 /// Returns whether a model is thinking: because of its name, because the request enables it, or because it did before.

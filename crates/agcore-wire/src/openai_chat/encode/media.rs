@@ -1,8 +1,6 @@
 //! Images, audio and files in tool results, for vendors whose results contain text only: they are moved into a user message
 //! after all results of the round, because nothing may come between a call and its results.
 
-use std::borrow::Cow;
-
 use agcore_chat::{ChatRequest, Content, Extra, Message, Role, ToolMessage};
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
@@ -13,21 +11,10 @@ use super::{
 };
 use crate::dialect::ToolMediaRule;
 
-/// The content of a result that has no text of its own.
-const MOVED: &str = "The result is in the next user message.";
-
 /// Returns whether parts of tool results are moved in this request.
 pub(super) fn is_moved(context: &Context<'_>, request: &ChatRequest) -> bool {
     context.dialect.content.tool_media == ToolMediaRule::UserMessage
         && request.messages.iter().any(|message| media(message).is_some())
-}
-
-/// Returns the text of a result whose other parts are moved.
-pub(super) fn text_of_result(content: &Content) -> Cow<'_, str> {
-    match content.text() {
-        text if text.trim().is_empty() => MOVED.into(),
-        text => text,
-    }
 }
 
 /// Writes the messages of a request, and a user message after each round of results with parts that are moved.
@@ -114,7 +101,7 @@ impl Serialize for MovedParts<'_> {
 }
 
 enum MovedPart<'a> {
-    /// A text that tells which call the next parts belong to.
+    /// A text that names the call that the next parts belong to.
     Label(String),
     Part(EncodedPart<'a>),
 }

@@ -14,6 +14,7 @@ use super::subject::Subject;
 const VENDOR_RECORDINGS: &[(&str, &str)] = &[
     ("signature", "gemini"),
     ("reason-details", "openrouter"),
+    ("openrouter-after-length", "openrouter"),
     ("mistral-parts", "mistral"),
 ];
 
