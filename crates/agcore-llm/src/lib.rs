@@ -60,6 +60,7 @@ mod embedder;
 mod config;
 mod registry;
 pub mod layer;
+mod provider_ext;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
 pub mod cassette;
@@ -79,7 +80,8 @@ pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
 pub use tokenizer::{ExactEstimator, NoVocabulary};
 pub use {
     embedder::ModelEmbedder,
-    provider::{Call, Capabilities, FnProvider, LlmProvider, LlmProviderExt, ProviderInfo, ProviderRoute, provider_fn},
+    provider::{Call, Capabilities, FnProvider, LlmProvider, ProviderInfo, ProviderRoute, provider_fn},
+    provider_ext::LlmProviderExt,
     random::{Random, system_random},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream, ReplyTextStream},

@@ -9,16 +9,15 @@ pub use route::ProviderRoute;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, ChatRequest, ChatResponse};
-use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::reply::{Notice, ReplyItem, ReplyStream};
-use agcore_wire::{Fold, LlmError, deltas_from_response};
+use agcore_wire::{LlmError, deltas_from_response};
 
 /// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
 ///
-/// There is one method to implement and to wrap. The methods that users call are in [`LlmProviderExt`].
+/// There is one method to implement and to wrap. The methods that users call are in [`LlmProviderExt`](crate::LlmProviderExt).
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, Message};
@@ -53,7 +52,8 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
     /// Starts a call and returns its reply.
     ///
     /// Nothing is sent before the stream is first polled. Dropping the stream closes the connection. If the token of the
-    /// call is cancelled, the stream ends with [`LlmErrorKind::Cancelled`](agcore_wire::LlmErrorKind::Cancelled).
+    /// call is cancelled, the stream ends with [`LlmErrorKind::Cancelled`](agcore_wire::LlmErrorKind::Cancelled);
+    /// [`ReplyStream::with_token`] does that for a provider that does not watch the token itself.
     fn open(&self, call: Call) -> ReplyStream;
 
     /// Returns the name and the capabilities of the provider. A layer returns those of the provider that it wraps.
@@ -65,7 +65,7 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
     /// request; empty for a request that names none. Nothing is allocated.
     ///
     /// By default this is a single route, to the provider itself. A layer forwards to the provider that it wraps; a layer
-    /// with several targets visits the routes of all that can receive calls. [`LlmProviderExt::routes`] collects them.
+    /// with several targets visits the routes of all that can receive calls. [`LlmProviderExt::routes`](crate::LlmProviderExt::routes) collects them.
     fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
         visit(ProviderRoute::new(self.info(), model));
     }
@@ -180,127 +180,6 @@ impl Call {
         self
     }
 }
-
-/// The methods that users call on a provider.
-///
-/// ```
-/// use agcore_chat::{ChatRequest, ChatResponse, Message};
-/// use agcore_llm::{LlmProviderExt, ReplyDelta, ReplyItem, provider_fn};
-///
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Paris.")) });
-/// let request = ChatRequest::new([Message::user("What is the capital of France?")]);
-///
-/// // The whole response.
-/// assert_eq!(provider.chat(request.clone()).await?.text(), "Paris.");
-///
-/// // Only the text, while it is generated.
-/// let mut text = provider.chat_stream(request.clone()).text_stream();
-/// while let Some(piece) = text.next().await {
-///     assert_eq!(piece?, "Paris.");
-/// }
-///
-/// // Everything: deltas of the reply, notices about the call, and its end.
-/// let mut reply = provider.chat_stream(request);
-/// let mut texts = Vec::new();
-/// while let Some(item) = reply.next().await {
-///     match item {
-///         ReplyItem::Delta(ReplyDelta::Text { text, .. }) => texts.push(text),
-///         ReplyItem::End(end) => end?,
-///         _ => {}
-///     }
-/// }
-/// assert_eq!(texts, ["Paris."]);
-/// # Ok::<(), agcore_llm::LlmError>(())
-/// # }).unwrap();
-/// ```
-#[async_trait]
-pub trait LlmProviderExt: LlmProvider {
-    /// Sends a request and waits for the whole reply.
-    ///
-    /// Cancel safe: dropping the future closes the connection.
-    ///
-    /// # Errors
-    /// Returns the error of the provider, together with the part of the reply that had arrived.
-    async fn chat(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.chat_call(Call::new(request)).await
-    }
-
-    /// Makes a call and waits for the whole reply, even if it is streamed.
-    ///
-    /// Cancel safe: dropping the future closes the connection.
-    ///
-    /// # Errors
-    /// Returns the error of the provider, together with the part of the reply that had arrived.
-    async fn chat_call(&self, call: Call) -> Result<ChatResponse, LlmError> {
-        let mut items = self.open(call);
-        let mut fold = Fold::new();
-        while let Some(item) = items.next().await {
-            if let Some(end) = item.fold_into(&mut fold) {
-                return end;
-            }
-        }
-        Err(fold.fail(LlmError::truncated()))
-    }
-
-    /// Sends a request and returns the reply as a stream. Nothing is sent before the stream is first polled.
-    fn chat_stream(&self, request: ChatRequest) -> ReplyStream {
-        self.open(Call::new(request).with_stream(true))
-    }
-
-    /// Returns the model of requests that name none.
-    fn model(&self) -> &str {
-        &self.info().model
-    }
-
-    /// Returns the capabilities of the provider; of several, those of the first one.
-    fn capabilities(&self) -> &Capabilities {
-        &self.info().capabilities
-    }
-
-    /// Returns the routes that a call with this model may take, in the order in which they are tried: one, unless a layer
-    /// has several targets. `model` is that of the request; empty for a request that names none.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use agcore_chat::ChatResponse;
-    /// use agcore_llm::{
-    ///     LlmProviderExt, SystemClock,
-    ///     layer::{key_pool::PoolKey, router::{Route, Router}},
-    ///     provider_fn, system_random,
-    /// };
-    ///
-    /// let provider = || provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
-    /// let main = Route::from_keys("main", [PoolKey::new("team", provider()), PoolKey::new("spare", provider())]);
-    /// let router = Router::builder(Arc::new(SystemClock::new()), system_random())
-    ///     .with_route(main)
-    ///     .with_route(Route::new("backup", provider()).with_model("small-1"))
-    ///     .build()?;
-    /// let routes: Vec<_> = router.routes("large-2").iter().map(|route| (route.model, route.key)).collect();
-    /// assert_eq!(routes, [("large-2", Some("team")), ("large-2", Some("spare")), ("small-1", Some("default"))]);
-    /// # Ok::<(), agcore_llm::LlmError>(())
-    /// ```
-    fn routes<'a>(&'a self, model: &'a str) -> Vec<ProviderRoute<'a>> {
-        let mut routes = Vec::new();
-        self.visit_routes(model, &mut |route| routes.push(route));
-        routes
-    }
-
-    /// Returns the capabilities that the provider has on every route: a request that needs nothing else is not passed over
-    /// by any of them. The numbers are the smallest that are known.
-    fn common_capabilities(&self) -> Capabilities {
-        let mut common: Option<Capabilities> = None;
-        self.visit_routes("", &mut |route| {
-            common = Some(match common.take() {
-                Some(common) => common.intersection(route.capabilities),
-                None => route.capabilities.clone(),
-            });
-        });
-        common.unwrap_or_else(|| self.info().capabilities.clone())
-    }
-}
-
-impl<P: LlmProvider + ?Sized> LlmProviderExt for P {}
 
 /// Creates a provider from an async function that returns whole responses.
 ///

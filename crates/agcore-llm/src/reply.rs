@@ -11,6 +11,7 @@ use std::{
 use agcore_chat::{AnsweredBy, ChatResponse, Fault, Text, Usage};
 use futures_core::Stream;
 use futures_util::stream;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use agcore_wire::{Fold, LlmError, ReplyDelta};
 
@@ -140,6 +141,29 @@ impl ReplyStream {
         poll_fn(|cx| self.0.as_mut().poll_next(cx))
     }
 
+    /// Ends the reply with `Cancelled` when the token is cancelled, for providers that do not watch the token of a call
+    /// themselves. The inner stream is dropped then.
+    ///
+    /// ```
+    /// use agcore_llm::{LlmErrorKind, ReplyItem, ReplyStream};
+    /// use futures_util::stream;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// # let token = agcore_llm::Call::new(agcore_chat::ChatRequest::default()).token;
+    /// let mut reply = ReplyStream::new(stream::pending()).with_token(token.clone());
+    /// token.cancel();
+    /// let Some(ReplyItem::End(Err(error))) = reply.next().await else { unreachable!() };
+    /// assert_eq!(*error.kind(), LlmErrorKind::Cancelled);
+    /// assert!(reply.next().await.is_none());
+    /// # });
+    /// ```
+    pub fn with_token(self, token: CancellationToken) -> Self {
+        Self::new(CancellableStream {
+            inner: Some(self),
+            cancelled: Box::pin(token.cancelled_owned()),
+        })
+    }
+
     /// Converts the reply into a stream of its text.
     pub fn text_stream(self) -> ReplyTextStream {
         ReplyTextStream::new(self)
@@ -161,6 +185,34 @@ impl Stream for ReplyStream {
 impl fmt::Debug for ReplyStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ReplyStream")
+    }
+}
+
+/// A reply that a token ends.
+struct CancellableStream {
+    /// `None` after the end.
+    inner: Option<ReplyStream>,
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Stream for CancellableStream {
+    type Item = ReplyItem;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
+        let Some(inner) = &mut self.inner else {
+            return Poll::Ready(None);
+        };
+        let item = match Pin::new(inner).poll_next(cx) {
+            Poll::Ready(item) => item,
+            Poll::Pending => {
+                ready!(self.cancelled.as_mut().poll(cx));
+                Some(ReplyItem::End(Err(LlmError::cancelled())))
+            }
+        };
+        if matches!(item, Some(ReplyItem::End(_)) | None) {
+            self.inner = None;
+        }
+        Poll::Ready(item)
     }
 }
 

@@ -123,12 +123,16 @@ impl FailureReader {
 
     /// Returns a `Malformed` error about a page or text that was sent instead of a reply. `expected` names the reply:
     /// "chat completion".
+    ///
+    /// It is retryable: nothing of an answer was received, and such pages usually come from a gateway whose server is
+    /// starting or overloaded. Only compressed and other binary data are what the server always sends.
     pub fn unexpected_page(&self, expected: &str, body: &[u8]) -> LlmError {
         let message = match Self::summary(body) {
             Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),
             None => format!("expected a {expected}, but the reply is empty"),
         };
         self.malformed_without_quote(message, body)
+            .with_retryable(binary::detect(body).is_none())
     }
 
     /// Returns a `Malformed` error about a reply that is larger than `limit` bytes.

@@ -16,7 +16,10 @@ use agcore_wire::{
     openai_chat::OpenAiChat,
 };
 
-use super::native::{self, Native};
+use super::{
+    features::feature_of,
+    native::{self, Native},
+};
 
 /// The API and dialect of a provider. Parsed from a name or an alias; case, spaces, `.`, `-` and `_` are ignored.
 ///
@@ -277,12 +280,20 @@ impl<'de> Deserialize<'de> for ProviderType {
     }
 }
 
-/// The error for a name that is not a provider type of this build. Its message lists the known ones.
+/// The error for a name that is not a provider type of this build. Its message names the feature that enables the type, or
+/// lists the known ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProviderType(Box<str>);
 
 impl fmt::Display for UnknownProviderType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(feature) = feature_of(&self.0) {
+            return write!(
+                f,
+                "the provider type `{}` is not part of this build: enable the feature `{feature}`",
+                self.0
+            );
+        }
         let known: Vec<_> = ProviderType::all().collect();
         write!(f, "unknown provider type `{}`", self.0)?;
         let names = known
@@ -327,6 +338,14 @@ mod tests {
             error("")
         );
         assert!(!error("something else").contains("did you mean"));
+    }
+
+    #[cfg(not(feature = "anthropic"))]
+    #[test]
+    fn the_error_names_the_feature_of_a_type() {
+        let error = "Claude".parse::<ProviderType>().unwrap_err();
+        let expected = "the provider type `Claude` is not part of this build: enable the feature `anthropic`";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[cfg(feature = "openai-chat")]

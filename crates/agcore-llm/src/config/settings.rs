@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{
     credential::{Credential, Secret},
-    transport::http::{Proxy, Timeouts},
+    transport::http::{Proxy, Timeouts, TlsOptions},
 };
 use agcore_wire::{LlmError, LlmErrorKind};
 
@@ -27,7 +27,7 @@ use super::provider_type::{ProviderType, UnknownProviderType};
 /// ```
 ///
 /// It deserializes from the members `type`, `name`, `base_url`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`,
-/// `idle`, `total`, in seconds), `headers`, `proxy`, `context_window` and `max_output_tokens`. An unknown member is an error.
+/// `idle`, `total`, in seconds), `headers`, `proxy`, `tls`, `context_window` and `max_output_tokens`. An unknown member is an error.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -58,6 +58,9 @@ pub struct ProviderConfig {
     /// The proxy for requests.
     #[serde(default)]
     pub proxy: Proxy,
+    /// The certificates of TLS connections.
+    #[serde(default)]
+    pub tls: TlsOptions,
     /// The context window of the model in tokens, which overrides the known one.
     #[serde(default)]
     pub context_window: Option<u64>,
@@ -78,6 +81,7 @@ impl ProviderConfig {
             timeouts: Timeouts::default(),
             headers: BTreeMap::new(),
             proxy: Proxy::None,
+            tls: TlsOptions::default(),
             context_window: None,
             max_output_tokens: None,
         }
@@ -156,6 +160,13 @@ impl ProviderConfig {
     #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
+        self
+    }
+
+    /// Sets the certificates of TLS connections.
+    #[must_use]
+    pub fn with_tls(mut self, tls: TlsOptions) -> Self {
+        self.tls = tls;
         self
     }
 

@@ -26,8 +26,8 @@ use crate::{
 ///
 /// The span is named `chat {model}`. It covers the call with all its retries and waits, and has the attributes of the
 /// [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*`, `error.type`). The
-/// attribute `agcore.answered_by` states which of several providers answered. Messages and replies are recorded only with
-/// [`with_content`](Self::with_content).
+/// attribute `agcore.answered_by` states which of several providers answered. Messages, replies and users are recorded only
+/// with [`with_content`](Self::with_content).
 ///
 /// Spans are those of the crate `tracing`; without a subscriber they cost one check per call. The fields `otel.name`,
 /// `otel.kind` and `otel.status_code` are read by the crate `tracing-opentelemetry`.
@@ -64,8 +64,8 @@ impl<P> Trace<P> {
         }
     }
 
-    /// Sets whether messages and replies are recorded. They contain user data: leave this off if spans are visible to more
-    /// people than conversations may be.
+    /// Sets whether messages and replies are recorded, and the id of the user for whom a call is made (`enduser.id`). They
+    /// are user data: leave this off if spans are visible to more people than conversations may be.
     pub fn with_content(mut self, content: bool) -> Self {
         self.content = content;
         self
@@ -80,6 +80,7 @@ impl<P: LlmProvider> LlmProvider for Trace<P> {
         }
         if self.content {
             content::record_request(&span, &call.request);
+            span::record_user(&span, &call);
         }
         let reply = span.in_scope(|| self.inner.open(call));
         ReplyStream::new(TracedStream {

@@ -27,6 +27,7 @@ pub use denial::{NetworkDenial, deny_network};
 pub use options::HttpOptions;
 pub use proxy::Proxy;
 pub use timeouts::Timeouts;
+pub use tls::TlsOptions;
 
 use std::{fmt, pin::pin, time::Duration};
 
@@ -61,16 +62,16 @@ impl HttpTransport {
     /// Creates a transport to one server. Does not connect yet.
     ///
     /// # Errors
-    /// - `InvalidRequest` for an invalid base URL, header or proxy.
+    /// - `InvalidRequest` for an invalid base URL, header, proxy or certificate.
     /// - `Authentication` for a key that cannot be sent in a header.
     /// - `Connect` if TLS is needed and cannot be set up.
     pub fn new(options: HttpOptions) -> Result<Self, LlmError> {
         let base = BaseUrl::parse(&options.base_url)?;
         let guard = SecretGuard::new();
-        let authorizer = Authorizer::new(options.credential, options.key_header, guard.clone())?;
+        let authorizer = Authorizer::new(options.credential.clone(), options.key_header.clone(), guard.clone())?;
         let headers = options::parse_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
         let needs_tls = base.is_secure() || options.proxy.needs_tls();
-        let client = client(headers, &options.timeouts, &options.proxy, needs_tls)?;
+        let client = client(headers, needs_tls, &options)?;
         Ok(Self {
             client,
             base,
@@ -172,20 +173,15 @@ impl fmt::Debug for HttpTransport {
     }
 }
 
-fn client(
-    headers: HeaderMap,
-    timeouts: &Timeouts,
-    proxy: &Proxy,
-    needs_tls: bool,
-) -> Result<reqwest::Client, LlmError> {
+fn client(headers: HeaderMap, needs_tls: bool, options: &HttpOptions) -> Result<reqwest::Client, LlmError> {
     let mut client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::client_config(needs_tls)?)
+        .tls_backend_preconfigured(tls::client_config(needs_tls, &options.tls)?)
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .user_agent(USER_AGENT)
         .default_headers(headers)
         .pool_idle_timeout(POOL_IDLE_TIMEOUT);
-    if let Some(limit) = timeouts.connect {
+    if let Some(limit) = options.timeouts.connect {
         client = client.connect_timeout(limit);
     }
     if cfg!(not(feature = "http2")) {
@@ -193,7 +189,7 @@ fn client(
         // it.
         client = client.retry(reqwest::retry::never().max_retries_per_request(0));
     }
-    proxy.apply(client)?.build().map_err(|error| {
+    options.proxy.apply(client)?.build().map_err(|error| {
         LlmError::new(LlmErrorKind::Unknown, "cannot create the HTTP client").with_source(error.without_url())
     })
 }

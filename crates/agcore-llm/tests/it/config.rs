@@ -5,6 +5,7 @@ use agcore_llm::{
     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderConfig, ProviderRegistry, ProviderType,
     ReplyItem,
     credential::Credential,
+    layer::retry::{Retry, RetryPolicy},
     transport::http::{Proxy, Timeouts},
 };
 use agcore_testkit::mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script};
@@ -122,7 +123,19 @@ async fn reports_the_title_of_a_page_instead_of_a_reply() {
             .unwrap_err();
         assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{error:?}");
         assert!(error.to_string().contains("Welcome to nginx!"), "{error}");
+        assert!(error.is_retryable(), "no part of an answer was received");
     }
+}
+
+#[tokio::test]
+async fn a_page_of_a_gateway_is_retried() {
+    let page = "<html><head><title>Please wait</title></head></html>";
+    let server = MockServer::start(Script::new([Reply::html(200, page), Reply::text("Good day.")]));
+    let server = server.await.unwrap();
+    let clock = std::sync::Arc::new(agcore_testkit::clock::ManualClock::jumping());
+    let provider = config(&server).build().unwrap();
+    let provider = Retry::new(provider, RetryPolicy::new(), clock, std::sync::Arc::new(|| 0.5));
+    assert_eq!(provider.chat(hello()).await.unwrap().text(), "Good day.");
 }
 
 #[tokio::test]

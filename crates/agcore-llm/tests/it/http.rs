@@ -11,6 +11,7 @@ mod proxy;
 mod raw_server;
 mod reuse;
 mod timeout;
+mod tls;
 
 use std::{sync::Arc, time::Duration};
 

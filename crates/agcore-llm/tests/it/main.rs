@@ -7,6 +7,7 @@
     reason = "tests may fail loudly"
 )]
 
+mod actor;
 mod breaker;
 mod cassette;
 mod config;

@@ -2,7 +2,7 @@
 //!
 //! For the names of the attributes see <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/>.
 
-use agcore_chat::{ChatRequest, ResponseFormat, StopSequence};
+use agcore_chat::{Actor, ChatRequest, ResponseFormat, StopSequence};
 use tracing::{Span, field::Empty};
 
 use crate::provider::{Call, ProviderInfo};
@@ -43,6 +43,7 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
         gen_ai.usage.cache_read.input_tokens = Empty,
         gen_ai.usage.cache_creation.input_tokens = Empty,
         gen_ai.usage.reasoning.output_tokens = Empty,
+        enduser.id = Empty,
         gen_ai.input.messages = Empty,
         gen_ai.output.messages = Empty,
         agcore.attempts = Empty,
@@ -53,6 +54,14 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
         span.record("gen_ai.request.stop_sequences", tracing::field::debug(sequences(stop)));
     }
     span
+}
+
+/// Records the user for whom the call is made, unless the program has no users.
+pub(super) fn record_user(span: &Span, call: &Call) {
+    let actor = call.actor();
+    if *actor != Actor::LOCAL {
+        span.record("enduser.id", actor.user.as_str());
+    }
 }
 
 fn sequences(stop: &StopSequence) -> Vec<&str> {

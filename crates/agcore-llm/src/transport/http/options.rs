@@ -5,9 +5,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use crate::credential::{Credential, KeyHeader, Secret, SecretGuard};
 use agcore_wire::{LlmError, LlmErrorKind};
 
-use super::{proxy::Proxy, timeouts::Timeouts};
+use super::{proxy::Proxy, timeouts::Timeouts, tls::TlsOptions};
 
 /// The settings of an HTTP transport.
+///
+/// The HTTP client itself cannot be passed in, because its type would tie the versions of this crate to those of the client.
+/// Implement [`Transport`](crate::transport::Transport) to use another one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,6 +48,8 @@ pub struct HttpOptions {
     pub headers: Vec<(String, Secret)>,
     /// The proxy that requests are sent through.
     pub proxy: Proxy,
+    /// The certificates of TLS connections.
+    pub tls: TlsOptions,
 }
 
 impl HttpOptions {
@@ -57,6 +62,7 @@ impl HttpOptions {
             timeouts: Timeouts::default(),
             headers: Vec::new(),
             proxy: Proxy::None,
+            tls: TlsOptions::default(),
         }
     }
 
@@ -92,6 +98,13 @@ impl HttpOptions {
     #[must_use]
     pub fn with_proxy(mut self, proxy: Proxy) -> Self {
         self.proxy = proxy;
+        self
+    }
+
+    /// Sets the certificates of TLS connections.
+    #[must_use]
+    pub fn with_tls(mut self, tls: TlsOptions) -> Self {
+        self.tls = tls;
         self
     }
 }
