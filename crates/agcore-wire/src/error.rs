@@ -281,8 +281,13 @@ fn begins_with(message: &str, name: &str) -> bool {
     begin.eq_ignore_ascii_case(name) && rest.starts_with([' ', ':', '\''])
 }
 
+/// Writes the error with its causes like [`chain`](LlmError::chain), because this is what a `main` that returns the error
+/// prints. The alternate form `{:#?}` lists the fields.
 impl fmt::Debug for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            return f.write_str(&self.chain());
+        }
         f.debug_struct("LlmError")
             .field("kind", &self.0.kind)
             .field("message", &self.0.message)
