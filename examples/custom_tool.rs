@@ -1,7 +1,7 @@
-//! Two ways to write a tool: an async function with typed arguments, and a type that implements [`BaseTool`].
+//! Two ways to write a tool: a function with the attribute [`#[tool]`](tool), and a type that implements [`BaseTool`].
 //!
-//! The function is for the common case: its argument type provides the schema, the deserialization and the error messages,
-//! and [`State`] gives it access to the application. `BaseTool` is for tools whose schema is known only at run time.
+//! The function is for the common case: its parameters provide the schema, the deserialization and the error messages, and
+//! [`State`] gives it access to the application. `BaseTool` is for tools whose schema is known only at run time.
 //!
 //! Run it: `cargo run -p agcore-examples --example custom_tool`.
 
@@ -12,27 +12,12 @@ use std::{collections::BTreeMap, error::Error};
 use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
     chat::{Role, ToolCall},
-    tools::{
-        Arguments, BaseTool, Permission, State, ToolContext, ToolError, ToolOutput,
-        schemars::{self, JsonSchema},
-        typed,
-    },
+    tools::{Arguments, BaseTool, Permission, State, ToolContext, ToolError, ToolOutput, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
-
-/// An article and the wanted quantity.
-// The doc comments of this type are descriptions for the model.
-#[derive(Deserialize, JsonSchema)]
-struct StockQuery {
-    /// The number of the article, such as A-100.
-    article: String,
-    /// The wanted quantity.
-    #[serde(default = "one")]
-    quantity: u32,
-}
 
 fn one() -> u32 {
     1
@@ -50,20 +35,25 @@ struct Warehouse {
     stock: BTreeMap<&'static str, u32>,
 }
 
-/// Any such function can be a typed tool. The model sees the text of the error, so that it can correct its call.
-async fn stock(query: StockQuery, warehouse: State<Warehouse>) -> Result<StockAnswer, ToolError> {
-    let Some(&in_stock) = warehouse.stock.get(query.article.as_str()) else {
+/// Looks up how many of an article are in stock.
+// The doc comments are descriptions for the model. It also sees the text of the error, so that it can correct its call.
+#[tool(read_only)]
+async fn stock(
+    /// The number of the article, such as A-100.
+    article: String,
+    /// The wanted quantity.
+    #[serde(default = "one")]
+    quantity: u32,
+    warehouse: State<Warehouse>,
+) -> Result<StockAnswer, String> {
+    let Some(&in_stock) = warehouse.stock.get(article.as_str()) else {
         let known: Vec<_> = warehouse.stock.keys().copied().collect();
-        let message = format!(
-            "there is no article {}; the articles are {}",
-            query.article,
-            known.join(", ")
-        );
-        return Err(ToolError::failed(message));
+        let known = known.join(", ");
+        return Err(format!("there is no article {article}; the articles are {known}"));
     };
     Ok(StockAnswer {
         in_stock,
-        enough: in_stock >= query.quantity,
+        enough: in_stock >= quantity,
     })
 }
 
@@ -128,7 +118,7 @@ fn model() -> ScriptedProvider {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    tools.register(typed("stock", "Looks up how many of an article are in stock.", stock))?;
+    tools.register(stock_tool())?;
     tools.register(Handbook::new([
         ("opening hours", "Every day from 9 to 18."),
         ("returns", "Goods can be returned within 30 days."),

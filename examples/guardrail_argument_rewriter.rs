@@ -14,15 +14,10 @@ use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
     chat::{Role, ToolCall, ToolResult},
     llm::{Hook, HookContext, ResultVerdict, ToolVerdict},
-    tools::{
-        ToolError,
-        schemars::{self, JsonSchema},
-        typed,
-    },
+    tools::{ToolError, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
-use serde::Deserialize;
 use serde_json::Value;
 
 /// Confines the `path` arguments of all tools to a folder.
@@ -100,19 +95,21 @@ impl Hook for MaxLines {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Read {
+/// Reads a file.
+#[tool]
+async fn read(
     /// The path of the file.
     path: String,
     /// The number of lines.
     lines: u32,
+) -> Result<String, ToolError> {
+    Ok(format!("{lines} lines of {path}"))
 }
 
 /// Runs a turn in which the model makes these calls. Returns the result of each.
 async fn call_results(hooks: [Option<MaxLines>; 2], calls: &[(&str, i64)]) -> Result<Vec<String>, Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    let read = |read: Read| async move { Ok::<_, ToolError>(format!("{} lines of {}", read.lines, read.path)) };
-    tools.register(typed("read", "Reads a file.", read))?;
+    tools.register(read_tool())?;
     let calls = calls.iter().enumerate().map(|(at, (path, lines))| {
         let arguments = serde_json::json!({ "path": path, "lines": lines });
         ToolCall::function(format!("call_{at}"), "read", arguments.to_string())

@@ -15,17 +15,13 @@ use agcore::{
         ProviderConfig, SystemClock,
         cassette::{Cassette, CassetteWriter, RecordingProvider, ReplayProvider, Scrub},
     },
-    tools::{
-        schemars::{self, JsonSchema},
-        typed,
-    },
+    tools::{ToolError, tool},
 };
 use agcore_testkit::{
     clock::ManualClock,
     mock_server::{MockServer, RecordedRequest, Reply, ToolCall},
     network::deny_network,
 };
-use serde::Deserialize;
 use serde_json::json;
 
 /// A secret of the application that the model knows.
@@ -109,17 +105,15 @@ async fn session(provider: Arc<dyn LlmProvider>, streamed: bool) -> Outcome<[Str
     Ok([observed, serde_json::to_string(&session.messages().await)?])
 }
 
-/// The arguments of the tool.
-#[derive(Deserialize, JsonSchema)]
-struct Guests {
-    first: u32,
-    second: u32,
+/// Adds two numbers of guests.
+#[tool]
+async fn count_guests(first: u32, second: u32) -> Result<u32, ToolError> {
+    Ok(first + second)
 }
 
 fn tools() -> Outcome<ToolRegistry> {
     let tools = ToolRegistry::new();
-    let add = |guests: Guests| async move { Ok(guests.first + guests.second) };
-    tools.register(typed("count_guests", "Adds two numbers of guests.", add))?;
+    tools.register(count_guests_tool())?;
     Ok(tools)
 }
 

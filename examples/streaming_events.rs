@@ -12,21 +12,15 @@ use std::error::Error;
 use agcore::{
     AgentBuilder, AgentSpec, StreamEvent, ToolRegistry,
     chat::{EventKind, ModelEvent, Progress, TextEvent, ToolCall, ToolEvent, TurnEvent},
-    tools::{
-        State, ToolContext, ToolError,
-        schemars::{self, JsonSchema},
-        typed,
-    },
+    tools::{State, ToolContext, ToolError, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use serde::Deserialize;
 use tokio::sync::Barrier;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    tools.register(typed("weather", "The weather in a city.", weather))?;
-    tools.register(typed("local_time", "The time in a city.", local_time))?;
+    tools.register_all([weather_tool(), local_time_tool()])?;
 
     let bundle = AgentBuilder::new()
         .with_provider(model())
@@ -62,24 +56,22 @@ fn model() -> ScriptedProvider {
     ])
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Place {
-    /// The name of the city.
-    city: String,
-}
-
 /// The two tools wait for each other here, so the turn ends only if they run concurrently.
 struct Meeting(Barrier);
 
-async fn weather(place: Place, meeting: State<Meeting>, context: ToolContext) -> Result<String, ToolError> {
+/// Returns the weather in a city.
+#[tool]
+async fn weather(city: String, meeting: State<Meeting>, context: ToolContext) -> Result<String, ToolError> {
     context.report_progress(Progress::message("asking the weather station"));
     meeting.0.0.wait().await;
-    Ok(format!("21 °C and sunny in {}", place.city))
+    Ok(format!("21 °C and sunny in {city}"))
 }
 
-async fn local_time(place: Place, meeting: State<Meeting>) -> Result<String, ToolError> {
+/// Returns the time in a city.
+#[tool]
+async fn local_time(city: String, meeting: State<Meeting>) -> Result<String, ToolError> {
     meeting.0.0.wait().await;
-    Ok(format!("16:40 in {}", place.city))
+    Ok(format!("16:40 in {city}"))
 }
 
 /// Prints the events as a terminal would.

@@ -16,14 +16,9 @@ use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
     agent::{RuntimeBundle, SessionState},
     chat::{Answer, QuestionId, ToolCall},
-    tools::{
-        NoArguments, PermissionRules, Rule, RuleState, State, SuspendingApprover, ToolError,
-        schemars::{self, JsonSchema},
-        typed,
-    },
+    tools::{PermissionRules, Rule, RuleState, State, SuspendingApprover, ToolError, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -80,8 +75,7 @@ fn clerk() -> Arc<AgentSpec> {
 /// Builds the bundle. Each process does this for itself.
 fn bundle(model: ScriptedProvider, bank: &Bank) -> Result<RuntimeBundle, Box<dyn Error>> {
     let tools = ToolRegistry::new();
-    tools.register(typed("balance", "Returns the balance.", balance))?;
-    tools.register(typed("pay", "Pays an amount.", pay))?;
+    tools.register_all([balance_tool(), pay_tool()])?;
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay"));
     Ok(AgentBuilder::new()
         .with_provider(model)
@@ -110,19 +104,21 @@ impl Bank {
     }
 }
 
-async fn balance(_: NoArguments, bank: State<Bank>) -> Result<u32, ToolError> {
+/// Returns the balance.
+#[tool]
+async fn balance(bank: State<Bank>) -> Result<u32, ToolError> {
     bank.note("looked up");
     Ok(100)
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Payment {
+/// Pays an amount.
+#[tool]
+async fn pay(
     /// The amount in whole euros.
     amount: u32,
-}
-
-async fn pay(payment: Payment, bank: State<Bank>) -> Result<String, ToolError> {
-    let done = format!("paid {}", payment.amount);
+    bank: State<Bank>,
+) -> Result<String, ToolError> {
+    let done = format!("paid {amount}");
     bank.note(&done);
     Ok(done)
 }

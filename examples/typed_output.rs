@@ -16,7 +16,7 @@ use agcore::{
     tools::{
         ToolError,
         schemars::{self, JsonSchema},
-        typed,
+        tool,
     },
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
@@ -60,7 +60,7 @@ async fn with_tools() -> Result<(), Box<dyn Error>> {
     ]);
     let session = agcore::agent(model.clone())
         .with_instructions("You plan trips.")
-        .with_tool(typed("sights", "The sights of a city.", sights))
+        .with_tool(sights_tool())
         .session()?;
 
     let trip = session
@@ -85,13 +85,10 @@ async fn with_tools() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Place {
-    city: String,
-}
-
-async fn sights(place: Place) -> Result<String, ToolError> {
-    Ok(format!("In {}: the Fram, a ship of 1892.", place.city))
+/// Returns the sights of a city.
+#[tool]
+async fn sights(city: String) -> Result<String, ToolError> {
+    Ok(format!("In {city}: the Fram, a ship of 1892."))
 }
 
 /// Partial values while the model writes.

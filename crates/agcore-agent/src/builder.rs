@@ -19,6 +19,7 @@ use crate::{
     config::AgentConfig,
     error::AgentError,
     session::AgentSession,
+    tool_source::ToolSource,
 };
 
 /// Returns a builder for an agent that uses `model`: the short way to a first agent.
@@ -128,10 +129,13 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets the registry of tools, in place of the tools that were added before. The registry is shared: tools that are
-    /// registered later reach all sessions with their next turn.
-    pub fn with_tools(mut self, tools: ToolRegistry) -> Self {
-        self.tools = tools;
+    /// Adds a list of tools, or sets the registry of tools in place of those that were added before. A registry is shared:
+    /// tools that are registered later reach all sessions with their next turn. [`build`](Self::build) reports a tool that
+    /// cannot be registered.
+    pub fn with_tools(mut self, tools: impl ToolSource) -> Self {
+        if let Err(error) = tools.add_to(&mut self.tools) {
+            self.tool_error.get_or_insert(error);
+        }
         self
     }
 

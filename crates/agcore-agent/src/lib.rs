@@ -33,6 +33,7 @@ mod shared;
 mod span;
 mod turn;
 mod session;
+mod tool_source;
 mod builder;
 
 #[doc(inline)]
@@ -45,5 +46,6 @@ pub use {
     error::{AgentError, AgentErrorKind},
     session::{AgentSession, SessionState},
     tool_settings::ToolSettings,
+    tool_source::ToolSource,
     turn::AgentTurn,
 };

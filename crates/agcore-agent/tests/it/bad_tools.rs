@@ -153,3 +153,26 @@ async fn a_repeated_mistake_ends_the_turn_but_not_the_session() {
     assert_eq!(outcome.text(), "Sorry.");
     validate_messages(&session.messages().await).unwrap();
 }
+
+#[test]
+fn a_list_of_tools_is_added_and_one_that_is_there_already_is_reported() {
+    let tool = |name: &str| typed(name, "Behaves.", |_: NoArguments| async { Ok("done") });
+    let text = typed(
+        "text",
+        "Returns its argument.",
+        |args: serde_json::Map<String, serde_json::Value>| async move { Ok(args) },
+    );
+    let builder = || {
+        AgentBuilder::new()
+            .with_provider(ScriptedProvider::new([]))
+            .with_tool(tool("a"))
+    };
+    assert!(
+        builder()
+            .with_tools(agcore_tools::tools![tool("b"), text])
+            .build()
+            .is_ok()
+    );
+    let error = builder().with_tools(["b", "a"].map(tool)).build().unwrap_err();
+    assert!(error.to_string().contains("\"a\" is already registered"), "{error}");
+}

@@ -1,0 +1,35 @@
+//! [`ToolSource`]: what [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools) accepts.
+
+use agcore_tools::{Registration, ToolError, ToolRegistry};
+
+/// A registry, or a list of tools, for [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools).
+///
+/// A registry replaces the tools that were added before, and is shared: tools that are registered in it later reach all
+/// sessions with their next turn. The tools of an array or a `Vec` are added. Tools of different types are listed with
+/// [`agcore_tools::tools!`].
+pub trait ToolSource {
+    /// Adds the tools to a registry, or replaces the registry.
+    ///
+    /// # Errors
+    /// When a tool cannot be registered.
+    fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError>;
+}
+
+impl ToolSource for ToolRegistry {
+    fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
+        *registry = self;
+        Ok(())
+    }
+}
+
+impl<T: Into<Registration>, const N: usize> ToolSource for [T; N] {
+    fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
+        registry.register_all(self)
+    }
+}
+
+impl<T: Into<Registration>> ToolSource for Vec<T> {
+    fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
+        registry.register_all(self)
+    }
+}
