@@ -1,6 +1,7 @@
 //! Tools for LLM agents: typed tools, a registry, validation, permissions and approvals.
 //!
-//! A [tool](BaseTool) is usually created from an async function with [`typed()`]. A [`ToolRegistry`] holds the tools of
+//! A [tool](BaseTool) is usually created from a function with the attribute `#[tool]` (feature `macros`), or from a closure
+//! with [`typed()`]. A [`ToolRegistry`] holds the tools of
 //! an application. An [executor](RegistryExecutor) runs the calls of a model's reply: it validates the arguments,
 //! decides by the [rules](permission) and the [`Approver`] of a [`ToolPolicy`] whether each call may run, and passes it
 //! through the [layers](layer).
@@ -41,7 +42,7 @@
 //!
 //! | feature | description |
 //! |---|---|
-//! | `macros` | The attribute `#[tool]`, which turns an async function into a tool and its documentation into descriptions. |
+//! | `macros` | The attribute `#[tool]`, which turns a function into a tool and its documentation into descriptions. |
 //! | `schema` | JSON Schema validation of arguments, answers and results, and `SchemaValidator`. Without it, arguments are checked by deserializing them into the type of the tool. |
 //!
 //! <!-- /features -->

@@ -8,8 +8,8 @@ use crate::{arguments::Arguments, context::ToolContext, error::ToolError, output
 
 /// Something that a model can call.
 ///
-/// For the common case, an async function with typed arguments, use [`typed`](crate::typed()) instead. Implement this
-/// trait when the name or the schema is known only at run time.
+/// For the common case, a function with typed arguments, use the attribute `#[tool]` or [`typed`](crate::typed()) instead.
+/// Implement this trait when the name or the schema is known only at run time.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -77,6 +77,9 @@ pub trait BaseTool: Send + Sync {
     fn description(&self) -> &str;
 
     /// Returns the JSON Schema of the arguments, which must be an object.
+    ///
+    /// With the feature `schema`, which the facade `agcore` enables by default, arguments are validated before the tool runs,
+    /// and an invalid schema is refused at registration. Without it, [`execute`](Self::execute) must check the arguments.
     fn parameters(&self) -> &Value;
 
     /// Returns the JSON Schema of the output's value, if known. Checked only with the feature `schema`.

@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::disallowed_methods,
     missing_docs,
     reason = "tests fail by panicking"
 )]
@@ -13,6 +14,7 @@ mod arguments;
 mod attributes;
 mod context;
 mod description;
+mod diagnostics;
 mod facade;
 mod options;
 mod outcome;
