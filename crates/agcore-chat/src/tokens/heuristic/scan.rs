@@ -5,8 +5,9 @@
 //! it. Units are only ever added, so that a longer text never counts less.
 
 use super::class::{Class, Script};
+use super::pieces::Piece;
 use super::unit::Unit;
-use super::{han, hangul, letters, puncts};
+use super::{letters, puncts};
 
 /// The number of words after an accented letter for which a text counts as not English.
 const ACCENTED_WORDS: u8 = 12;
@@ -28,8 +29,8 @@ pub(super) struct Scanner<F> {
     extended: bool,
     /// Whether `prev_char` is an apostrophe after a letter.
     apostrophe: bool,
-    /// The seam of the previous Chinese character or Korean syllable.
-    seam: usize,
+    /// The end of the current word so far that may be the beginning of a token.
+    piece: Piece,
 }
 
 impl<F: FnMut(Unit)> Scanner<F> {
@@ -44,7 +45,7 @@ impl<F: FnMut(Unit)> Scanner<F> {
             accented: 0,
             extended: false,
             apostrophe: false,
-            seam: 0,
+            piece: Piece::new(false),
         }
     }
 
@@ -82,15 +83,11 @@ impl<F: FnMut(Unit)> Scanner<F> {
         let repeated = self.run > 0 && self.prev_char == c;
         match class {
             Class::Lower | Class::Upper | Class::Accented => self.latin(c, class, spaced),
-            Class::Cyrillic => self.cyrillic(c),
             Class::Digit => self.digit(spaced),
             Class::Punct => self.punct(c, repeated, spaced),
             Class::Newline => self.newline(spaces),
             Class::Tab => self.emit(pick(self.run, [Unit::Tab, Unit::TabSecond, Unit::TabMore])),
-            Class::Han => self.han(c, spaced),
-            Class::Hangul => self.hangul(c),
-            Class::Hiragana => self.kana([Unit::HiraganaFirst, Unit::HiraganaNext], spaced),
-            Class::Katakana => self.kana([Unit::KatakanaFirst, Unit::KatakanaNext], spaced),
+            Class::Pieces(script) => self.pieces(c, script, spaced),
             Class::Letter(script) => self.script(script),
             Class::Mark => self.mark(c, repeated, spaced),
             Class::Line => self.line(repeated),
@@ -98,8 +95,8 @@ impl<F: FnMut(Unit)> Scanner<F> {
             Class::LatinSymbol => self.emit(Unit::LatinSymbol),
             Class::Symbol => self.emit(Unit::Symbol),
             Class::Dingbat => self.emit(Unit::Dingbat),
-            Class::Face => self.emit(Unit::Face),
-            Class::Pictograph => self.emit(Unit::Pictograph),
+            Class::Favorite => self.pictograph(c, Unit::Favorite, spaced),
+            Class::Pictograph => self.pictograph(c, Unit::Pictograph, spaced),
             Class::RarePictograph => self.emit(Unit::RarePictograph),
             Class::Joiner => self.emit(Unit::Joiner),
             Class::Selector => self.emit(Unit::Selector),
@@ -183,16 +180,6 @@ impl<F: FnMut(Unit)> Scanner<F> {
         }
     }
 
-    fn cyrillic(&mut self, c: char) {
-        if self.run == 0 {
-            self.rough = 0;
-            return self.emit(Unit::CyrillicFirst);
-        }
-        let seam = letters::cyrillic(self.prev_char, c);
-        self.emit(Unit::CYRILLIC[self.rough][seam]);
-        self.roughen(seam);
-    }
-
     /// Records that the word contains a pair that is often split.
     fn roughen(&mut self, seam: usize) {
         self.rough = (self.rough + seam / 2).min(2);
@@ -236,34 +223,38 @@ impl<F: FnMut(Unit)> Scanner<F> {
         });
     }
 
-    fn han(&mut self, c: char, spaced: bool) {
-        let seam = han::seam(c);
-        if spaced {
+    /// Scans a letter of a script whose words are split into pieces.
+    fn pieces(&mut self, c: char, script: Script, spaced: bool) {
+        let [first, next, part, rare] = Unit::for_pieces(script);
+        let is_wide = matches!(script, Script::Han | Script::Kana);
+        if spaced && is_wide {
             self.emit(Unit::WideSpace);
         }
-        let after_kana = matches!(self.prev, Some(Class::Hiragana | Class::Katakana));
-        self.emit(match self.run {
-            0 if after_kana && !spaced => Unit::HanAfterKana,
-            0 => Unit::HanFirst,
-            _ => Unit::HAN[self.seam / 2][seam],
-        });
-        self.seam = seam;
-    }
-
-    fn hangul(&mut self, c: char) {
-        let seam = hangul::seam(c);
-        self.emit(match self.run {
-            0 => Unit::HANGUL_FIRST[seam],
-            _ => Unit::HANGUL[self.seam / 2][seam],
-        });
-        self.seam = seam;
-    }
-
-    fn kana(&mut self, units: [Unit; 2], spaced: bool) {
-        if spaced {
-            self.emit(Unit::WideSpace);
+        let probes = if script == Script::Han { 3 } else { 2 };
+        let starts_word = self.run == 0;
+        if !starts_word {
+            let piece = self.piece.with(c);
+            if piece.is_known(probes) {
+                self.piece = piece;
+                return self.emit(next);
+            }
         }
-        self.emit(pick(self.run, units));
+        let shares_space = starts_word && spaced && !is_wide && script != Script::Thai;
+        self.piece = Piece::new(shares_space).with(c);
+        self.emit(match starts_word {
+            _ if !self.piece.is_known(probes) => rare,
+            true => first,
+            false => part,
+        });
+    }
+
+    /// A space before a pictograph usually is part of its token.
+    fn pictograph(&mut self, c: char, unit: Unit, spaced: bool) {
+        let splits = matches!(c, '\u{1f3c0}'..='\u{1f43f}' | '\u{1f940}'..='\u{1f97f}') || unit == Unit::Favorite;
+        if spaced && splits {
+            self.emit(Unit::PictographSpace);
+        }
+        self.emit(unit);
     }
 
     fn script(&mut self, script: Script) {
@@ -310,16 +301,21 @@ mod tests {
         check("a   \n", &[Word, Gap, SpaceMore, NewlineMore]);
         check("\n    a", &[Newline, Indent, SpaceMore, SpaceMore, Word]);
         check("\t\t\ta", &[Tab, TabSecond, TabMore, WordAfterTab]);
-        check("们们 中", &[HanFirst, HanEven0, WideSpace, HanFirst]);
-        check("のか中ア", &[HiraganaFirst, HiraganaNext, HanAfterKana, KatakanaFirst]);
-        check("한는는", &[HangulFirst2, HangulOdd0, HangulEven0]);
-        check("ов ов", &[CyrillicFirst, CyrillicPlain0, CyrillicFirst, CyrillicPlain0]);
+        check("我们 中", &[HanFirst, HanNext, WideSpace, HanFirst]);
+        check("中龘", &[HanFirst, HanRare]);
+        check("ですを", &[KanaFirst, KanaNext, KanaBreak]);
+        check("안녕 녕", &[HangulFirst, HangulBreak, HangulRare]);
+        check("ов ов", &[CyrillicFirst, CyrillicNext, CyrillicFirst, CyrillicNext]);
         check("αααα", &[GreekFirst, GreekNext, GreekNext, GreekLate]);
         check(
             "├──────",
             &[Line, LinePair, LineSame, LineSame, LineMore, LineMore, LineMore],
         );
-        check("❤\u{fe0f}👍🏽", &[Dingbat, Selector, Pictograph, Tone]);
+        check("✈\u{fe0f}👍🏽", &[Dingbat, Selector, Favorite, Tone]);
+        check(
+            "🐶 🐶 😀",
+            &[Pictograph, PictographSpace, Pictograph, PictographSpace, Favorite],
+        );
     }
 
     /// A pair that is often split makes the rest of the word cost more, and nothing else.
