@@ -200,7 +200,8 @@ impl Driver<'_> {
             _ => Arc::default(),
         };
         if let (Some(typed), Some(expectation)) = (&self.typed, self.machine.expectation()) {
-            typed.ask(expectation, &self.provider.info().capabilities, request);
+            let must_answer = self.machine.is_last_round() || purpose == Purpose::WrapUp;
+            typed.ask(expectation, self.provider, must_answer, request);
         }
         shared
     }
@@ -315,7 +316,7 @@ impl Driver<'_> {
     /// Returns another way to ask for typed output, if the provider refused the current one.
     fn fallback_mode(&self, error: &CycleError) -> Option<crate::typed::OutputMode> {
         let (typed, expectation) = (self.typed.as_ref()?, self.machine.expectation()?);
-        typed.fallback_mode(expectation, &self.provider.info().capabilities, error.llm_error()?)
+        typed.fallback_mode(expectation, self.provider, error.llm_error()?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{ChatRequest, TextEvent, ToolExecutor};
-use agcore_llm::{Capabilities, LlmError, LlmProvider};
+use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
 use serde_json::Value;
 
 use crate::{
@@ -20,10 +20,10 @@ pub(crate) fn expectation(
     provider: &dyn LlmProvider,
     tools: Option<&Arc<dyn ToolExecutor>>,
 ) -> Expectation {
-    let mode = form
-        .mode
-        .unwrap_or_else(|| OutputMode::from_capabilities(&provider.info().capabilities));
     let tools = tools.map(|tools| tools.definitions()).unwrap_or_default();
+    // Every provider that may answer must be able to.
+    let from_capabilities = || OutputMode::from_capabilities(&provider.common_capabilities(), !tools.is_empty());
+    let mode = form.mode.unwrap_or_else(from_capabilities);
     let is_taken = |name: &str| tools.iter().any(|tool| tool.name() == name);
     let numbered = (2..).map(|number: u32| format!("{ANSWERING_TOOL}_{number}"));
     let mut names = std::iter::once(ANSWERING_TOOL.to_owned()).chain(numbered);
@@ -57,12 +57,19 @@ impl TypedTurn {
         self.value.take()
     }
 
-    /// Adds what asks for the output to an otherwise complete request.
-    pub(super) fn ask(&self, expectation: &Expectation, capabilities: &Capabilities, request: &mut ChatRequest) {
+    /// Adds what asks for the output to an otherwise complete request. If the model `must_answer`, it may call no other tool.
+    pub(super) fn ask(
+        &self,
+        expectation: &Expectation,
+        provider: &dyn LlmProvider,
+        must_answer: bool,
+        request: &mut ChatRequest,
+    ) {
         let ask = Ask {
             mode: expectation.mode,
             tool: &expectation.tool,
-            capabilities,
+            capabilities: &provider.common_capabilities(),
+            must_answer,
         };
         self.form.ask(ask, request);
     }
@@ -76,13 +83,13 @@ impl TypedTurn {
     pub(super) fn fallback_mode(
         &self,
         expectation: &Expectation,
-        capabilities: &Capabilities,
+        provider: &dyn LlmProvider,
         error: &LlmError,
     ) -> Option<OutputMode> {
         if self.form.mode.is_some() || !Form::is_refused_by(error) {
             return None;
         }
-        expectation.mode.fallback(capabilities)
+        expectation.mode.fallback(&provider.common_capabilities())
     }
 
     /// Checks an answer and keeps its value if it fits.

@@ -56,7 +56,7 @@ impl LimitKind {
         match self {
             Self::ToolTurns => {
                 "the model still calls tools after the last round that max_tool_turns allows; raise it, or let the model \
-                 wrap up"
+                 answer without tools at the limit (`RoundLimit::WrapUp`)"
                     .into()
             }
             Self::Budget(limit) => format!(

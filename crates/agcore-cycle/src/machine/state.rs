@@ -177,6 +177,11 @@ impl Machine {
         self.turn.as_ref().map_or(0, |turn| turn.round)
     }
 
+    /// Returns whether no rounds of tools are left after the newest reply, so that the next one must be the answer.
+    pub fn is_last_round(&self) -> bool {
+        self.is_open() && self.round() >= self.limits.max_tool_turns
+    }
+
     /// Returns whether a turn has started and not ended.
     pub fn is_open(&self) -> bool {
         self.open_turn().is_some()

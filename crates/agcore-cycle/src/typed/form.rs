@@ -6,7 +6,7 @@ use agcore_chat::{
     AssistantMessage, ChatRequest, Content, ContentPart, JsonSchemaFormat, Message, ResponseFormat, SchemaCheck,
     SchemaViolation, Tool, ToolCall, ToolChoice, ToolDefinition,
 };
-use agcore_llm::{Capabilities, LlmError, LlmErrorKind};
+use agcore_llm::{Capabilities, LlmError, LlmErrorKind, wire::failure::is_format_with_tools_refused};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -30,6 +30,9 @@ const REQUEST_PARTS: &[&str] = &[
     "text.format",
     "tool_choice",
 ];
+
+/// The members of a request that a mode uses, as the encoder names them when it refuses one.
+const REQUEST_MEMBERS: &[&str] = &["response_format", "strict", "tools", "tool_choice"];
 
 /// Typed output without its Rust type, as the driver needs it.
 #[derive(Clone)]
@@ -58,6 +61,8 @@ pub(crate) struct Ask<'a> {
     /// The name of the answering tool.
     pub(crate) tool: &'a str,
     pub(crate) capabilities: &'a Capabilities,
+    /// Whether only the answering tool may still be called.
+    pub(crate) must_answer: bool,
 }
 
 impl Form {
@@ -94,9 +99,14 @@ impl Form {
     /// Returns whether an error means that the mode is not supported: the encoder knows what the vendor accepts, and servers
     /// mention the part of the request in their message.
     pub(crate) fn is_refused_by(error: &LlmError) -> bool {
+        if *error.kind() != LlmErrorKind::InvalidRequest {
+            return false;
+        }
+        if let Some(unsupported) = error.unsupported() {
+            return REQUEST_MEMBERS.contains(&unsupported.name());
+        }
         let mentions = |text: &str| REQUEST_PARTS.iter().any(|part| text.contains(part));
-        *error.kind() == LlmErrorKind::InvalidRequest
-            && (error.status().is_none() || mentions(error.message()) || error.body_excerpt().is_some_and(mentions))
+        mentions(error.message()) || error.body_excerpt().is_some_and(mentions) || is_format_with_tools_refused(error)
     }
 
     /// Adds the output to an otherwise complete request.
@@ -104,7 +114,7 @@ impl Form {
         request.response_format = None;
         match ask.mode {
             OutputMode::Native => request.response_format = Some(self.format()),
-            OutputMode::Tool => self.offer(ask.tool, request),
+            OutputMode::Tool => self.offer(ask, request),
             OutputMode::Prompt => {
                 instruct(&mut request.messages, &self.instruction);
                 // Several vendors reject a response format next to tools.
@@ -132,14 +142,14 @@ impl Form {
     }
 
     /// Adds the answering tool.
-    fn offer(&self, name: &str, request: &mut ChatRequest) {
+    fn offer(&self, ask: Ask<'_>, request: &mut ChatRequest) {
         let description = "Returns the final answer. Call it once, on its own, when you know everything the answer needs; \
                            its arguments are the answer.";
         let strict = match self.strict {
             Some(true) => schema::strict_form(&self.root),
             _ => None,
         };
-        let mut tool = ToolDefinition::new(name, description, strict.unwrap_or_else(|| self.root.clone()));
+        let mut tool = ToolDefinition::new(ask.tool, description, strict.unwrap_or_else(|| self.root.clone()));
         tool.strict = self.strict.filter(|strict| *strict);
         let is_alone = request.tools.is_empty();
         request.tools = request.tools.iter().cloned().chain([Tool::from(tool)]).collect();
@@ -149,12 +159,7 @@ impl Form {
             .as_deref()
             .is_some_and(|effort| effort != "none");
         if !is_reasoning {
-            let choice = if is_alone {
-                ToolChoice::Function(name.to_owned())
-            } else {
-                ToolChoice::Required
-            };
-            request.tool_choice = Some(choice);
+            request.tool_choice = answering_choice(ask, is_alone);
         }
     }
 
@@ -220,6 +225,17 @@ impl Form {
             Value::Object(members) if self.is_wrapped && members.is_empty() => None,
             part => Some(self.unwrap(part).0),
         }
+    }
+}
+
+/// Returns the choice that makes the model call the answering tool, or any tool if it has others, as far as the API can
+/// express it. Without a choice, the description of the tool must do.
+fn answering_choice(ask: Ask<'_>, is_alone: bool) -> Option<ToolChoice> {
+    let named = || ToolChoice::Function(ask.tool.to_owned());
+    match ask.capabilities {
+        can if can.named_tool_choice && (is_alone || ask.must_answer) => Some(named()),
+        can if can.required_tool_choice => Some(ToolChoice::Required),
+        _ => None,
     }
 }
 

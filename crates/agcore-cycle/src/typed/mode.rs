@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// let mut capabilities = Capabilities::default();
 /// (capabilities.json_schema, capabilities.tools) = (true, false);
 ///
-/// let mode = OutputMode::from_capabilities(&capabilities);
+/// let mode = OutputMode::from_capabilities(&capabilities, false);
 /// assert_eq!(mode, OutputMode::Native);
 /// // If the vendor refuses the schema:
 /// assert_eq!(mode.fallback(&capabilities), Some(OutputMode::Prompt));
@@ -31,9 +31,10 @@ pub enum OutputMode {
 }
 
 impl OutputMode {
-    /// Returns the preferred mode of a provider with these capabilities.
-    pub fn from_capabilities(capabilities: &Capabilities) -> Self {
-        if capabilities.json_schema {
+    /// Returns the preferred mode of a provider with these capabilities. `with_tools` tells whether the model may also call
+    /// tools: with the response format of some servers it never calls one, and others refuse the request.
+    pub fn from_capabilities(capabilities: &Capabilities, with_tools: bool) -> Self {
+        if capabilities.json_schema && (capabilities.json_schema_with_tools || !with_tools) {
             Self::Native
         } else {
             Self::Native.fallback(capabilities).unwrap_or(Self::Prompt)
@@ -72,10 +73,18 @@ mod tests {
             (false, false, vec![OutputMode::Prompt]),
         ] {
             let capabilities = with_capabilities(json_schema, tools);
-            let modes = std::iter::successors(Some(OutputMode::from_capabilities(&capabilities)), |mode| {
+            let modes = std::iter::successors(Some(OutputMode::from_capabilities(&capabilities, true)), |mode| {
                 mode.fallback(&capabilities)
             });
             assert_eq!(modes.collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn a_schema_that_excludes_tools_is_used_without_tools_only() {
+        let mut capabilities = Capabilities::default();
+        capabilities.json_schema_with_tools = false;
+        let mode = |with_tools| OutputMode::from_capabilities(&capabilities, with_tools);
+        assert_eq!((mode(false), mode(true)), (OutputMode::Native, OutputMode::Tool));
     }
 }

@@ -7,3 +7,4 @@ mod repairs;
 mod shapes;
 mod support;
 mod tools;
+mod vendors;

@@ -2,7 +2,7 @@
 
 use agcore_chat::{Message, ResponseFormat, Tool, ToolChoice};
 use agcore_cycle::{CycleSettings, OutputMode, TurnOptions, TypedOptions, machine::Begin};
-use agcore_llm::{LlmError, LlmErrorKind};
+use agcore_llm::{LlmError, LlmErrorKind, wire::Unsupported};
 use agcore_testkit::scripted::ScriptStep;
 
 use super::support::{MODES, OSLO, Weather, answer, model, model_for, oslo, question, run, run_default, schema_of};
@@ -138,7 +138,8 @@ fn refusal(status: Option<u16>, message: &'static str) -> ScriptStep {
     let error = LlmError::new(LlmErrorKind::InvalidRequest, message);
     ScriptStep::error(match status {
         Some(status) => error.with_status(status),
-        None => error,
+        // The encoder knows what the vendor accepts.
+        None => error.with_unsupported(Unsupported::new("tools")),
     })
 }
 
@@ -179,6 +180,8 @@ async fn other_failures_and_refusals_of_a_chosen_mode_end_the_turn() {
         assert_eq!(provider.unused(), 1);
     };
     check(refusal(Some(400), "unknown model"), TypedOptions::new()).await;
+    let seed = LlmError::new(LlmErrorKind::InvalidRequest, "no seeds").with_unsupported(Unsupported::new("seed"));
+    check(ScriptStep::error(seed), TypedOptions::new()).await;
     let native = TypedOptions::new().with_mode(OutputMode::Native);
     check(refusal(None, "no schemas here"), native).await;
 }
