@@ -69,11 +69,11 @@ impl RenderOptions {
     ///
     /// let template = PromptTemplate::compile("{{#each xs}}{{#each xs}}{{/each}}{{/each}}")?;
     /// let template = template.with_options(RenderOptions::new().with_max_steps(1_000));
-    /// assert_eq!(template.render_from(&json!({"xs": [0; 20]}))?, "");
+    /// assert_eq!(template.render_from(&json!({"xs": vec![0; 20]}))?, "");
     ///
-    /// let error = template.render_from(&json!({"xs": [0; 50]})).unwrap_err();
+    /// let error = template.render_from(&json!({"xs": vec![0; 50]})).unwrap_err();
     /// assert_eq!(error.kind(), &PromptErrorKind::Steps { limit: 1_000 });
-    /// assert_eq!(error.location().unwrap().column, 20);
+    /// assert_eq!(error.location().unwrap().column, 21);
     /// # Ok::<(), agcore_prompt::PromptError>(())
     /// ```
     #[must_use]
