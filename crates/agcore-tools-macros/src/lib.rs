@@ -159,7 +159,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_tool(parse_quote!(::agcore_tools), options, item)
 }
 
-/// The attribute that the facade `agcore` re-exports as `tool`.
+/// Expands like `tool`, with the paths of the facade `agcore`, which re-exports it under that name.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn facade_tool(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -215,7 +215,7 @@ pub fn arguments(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_arguments(parse_quote!(::agcore_tools), options, item)
 }
 
-/// The attribute that the facade `agcore` re-exports as `arguments`.
+/// Expands like `arguments`, with the paths of the facade `agcore`, which re-exports it under that name.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn facade_arguments(options: TokenStream, item: TokenStream) -> TokenStream {

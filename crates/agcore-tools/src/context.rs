@@ -1,13 +1,14 @@
 //! [`ToolContext`]: what a call knows about the run it belongs to.
 
 mod extensions;
+mod filters;
 mod pause;
 mod run_state;
 
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -17,8 +18,9 @@ use agcore_chat::{Actor, Clock, Progress, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::pause::Pause;
 pub use self::{extensions::Extensions, run_state::RunState};
+pub(crate) use self::{filters::ProgressFilter, pause::Pause};
+use self::{filters::ProgressFilters, pause::PauseGuard};
 
 /// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
@@ -70,14 +72,10 @@ struct CallScope {
     progress: Option<ProgressSender>,
     answer: Option<Box<InputAnswer>>,
     pause: Pause,
-    /// What edits the progress before observers receive it, the outermost first.
-    filters: Mutex<Vec<ProgressFilter>>,
+    filters: ProgressFilters,
     /// Whether the call has ended. The tool may still run then, if it blocks its thread.
     has_ended: AtomicBool,
 }
-
-/// Edits progress before observers receive it.
-pub(crate) type ProgressFilter = Arc<dyn Fn(&mut Progress) + Send + Sync>;
 
 /// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
 pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
@@ -199,10 +197,7 @@ impl ToolContext {
         if call.has_ended.load(Ordering::Acquire) {
             return;
         }
-        let filters = call.filters.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for filter in filters.iter().rev() {
-            filter(&mut progress);
-        }
+        call.filters.apply(&mut progress);
         match &call.progress {
             Some(send) => send(&call.id, progress),
             None => self.observe(&call.id, progress),
@@ -229,20 +224,14 @@ impl ToolContext {
         };
         let clock = self.clock();
         call.pause.begin(clock.monotonic());
-        let _guard = PauseGuard {
-            pause: &call.pause,
-            clock,
-        };
+        let _guard = PauseGuard::new(&call.pause, clock);
         wait.await
     }
 
     /// Adds a filter inside those that were added before, unless the call already has it.
     pub(crate) fn filter_progress(&self, filter: &ProgressFilter) {
         if let Some(call) = &self.call {
-            let mut filters = call.filters.lock().unwrap_or_else(PoisonError::into_inner);
-            if !filters.iter().any(|known| Arc::ptr_eq(known, filter)) {
-                filters.push(Arc::clone(filter));
-            }
+            call.filters.add(filter);
         }
     }
 
@@ -266,7 +255,7 @@ impl ToolContext {
             progress,
             answer: answer.map(Box::new),
             pause: Pause::default(),
-            filters: Mutex::default(),
+            filters: ProgressFilters::default(),
             has_ended: AtomicBool::new(false),
         };
         Self {
@@ -299,18 +288,6 @@ impl Drop for CallGuard {
             call.has_ended.store(true, Ordering::Release);
             call.cancellation.cancel();
         }
-    }
-}
-
-/// Ends a pause on drop.
-struct PauseGuard<'a> {
-    pause: &'a Pause,
-    clock: &'a Arc<dyn Clock>,
-}
-
-impl Drop for PauseGuard<'_> {
-    fn drop(&mut self) {
-        self.pause.end(self.clock.monotonic());
     }
 }
 

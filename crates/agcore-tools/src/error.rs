@@ -172,7 +172,7 @@ impl ToolError {
         )
     }
 
-    /// Creates a [`Duplicate`](ToolErrorKind::Duplicate) error for two tools that a vendor could not tell apart.
+    /// Creates a [`Duplicate`](ToolErrorKind::Duplicate) error for two tools that a vendor could not distinguish.
     pub(crate) fn same_portable_name(name: &str, other: &str, portable: &str) -> Self {
         Self::new(
             ToolErrorKind::Duplicate,

@@ -101,7 +101,7 @@ pub use {
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},
 };
 
-/// What the code that the macros generate needs. Not meant to be used directly.
+/// Items for the code that the macros generate. Not meant to be used directly.
 #[doc(hidden)]
 pub mod __private {
     pub use serde;

@@ -1,4 +1,4 @@
-//! What the compiler says about common mistakes: the message names what to write.
+//! The messages of the compiler about common mistakes: they contain the code to write.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Returns the newest build of agcore-tools that lies beside this test.
+/// Returns the newest build of agcore-tools in the folder of this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();

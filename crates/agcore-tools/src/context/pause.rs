@@ -1,10 +1,11 @@
 //! [`Pause`]: measures how long a call waits for people, which counts towards neither its timeout nor its duration.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use agcore_chat::Clock;
 use tokio::sync::Notify;
 
 /// The time that a call has spent waiting for people.
@@ -68,6 +69,25 @@ impl Pause {
             }
             ended.await;
         }
+    }
+}
+
+/// Ends a pause on drop.
+pub(super) struct PauseGuard<'a> {
+    pause: &'a Pause,
+    clock: &'a Arc<dyn Clock>,
+}
+
+impl<'a> PauseGuard<'a> {
+    /// Creates a guard of a pause that has started.
+    pub(super) fn new(pause: &'a Pause, clock: &'a Arc<dyn Clock>) -> Self {
+        Self { pause, clock }
+    }
+}
+
+impl Drop for PauseGuard<'_> {
+    fn drop(&mut self) {
+        self.pause.end(self.clock.monotonic());
     }
 }
 

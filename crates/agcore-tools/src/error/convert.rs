@@ -13,8 +13,8 @@ impl ToolError {
     /// Converts the error of a tool into an [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed) error whose text the
     /// model sees, too: that of the error itself, on one line and at most 1 KiB, without its causes.
     ///
-    /// This is what `?` does. A [`ToolError`] in a box is returned as it is, and an [`std::io::Error`] tells the model
-    /// only its kind, because its text may contain paths. Use [`other`](Self::other) to hide the text from the model.
+    /// This is what `?` does. A [`ToolError`] in a box is returned as it is, and of an [`std::io::Error`] the model
+    /// sees only the kind, because its text may contain paths. Use [`other`](Self::other) to hide the text from the model.
     ///
     /// ```
     /// use agcore_tools::{NoArguments, ToolError, typed};

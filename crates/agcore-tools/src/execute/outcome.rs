@@ -35,7 +35,7 @@ impl Outcomes {
         } = settlement;
         match end {
             CallEnd::Question(question) => ToolOutcome::Ask(*question),
-            // The error of a tool says nothing about the call itself, whatever its kind.
+            // Whatever its kind, the error of a tool is not a verdict of the executor about the call.
             CallEnd::Failed(error) => self.error(&error),
             CallEnd::Refused(error) => {
                 let refusal = match error.kind() {

@@ -23,7 +23,7 @@ pub const MAX_TOOL_MEDIA_BYTES: usize = 20 * 1024 * 1024;
 ///   with its size; smaller ones after it are kept.
 /// - A question or handoff whose data is longer than `max_data_bytes` fails, because it would not work with less.
 ///
-/// Sizes are counted up to 4 MiB; the note about a longer value says "more than".
+/// Sizes are counted up to 4 MiB; the note about a longer value contains "more than".
 #[derive(Debug, Clone)]
 pub struct Limit<S> {
     inner: S,

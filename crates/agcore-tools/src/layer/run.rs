@@ -45,7 +45,7 @@ impl Invoke for Run {
     }
 }
 
-/// Runs the tool where it harms nobody.
+/// Runs the tool where it blocks no other call.
 async fn run(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
     match Handle::try_current() {
         Ok(runtime) if call.tool.tool().is_blocking() => on_blocking_thread(runtime, call.clone()).await,

@@ -62,7 +62,10 @@ impl<'a> Alternatives<'a> {
         let found = self.0.iter().position(|branch| of(branch).contains(&given));
         Some(match found {
             Some(index) => Choice::Branch(index, format!("with {tag} {given}: ")),
-            None => Choice::None(Some(tag.to_owned()), format!("{} is none of {}", shown(given), known())),
+            None => Choice::None(
+                Some(tag.to_owned()),
+                format!("{} is not one of {}", shown(given), known()),
+            ),
         })
     }
 
@@ -79,7 +82,7 @@ impl<'a> Alternatives<'a> {
         };
         let known = list(names.iter().flatten());
         let Some(index) = names.iter().position(|names| names.contains(&given)) else {
-            return Some(Choice::None(None, format!("{} is none of {known}", shown(&given))));
+            return Some(Choice::None(None, format!("{} is not one of {known}", shown(&given))));
         };
         match (value, constants(self.0[index]).is_empty()) {
             (Value::String(name), true) => {
@@ -104,11 +107,15 @@ impl<'a> Alternatives<'a> {
                     return Choice::Branch(index, String::new());
                 }
                 let known = list(self.0.iter().flat_map(|branch| constants(branch)));
-                Choice::None(None, format!("{} is none of {known}", shown(value)))
+                Choice::None(None, format!("{} is not one of {known}", shown(value)))
             }
             None => {
                 let types: Vec<&str> = self.0.iter().flat_map(|branch| types(branch)).collect();
-                let message = format!("{} is none of the accepted types: {}", shown(value), types.join(", "));
+                let message = format!(
+                    "{} is not one of the accepted types: {}",
+                    shown(value),
+                    types.join(", ")
+                );
                 Choice::None(None, message)
             }
         }
@@ -227,7 +234,7 @@ mod tests {
         check(
             &shape,
             &json!("dto"),
-            &none(r#""dto" is none of "dot", "line", "circle""#),
+            &none(r#""dto" is not one of "dot", "line", "circle""#),
         );
         check(
             &shape,
@@ -242,13 +249,13 @@ mod tests {
         check(
             &shape,
             &json!({"square": 1}),
-            &none(r#""square" is none of "dot", "line", "circle""#),
+            &none(r#""square" is not one of "dot", "line", "circle""#),
         );
         check(&shape, &json!({"circle": "x"}), &Choice::Branch(1, String::new()));
         check(
             &shape,
             &json!(1),
-            &none("1 is none of the accepted types: string, object"),
+            &none("1 is not one of the accepted types: string, object"),
         );
     }
 

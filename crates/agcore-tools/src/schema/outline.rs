@@ -107,7 +107,7 @@ impl<'a> Outline<'a> {
         let constants = constants(schema);
         if !constants.is_empty() && !constants.contains(&value) {
             let list: Vec<String> = constants.iter().map(ToString::to_string).collect();
-            let message = format!("{value} is none of {}", list.join(", "));
+            let message = format!("{value} is not one of {}", list.join(", "));
             self.violations.push(SchemaViolation::new(path, message));
         }
         let Value::Object(members) = value else {

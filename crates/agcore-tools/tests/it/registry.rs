@@ -68,7 +68,7 @@ fn rejects_invalid_names() {
 }
 
 #[test]
-fn rejects_names_that_a_vendor_could_not_tell_apart() {
+fn rejects_names_that_a_vendor_could_not_distinguish() {
     for (first, second) in [("fs.read", "fs_read"), ("fs_read", "fs.read"), ("fs.read", "fs/read")] {
         let tools = registry([Echo::new(first)]);
         let error = tools.register(Echo::new(second)).unwrap_err();

@@ -173,7 +173,7 @@ async fn alternatives_without_a_tag_show_the_errors_of_the_closest_one() {
         (json!({"x": 1, "y": "2"}), r#"$.at.y: "2" is not of type "number""#),
         (
             json!(true),
-            "$.at: true is none of the accepted types: string, object, null",
+            "$.at: true is not one of the accepted types: string, object, null",
         ),
     ] {
         let shown = error_text(&settle(&executor, "t", json!({"at": at})).await);

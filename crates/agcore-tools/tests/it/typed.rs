@@ -280,7 +280,7 @@ async fn a_tagged_enum_names_its_variants_and_what_is_missing() {
         (
             json!({"op": "mul", "a": 1, "b": 2}),
             ".op",
-            r#""mul" is none of "add", "neg""#,
+            r#""mul" is not one of "add", "neg""#,
         ),
         (
             json!({"op": "add", "a": 1}),
