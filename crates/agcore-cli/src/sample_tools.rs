@@ -32,15 +32,17 @@ impl Default for NotesFile {
 /// When two tools have the same name.
 pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
     let tools = ToolRegistry::new();
-    tools.register(current_time())?;
-    tools.register(arithmetic())?;
-    tools.register(read_notes())?;
-    tools.register(save_note())?;
+    tools.register_all([
+        current_time_tool(),
+        arithmetic_tool(),
+        read_notes_tool(),
+        save_note_tool(),
+    ])?;
     Ok(tools)
 }
 
 /// Returns the current date and time in UTC.
-#[tool(crate = agcore::tools, permissions(read), read_only)]
+#[tool(permissions(read), read_only)]
 async fn current_time() -> Result<String, ToolError> {
     Ok(utc(SystemClock::new().now()))
 }
@@ -57,7 +59,7 @@ enum Operation {
 }
 
 /// Performs an arithmetic operation on two numbers.
-#[tool(crate = agcore::tools, permissions(read), read_only, idempotent)]
+#[tool(permissions(read), read_only, idempotent)]
 #[serde(deny_unknown_fields)]
 async fn arithmetic(
     /// The operation to perform.
@@ -82,7 +84,12 @@ async fn arithmetic(
 }
 
 /// Adds a note to the user's notes.
-#[tool(crate = agcore::tools, permissions(write), read_only = false, destructive = false, concurrency_key = "notes")]
+#[tool(
+    permissions(write),
+    read_only = false,
+    destructive = false,
+    concurrency_key = "notes"
+)]
 #[serde(deny_unknown_fields)]
 async fn save_note(
     /// The note, one line.
@@ -103,7 +110,7 @@ async fn save_note(
 }
 
 /// Reads the user's notes.
-#[tool(crate = agcore::tools, permissions(read), read_only, concurrency_key = "notes")]
+#[tool(permissions(read), read_only, concurrency_key = "notes")]
 async fn read_notes(State(file): State<NotesFile>) -> Result<String, ToolError> {
     match fs::read_to_string(&file.0).await {
         Ok(notes) => Ok(notes),
