@@ -197,7 +197,7 @@ fn has_name(message: &Message) -> bool {
 fn name_in_text(message: &mut UserMessage) {
     let Some(name) = message.name.take() else { return };
     match &mut message.content {
-        Content::Text(text) => *text = format!("{name}: {text}").into(),
+        Content::Text(text) => *text = format!("{name}: {text}"),
         Content::Parts(parts) => parts.insert(0, ContentPart::text(format!("{name}:"))),
     }
 }

@@ -274,9 +274,8 @@ impl fmt::Display for LlmError {
 
 /// Returns whether a message begins with the name of its provider, so that the name need not be repeated.
 fn begins_with(message: &str, name: &str) -> bool {
-    let (begin, rest) = match (message.get(..name.len()), message.get(name.len()..)) {
-        (Some(begin), Some(rest)) => (begin, rest),
-        _ => return false,
+    let Some((begin, rest)) = message.split_at_checked(name.len()) else {
+        return false;
     };
     begin.eq_ignore_ascii_case(name) && rest.starts_with([' ', ':', '\''])
 }

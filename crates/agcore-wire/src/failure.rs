@@ -211,12 +211,6 @@ pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
     FailureReader::new(head).read(body)
 }
 
-/// Returns whether an error only repeats that the reply reached its token limit.
-#[cfg(feature = "openai-chat")]
-pub(crate) fn is_output_limit(error: &LlmError) -> bool {
-    wording::is_output_limit(error.message())
-}
-
 /// Returns whether a server refused a request because it offers tools and asks for JSON at once, as Groq and Gemini do. The
 /// same request without one of them may succeed.
 ///

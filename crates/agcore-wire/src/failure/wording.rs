@@ -207,11 +207,6 @@ fn names_missing_model(line: &str) -> bool {
     })
 }
 
-/// Returns whether the message reports that the reply reached its token limit.
-pub(super) fn is_output_limit(message: &str) -> bool {
-    message.to_ascii_lowercase().contains("token limit reached")
-}
-
 /// Returns whether the message is about a prompt that is too long, not about throttling.
 pub(super) fn is_context(message: &str) -> bool {
     let message = message.to_ascii_lowercase();

@@ -24,7 +24,7 @@ use crate::{
     },
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
-    failure::{FailureReader, is_output_limit},
+    failure::FailureReader,
 };
 
 /// The typical number of deltas in a whole reply.
@@ -178,6 +178,11 @@ fn reported_error(failure: &FailureReader, data: &[u8], summary: &Summary) -> Op
     summary
         .finished_with_error
         .then(|| failure.annotate(LlmError::new(LlmErrorKind::Server, message)))
+}
+
+/// Returns whether an error only repeats that the reply reached its token limit.
+fn is_output_limit(error: &LlmError) -> bool {
+    error.message().to_ascii_lowercase().contains("token limit reached")
 }
 
 /// Returns whether the object is an error although it has no member `error`.

@@ -17,19 +17,19 @@ const PARAMETERS: &[(&str, Change)] = &[
         request.metadata = Some([("run".to_owned(), "7".to_owned())].into());
     }),
     ("prompt_cache_key", |request| {
-        request.prompt_cache_key = Some("k".into())
+        request.prompt_cache_key = Some("k".into());
     }),
     ("service_tier", |request| request.service_tier = Some("flex".into())),
     ("user", |request| request.user = Some("u".into())),
     ("safety_identifier", |request| {
-        request.safety_identifier = Some("u".into())
+        request.safety_identifier = Some("u".into());
     }),
     ("temperature", |request| request.temperature = Some(1.3)),
     ("reasoning_effort", |request| {
-        request.reasoning_effort = Some("minimal".into())
+        request.reasoning_effort = Some("minimal".into());
     }),
     ("prediction", |request| {
-        request.prediction = Some(json!({"type": "content", "content": "x"}))
+        request.prediction = Some(json!({"type": "content", "content": "x"}));
     }),
     ("name", |request| {
         request.messages = vec![named("Ann", "Hello").into()];
@@ -50,24 +50,24 @@ const OTHERS: &[(&str, Change)] = &[
     ("n", |request| request.n = Some(2)),
     ("stop", |request| request.stop = Some("END".into())),
     ("logit_bias", |request| {
-        request.logit_bias = Some([("1".to_owned(), 1.0)].into())
+        request.logit_bias = Some([("1".to_owned(), 1.0)].into());
     }),
     ("messages", |request| {
         request.messages = vec![Message::user(ContentPart::input_audio("AA==", "wav")).into()];
     }),
     ("tools", |request| {
         request.tools =
-            vec![serde_json::from_value(json!({"type": "custom", "custom": {"name": "sql"}})).unwrap()].into()
+            vec![serde_json::from_value(json!({"type": "custom", "custom": {"name": "sql"}})).unwrap()].into();
     }),
     ("tool_choice", |request| {
         request.tools = [Tool::from(ToolDefinition::new("menu", "", json!({"type": "object"})))].into();
         request.tool_choice = Some(ToolChoice::Function("menu".into()));
     }),
     ("response_format", |request| {
-        request.response_format = Some(ResponseFormat::JsonObject)
+        request.response_format = Some(ResponseFormat::JsonObject);
     }),
     ("web_search_options", |request| {
-        request.web_search_options = Some(json!({}))
+        request.web_search_options = Some(json!({}));
     }),
 ];
 

@@ -134,7 +134,7 @@ fn called(wire: &dyn Wire<Chat>, body: &str, piece: usize) -> Vec<String> {
     deltas.into_iter().for_each(|delta| fold.push_owned(delta));
     let response = fold.response();
     let message = response.message().unwrap();
-    message.tool_calls().map(|call| call.name.to_string()).collect()
+    message.tool_calls().map(|call| call.name.clone()).collect()
 }
 
 #[test]
