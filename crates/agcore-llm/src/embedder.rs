@@ -1,28 +1,39 @@
 //! [`ModelEmbedder`]: an embedding model on a server.
 
+mod call;
+mod provider;
+
+pub use provider::EmbeddingProvider;
+
 use std::sync::Arc;
 
-use agcore_chat::{Embedder, Embeddings, Extra, Fault, Usage};
+use agcore_chat::{ChatResponse, Embedder, Embeddings, Extra, Fault, Usage};
 use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::{credential::SecretGuard, provider::ProviderInfo, transport::Transport, wire_provider};
-use agcore_wire::{
-    EncodeOptions, LlmError, LlmErrorKind, Wire,
-    operation::{Embed, EmbedItem, EmbedRequest},
+use crate::{
+    provider::{Call, LlmProvider, ProviderInfo},
+    transport::Transport,
 };
+use agcore_wire::{Fold, LlmError, LlmErrorKind, Wire, operation::Embed};
 
-/// An embedding model on a server: a wire on a transport.
+/// An embedding model on a server: a wire on a transport, with any layers around it.
 ///
-/// Many texts are sent in several requests, one after the other. Failed requests are not retried. Cheap to clone.
+/// Many texts are sent in several requests, some of them [at the same time](Self::with_max_concurrent). Each request passes
+/// through the [layers](Self::with_layer) on its own, so a retry repeats only the one that failed.
+/// Cheap to clone.
 ///
 /// ```
 /// # #[cfg(all(feature = "http", feature = "openai-chat"))] {
-/// use agcore_llm::{LlmErrorKind, ProviderConfig};
+/// use agcore_llm::{LlmErrorKind, LlmProviderExt, ProviderConfig, layer::retry::RetryPolicy};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let config = ProviderConfig::parse("openai:text-embedding-3-small")?.with_api_key("sk-example");
-/// let embedder = config.build_embedder()?.with_dimensions(256).with_max_inputs(50);
+/// let embedder = config.build_embedder()?
+///     .with_layer(|provider| provider.with_retry(RetryPolicy::new()))
+///     .with_dimensions(256)
+///     .with_max_inputs(50);
 /// assert_eq!(&*embedder.info().model, "text-embedding-3-small");
 ///
 /// // Invalid input is refused before anything is sent.
@@ -35,11 +46,9 @@ use agcore_wire::{
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ModelEmbedder {
-    info: ProviderInfo,
-    wire: Arc<dyn Wire<Embed>>,
-    transport: Arc<dyn Transport>,
-    guard: SecretGuard,
+    provider: Arc<dyn LlmProvider>,
     max_inputs: usize,
+    max_concurrent: usize,
     dimensions: Option<u32>,
     extra_body: Extra,
 }
@@ -48,28 +57,85 @@ impl ModelEmbedder {
     /// The default number of texts in one request.
     pub const DEFAULT_MAX_INPUTS: usize = 100;
 
+    /// The default number of requests at the same time.
+    pub const DEFAULT_MAX_CONCURRENT: usize = 4;
+
     /// Creates an embedder that uses this wire over this transport. The model is the one of `info`.
     pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<Embed>>, transport: Arc<dyn Transport>) -> Self {
+        Self::from_provider(EmbeddingProvider::new(info, wire, transport))
+    }
+
+    /// Creates an embedder that makes the calls of this provider: an [`EmbeddingProvider`] with layers around it, or a
+    /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
+    pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
         Self {
-            info,
-            wire,
-            transport,
-            guard: SecretGuard::new(),
+            provider: Arc::new(provider),
             max_inputs: Self::DEFAULT_MAX_INPUTS,
+            max_concurrent: Self::DEFAULT_MAX_CONCURRENT,
             dimensions: None,
             extra_body: Extra::new(),
         }
     }
 
-    /// Sets the guard that removes the keys of the transport from errors.
-    pub fn with_guard(mut self, guard: SecretGuard) -> Self {
-        self.guard = guard;
+    /// Wraps a layer around each request: retries, rate limits, a trace, a recording, or one of your own that accounts for budgets.
+    ///
+    /// A [`KeyPool`](crate::layer::key_pool::KeyPool) of [`EmbeddingProvider`]s uses several keys; pass it to
+    /// [`from_provider`](Self::from_provider). A fallback is only useful between servers of the same model, because the
+    /// vectors of different models cannot be compared.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// use agcore_llm::{
+    ///     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, ModelEmbedder, ReplyDelta, ReplyItem, ReplyStream,
+    ///     layer::retry::RetryPolicy,
+    /// };
+    /// use futures_util::StreamExt;
+    ///
+    /// /// Refuses requests once this many tokens were spent.
+    /// #[derive(Debug)]
+    /// struct Budget<P> {
+    ///     inner: P,
+    ///     left: Arc<AtomicU64>,
+    /// }
+    ///
+    /// impl<P: LlmProvider> LlmProvider for Budget<P> {
+    ///     fn open(&self, call: Call) -> ReplyStream {
+    ///         if self.left.load(Ordering::Relaxed) == 0 {
+    ///             return ReplyStream::failed(LlmError::new(LlmErrorKind::QuotaExhausted, "the budget is spent"));
+    ///         }
+    ///         let left = Arc::clone(&self.left);
+    ///         ReplyStream::new(self.inner.open(call).inspect(move |item| {
+    ///             if let ReplyItem::Delta(ReplyDelta::Usage(usage)) = item {
+    ///                 let spent = usage.total().unwrap_or(0);
+    ///                 let _ = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+    ///                     Some(left.saturating_sub(spent))
+    ///                 });
+    ///             }
+    ///         }))
+    ///     }
+    /// }
+    ///
+    /// # fn with_budget(embedder: ModelEmbedder) -> ModelEmbedder {
+    /// let left = Arc::new(AtomicU64::new(100_000));
+    /// embedder
+    ///     .with_layer(|inner| Budget { inner, left })
+    ///     .with_layer(|inner| inner.with_retry(RetryPolicy::new()))
+    /// # }
+    /// ```
+    pub fn with_layer<P: LlmProvider + 'static>(mut self, layer: impl FnOnce(Arc<dyn LlmProvider>) -> P) -> Self {
+        self.provider = Arc::new(layer(self.provider));
         self
     }
 
     /// Sets the largest number of texts in one request, at least one.
     pub fn with_max_inputs(mut self, max: usize) -> Self {
         self.max_inputs = max.max(1);
+        self
+    }
+
+    /// Sets the largest number of requests at the same time, at least one. The default is 4.
+    pub fn with_max_concurrent(mut self, max: usize) -> Self {
+        self.max_concurrent = max.max(1);
         self
     }
 
@@ -87,50 +153,86 @@ impl ModelEmbedder {
 
     /// Returns the name of the provider and the model.
     pub fn info(&self) -> &ProviderInfo {
-        &self.info
+        self.provider.info()
     }
 
     /// Returns one vector for each text, in the same order; all vectors have the same length.
     ///
     /// Does the same as [`Embedder::embed`], but returns the full error. Cancel safe: dropping the future closes the
-    /// connection.
+    /// connections.
     ///
     /// # Errors
     /// Returns `InvalidRequest` if there are no texts or one of them is empty, `Malformed` if the server returns a wrong
     /// number of vectors, vectors of different lengths or numbers that are not finite, and any error of the server or the
-    /// transport.
+    /// transport. If other requests have succeeded, their tokens are the usage of the error's
+    /// [partial reply](LlmError::partial).
     pub async fn embed_texts(&self, texts: &[&str]) -> Result<Embeddings, LlmError> {
-        self.embed_all(texts).await.map_err(|error| self.add_context(error))
-    }
-
-    async fn embed_all(&self, texts: &[&str]) -> Result<Embeddings, LlmError> {
         check_texts(texts)?;
-        let (mut vectors, mut usage) = (Vec::with_capacity(texts.len()), None);
-        for batch in texts.chunks(self.max_inputs) {
-            let items = self.request(batch).await?;
-            vectors.extend(in_order(items, batch.len(), &mut usage)?);
+        let mut slots: Vec<Vec<Vec<f32>>> = vec![Vec::new(); texts.len().div_ceil(self.max_inputs)];
+        let mut usage = None;
+        let batches = texts.chunks(self.max_inputs);
+        let calls: Vec<Call> = batches
+            .map(|batch| call::new(batch, self.dimensions, &self.extra_body))
+            .collect();
+        let requests = calls.into_iter().enumerate();
+        let requests = requests.map(|(at, call)| async move { (at, self.request(call).await) });
+        let mut replies = stream::iter(requests).buffer_unordered(self.max_concurrent);
+        while let Some((at, reply)) = replies.next().await {
+            let (vectors, spent) = reply.map_err(|error| with_usage(error, usage.take()))?;
+            if let Some(slot) = slots.get_mut(at) {
+                *slot = vectors;
+            }
+            if let Some(spent) = spent {
+                usage.get_or_insert_with(Usage::default).add(&spent);
+            }
         }
-        check_vectors(&vectors)?;
-        Ok(Embeddings::new(vectors).with_usage(usage))
+        let vectors: Vec<Vec<f32>> = slots.into_iter().flatten().collect();
+        match check_vectors(&vectors) {
+            Ok(()) => Ok(Embeddings::new(vectors).with_usage(usage)),
+            Err(error) => Err(with_usage(self.add_context(error), usage)),
+        }
     }
 
-    async fn request(&self, batch: &[&str]) -> Result<Vec<EmbedItem>, LlmError> {
-        let mut request = EmbedRequest::new(batch.iter().copied());
-        request.dimensions = self.dimensions;
-        request.extra_body = self.extra_body.clone();
-        let options = EncodeOptions::new(&self.info.model);
-        wire_provider::call_wire(&self.wire, &self.transport, &request, &options).await
+    /// Makes the call for one batch, and returns its vectors and usage.
+    async fn request(&self, call: Call) -> Result<(Vec<Vec<f32>>, Option<Usage>), LlmError> {
+        let count = call.request.messages.len();
+        let response = self.response(call).await?;
+        let vectors = call::vectors(&response).map_err(|error| self.add_context(error))?;
+        if vectors.len() == count {
+            return Ok((vectors, response.usage));
+        }
+        Err(self.add_context(call::wrong_number(vectors.len(), count)))
+    }
+
+    async fn response(&self, call: Call) -> Result<ChatResponse, LlmError> {
+        let mut items = self.provider.open(call);
+        let mut fold = Fold::new();
+        while let Some(item) = items.next().await {
+            if let Some(end) = item.fold_into(&mut fold) {
+                return end;
+            }
+        }
+        Err(fold.fail(LlmError::truncated()))
     }
 
     fn add_context(&self, error: LlmError) -> LlmError {
-        let error = error.with_provider(&*self.info.name);
-        let error = if self.info.model.is_empty() {
+        let info = self.info();
+        let error = error.with_provider(&*info.name);
+        if info.model.is_empty() {
             error
         } else {
-            error.with_model(&*self.info.model)
-        };
-        self.guard.redact(error)
+            error.with_model(&*info.model)
+        }
     }
+}
+
+/// Adds the tokens of the requests that have succeeded to the error of one that failed.
+fn with_usage(error: LlmError, usage: Option<Usage>) -> LlmError {
+    let paid = usage.map(|usage| ChatResponse {
+        usage: Some(usage),
+        ..ChatResponse::default()
+    });
+    error.with_partial(paid)
 }
 
 #[async_trait]
@@ -149,40 +251,6 @@ fn check_texts(texts: &[&str]) -> Result<(), LlmError> {
         return Ok(());
     };
     Err(LlmError::new(LlmErrorKind::InvalidRequest, message))
-}
-
-/// Returns the vectors in the order of their texts, and adds up the token usage.
-fn in_order(items: Vec<EmbedItem>, count: usize, usage: &mut Option<Usage>) -> Result<Vec<Vec<f32>>, LlmError> {
-    let mut slots: Vec<Option<Vec<f32>>> = vec![None; count];
-    let mut found = 0_usize;
-    for item in items {
-        match item {
-            EmbedItem::Vector { index, vector } => {
-                found += 1;
-                match slots.get_mut(index) {
-                    Some(slot @ None) => *slot = Some(vector),
-                    Some(Some(_)) => {
-                        return Err(malformed(format!("the server returned two vectors for text {index}")));
-                    }
-                    None => {
-                        let message =
-                            format!("the server returned a vector for text {index}, but there are {count} texts");
-                        return Err(malformed(message));
-                    }
-                }
-            }
-            EmbedItem::Usage(more) => usage.get_or_insert_default().add(&more),
-        }
-    }
-    let vectors: Option<Vec<_>> = slots.into_iter().collect();
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    vectors.ok_or_else(|| {
-        malformed(format!(
-            "the server returned {found} vector{} for {count} text{}",
-            plural(found),
-            plural(count)
-        ))
-    })
 }
 
 fn check_vectors(vectors: &[Vec<f32>]) -> Result<(), LlmError> {
@@ -210,49 +278,6 @@ fn malformed(message: String) -> LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn vector(index: usize, vector: &[f32]) -> EmbedItem {
-        EmbedItem::Vector {
-            index,
-            vector: vector.to_vec(),
-        }
-    }
-
-    #[test]
-    fn puts_vectors_in_the_order_of_their_texts() {
-        let items = vec![vector(1, &[2.0]), vector(0, &[1.0])];
-        assert_eq!(in_order(items, 2, &mut None).unwrap(), [[1.0], [2.0]]);
-    }
-
-    #[test]
-    fn adds_up_tokens_and_keeps_unknown_counts_unknown() {
-        let tokens = |count| {
-            let usage = Usage {
-                prompt_tokens: Some(count),
-                ..Usage::default()
-            };
-            vec![EmbedItem::Usage(Box::new(usage)), vector(0, &[1.0])]
-        };
-        let mut usage = None;
-        in_order(vec![vector(0, &[1.0])], 1, &mut usage).unwrap();
-        assert_eq!(usage, None);
-        in_order(tokens(3), 1, &mut usage).unwrap();
-        in_order(tokens(4), 1, &mut usage).unwrap();
-        let usage = usage.unwrap();
-        assert_eq!((usage.prompt_tokens, usage.completion_tokens), (Some(7), None));
-    }
-
-    #[test]
-    fn rejects_a_wrong_number_of_vectors() {
-        let check = |items, expected: &str| {
-            let error = in_order(items, 2, &mut None).unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::Malformed);
-            assert!(error.message().contains(expected), "{error}");
-        };
-        check(vec![vector(0, &[1.0])], "1 vector for 2 texts");
-        check(vec![vector(0, &[1.0]), vector(0, &[1.0])], "two vectors for text 0");
-        check(vec![vector(2, &[1.0])], "text 2, but there are 2 texts");
-    }
 
     #[test]
     fn rejects_vectors_that_are_not_comparable() {

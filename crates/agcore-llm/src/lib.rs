@@ -79,8 +79,8 @@ pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
 #[cfg(feature = "tokenizer")]
 pub use tokenizer::{ExactEstimator, NoVocabulary};
 pub use {
-    embedder::ModelEmbedder,
-    provider::{Call, Capabilities, FnProvider, LlmProvider, ProviderInfo, ProviderRoute, provider_fn},
+    embedder::{EmbeddingProvider, ModelEmbedder},
+    provider::{Call, CallOperation, Capabilities, FnProvider, LlmProvider, ProviderInfo, ProviderRoute, provider_fn},
     provider_ext::LlmProviderExt,
     random::{Random, system_random},
     registry::ProviderRegistry,

@@ -85,6 +85,17 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
     }
 }
 
+/// The kind of a [`Call`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum CallOperation {
+    /// The model continues a conversation.
+    #[default]
+    Chat,
+    /// The model computes embeddings of texts; see [`EmbeddingProvider`](crate::EmbeddingProvider).
+    Embeddings,
+}
+
 /// One call of a model.
 ///
 /// ```
@@ -117,6 +128,8 @@ pub struct Call {
     pub token: CancellationToken,
     /// The time left for the whole call, including waits and retries.
     pub deadline: Option<Duration>,
+    /// The kind of call.
+    pub operation: CallOperation,
     /// The number of the attempt, from 0.
     pub attempt: u32,
     /// The id by which the caller finds the call in logs and spans.
@@ -138,6 +151,7 @@ impl Call {
             stream: false,
             token,
             deadline: None,
+            operation: CallOperation::Chat,
             attempt: 0,
             trace: None,
             actor: None,

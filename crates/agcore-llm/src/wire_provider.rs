@@ -5,10 +5,11 @@ mod exchange;
 mod interrupt;
 mod reading;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, Fault, FaultKind};
 use futures_util::StreamExt;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     credential::SecretGuard,
@@ -164,6 +165,28 @@ pub async fn call_wire<O: Operation>(
     request: &O::Request,
     options: &EncodeOptions<'_>,
 ) -> Result<Vec<O::Item>, LlmError> {
+    call_wire_interruptibly(wire, transport, request, options, Interrupt::never()).await
+}
+
+/// Does the same as [`call_wire`] until the token is cancelled or the deadline has passed.
+pub(crate) async fn call_wire_until<O: Operation>(
+    wire: &Arc<dyn Wire<O>>,
+    transport: &Arc<dyn Transport>,
+    request: &O::Request,
+    options: &EncodeOptions<'_>,
+    token: CancellationToken,
+    deadline: Option<Duration>,
+) -> Result<Vec<O::Item>, LlmError> {
+    call_wire_interruptibly(wire, transport, request, options, Interrupt::new(token, deadline)).await
+}
+
+async fn call_wire_interruptibly<O: Operation>(
+    wire: &Arc<dyn Wire<O>>,
+    transport: &Arc<dyn Transport>,
+    request: &O::Request,
+    options: &EncodeOptions<'_>,
+    interrupt: Interrupt,
+) -> Result<Vec<O::Item>, LlmError> {
     let encoded = wire.encode(request, options);
     let wire = Arc::clone(wire);
     let mut exchange = Exchange::new(
@@ -171,7 +194,7 @@ pub async fn call_wire<O: Operation>(
         move |head| wire.decoder(head),
         Arc::clone(transport),
         options.stream,
-        Interrupt::never(),
+        interrupt,
     );
     let mut items = Vec::new();
     while let Some(step) = exchange.next().await {

@@ -6,7 +6,7 @@ use http::StatusCode;
 
 use crate::{
     credential::{KeyHeader, SecretGuard},
-    embedder::ModelEmbedder,
+    embedder::{EmbeddingProvider, ModelEmbedder},
     provider::{Capabilities, LlmProvider, ProviderInfo},
     transport::{
         Transport,
@@ -58,9 +58,8 @@ impl ProviderConfig {
             return Err(LlmError::new(LlmErrorKind::InvalidRequest, message).with_provider(self.name()));
         };
         let (transport, guard) = transport(self)?;
-        Ok(ModelEmbedder::new(info(self), wire, transport)
-            .with_guard(guard)
-            .with_max_inputs(max_inputs))
+        let provider = EmbeddingProvider::new(info(self), wire, transport).with_guard(guard);
+        Ok(ModelEmbedder::from_provider(provider).with_max_inputs(max_inputs))
     }
 
     /// Requests the list of models from the server; `None` if the server has no such list (HTTP 404, 405 or 501). Cancel

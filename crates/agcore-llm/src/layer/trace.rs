@@ -24,7 +24,7 @@ use crate::{
 /// A provider that creates a span for each call. Put it around retries and routers: one span is one call as the caller sees
 /// it.
 ///
-/// The span is named `chat {model}`. It covers the call with all its retries and waits, and has the attributes of the
+/// The span is named `chat {model}`, or `embeddings {model}`. It covers the call with all its retries and waits, and has the attributes of the
 /// [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*`, `error.type`). The
 /// attribute `agcore.answered_by` states which of several providers answered. Messages, replies and users are recorded only
 /// with [`with_content`](Self::with_content).

@@ -1,5 +1,6 @@
 //! Embeddings: requests and replies of both wires, and the embedder over loopback.
 
+mod layers;
 #[cfg(feature = "ollama")]
 mod ollama;
 

@@ -5,7 +5,7 @@
 use agcore_chat::{Actor, ChatRequest, ResponseFormat, StopSequence};
 use tracing::{Span, field::Empty};
 
-use crate::provider::{Call, ProviderInfo};
+use crate::provider::{Call, CallOperation, ProviderInfo};
 
 /// Creates the span of a call, which is disabled if no subscriber is interested.
 pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
@@ -14,13 +14,17 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
         "" => &*info.model,
         model => model,
     };
+    let operation = match call.operation {
+        CallOperation::Chat => "chat",
+        CallOperation::Embeddings => "embeddings",
+    };
     let span = tracing::info_span!(
         "chat",
-        otel.name = format!("chat {model}").trim_end(),
+        otel.name = format!("{operation} {model}").trim_end(),
         otel.kind = "client",
         otel.status_code = Empty,
         error.type = Empty,
-        gen_ai.operation.name = "chat",
+        gen_ai.operation.name = operation,
         gen_ai.provider.name = conventional_name(&info.name),
         gen_ai.request.model = model,
         gen_ai.request.stream = call.stream,
