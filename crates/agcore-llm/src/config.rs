@@ -1,6 +1,5 @@
 //! [`ProviderConfig`]: providers created from settings; and [`model`], the short way to create one.
 
-mod features;
 mod native;
 mod provider_type;
 mod settings;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::{embedder::ModelEmbedder, provider::Capabilities};
 use agcore_wire::{
-    Chat, Wire,
+    Chat, Wire, missing_feature,
     operation::{Embed, ListModels},
 };
 #[cfg(feature = "openai-chat")]
@@ -16,10 +16,7 @@ use agcore_wire::{
     openai_chat::OpenAiChat,
 };
 
-use super::{
-    features::feature_of,
-    native::{self, Native},
-};
+use super::native::{self, Native};
 
 /// The API and dialect of a provider. Parsed from a name or an alias; case, spaces, `.`, `-` and `_` are ignored.
 ///
@@ -287,7 +284,7 @@ pub struct UnknownProviderType(Box<str>);
 
 impl fmt::Display for UnknownProviderType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(feature) = feature_of(&self.0) {
+        if let Some(feature) = missing_feature(self.0.trim()) {
             return write!(
                 f,
                 "the provider type `{}` is not part of this build: enable the feature `{feature}`",
