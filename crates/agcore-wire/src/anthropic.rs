@@ -123,6 +123,32 @@ impl Anthropic {
         self.settings.system_turns = enabled;
         self
     }
+
+    /// Sets whether cache marks are placed automatically, which is the default.
+    ///
+    /// The API caches a prompt only up to a mark (`cache_control`). The last tool, the last instruction, the end of the
+    /// previous request and the end of this one are marked, so that each round of a tool loop reads what the round before has
+    /// written. A mark of the application anywhere in the request (or `cache_control` in `extra_body`) turns this off for the
+    /// request. So does a request that is unlikely to be continued: one without a reply of the model, and without tools that
+    /// the model may choose to call. Its prompt would be written to the cache, which costs 25 % more, and never be read.
+    ///
+    /// ```
+    /// use agcore_chat::{ChatRequest, Message};
+    /// use agcore_wire::{Chat, EncodeOptions, Wire, anthropic::Anthropic};
+    ///
+    /// let request = ChatRequest::new([Message::user("Hi"), Message::assistant("Hello!"), Message::user("How are you?")]);
+    /// let marks = |wire: Anthropic| {
+    ///     let encoded = Wire::<Chat>::encode(&wire, &request, &EncodeOptions::new("claude-sonnet-5")).unwrap();
+    ///     String::from_utf8_lossy(&encoded.body).matches("cache_control").count()
+    /// };
+    ///
+    /// assert_eq!(marks(Anthropic::new()), 2); // the ends of the previous request and of this one
+    /// assert_eq!(marks(Anthropic::new().with_automatic_caching(false)), 0);
+    /// ```
+    pub fn with_automatic_caching(mut self, enabled: bool) -> Self {
+        self.settings.automatic_caching = enabled;
+        self
+    }
 }
 
 impl Wire<Chat> for Anthropic {

@@ -171,7 +171,7 @@ impl EventReader for MessageReader {
     }
 
     fn flush(&mut self, out: &mut Vec<ReplyDelta>) {
-        self.state.flush(out);
+        self.state.interrupt(out);
     }
 
     fn is_finished(&self) -> bool {

@@ -5,6 +5,7 @@
 
 mod block;
 mod body;
+mod caching;
 mod content;
 mod assistant;
 mod message;
@@ -42,11 +43,16 @@ pub(super) fn encode(
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
     tool_names::check(&request.tools)?;
-    let conversation = Conversation::new(settings, &request.messages).map_err(invalid_request)?;
+    let mut conversation = Conversation::new(settings, &request.messages).map_err(invalid_request)?;
+    let parameters = Parameters::new(settings, request, model).map_err(invalid_request)?;
+    let mut tools = Tools::new(request).map_err(invalid_request)?;
+    if settings.automatic_caching {
+        caching::place_marks(request, &mut conversation, &mut tools);
+    }
     let body = Body {
         model,
-        parameters: Parameters::new(settings, request, model).map_err(invalid_request)?,
-        tools: Tools::new(request).map_err(invalid_request)?,
+        parameters,
+        tools,
         conversation: &conversation,
         stream: options.stream,
         extra: &request.extra_body,

@@ -17,6 +17,8 @@ pub(super) struct Settings {
     pub(super) thinking: Thinking,
     /// Whether instructions in the middle of a conversation are separate messages.
     pub(super) system_turns: bool,
+    /// Whether the wire places cache marks if the application places none.
+    pub(super) automatic_caching: bool,
 }
 
 impl Default for Settings {
@@ -28,6 +30,7 @@ impl Default for Settings {
             default_max_tokens: None,
             thinking: Thinking::default(),
             system_turns: false,
+            automatic_caching: true,
         }
     }
 }

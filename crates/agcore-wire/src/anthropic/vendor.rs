@@ -17,6 +17,9 @@ pub(super) const SIGNATURE: &str = "signature";
 /// The type of a thinking block whose text is encrypted.
 pub(super) const REDACTED_THINKING: &str = "redacted_thinking";
 
+/// Marks the empty text of a message that was refused with an explanation of the vendor.
+pub(super) const STOP_REASON: &str = "stop_reason";
+
 /// The index of the only choice of a reply.
 pub(super) const CHOICE: u32 = 0;
 

@@ -313,9 +313,74 @@ fn decodes_the_explanation_of_a_refusal() {
     ];
     for reply in [read(&whole.to_string()).0, response(&streamed)] {
         assert_eq!(message(&reply).refusal_text(), Some("It was blocked."));
+        assert_eq!(message(&reply).text(), "");
         assert_eq!(reply.finish_reason(), Some(&FinishReason::Refusal));
         assert_eq!(reply.choices[0].extra.get("stop_details"), Some(&details));
     }
+}
+
+#[test]
+fn an_empty_signature_is_sent_back_unless_the_reply_was_interrupted() {
+    let thinking = json!({"type": "thinking", "thinking": "Hm.", "signature": ""});
+    let text = json!({"type": "text", "text": "Yes."});
+    let whole = json!({"type": "message", "content": [thinking, text], "stop_reason": "end_turn"});
+    let block = |index: u32, start: &Value| {
+        [
+            json!({"type": "content_block_start", "index": index, "content_block": start}),
+            json!({"type": "content_block_stop", "index": index}),
+        ]
+    };
+    let blocks = block(0, &thinking).into_iter().chain(block(1, &text));
+    let events: Vec<Value> = std::iter::once(start()).chain(blocks).chain(end("end_turn")).collect();
+    let sent = |reply: &ChatResponse| {
+        let request = ChatRequest::new([
+            Message::user("Hi"),
+            message(reply).clone().into(),
+            Message::user("Sure?"),
+        ]);
+        let encoded = Wire::<Chat>::encode(&Anthropic::new(), &request, &EncodeOptions::new("m")).unwrap();
+        serde_json::from_slice::<Value>(&encoded.body).unwrap()["messages"][1]["content"][0].clone()
+    };
+    for reply in [read(&whole.to_string()).0, response(&events)] {
+        assert_eq!(sent(&reply), thinking);
+    }
+
+    let cut = [start(), events[1].clone()];
+    let (deltas, error) = decode::<Chat>(&head(200, &[]), &[stream(&cut).as_bytes()], Close::Clean);
+    assert!(error.is_err());
+    let mut partial = folded(&deltas);
+    partial.choices[0].message.blocks.push(Block::text("Yes."));
+    assert_eq!(sent(&partial)["text"], "Yes.", "the signature may not have arrived yet");
+}
+
+#[test]
+fn usage_is_what_is_billed_and_the_context_is_that_of_the_last_step() {
+    let usage = json!({"input_tokens": 220, "output_tokens": 8, "cache_read_input_tokens": 30, "iterations": [
+        {"type": "compaction", "input_tokens": 55_196, "output_tokens": 125, "cache_creation_input_tokens": 7},
+        {"type": "message", "input_tokens": 220, "output_tokens": 8, "cache_read_input_tokens": 30},
+    ]});
+    let whole = json!({"type": "message", "content": [], "stop_reason": "end_turn", "usage": usage});
+    let streamed = [
+        start(),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
+    ];
+    for reply in [read(&whole.to_string()).0, response(&streamed)] {
+        let read = reply.usage.unwrap();
+        assert_eq!((read.prompt_tokens, read.completion_tokens), (Some(55_453), Some(133)));
+        assert_eq!((read.cached(), read.cache_write()), (Some(30), Some(7)));
+        assert_eq!(read.context(), Some(250));
+        assert_eq!(read.extra.get("iterations"), Some(&usage["iterations"]));
+    }
+
+    let advised = json!({"input_tokens": 412, "output_tokens": 531, "iterations": [
+        {"type": "message", "input_tokens": 412, "output_tokens": 89},
+        {"type": "advisor_message", "model": "m", "input_tokens": 823, "output_tokens": 1612},
+        {"type": "message", "input_tokens": 1348, "cache_read_input_tokens": 412, "output_tokens": 442},
+    ]});
+    let whole = json!({"type": "message", "content": [], "stop_reason": "end_turn", "usage": advised});
+    let read = read(&whole.to_string()).0.usage.unwrap();
+    assert_eq!((read.prompt_tokens, read.completion_tokens), (Some(2995), Some(2143)));
+    assert_eq!(read.context(), Some(1760));
 }
 
 #[test]

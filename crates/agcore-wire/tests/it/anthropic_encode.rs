@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use agcore_chat::{
     AllowedMode, AllowedTool, AssistantMessage, Block, CacheMark, ChatRequest, Content, ContentPart, CustomTool,
-    FunctionCall, Marks, Message, Reasoning, ResponseFormat, Tool, ToolCall, ToolChoice, ToolDefinition, ToolMessage,
-    UserMessage, VendorData,
+    FunctionCall, Marks, Message, Reasoning, ResponseFormat, TextBlock, Tool, ToolCall, ToolChoice, ToolDefinition,
+    ToolMessage, UserMessage, VendorData,
 };
 use agcore_wire::{
     Chat, EncodeOptions, LlmError, LlmErrorKind, Wire, WireRequest,
@@ -26,8 +26,13 @@ fn body_with(wire: &Anthropic, request: &ChatRequest) -> Value {
     serde_json::from_slice(&encode_with(wire, request).unwrap().body).unwrap()
 }
 
+/// Returns a wire that places no cache marks, which have tests of their own.
+fn unmarked() -> Anthropic {
+    Anthropic::new().with_automatic_caching(false)
+}
+
 fn body(request: &ChatRequest) -> Value {
-    body_with(&Anthropic::new(), request)
+    body_with(&unmarked(), request)
 }
 
 fn messages(messages: impl IntoIterator<Item = Message>) -> Value {
@@ -64,7 +69,7 @@ fn vendor_data(data: Value) -> VendorData {
 
 #[test]
 fn sends_a_post_with_the_api_version() {
-    let wire = encode_with(&Anthropic::new(), &hi()).unwrap();
+    let wire = encode_with(&unmarked(), &hi()).unwrap();
     assert_eq!((wire.method.as_str(), wire.path.as_str()), ("POST", "/messages"));
     assert_eq!(wire.headers["anthropic-version"], "2023-06-01");
     assert_eq!(wire.headers["content-type"], "application/json");
@@ -158,7 +163,7 @@ fn later_instructions_keep_their_place() {
             {"type": "text", "text": "<system>\nBe brief.\n</system>"},
         ]})
     );
-    let turns = body_with(&Anthropic::new().with_system_turns(true), &request)["messages"].clone();
+    let turns = body_with(&unmarked().with_system_turns(true), &request)["messages"].clone();
     assert_eq!(
         turns[3],
         json!({"role": "system", "content": [{"type": "text", "text": "Be brief."}]})
@@ -250,7 +255,7 @@ fn merges_consecutive_messages_and_puts_results_first() {
 fn sends_arguments_as_the_model_wrote_them() {
     let written = |call: ToolCall| {
         let request = ChatRequest::new([Message::user("Hi"), AssistantMessage::default().with_call(call).into()]);
-        let bytes = encode_with(&Anthropic::new(), &request).unwrap().body;
+        let bytes = encode_with(&unmarked(), &request).unwrap().body;
         let text = std::str::from_utf8(&bytes).unwrap().to_owned();
         let (_, rest) = text.split_once(r#""input":"#).unwrap();
         rest.split_once("}]}").unwrap().0.to_owned()
@@ -296,10 +301,10 @@ fn sends_vendor_data_back_unchanged() {
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
     let sealed = json!({"type": "redacted_thinking", "data": "ENC"});
     let citations = json!([{"type": "char_location", "cited_text": "x"}]);
-    let cited = agcore_chat::TextBlock {
+    let cited = TextBlock {
         text: "Cited.".into(),
         vendor: Some(vendor_data(json!({"citations": citations}))),
-        ..agcore_chat::TextBlock::default()
+        ..TextBlock::default()
     };
     let reply = AssistantMessage::from_blocks([
         Block::Reasoning(Reasoning::new("Hm.").with_vendor(vendor_data(json!({"signature": "SIG"})))),
@@ -344,7 +349,7 @@ fn omits_vendor_data_of_other_vendors() {
         turns[1]["content"],
         json!([{"type": "text", "text": "Yes."}, {"type": "tool_use", "id": "a", "name": "f", "input": {}}])
     );
-    let other_vendor = Anthropic::new().with_vendor("deepseek");
+    let other_vendor = unmarked().with_vendor("deepseek");
     let reply = AssistantMessage::from_blocks([
         Block::Reasoning(Reasoning::new("Hm.").with_vendor(vendor_data(json!({"signature": "S"})))),
         Block::text("Yes."),
@@ -367,6 +372,42 @@ fn omits_blank_texts_and_trailing_thinking() {
     let turns = messages([Message::user("Hi"), only_thinks.into(), Message::user("And?")]);
     assert_eq!(turns.as_array().unwrap().len(), 1, "{turns}");
     check_rejected(&ChatRequest::new([Message::user(" ")]), "nothing to answer");
+}
+
+#[test]
+fn the_explanation_of_a_refusal_is_not_sent_back_as_words_of_the_model() {
+    let marker = vendor_data(json!({"stop_reason": "refusal"}));
+    let refused = |marker: VendorData| AssistantMessage {
+        blocks: vec![Block::Text(TextBlock {
+            vendor: Some(marker),
+            ..TextBlock::default()
+        })],
+        refusal: Some("This request was blocked by a policy.".into()),
+        ..AssistantMessage::default()
+    };
+    let turns = |marker| messages([Message::user("Hi"), refused(marker).into(), Message::user("And?")]);
+    let own = turns(marker.clone());
+    assert_eq!(own.as_array().unwrap().len(), 1, "{own}");
+    assert_eq!(own[0]["content"][1]["text"], "And?");
+    let other = turns(VendorData::new("other", marker.data));
+    assert_eq!(other[1]["content"][0]["text"], "This request was blocked by a policy.");
+}
+
+#[test]
+fn sends_parts_of_unknown_types_in_instructions() {
+    let addition = json!({"type": "tool_addition", "tool": {"type": "tool_reference", "name": "look"}});
+    let request = ChatRequest::new([
+        Message::user("Hi"),
+        Message::system(vec![ContentPart::Other(addition.clone())]),
+    ]);
+    let body = body_with(&unmarked().with_system_turns(true), &request);
+    assert_eq!(body["messages"][1], json!({"role": "system", "content": [addition]}));
+    check_rejected(&request, "`with_system_turns`");
+    let image = ContentPart::image_url("https://a.example/a.png");
+    check_rejected(
+        &ChatRequest::new([Message::system(vec![image]), Message::user("Hi")]),
+        "parts other than text",
+    );
 }
 
 #[test]
@@ -428,7 +469,7 @@ fn encodes_images_and_documents() {
 #[test]
 fn adds_the_beta_header_for_uploaded_files() {
     let request = ChatRequest::new([Message::user(vec![ContentPart::file_id("file_1"), "What?".into()])]);
-    let wire = encode_with(&Anthropic::new(), &request).unwrap();
+    let wire = encode_with(&unmarked(), &request).unwrap();
     assert_eq!(wire.headers["anthropic-beta"], "files-api-2025-04-14");
     assert_eq!(
         body(&request)["messages"][0]["content"][0],
@@ -727,7 +768,7 @@ fn encodes_effort_by_model() {
     let request = changed(hi().with_max_tokens(4000), |request| {
         request.reasoning_effort = Some("medium".into());
     });
-    let forced = body_with(&Anthropic::new().with_thinking(Thinking::Budget), &request);
+    let forced = body_with(&unmarked().with_thinking(Thinking::Budget), &request);
     assert_eq!(forced["thinking"]["budget_tokens"], 2000);
     let clash = request.clone().with_extra_body("thinking", json!({"type": "disabled"}));
     check_rejected(&clash, "`thinking`");
@@ -780,7 +821,7 @@ proptest! {
     fn requests_are_byte_stable(texts in prop::collection::vec("\\PC{1,20}", 1..6), more in "[a-z]{1,20}") {
         let alternating = |(at, text): (usize, String)| if at % 2 == 0 { Message::user(text + ".") } else { Message::assistant(text + ".") };
         let messages: Vec<Message> = texts.into_iter().enumerate().map(alternating).collect();
-        let bytes = |messages: Vec<Message>| encode_with(&Anthropic::new(), &ChatRequest::new(messages)).unwrap().body;
+        let bytes = |messages: Vec<Message>| encode_with(&unmarked(), &ChatRequest::new(messages)).unwrap().body;
         let shorter = bytes(messages.clone());
         prop_assert_eq!(&shorter, &bytes(messages.clone()));
         let longer = bytes(messages.into_iter().chain([more.into()]).collect());

@@ -10,6 +10,8 @@
 #[cfg(feature = "openai-chat")]
 mod adapt;
 #[cfg(feature = "anthropic")]
+mod anthropic_caching;
+#[cfg(feature = "anthropic")]
 mod anthropic_decode;
 #[cfg(feature = "anthropic")]
 mod anthropic_encode;

@@ -47,6 +47,21 @@ impl StartedBlock {
         members
     }
 
+    /// Removes and returns the members of thinking. An empty signature is kept: servers other than the vendor's own never
+    /// fill it in, and expect it back.
+    pub(super) fn take_signed_members(&mut self) -> Map<String, Value> {
+        let empty = self
+            .members
+            .get(SIGNATURE)
+            .filter(|signature| *signature == "")
+            .cloned();
+        let mut members = self.take_members();
+        if let Some(empty) = empty {
+            members.insert(SIGNATURE.into(), empty);
+        }
+        members
+    }
+
     /// Returns all members, for blocks that are kept unchanged.
     pub(super) fn into_raw(self) -> Map<String, Value> {
         let mut raw = Map::new();

@@ -14,7 +14,7 @@ use super::{
     usage::RawUsage,
 };
 use crate::{
-    anthropic::vendor::{CHOICE, REDACTED_THINKING, SIGNATURE},
+    anthropic::vendor::{CHOICE, REDACTED_THINKING, SIGNATURE, STOP_REASON},
     decode::{
         finish::{push_finish, push_missing_finish},
         lenient::non_empty,
@@ -104,15 +104,19 @@ impl State {
         out: &mut Vec<ReplyDelta>,
     ) {
         let is_refusal = delta.stop_reason == finish::REFUSAL;
+        let mut explanation = None;
         for (name, value) in delta.members.into_iter().chain(members) {
             if is_refusal && &*name == "stop_details" {
-                out.extend(finish::explanation(&value).map(|text| ReplyDelta::Refusal { choice: CHOICE, text }));
+                explanation = finish::explanation(&value);
             }
             let place = Place::Choice(CHOICE);
             out.push(ReplyDelta::Member { place, name, value });
         }
         if let Some(native) = non_empty(delta.stop_reason) {
             self.flush(out);
+            if let Some(text) = explanation {
+                self.push_explanation(text, out);
+            }
             self.is_finished = true;
             push_finish(CHOICE, finish::reason(&native), &native, out);
         }
@@ -121,6 +125,27 @@ impl State {
             let usage = self.usage.normalized();
             out.extend(usage.map(|usage| ReplyDelta::Usage(Box::new(usage))));
         }
+    }
+
+    /// Emits the vendor's explanation of a refusal, and an empty text that tells it from words of the model.
+    fn push_explanation(&self, text: Text, out: &mut Vec<ReplyDelta>) {
+        out.push(ReplyDelta::Refusal { choice: CHOICE, text });
+        let data = Map::from_iter([(STOP_REASON.to_owned(), finish::REFUSAL.into())]);
+        out.push(ReplyDelta::Seal {
+            choice: CHOICE,
+            block: SealedBlock::Text,
+            vendor: Box::new(VendorData::new(&*self.vendor, data)),
+        });
+    }
+
+    /// Closes all open blocks when the reply ends early. Thinking whose signature has not arrived cannot be sent back.
+    pub(super) fn interrupt(&mut self, out: &mut Vec<ReplyDelta>) {
+        for block in &mut self.open {
+            if block.data.get(SIGNATURE).is_some_and(|signature| signature == "") {
+                block.data.shift_remove(SIGNATURE);
+            }
+        }
+        self.flush(out);
     }
 
     /// Ends the reply, which may have no stop reason: a whole reply, or a stream that has reached its terminal event.
@@ -156,8 +181,8 @@ impl State {
             }
             "thinking" => {
                 let text = std::mem::take(&mut block.thinking);
-                self.open
-                    .push(OpenBlock::new(index, OpenKind::Thinking, block.take_members()));
+                let data = block.take_signed_members();
+                self.open.push(OpenBlock::new(index, OpenKind::Thinking, data));
                 self.push_reasoning(index, text, out);
             }
             REDACTED_THINKING => {

@@ -55,18 +55,32 @@ impl RawUsage {
     }
 
     /// Returns the normalized usage, or `None` if there is no count. Its prompt tokens include cached ones.
+    ///
+    /// The counts of a reply that took several steps leave some of them out, a compaction for example, although all of them
+    /// are billed. So they are summed up.
     pub(super) fn normalized(&self) -> Option<Usage> {
         self.any_count()?;
-        let cache_write = self.cache_write();
-        let cached = [self.cache_read, cache_write];
-        let total = |input| cached.into_iter().flatten().fold(input, u64::saturating_add);
+        let steps = self.steps();
+        let all = |count: fn(&Self) -> Option<u64>| {
+            let steps = steps.iter().filter_map(count).reduce(u64::saturating_add);
+            count(self).max(steps)
+        };
+        let billed = Self {
+            input: all(|counts| counts.input),
+            cache_read: all(|counts| counts.cache_read),
+            cache_creation: all(Self::cache_write),
+            ..Self::default()
+        };
+        let context = steps.iter().rfind(|step| step.is_message()).unwrap_or(self).prompt();
+        let prompt_tokens = billed.prompt();
         Some(Usage {
-            prompt_tokens: self.input.map(total),
-            completion_tokens: self.output,
+            prompt_tokens,
+            completion_tokens: all(|counts| counts.output),
             total_tokens: None,
             prompt_tokens_details: PromptTokensDetails {
-                cached_tokens: self.cache_read,
-                cache_write_tokens: cache_write,
+                cached_tokens: billed.cache_read,
+                cache_write_tokens: billed.cache_creation,
+                context_tokens: context.filter(|_| context != prompt_tokens),
                 ..PromptTokensDetails::default()
             },
             completion_tokens_details: CompletionTokensDetails {
@@ -76,6 +90,26 @@ impl RawUsage {
             cost: cost::read(|name| self.members.get(name)),
             extra: Extra::from(self.members.clone()),
         })
+    }
+
+    /// Returns the counts of the steps that the server took, if it lists them.
+    fn steps(&self) -> Vec<Self> {
+        let steps = self.members.get("iterations").and_then(Value::as_array);
+        let steps = steps.into_iter().flatten().map(Self::deserialize);
+        steps.filter_map(Result::ok).collect()
+    }
+
+    /// Returns whether these are the counts of a step in which the model answered, as opposed to a compaction or another
+    /// model's advice.
+    fn is_message(&self) -> bool {
+        self.members.get("type").is_none_or(|kind| kind == "message")
+    }
+
+    /// Returns all prompt tokens, including those that were read from and written to the cache.
+    fn prompt(&self) -> Option<u64> {
+        let cached = [self.cache_read, self.cache_write()];
+        let total = |input| cached.into_iter().flatten().fold(input, u64::saturating_add);
+        self.input.map(total)
     }
 
     fn any_count(&self) -> Option<u64> {

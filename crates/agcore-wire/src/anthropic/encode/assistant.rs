@@ -10,7 +10,7 @@ use super::{
     content::mark_last,
 };
 use crate::{
-    anthropic::vendor::{SIGNATURE, own_members, unsupported, unsupported_parameter},
+    anthropic::vendor::{CACHE_CONTROL, SIGNATURE, STOP_REASON, own_members, unsupported, unsupported_parameter},
     encode::tool_names,
 };
 
@@ -54,7 +54,8 @@ pub(super) fn blocks<'a>(
         };
         blocks.extend(written);
     }
-    blocks.extend(refusal_or_transcript(message).and_then(|text| EncodedBlock::text(text, Members::None)));
+    let refusal_or_transcript = refusal(message, vendor).or_else(|| transcript(message));
+    blocks.extend(refusal_or_transcript.and_then(|text| EncodedBlock::text(text, Members::None)));
     let end = blocks
         .iter()
         .rposition(|block| !block.is_thinking())
@@ -64,14 +65,22 @@ pub(super) fn blocks<'a>(
     Ok(blocks)
 }
 
-/// Returns the refusal or the transcript of an audio answer, which are stored outside the blocks.
-fn refusal_or_transcript(message: &AssistantMessage) -> Option<&str> {
-    let transcript = || message.audio.as_ref()?.get("transcript")?.as_str();
-    message
-        .refusal
-        .as_deref()
-        .filter(|text| !text.is_empty())
-        .or_else(transcript)
+/// Returns the refusal, which is stored outside the blocks. The vendor's own explanation of a refusal is not said by the model,
+/// and not sent back.
+fn refusal<'a>(message: &'a AssistantMessage, vendor: &str) -> Option<&'a str> {
+    let is_explanation = |block: &Block| match block {
+        Block::Text(text) => {
+            own_members(text.vendor.as_ref(), vendor).is_some_and(|data| data.contains_key(STOP_REASON))
+        }
+        _ => false,
+    };
+    let refusal = message.refusal.as_deref().filter(|text| !text.is_empty())?;
+    (!message.blocks.iter().any(is_explanation)).then_some(refusal)
+}
+
+/// Returns the transcript of an audio answer.
+fn transcript(message: &AssistantMessage) -> Option<&str> {
+    message.audio.as_ref()?.get("transcript")?.as_str()
 }
 
 fn members<'a>(data: Option<&'a VendorData>, vendor: &str) -> Members<'a> {
@@ -105,12 +114,13 @@ fn thinking<'a>(reasoning: &'a Reasoning, vendor: &str) -> Option<EncodedBlock<'
 }
 
 fn call_block<'a>(call: &'a ToolCall, vendor: &str, id: Cow<'a, str>) -> Result<EncodedBlock<'a>, String> {
-    Ok(EncodedBlock::new(BlockKind::Call {
+    let block = EncodedBlock::new(BlockKind::Call {
         id,
         name: tool_names::of_call(&call.name),
         input: input(call)?,
         members: members(call.vendor.as_ref(), vendor),
-    }))
+    });
+    Ok(block.with_raw_cache(call.extra.get(CACHE_CONTROL)))
 }
 
 /// Returns the arguments as an object, which the API requires. Arguments that are not an object are wrapped in one, so

@@ -13,7 +13,18 @@ use crate::anthropic::vendor::{CACHE_CONTROL, REDACTED_THINKING};
 #[derive(Debug)]
 pub(super) struct EncodedBlock<'a> {
     pub(super) kind: BlockKind<'a>,
-    pub(super) cache: Option<&'a CacheMark>,
+    pub(super) mark: Option<Mark<'a>>,
+}
+
+/// A cache mark: the vendor caches the prompt up to and including what has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mark<'a> {
+    /// Placed by the application.
+    Own(&'a CacheMark),
+    /// Placed by the application, in the vendor's form.
+    Raw(&'a Value),
+    /// Placed by the wire.
+    Automatic,
 }
 
 /// The kind of a block, with its content.
@@ -70,7 +81,7 @@ pub(super) enum Input<'a> {
 
 impl<'a> EncodedBlock<'a> {
     pub(super) fn new(kind: BlockKind<'a>) -> Self {
-        Self { kind, cache: None }
+        Self { kind, mark: None }
     }
 
     /// Creates a text block, unless the text is blank: the API rejects blank texts.
@@ -81,8 +92,30 @@ impl<'a> EncodedBlock<'a> {
     }
 
     pub(super) fn with_cache(mut self, cache: Option<&'a CacheMark>) -> Self {
-        self.cache = cache;
+        self.mark = cache.map(Mark::Own);
         self
+    }
+
+    /// Sets a mark in the vendor's form.
+    pub(super) fn with_raw_cache(mut self, cache: Option<&'a Value>) -> Self {
+        self.mark = cache.map(Mark::Raw);
+        self
+    }
+
+    /// Returns whether the block or one within it is marked.
+    pub(super) fn is_marked(&self) -> bool {
+        let is_written = match &self.kind {
+            BlockKind::Text { members, .. } | BlockKind::Media { members, .. } => members.contains(CACHE_CONTROL),
+            BlockKind::Thinking { .. } | BlockKind::Call { .. } => false,
+            BlockKind::Result { content, .. } => content.iter().any(Self::is_marked),
+            BlockKind::Raw(block) => block.contains_key(CACHE_CONTROL),
+        };
+        self.mark.is_some() || is_written
+    }
+
+    /// Returns whether the wire may mark the block by itself. Blocks that are sent unchanged stay unchanged.
+    pub(super) fn may_be_marked_by_wire(&self) -> bool {
+        !matches!(self.kind, BlockKind::Thinking { .. } | BlockKind::Raw(_))
     }
 
     /// Returns whether the block may carry a cache mark, as all but thinking blocks may.
@@ -135,7 +168,7 @@ impl Serialize for EncodedBlock<'_> {
             map.serialize_entry(name, value)?;
         }
         // A mark that the application wrote in the vendor's form takes precedence.
-        write_cache(self.cache.filter(|_| !members.contains(CACHE_CONTROL)), &mut map)?;
+        write_cache(self.mark.filter(|_| !members.contains(CACHE_CONTROL)), &mut map)?;
         map.end()
     }
 }
@@ -208,7 +241,7 @@ fn write_result<S: SerializeMap>(
                         text,
                         members: Members::None,
                     },
-                cache: None,
+                mark: None,
             },
         ] => map.serialize_entry("content", text)?,
         blocks => map.serialize_entry("content", blocks)?,
@@ -220,17 +253,22 @@ fn write_result<S: SerializeMap>(
 }
 
 /// Writes a cache mark.
-pub(super) fn write_cache<S: SerializeMap>(cache: Option<&CacheMark>, map: &mut S) -> Result<(), S::Error> {
+pub(super) fn write_cache<S: SerializeMap>(mark: Option<Mark<'_>>, map: &mut S) -> Result<(), S::Error> {
     #[derive(Serialize)]
     struct CacheControl<'a> {
         r#type: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         ttl: Option<&'a str>,
     }
-    let Some(cache) = cache else { return Ok(()) };
+    let ttl = match mark {
+        None => return Ok(()),
+        Some(Mark::Raw(raw)) => return map.serialize_entry(CACHE_CONTROL, raw),
+        Some(Mark::Own(cache)) => cache.ttl.as_deref(),
+        Some(Mark::Automatic) => None,
+    };
     let control = CacheControl {
         r#type: "ephemeral",
-        ttl: cache.ttl.as_deref(),
+        ttl,
     };
     map.serialize_entry(CACHE_CONTROL, &control)
 }

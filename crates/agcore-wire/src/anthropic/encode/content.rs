@@ -6,7 +6,7 @@ use agcore_chat::{CacheMark, Content, ContentPart, Extra};
 use serde_json::Value;
 
 use super::{
-    block::{BlockKind, EncodedBlock, Members},
+    block::{BlockKind, EncodedBlock, Mark, Members},
     source::{self, Source},
 };
 use crate::anthropic::vendor::unsupported;
@@ -16,7 +16,7 @@ use crate::anthropic::vendor::unsupported;
 pub(super) enum Owner {
     /// A user message.
     User,
-    /// An instruction: text only.
+    /// An instruction: text, and parts of unknown types.
     Instruction,
     /// A tool result.
     Tool,
@@ -44,12 +44,12 @@ pub(super) fn blocks<'a>(
 pub(super) fn mark_last<'a>(blocks: &mut [EncodedBlock<'a>], cache: Option<&'a CacheMark>) {
     let last = blocks.iter_mut().rfind(|block| block.accepts_cache_mark());
     if let (Some(cache), Some(block)) = (cache, last) {
-        block.cache.get_or_insert(cache);
+        block.mark.get_or_insert(Mark::Own(cache));
     }
 }
 
 fn block(part: &ContentPart, owner: Owner) -> Result<Option<EncodedBlock<'_>>, String> {
-    if owner == Owner::Instruction && !matches!(part, ContentPart::Text(_)) {
+    if owner == Owner::Instruction && !matches!(part, ContentPart::Text(_) | ContentPart::Other(_)) {
         return Err(unsupported(
             "parts other than text in instructions",
             "send them in a user message",

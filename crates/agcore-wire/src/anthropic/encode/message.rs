@@ -40,7 +40,13 @@ pub(super) struct Conversation<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct EncodedMessage<'a> {
     role: MessageRole,
-    content: Vec<EncodedBlock<'a>>,
+    pub(super) content: Vec<EncodedBlock<'a>>,
+}
+
+impl EncodedMessage<'_> {
+    pub(super) fn is_assistant(&self) -> bool {
+        self.role == MessageRole::Assistant
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,7 +68,7 @@ impl<'a> Conversation<'a> {
                     system.extend(instructions(message)?);
                 }
                 Message::Developer(message) | Message::System(message) => {
-                    let (role, blocks) = later_instructions(settings, instructions(message)?);
+                    let (role, blocks) = later_instructions(settings, instructions(message)?)?;
                     written.push(role, blocks);
                 }
                 Message::User(message) => {
@@ -139,16 +145,20 @@ fn instructions(message: &InstructionMessage) -> Result<Vec<EncodedBlock<'_>>, S
 fn later_instructions<'a>(
     settings: &Settings,
     mut blocks: Vec<EncodedBlock<'a>>,
-) -> (MessageRole, Vec<EncodedBlock<'a>>) {
+) -> Result<(MessageRole, Vec<EncodedBlock<'a>>), String> {
     if settings.system_turns {
-        return (MessageRole::System, blocks);
+        return Ok((MessageRole::System, blocks));
     }
     for block in &mut blocks {
-        if let BlockKind::Text { text, .. } = &mut block.kind {
-            *text = format!("<system>\n{text}\n</system>").into();
-        }
+        let BlockKind::Text { text, .. } = &mut block.kind else {
+            return Err(unsupported(
+                "parts other than text in later instructions of this model",
+                "enable `with_system_turns`, or send them in a user message",
+            ));
+        };
+        *text = format!("<system>\n{text}\n</system>").into();
     }
-    (MessageRole::User, blocks)
+    Ok((MessageRole::User, blocks))
 }
 
 fn result<'a>(message: &'a ToolMessage, id: Cow<'a, str>) -> Result<EncodedBlock<'a>, String> {

@@ -2,14 +2,18 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::{
-    AllowedMode, AllowedTool, CacheMark, ChatRequest, Tool, ToolChoice, ToolDefinition, tool_name::portable,
-};
+use agcore_chat::{AllowedMode, AllowedTool, ChatRequest, Tool, ToolChoice, ToolDefinition, tool_name::portable};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use super::{block::write_cache, schema};
+use super::{
+    block::{Mark, write_cache},
+    schema,
+};
 use crate::anthropic::vendor::{CACHE_CONTROL, unsupported_parameter};
+
+/// The member of a tool that is loaded later.
+const DEFER_LOADING: &str = "defer_loading";
 
 /// The tools of a request.
 #[derive(Debug, Default)]
@@ -24,6 +28,7 @@ pub(super) enum EncodedTool<'a> {
     Function {
         tool: &'a ToolDefinition,
         schema: Cow<'a, Value>,
+        mark: Option<Mark<'a>>,
     },
     /// A tool that the vendor runs, sent unchanged.
     Hosted(&'a Value),
@@ -39,6 +44,25 @@ impl<'a> Tools<'a> {
         }
         let choice = tool_choice(choice, request.parallel_tool_calls)?;
         Ok(Self { list, choice })
+    }
+
+    /// Returns whether the application placed a cache mark on any tool.
+    pub(super) fn is_marked(&self) -> bool {
+        self.list.iter().any(|tool| match tool {
+            EncodedTool::Function { tool, mark, .. } => mark.is_some() || member(tool, CACHE_CONTROL).is_some(),
+            EncodedTool::Hosted(raw) => raw.get(CACHE_CONTROL).is_some(),
+        })
+    }
+
+    /// Marks the last function. Tools that are loaded later cannot be marked, and hosted tools are sent unchanged.
+    pub(super) fn mark_last(&mut self) {
+        let last = self.list.iter_mut().rev().find_map(|tool| match tool {
+            EncodedTool::Function { tool, mark, .. } if !is_deferred(tool) => Some(mark),
+            _ => None,
+        });
+        if let Some(mark) = last {
+            *mark = Some(Mark::Automatic);
+        }
     }
 }
 
@@ -65,7 +89,8 @@ fn encode_tool(tool: &Tool) -> Result<EncodedTool<'_>, String> {
                 })?;
                 schema = Cow::Owned(closed);
             }
-            Ok(EncodedTool::Function { tool, schema })
+            let mark = tool.marks.cache.as_ref().map(Mark::Own);
+            Ok(EncodedTool::Function { tool, schema, mark })
         }
         Tool::Custom(tool) => Err(unsupported_parameter(
             "tools",
@@ -110,9 +135,9 @@ fn tool_choice(choice: Option<&ToolChoice>, parallel: Option<bool>) -> Result<Op
 
 impl Serialize for EncodedTool<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (tool, schema) = match self {
+        let (tool, schema, mark) = match self {
             Self::Hosted(raw) => return raw.serialize(serializer),
-            Self::Function { tool, schema } => (tool, schema),
+            Self::Function { tool, schema, mark } => (tool, schema, mark),
         };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &portable(&tool.name))?;
@@ -126,15 +151,18 @@ impl Serialize for EncodedTool<'_> {
         for (name, value) in tool.extra.iter().chain(tool.outer.iter()) {
             map.serialize_entry(name, value)?;
         }
-        write_cache(cache_mark(tool), &mut map)?;
+        // A mark that the application wrote in the vendor's form takes precedence.
+        write_cache(mark.filter(|_| member(tool, CACHE_CONTROL).is_none()), &mut map)?;
         map.end()
     }
 }
 
-/// Returns the tool's cache mark, unless the application wrote one in the vendor's form.
-fn cache_mark(tool: &ToolDefinition) -> Option<&CacheMark> {
-    let is_written = [&tool.extra, &tool.outer]
-        .iter()
-        .any(|extra| extra.get(CACHE_CONTROL).is_some());
-    tool.marks.cache.as_ref().filter(|_| !is_written)
+/// Returns whether a tool is loaded only when the model has searched for it.
+fn is_deferred(tool: &ToolDefinition) -> bool {
+    member(tool, DEFER_LOADING).is_some_and(|value| *value == true)
+}
+
+/// Returns a member of a tool that has no field.
+fn member<'a>(tool: &'a ToolDefinition, name: &str) -> Option<&'a Value> {
+    tool.extra.get(name).or_else(|| tool.outer.get(name))
 }
