@@ -56,6 +56,7 @@ mod behavior;
 mod script;
 mod demo;
 mod playground;
+mod prompt_cache;
 
 // Sending it.
 mod compose;
@@ -67,6 +68,7 @@ pub use {
     deaf_server::DeafServer,
     demo::{Demo, demo_behavior},
     playground::Playground,
+    prompt_cache::PromptCache,
     reply::{
         Answer, ApiError, Chunking, Ending, ErrorShape, Fault, Finish, Gate, Hold, LineEnds, Point, Reply, TokenUsage,
         ToolCall, estimate_tokens,

@@ -19,6 +19,7 @@ mod cycle_hooks;
 mod hooks;
 mod layers;
 mod machine;
+mod prompt_cache;
 mod public_types;
 mod recorded_session;
 mod requested_compaction;

@@ -18,6 +18,7 @@ mod endings;
 mod errors;
 mod events;
 mod program;
+mod prompt_cache;
 mod requests;
 mod serving;
 mod time;

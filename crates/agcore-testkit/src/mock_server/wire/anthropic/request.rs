@@ -10,6 +10,9 @@ use crate::mock_server::{
     },
 };
 
+/// The number of cache marks that a request may have.
+const MAX_MARKS: usize = 4;
+
 pub(super) fn read(body: &Value) -> Prompt {
     let system = content_text(&body["system"]);
     let system = (!system.is_empty()).then(|| Turn::new(Role::System, system));
@@ -66,7 +69,36 @@ pub(super) fn validate(body: &Value) -> Result<(), ApiError> {
     for (index, message) in items(&body["messages"]).iter().enumerate() {
         validate_message(message, &format!("messages.{index}"))?;
     }
-    Ok(())
+    validate_marks(body)
+}
+
+/// Validates the cache marks of a request.
+fn validate_marks(body: &Value) -> Result<(), ApiError> {
+    let messages = items(&body["messages"]);
+    let contents = messages.iter().flat_map(|message| items(&message["content"]));
+    let within = contents.clone().flat_map(|block| items(&block["content"]));
+    let lists = [items(&body["tools"]), items(&body["system"])];
+    let all = lists.into_iter().flatten().chain(contents).chain(within);
+    let marked: Vec<&Value> = all.filter(|block| !block["cache_control"].is_null()).collect();
+    if marked.len() > MAX_MARKS {
+        let message = format!(
+            "A maximum of {MAX_MARKS} blocks with cache_control may be provided. Found {}.",
+            marked.len()
+        );
+        return reject("cache_control", message);
+    }
+    let is_forbidden = |block: &&Value| match text(&block["type"]) {
+        "thinking" | "redacted_thinking" => true,
+        "text" => text(&block["text"]).is_empty(),
+        _ => block["defer_loading"] == true,
+    };
+    match marked.into_iter().find(is_forbidden) {
+        Some(_) => reject(
+            "cache_control",
+            "cache_control cannot be set for thinking, empty text blocks and deferred tools",
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Validates a tool. Tools hosted by Anthropic have a dated type and no schema.
