@@ -55,7 +55,7 @@
 //! | `ms` | the time of the end, in milliseconds since the request |
 //!
 //! An item is an object with one member, and `choice` unless that is 0: `text`, `reasoning`, `refusal`, `call`, `seal`,
-//! `block_end`, `block`, `start`, `usage`, `finish`, `restart`, `member`, or the notices `retry`, `restarted`,
+//! `block_end`, `block`, `item`, `start`, `usage`, `finish`, `restart`, `member`, or the notices `retry`, `restarted`,
 //! `answered_by`, `waiting`.
 //!
 //! **Versions.** Unknown members are ignored. An item, block or end of an unknown kind makes its exchange a damaged

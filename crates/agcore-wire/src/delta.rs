@@ -77,7 +77,16 @@ pub enum ReplyDelta {
         /// The index of the choice.
         choice: u32,
     },
-    /// A whole block other than text, reasoning or a call: a hosted item or an unknown part.
+    /// What follows belongs to the item at this position of the reply, 0 at the start, whatever order the server tells items
+    /// in. The last block of the item is open again.
+    Item {
+        /// The index of the choice.
+        choice: u32,
+        /// The position among the items of the choice.
+        position: u32,
+    },
+    /// A whole block other than text, reasoning or a call: a hosted item or an unknown part. If the open block is a call, it
+    /// replaces the call, which the vendor has run.
     Block {
         /// The index of the choice.
         choice: u32,

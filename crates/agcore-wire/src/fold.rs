@@ -14,7 +14,7 @@ use self::{
     join::{CONCATENATED, concatenate, join},
 };
 use crate::{
-    delta::{Place, ReplyDelta, ReplyStart, SealedBlock},
+    delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock},
     error::LlmError,
 };
 
@@ -66,16 +66,11 @@ impl Fold {
             ReplyDelta::Reasoning { choice, text } => self.choice(*choice).reasoning(text),
             ReplyDelta::Refusal { choice, text } => self.choice(*choice).refusal.push_str(text),
             ReplyDelta::Call { choice, fragment } => {
-                let choice = self.choice(*choice);
-                choice.is_open = false;
-                let (call, is_new) = choice.calls.push(fragment);
-                if is_new {
-                    choice.pieces.push(Piece::Call(call));
-                }
-                return Some(call);
+                return Some(self.choice(*choice).call(fragment));
             }
             ReplyDelta::Seal { choice, block, vendor } => self.choice(*choice).seal(*block, vendor),
-            ReplyDelta::BlockEnd { choice } => self.choice(*choice).is_open = false,
+            ReplyDelta::BlockEnd { choice } => self.choice(*choice).open = None,
+            ReplyDelta::Item { choice, position } => self.choice(*choice).enter(*position),
             ReplyDelta::Block { choice, block } => self.choice(*choice).block((**block).clone()),
             ReplyDelta::Usage(usage) => self.usage = Some((**usage).clone()),
             ReplyDelta::Finish { choice, reason } => {
@@ -193,9 +188,12 @@ impl Fold {
 #[derive(Debug, Default)]
 struct ChoiceFold {
     index: u32,
+    /// In the order of their arrival.
     pieces: Vec<Piece>,
-    /// Whether text is appended to the last piece.
-    is_open: bool,
+    /// The position of the item that is told.
+    item: u32,
+    /// The piece that is appended to.
+    open: Option<usize>,
     calls: Calls,
     refusal: String,
     finish: Option<FinishReason>,
@@ -203,8 +201,16 @@ struct ChoiceFold {
     message_extra: Extra,
 }
 
+/// A part of the message.
 #[derive(Debug)]
-enum Piece {
+struct Piece {
+    /// The position of its item.
+    item: u32,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
     Block(Block),
     /// The position among the calls.
     Call(usize),
@@ -215,62 +221,93 @@ impl ChoiceFold {
         self.pieces.is_empty() && self.refusal.is_empty()
     }
 
+    /// Continues the item at this position.
+    fn enter(&mut self, item: u32) {
+        self.item = item;
+        self.open = self.pieces.iter().rposition(|piece| piece.item == item);
+    }
+
+    /// Returns the block that is appended to.
+    fn open_block(&mut self) -> Option<&mut Block> {
+        match &mut self.pieces.get_mut(self.open?)?.content {
+            Content::Block(block) => Some(block),
+            Content::Call(_) => None,
+        }
+    }
+
+    fn push(&mut self, item: u32, content: Content) {
+        self.open = Some(self.pieces.len());
+        self.pieces.push(Piece { item, content });
+    }
+
+    /// Adds a fragment of a call, and returns the position of the call. The order of calls is that of their arrival, so that
+    /// their positions remain valid.
+    fn call(&mut self, fragment: &CallFragment) -> usize {
+        let (call, is_new) = self.calls.push(fragment);
+        if is_new {
+            let calls = self
+                .pieces
+                .iter()
+                .filter(|piece| matches!(piece.content, Content::Call(_)));
+            let last = calls.map(|piece| piece.item).max().unwrap_or_default();
+            self.push(self.item.max(last), Content::Call(call));
+        }
+        self.open = None;
+        call
+    }
+
     fn block(&mut self, block: Block) {
-        self.is_open = false;
-        self.pieces.push(Piece::Block(block));
+        match self.open.take().and_then(|at| self.pieces.get_mut(at)) {
+            Some(piece) if matches!(piece.content, Content::Call(_)) => piece.content = Content::Block(block),
+            _ => self.push(self.item, Content::Block(block)),
+        }
+        self.open = None;
     }
 
     fn text(&mut self, more: &str) {
-        if let (true, Some(Piece::Block(Block::Text(block)))) = (self.is_open, self.pieces.last_mut()) {
-            block.text.push_str(more);
-        } else {
-            self.pieces.push(Piece::Block(Block::text(more)));
-            self.is_open = true;
+        match self.open_block() {
+            Some(Block::Text(block)) => block.text.push_str(more),
+            _ => self.push(self.item, Content::Block(Block::text(more))),
         }
     }
 
     fn reasoning(&mut self, more: &str) {
-        if let (true, Some(Piece::Block(Block::Reasoning(block)))) = (self.is_open, self.pieces.last_mut()) {
-            block.text.push_str(more);
-        } else {
-            self.pieces.push(Piece::Block(Block::reasoning(more)));
-            self.is_open = true;
+        match self.open_block() {
+            Some(Block::Reasoning(block)) => block.text.push_str(more),
+            _ => self.push(self.item, Content::Block(Block::reasoning(more))),
         }
     }
 
     fn seal(&mut self, kind: SealedBlock, vendor: &VendorData) {
-        let last = self.pieces.last_mut().filter(|_| self.is_open);
-        match (kind, last) {
-            (SealedBlock::Reasoning, Some(Piece::Block(Block::Reasoning(block)))) => {
-                block.vendor = Some(vendor.clone());
-            }
-            (SealedBlock::Text, Some(Piece::Block(Block::Text(block)))) => block.vendor = Some(vendor.clone()),
+        let vendor = Some(vendor.clone());
+        match (kind, self.open_block()) {
+            (SealedBlock::Reasoning, Some(Block::Reasoning(block))) => block.vendor = vendor,
+            (SealedBlock::Text, Some(Block::Text(block))) => block.vendor = vendor,
             (SealedBlock::Reasoning, _) => {
-                let block = Reasoning {
-                    text: String::new(),
-                    vendor: Some(vendor.clone()),
-                };
-                self.pieces.push(Piece::Block(Block::Reasoning(block)));
+                let text = String::new();
+                self.push(self.item, Content::Block(Block::Reasoning(Reasoning { text, vendor })));
             }
             (SealedBlock::Text, _) => {
                 let block = TextBlock {
-                    vendor: Some(vendor.clone()),
+                    vendor,
                     ..TextBlock::default()
                 };
-                self.pieces.push(Piece::Block(Block::Text(block)));
+                self.push(self.item, Content::Block(Block::Text(block)));
             }
         }
-        self.is_open = false;
+        self.open = None;
     }
 
     fn finish(mut self) -> Choice {
         let mut calls = self.calls.finish();
-        let block = |piece| match piece {
-            Piece::Block(block) => Some(block),
-            Piece::Call(at) => Some(std::mem::take(calls.get_mut(at)?).into()),
+        self.pieces.sort_by_key(|piece| piece.item);
+        let block = |piece: Piece| match piece.content {
+            Content::Block(block) => Some(block),
+            Content::Call(at) => Some(std::mem::take(calls.get_mut(at)?).into()),
         };
         let blocks: Vec<Block> = self.pieces.into_iter().filter_map(block).collect();
-        let finish_reason = self.finish.map(|reason| correct_reason(reason, !calls.is_empty()));
+        let has_calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
+        let finish_reason = self.finish.map(|reason| correct_reason(reason, has_calls));
         let message = AssistantMessage {
             blocks,
             refusal: (!self.refusal.is_empty()).then_some(self.refusal),

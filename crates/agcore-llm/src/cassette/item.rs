@@ -69,6 +69,7 @@ enum Kind {
         vendor: Box<VendorData>,
     },
     BlockEnd(bool),
+    Item(u32),
     Restart(bool),
     Block(Box<BlockJson>),
     Usage(Box<Usage>),
@@ -154,6 +155,10 @@ impl ItemJson {
                     choice,
                     kind: Kind::BlockEnd(true),
                 },
+                ReplyDelta::Item { choice, position } => Self {
+                    choice,
+                    kind: Kind::Item(position),
+                },
                 ReplyDelta::Finish { choice, reason } => Self {
                     choice,
                     kind: Kind::Finish(reason),
@@ -209,6 +214,7 @@ impl ItemJson {
                 ReplyDelta::Seal { choice, block, vendor }
             }
             Kind::BlockEnd(true) => ReplyDelta::BlockEnd { choice },
+            Kind::Item(position) => ReplyDelta::Item { choice, position },
             Kind::Restart(true) => ReplyDelta::Restart,
             Kind::BlockEnd(false) | Kind::Restart(false) => return Err("`block_end` and `restart` must be true"),
             Kind::Block(block) => {

@@ -44,7 +44,10 @@ impl Attempt {
             }
             ReplyDelta::Member { place, .. } => self.has_content |= *place != Place::Response,
             ReplyDelta::Restart => *self = Self::default(),
-            ReplyDelta::Start(_) | ReplyDelta::BlockEnd { .. } | ReplyDelta::Finish { .. } => {}
+            ReplyDelta::Start(_)
+            | ReplyDelta::BlockEnd { .. }
+            | ReplyDelta::Item { .. }
+            | ReplyDelta::Finish { .. } => {}
             // Calls, sealed blocks, hosted blocks, and variants that this version does not know.
             _ => self.has_content = true,
         }

@@ -6,10 +6,13 @@ mod usage;
 mod finish;
 mod call;
 mod event;
+mod hosted;
 mod item;
 mod message;
 mod emitter;
 mod state;
+
+use agcore_chat::FinishReason;
 
 use self::{event::ResponseEvent, message::ResponseBody, part::Channel, state::State};
 use crate::{
@@ -215,9 +218,9 @@ impl ResponseReader {
         out: &mut Vec<ReplyDelta>,
     ) -> serde_json::Result<Option<LlmError>> {
         let is_failed = status == "failed" || body.status == "failed" || body.error.is_some();
-        self.state.end(body, out)?;
+        let (reason, native) = body.finish(status);
+        self.state.end(body, !is_failed && reason == FinishReason::Stop, out)?;
         if !is_failed {
-            let (reason, native) = body.finish(status);
             self.state.finish(reason, &native, out);
             return Ok(None);
         }

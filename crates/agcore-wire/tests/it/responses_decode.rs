@@ -548,6 +548,75 @@ fn keeps_hosted_items() {
 }
 
 #[test]
+fn the_start_of_a_part_may_contain_the_text_that_pieces_repeat() {
+    let check = |kind: &str, start: &str, pieces: &[&str]| {
+        let (part, deltas, member) = match kind {
+            "text" => ("content_part.added", "output_text.delta", "content_index"),
+            _ => (
+                "reasoning_summary_part.added",
+                "reasoning_summary_text.delta",
+                "summary_index",
+            ),
+        };
+        let kind = if kind == "text" { "output_text" } else { "summary_text" };
+        let mut events = vec![event(
+            part,
+            0,
+            json!({member: 0, "part": {"type": kind, "text": start}}),
+        )];
+        events.extend(
+            pieces
+                .iter()
+                .map(|piece| event(deltas, 0, json!({member: 0, "delta": piece}))),
+        );
+        events.push(completed(json!([])));
+        let response = streamed(&events);
+        let message = response.message().unwrap();
+        format!("{}{}", message.text(), message.reasoning())
+    };
+    for kind in ["text", "summary"] {
+        assert_eq!(check(kind, "Hello", &["Hel", "lo"]), "Hello");
+        assert_eq!(check(kind, "Hello", &["Hello"]), "Hello");
+        assert_eq!(check(kind, "Hel", &["Hel", "lo", " Hello"]), "Hello Hello");
+        assert_eq!(check(kind, "Hel", &["lo", "lo", "lo"]), "Hellololo");
+    }
+}
+
+#[test]
+fn visible_text_in_a_part_of_reasoning_is_reasoning() {
+    let thought = json!({"id": "rs_1", "type": "reasoning", "summary": [],
+                         "content": [{"type": "output_text", "text": "Hm."}]});
+    let response = whole(&json!({"object": "response", "output": [thought, message("Yes.")]}));
+    let read = response.message().unwrap();
+    assert_eq!((&*read.reasoning(), &*read.text()), ("Hm.", "Yes."));
+}
+
+#[test]
+fn calls_that_the_application_has_to_run_are_not_the_end() {
+    let check = |output: Value, expected: &str| {
+        let response = whole(&json!({"object": "response", "status": "completed", "output": output}));
+        assert_eq!(response.finish_reason().unwrap().as_str(), expected, "{output}");
+    };
+    let shell = json!({"type": "shell_call", "id": "sh_1", "call_id": "call_9", "status": "completed"});
+    let output = json!({"type": "shell_call_output", "call_id": "call_9"});
+    check(json!([shell]), "hosted_tool_calls");
+    check(json!([message("Let me see."), shell]), "hosted_tool_calls");
+    check(json!([shell, output, message("Done.")]), "stop");
+    check(json!([shell, call("1", "{}")]), "tool_calls");
+    check(
+        json!([{"type": "web_search_call", "id": "ws_1"}, message("Done.")]),
+        "stop",
+    );
+}
+
+#[test]
+fn keeps_the_results_of_content_filters() {
+    let filters = json!([{"blocked": false, "source_type": "completion"}]);
+    let body = json!({"object": "response", "output": [message("Hi")], "content_filters": filters});
+    assert_eq!(whole(&body).extra.get("content_filters"), Some(&filters));
+}
+
+#[test]
 fn keeps_annotations() {
     let note = json!({"type": "url_citation", "url": "https://a", "title": "A", "start_index": 0, "end_index": 2});
     let added = event(

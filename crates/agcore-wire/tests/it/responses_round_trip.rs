@@ -1,6 +1,6 @@
 //! Items of a reply are sent back unchanged in the next request, or left out if the API would reject them.
 
-use agcore_chat::{AssistantMessage, Block, ChatRequest, Message};
+use agcore_chat::{AssistantMessage, Block, ChatRequest, FinishReason, Message};
 use agcore_wire::{Chat, EncodeOptions, Wire, openai_responses::OpenAiResponses};
 use serde_json::{Value, json};
 
@@ -180,8 +180,130 @@ fn omits_reasoning_that_nothing_follows() {
         sent(&received(json!([reasoning(Some("E"))])), None),
         Vec::<Value>::new()
     );
+    let output = json!([message("Hi"), reasoning(Some("E"))]);
+    let details = json!({"reason": "max_output_tokens"});
+    let cut =
+        whole(&json!({"object": "response", "status": "incomplete", "incomplete_details": details, "output": output}));
+    assert_eq!(sent(cut.message().unwrap(), None), [message("Hi")]);
+}
+
+#[test]
+fn reasoning_behind_its_message_is_sent_back_before_it() {
     let response = received(json!([message("Hi"), reasoning(Some("E"))]));
-    assert_eq!(sent(&response, None), [message("Hi")]);
+    assert_eq!(sent(&response, None), [reasoning(Some("E")), message("Hi")]);
+}
+
+#[test]
+fn two_items_with_the_same_id_remain_two() {
+    let mut second = reasoning(Some("second"));
+    second["summary"] = json!([]);
+    let search = json!({"id": "ws_1", "type": "web_search_call", "status": "completed"});
+    check(&json!([reasoning(Some("first")), search, second, message("Done.")]));
+}
+
+/// Checks that the items of a stream that are told in this order of events are sent back in the order of the output.
+#[track_caller]
+fn check_order(events: &[Value], expected: &Value) {
+    let with_output = streamed(&[events, &[completed(expected.clone())]].concat());
+    let without_output = streamed(&[events, &[completed(json!([]))]].concat());
+    for response in [with_output, without_output] {
+        assert_eq!(json!(sent(response.message().unwrap(), None)), *expected);
+        assert_eq!(response.text(), "4");
+    }
+}
+
+#[test]
+fn items_are_in_the_order_of_their_indexes_whatever_ends_first() {
+    let thought = json!({"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "E",
+                         "content": [{"type": "reasoning_text", "text": "Think."}]});
+    let started = json!({"id": "rs_1", "type": "reasoning", "summary": []});
+    let search = json!({"id": "ws_1", "type": "web_search_call", "status": "completed"});
+    let think = |text: &str| event("reasoning_text.delta", 0, json!({"delta": text}));
+    let say = event("output_text.delta", 1, json!({"delta": "4"}));
+    check_order(
+        &[
+            item("added", 0, &started),
+            think("Thi"),
+            say.clone(),
+            think("nk."),
+            item("done", 1, &message("4")),
+            item("done", 0, &thought),
+        ],
+        &json!([thought, message("4")]),
+    );
+    check_order(
+        &[
+            item("done", 2, &call("1", "{}")),
+            say.clone(),
+            item("done", 3, &call("2", "{}")),
+            item("done", 1, &message("4")),
+            item("done", 0, &search),
+        ],
+        &json!([search, message("4"), call("1", "{}"), call("2", "{}")]),
+    );
+    // A message that ends after a later item has begun.
+    let mut first = message("4");
+    first["phase"] = "commentary".into();
+    check_order(
+        &[
+            item("added", 0, &json!({"id": "msg_1", "type": "message", "content": []})),
+            event("output_text.delta", 0, json!({"delta": "4"})),
+            item("added", 1, &call("1", "")),
+            event("function_call_arguments.delta", 1, json!({"delta": "{}"})),
+            item("done", 0, &first),
+            item("done", 1, &call("1", "{}")),
+        ],
+        &json!([first, call("1", "{}")]),
+    );
+}
+
+#[test]
+fn encrypted_reasoning_may_come_with_the_end_of_the_response_only() {
+    let events = [
+        event(
+            "reasoning_summary_text.delta",
+            0,
+            json!({"summary_index": 0, "delta": "One."}),
+        ),
+        event(
+            "reasoning_summary_text.delta",
+            0,
+            json!({"summary_index": 1, "delta": "Two."}),
+        ),
+        item("done", 0, &reasoning(None)),
+        item("done", 1, &message("4")),
+        completed(json!([reasoning(Some("E")), message("4")])),
+    ];
+    let response = streamed(&events);
+    let sent = sent(response.message().unwrap(), Some(false));
+    assert_eq!(sent, [reasoning(Some("E")), message("4")]);
+    assert_eq!(response.message().unwrap().reasoning(), "One.Two.");
+}
+
+#[test]
+fn calls_that_the_vendor_has_run_are_hosted_items() {
+    let custom = |id: &str| json!({"type": "custom_tool_call", "id": format!("ct_{id}"), "call_id": id, "name": "search", "input": "q", "status": "completed"});
+    let output = json!([custom("a"), message("4")]);
+    let whole = whole(&json!({"object": "response", "status": "completed", "output": output}));
+    let events = [
+        item("added", 0, &custom("a")),
+        event("custom_tool_call_input.delta", 0, json!({"delta": "q"})),
+        item("done", 0, &custom("a")),
+        item("done", 1, &message("4")),
+        completed(json!([])),
+    ];
+    for response in [whole, streamed(&events)] {
+        assert_eq!((response.tool_calls().count(), &*response.text()), (0, "4"));
+        assert_eq!(response.finish_reason(), Some(&FinishReason::Stop));
+        assert_eq!(json!(sent(response.message().unwrap(), None)), output);
+    }
+    // The application runs a call that nothing follows, and a function in any case.
+    for output in [
+        json!([message("4"), custom("a")]),
+        json!([call("1", "{}"), message("4")]),
+    ] {
+        assert_eq!(received(output).tool_calls().count(), 1);
+    }
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn describe(delta: &ReplyDelta) -> (&'static str, String) {
             ("seal", with_choice(*choice, format!("{block:?} {data}")))
         }
         ReplyDelta::BlockEnd { choice } => ("end", with_choice(*choice, String::new())),
+        ReplyDelta::Item { choice, position } => ("item", with_choice(*choice, position.to_string())),
         ReplyDelta::Block { choice, block } => ("block", with_choice(*choice, format!("{block:?}"))),
         ReplyDelta::Usage(usage) => ("usage", serde_json::to_string(usage).unwrap_or_default()),
         ReplyDelta::Finish { choice, reason } => ("finish", with_choice(*choice, reason.as_str().to_owned())),

@@ -157,6 +157,7 @@ fn delta() -> impl Strategy<Value = ReplyDelta> {
             vendor: Box::new(vendor),
         }),
         choice().prop_map(|choice| ReplyDelta::BlockEnd { choice }),
+        (choice(), any::<u32>()).prop_map(|(choice, position)| ReplyDelta::Item { choice, position }),
         Just(ReplyDelta::Restart),
         (choice(), block()).prop_map(|(choice, block)| ReplyDelta::Block {
             choice,

@@ -13,32 +13,28 @@ use crate::{
     openai_responses::vendor::{CHOICE, PART, REFUSAL, vendor_data},
 };
 
-/// Emits deltas, and keeps track of the text that is open in the fold.
+/// Emits deltas, and keeps track of the item that is open in the fold.
 #[derive(Debug, Default)]
 pub(super) struct DeltaEmitter {
-    /// The part whose text is open: the position of its item, and its number within the item.
-    open: Option<(usize, u64)>,
-    has_calls: bool,
+    /// The position of the item that is open in the fold.
+    open: u32,
     has_refusal: bool,
 }
 
 impl DeltaEmitter {
-    /// Emits text of a part of the item at the position `at`.
-    pub(super) fn text(
-        &mut self,
-        (at, item): (usize, &mut Item),
-        part: u64,
-        channel: Channel,
-        text: Text,
-        out: &mut Vec<ReplyDelta>,
-    ) {
+    /// Emits text of a part of an item.
+    pub(super) fn text(&mut self, item: &mut Item, part: u64, channel: Channel, text: Text, out: &mut Vec<ReplyDelta>) {
         let choice = CHOICE;
         if channel == Channel::Refusal {
             self.has_refusal = true;
             out.push(ReplyDelta::Refusal { choice, text });
             return;
         }
-        self.switch_to(at, item, part, out);
+        self.enter(item, out);
+        if item.open_part != Some(part) {
+            close_part(item, out);
+            (item.open_part, item.has_blocks) = (Some(part), true);
+        }
         out.push(match channel {
             Channel::Text => ReplyDelta::Text { choice, text },
             _ => ReplyDelta::Reasoning { choice, text },
@@ -47,8 +43,15 @@ impl DeltaEmitter {
 
     /// Emits a fragment of the call at the position `at`. The position is its index, because those of servers are not
     /// reliable.
-    pub(super) fn call(&mut self, at: usize, is_custom: bool, fragment: CallFragment, out: &mut Vec<ReplyDelta>) {
-        (self.has_calls, self.open) = (true, None);
+    pub(super) fn call(
+        &mut self,
+        (at, item): (usize, &mut Item),
+        is_custom: bool,
+        fragment: CallFragment,
+        out: &mut Vec<ReplyDelta>,
+    ) {
+        self.enter(item, out);
+        item.has_blocks = true;
         let fragment = CallFragment {
             index: u32::try_from(at).ok(),
             custom: is_custom,
@@ -60,46 +63,60 @@ impl DeltaEmitter {
         });
     }
 
-    /// Emits a whole block.
-    pub(super) fn block(&mut self, block: Block, out: &mut Vec<ReplyDelta>) {
-        self.open = None;
+    /// Emits a whole block of an item.
+    pub(super) fn block(&mut self, item: &mut Item, block: Block, out: &mut Vec<ReplyDelta>) {
+        self.enter(item, out);
+        (item.open_part, item.has_blocks) = (None, true);
         out.push(ReplyDelta::Block {
             choice: CHOICE,
             block: Box::new(block),
         });
     }
 
+    /// Replaces a call by a hosted item.
+    pub(super) fn replace_call(&mut self, item: &Item, hosted: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
+        self.reopen(item, out);
+        out.push(ReplyDelta::Block {
+            choice: CHOICE,
+            block: Box::new(Block::Hosted(vendor_data(hosted))),
+        });
+    }
+
     /// Stores the members of a message item on its last text, or on an empty text if the item contains only a refusal.
-    /// Text that was followed by something else gets no members, and is sent back as plain text.
     pub(super) fn seal_message(
         &mut self,
-        (at, item): (usize, &mut Item),
+        item: &mut Item,
         mut members: Map<String, Value>,
         is_refusal: bool,
         out: &mut Vec<ReplyDelta>,
     ) {
-        let part = self.open.filter(|(open, _)| *open == at).map(|(_, part)| part);
         let is_only_refusal = is_refusal && !item.has_text();
-        if part.is_none() && !is_only_refusal {
+        if item.open_part.is_none() && !is_only_refusal {
             return;
         }
         members.retain(|name, value| !value.is_null() && name != "type" && name != "role");
         if is_refusal {
             members.insert(REFUSAL.to_owned(), true.into());
         }
-        match part {
-            Some(part) => insert_part_members(item, part, &mut members),
-            None => self.close(out),
+        self.enter(item, out);
+        if let Some(part) = item.open_part.take() {
+            insert_part_members(item, part, &mut members);
         }
-        self.seal(SealedBlock::Text, vendor_data(members), out);
+        item.has_blocks = true;
+        seal(SealedBlock::Text, vendor_data(members), out);
     }
 
     /// Stores a reasoning item on its last text, or on an empty one.
-    pub(super) fn seal_reasoning(&mut self, at: usize, item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
-        if self.open.is_some_and(|(open, _)| open != at) {
-            self.close(out);
-        }
-        self.seal(SealedBlock::Reasoning, vendor_data(item), out);
+    pub(super) fn seal_reasoning(&mut self, item: &mut Item, members: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
+        self.enter(item, out);
+        (item.open_part, item.has_blocks) = (None, true);
+        seal(SealedBlock::Reasoning, vendor_data(members), out);
+    }
+
+    /// Stores a reasoning item again, which was incomplete before.
+    pub(super) fn reseal_reasoning(&mut self, item: &Item, members: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
+        self.reopen(item, out);
+        seal(SealedBlock::Reasoning, vendor_data(members), out);
     }
 
     /// Emits annotations of the message.
@@ -117,14 +134,8 @@ impl DeltaEmitter {
         }
     }
 
-    /// Emits the finish reason. For a complete answer it depends on whether there are calls or a refusal. The server's own
-    /// word is kept, except for `completed`.
-    pub(super) fn finish(&mut self, reason: FinishReason, native: &str, out: &mut Vec<ReplyDelta>) {
-        let reason = match reason {
-            FinishReason::Stop if self.has_calls => FinishReason::ToolCalls,
-            FinishReason::Stop if self.has_refusal => FinishReason::Refusal,
-            reason => reason,
-        };
+    /// Emits the finish reason. The server's own word is kept, except for `completed`.
+    pub(super) fn finish(&self, reason: FinishReason, native: &str, out: &mut Vec<ReplyDelta>) {
         if native == "completed" {
             out.push(ReplyDelta::Finish { choice: CHOICE, reason });
         } else {
@@ -132,39 +143,53 @@ impl DeltaEmitter {
         }
     }
 
-    /// Makes another part the open one. If the previous part belongs to the same message, it is sealed with the id of the
-    /// message, so that both are sent back as one item.
-    fn switch_to(&mut self, at: usize, item: &mut Item, part: u64, out: &mut Vec<ReplyDelta>) {
-        match self.open {
-            Some(open) if open == (at, part) => return,
-            Some((open, previous)) if open == at && item.kind == ItemKind::Message => {
-                let mut members = Map::new();
-                if !item.id.is_empty() {
-                    members.insert("id".to_owned(), (*item.id).into());
-                }
-                insert_part_members(item, previous, &mut members);
-                self.seal(SealedBlock::Text, vendor_data(members), out);
-            }
-            Some(_) => self.close(out),
-            None => {}
-        }
-        self.open = Some((at, part));
+    /// Returns whether a refusal was emitted.
+    pub(super) fn has_refusal(&self) -> bool {
+        self.has_refusal
     }
 
-    fn close(&mut self, out: &mut Vec<ReplyDelta>) {
-        if self.open.take().is_some() {
+    /// Makes an item the open one.
+    fn enter(&mut self, item: &Item, out: &mut Vec<ReplyDelta>) {
+        if self.open == item.position {
+            return;
+        }
+        self.reopen(item, out);
+        // Its last block is open again, but complete.
+        if item.has_blocks && item.open_part.is_none() {
             out.push(ReplyDelta::BlockEnd { choice: CHOICE });
         }
     }
 
-    fn seal(&mut self, block: SealedBlock, data: VendorData, out: &mut Vec<ReplyDelta>) {
-        self.open = None;
-        out.push(ReplyDelta::Seal {
+    fn reopen(&mut self, item: &Item, out: &mut Vec<ReplyDelta>) {
+        self.open = item.position;
+        out.push(ReplyDelta::Item {
             choice: CHOICE,
-            block,
-            vendor: Box::new(data),
+            position: item.position,
         });
     }
+}
+
+/// Ends the open part of an item. That of a message is sealed with the id of the message, so that its parts are sent back as
+/// one item.
+fn close_part(item: &mut Item, out: &mut Vec<ReplyDelta>) {
+    let Some(part) = item.open_part.take() else { return };
+    if item.kind != ItemKind::Message {
+        return out.push(ReplyDelta::BlockEnd { choice: CHOICE });
+    }
+    let mut members = Map::new();
+    if !item.id.is_empty() {
+        members.insert("id".to_owned(), (*item.id).into());
+    }
+    insert_part_members(item, part, &mut members);
+    seal(SealedBlock::Text, vendor_data(members), out);
+}
+
+fn seal(block: SealedBlock, data: VendorData, out: &mut Vec<ReplyDelta>) {
+    out.push(ReplyDelta::Seal {
+        choice: CHOICE,
+        block,
+        vendor: Box::new(data),
+    });
 }
 
 /// Inserts the members of a part into those of its item.

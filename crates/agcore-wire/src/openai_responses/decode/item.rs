@@ -3,6 +3,8 @@
 //! `output_index` takes precedence over `item_id`, because some servers generate another id for every event (GitHub
 //! Copilot). Others send no index (llama.cpp). An event with neither refers to the last item of its kind.
 
+use serde_json::{Map, Value};
+
 use super::{
     call::CallProgress,
     event::ResponseEvent,
@@ -48,8 +50,20 @@ pub(super) struct Item {
     index: Option<u64>,
     pub(super) id: Box<str>,
     pub(super) kind: ItemKind,
+    /// The position in the reply. It is unique, and the index of the item if that is known and not taken.
+    pub(super) position: u32,
     /// Whether all of it was emitted.
     pub(super) is_done: bool,
+    /// Whether it was found in the final output.
+    is_final: bool,
+    /// Whether any block was emitted.
+    pub(super) has_blocks: bool,
+    /// The number of the part whose text is the last block, unless the block is complete.
+    pub(super) open_part: Option<u64>,
+    /// Whether it is reasoning that was complete without its encrypted form.
+    pub(super) lacks_encryption: bool,
+    /// The complete item, for a call of a custom tool.
+    pub(super) custom: Option<Map<String, Value>>,
     pub(super) call: CallProgress,
     pub(super) parts: Parts,
     /// The channel of the last text. A server may send both reasoning and its summary; only the first of them is used.
@@ -57,12 +71,18 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn new(index: Option<u64>, id: &str, kind: ItemKind) -> Self {
+    fn new(key: ItemKey<'_>, kind: ItemKind, position: u32) -> Self {
         Self {
-            index,
-            id: id.into(),
+            index: key.index,
+            id: key.id.into(),
             kind,
+            position,
             is_done: false,
+            is_final: false,
+            has_blocks: false,
+            open_part: None,
+            lacks_encryption: false,
+            custom: None,
             call: CallProgress::default(),
             parts: Parts::default(),
             channel: None,
@@ -139,7 +159,8 @@ impl Items {
     /// Returns the item for an index of the final output, and creates it if needed.
     pub(super) fn find_final(&mut self, output_index: usize, id: &str, kind: ItemKind) -> usize {
         let index = u64::try_from(output_index).ok();
-        let is_same_kind = |item: &Item| item.kind == kind;
+        // Two items of the output may have the same id.
+        let is_same_kind = |item: &Item| item.kind == kind && !item.is_final;
         let by_index = self
             .0
             .iter()
@@ -156,7 +177,19 @@ impl Items {
                 .map(|_| output_index)
         };
         let found = by_index.or_else(by_id).or_else(by_position);
-        found.unwrap_or_else(|| self.create(ItemKey { index, id }, kind))
+        let at = found.unwrap_or_else(|| self.create(ItemKey { index, id }, kind));
+        self.0[at].is_final = true;
+        at
+    }
+
+    /// Returns whether there are no items yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns all items.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Item> {
+        self.0.iter_mut()
     }
 
     pub(super) fn get_mut(&mut self, at: usize) -> &mut Item {
@@ -189,7 +222,16 @@ impl Items {
     }
 
     fn create(&mut self, key: ItemKey<'_>, kind: ItemKind) -> usize {
-        self.0.push(Item::new(key.index, key.id, kind));
+        let position = self.free_position(key.index);
+        self.0.push(Item::new(key, kind, position));
         self.0.len() - 1
+    }
+
+    /// Returns the index as a position, or else the position after all others.
+    fn free_position(&self, index: Option<u64>) -> u32 {
+        let is_free = |position: &u32| self.0.iter().all(|item| item.position != *position);
+        let index = index.and_then(|index| u32::try_from(index).ok()).filter(is_free);
+        let next = || self.0.iter().map(|item| item.position.saturating_add(1)).max();
+        index.or_else(next).unwrap_or_default()
     }
 }

@@ -16,7 +16,6 @@ use crate::decode::lenient::{LenientCount, MemberName, NonEmptyText, is_blank, s
 const IGNORED: &[&str] = &[
     "background",
     "billing",
-    "content_filters",
     "context_management",
     "frequency_penalty",
     "instructions",

@@ -4,6 +4,7 @@
 //! sends the whole text under another number. So whole texts are compared with what was emitted, and numbers matter only
 //! if the texts differ.
 
+use agcore_chat::Text;
 use serde_json::{Map, Value};
 
 use super::json::{take_text, type_of};
@@ -33,6 +34,14 @@ impl Channel {
             "reasoning_text.delta" => Self::Reasoning,
             _ => return None,
         })
+    }
+
+    /// Returns the channel of text in a part of a reasoning item, if it is one: visible text there is reasoning.
+    pub(super) fn within(self, is_reasoning: bool) -> Self {
+        match self {
+            Self::Text if is_reasoning => Self::Reasoning,
+            channel => channel,
+        }
     }
 
     /// Removes the text from a part and returns it with its channel; `None` if the part is of an unknown type.
@@ -65,6 +74,8 @@ struct Part {
     channel: Option<Channel>,
     /// The text that was emitted.
     emitted: String,
+    /// If its start contained text, which the pieces may repeat: how many bytes of the text they have repeated so far.
+    repeated: Option<usize>,
     /// Whether its whole text was received.
     is_whole: bool,
     annotations: Vec<Value>,
@@ -90,6 +101,36 @@ impl Parts {
         if let Some(at) = self.announced.filter(|_| self.find(number).is_none()) {
             let part = &mut self.all[at];
             part.last_number = part.last_number.max(number);
+        }
+    }
+
+    /// Expects the pieces of a part to repeat its text, which its start contained.
+    pub(super) fn expect_repetition(&mut self, number: u64, start: &str) {
+        let part = self.part(number);
+        part.repeated = (part.emitted == start).then_some(0);
+    }
+
+    /// Returns what a piece adds to the text that the start of its part contained. Some servers repeat that text in pieces,
+    /// others only continue it.
+    pub(super) fn without_repetition(&mut self, number: u64, piece: Text) -> Text {
+        let part = match self.find(number) {
+            Some(at) => &mut self.all[at],
+            None => return piece,
+        };
+        let Some(repeated) = part.repeated.filter(|_| !piece.is_empty()) else {
+            return piece;
+        };
+        let (before, rest) = part.emitted.split_at(repeated);
+        if rest.starts_with(&*piece) {
+            part.repeated = Some(repeated + piece.len());
+            return Text::EMPTY;
+        }
+        part.repeated = None;
+        match piece.strip_prefix(rest) {
+            Some("") => Text::EMPTY,
+            Some(more) => more.into(),
+            // The pieces continue the text, although they began like it.
+            None => format!("{before}{piece}").into(),
         }
     }
 
@@ -232,6 +273,26 @@ mod tests {
         parts.announce(6);
         parts.continue_announced(6);
         assert_eq!(parts.record(6, TEXT, "Next"), 6, "this part was announced");
+    }
+
+    #[test]
+    fn pieces_may_repeat_the_text_of_the_start() {
+        let check = |start: &str, pieces: &[&str], expected: &str| {
+            let mut parts = emitted(&[(0, start)]);
+            parts.expect_repetition(0, start);
+            for piece in pieces {
+                let added = parts.without_repetition(0, (*piece).into());
+                parts.record(0, TEXT, &added);
+            }
+            assert_eq!(parts.part(0).emitted, expected, "{start} {pieces:?}");
+        };
+        check("Hello", &["Hel", "lo"], "Hello");
+        check("Hel", &["lo"], "Hello");
+        check("Hel", &["Hel", "lo"], "Hello");
+        check("Hel", &["Hello", "!"], "Hello!");
+        check("Hello", &["Hello", " Hello"], "Hello Hello");
+        check("Hel", &["H", "i"], "HelHi");
+        check("Hel", &["He", "", "y"], "HelHey");
     }
 
     #[track_caller]

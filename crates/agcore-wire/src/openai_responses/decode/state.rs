@@ -1,21 +1,28 @@
 //! [`State`]: what the reader keeps between events.
 
-use agcore_chat::{Block, FinishReason, Text};
+mod complete_item;
+
+use agcore_chat::{FinishReason, Text};
 use serde_json::{Map, Value};
 
+use self::complete_item::put_last_reasoning_first;
 use super::{
     emitter::{DeltaEmitter, member},
     event::ResponseEvent,
+    hosted::PendingCalls,
     item::{ItemKey, ItemKind, Items},
     json::{list, object, type_of},
     message::ResponseBody,
-    part::{Channel, PartText},
+    part::Channel,
     usage,
 };
 use crate::{
     delta::{Place, ReplyDelta, ReplyStart},
-    openai_responses::vendor::{item_id, vendor_data},
+    openai_responses::vendor::item_id,
 };
+
+/// The finish reason of a reply with calls of hosted tools that the application has to run.
+const HOSTED_TOOL_CALLS: &str = "hosted_tool_calls";
 
 /// The state of a reply.
 #[derive(Debug, Default)]
@@ -25,6 +32,7 @@ pub(super) struct State {
     has_new_start: bool,
     is_started: bool,
     items: Items,
+    pending: PendingCalls,
     emitter: DeltaEmitter,
     /// The origin of the last piece of text: the position of its item, the number of its part, and its channel.
     last_text: Option<(usize, u64, Channel)>,
@@ -61,8 +69,10 @@ impl State {
     /// Handles a piece of text.
     pub(super) fn text(&mut self, channel: Channel, event: &ResponseEvent<'_>, out: &mut Vec<ReplyDelta>) {
         let at = self.find_or_create(event, ItemKind::with_channel(channel));
-        self.items.get_mut(at).parts.continue_announced(event.part_index);
-        self.push_text(at, event.part_index, channel, event.delta.text.clone(), out);
+        let parts = &mut self.items.get_mut(at).parts;
+        parts.continue_announced(event.part_index);
+        let text = parts.without_repetition(event.part_index, event.delta.text.clone());
+        self.push_text(at, event.part_index, channel, text, out);
     }
 
     /// Records a piece of text that continues the last one, and was emitted without this reader.
@@ -89,7 +99,7 @@ impl State {
         let at = self.find_or_create(event, ItemKind::Call);
         let item = self.items.get_mut(at);
         if let Some(fragment) = item.call.piece(event.delta.text.clone()).filter(|_| !item.is_done) {
-            self.emitter.call(at, is_custom, fragment, out);
+            self.emitter.call((at, item), is_custom, fragment, out);
         }
     }
 
@@ -103,7 +113,7 @@ impl State {
         let at = self.find_or_create(event, ItemKind::Call);
         let item = self.items.get_mut(at);
         if let Some(fragment) = item.call.whole(&event.whole_text()?).filter(|_| !item.is_done) {
-            self.emitter.call(at, is_custom, fragment, out);
+            self.emitter.call((at, item), is_custom, fragment, out);
         }
         Ok(())
     }
@@ -123,8 +133,10 @@ impl State {
             self.items.get_mut(at).parts.announce(event.part_index);
         }
         if let Some((channel, text)) = Channel::take_text(&mut part).filter(|(_, text)| !text.is_empty()) {
+            let channel = self.channel_in(key, channel);
             let at = self.items.find_or_create(key, ItemKind::with_channel(channel));
-            self.push_text(at, event.part_index, channel, text.into(), out);
+            self.push_text(at, event.part_index, channel, text.as_str().into(), out);
+            self.items.get_mut(at).parts.expect_repetition(event.part_index, &text);
         }
         Ok(())
     }
@@ -135,6 +147,7 @@ impl State {
             return Ok(());
         };
         if let Some((channel, text)) = Channel::take_text(&mut part) {
+            let channel = self.channel_in(ItemKey::from_event(event), channel);
             let at = self.find_or_create(event, ItemKind::with_channel(channel));
             self.set_annotations(at, event.part_index, list(part.shift_remove("annotations")));
             self.push_remainder(at, event.part_index, channel, &text, out);
@@ -163,7 +176,7 @@ impl State {
             let item = self.items.get_mut(at);
             if item.kind == ItemKind::Call {
                 let fragment = item.call.start(&mut added);
-                self.emitter.call(at, is_custom, fragment, out);
+                self.emitter.call((at, item), is_custom, fragment, out);
             }
         }
         Ok(())
@@ -178,17 +191,30 @@ impl State {
         Ok(())
     }
 
-    /// Handles the response at its end: items that are missing or incomplete so far, usage and other members.
-    pub(super) fn end(&mut self, body: &ResponseBody<'_>, out: &mut Vec<ReplyDelta>) -> serde_json::Result<()> {
+    /// Handles the response at its end: items that are missing or incomplete so far, usage and other members. `is_complete`
+    /// states whether the model has said everything.
+    pub(super) fn end(
+        &mut self,
+        body: &ResponseBody<'_>,
+        is_complete: bool,
+        out: &mut Vec<ReplyDelta>,
+    ) -> serde_json::Result<()> {
         self.update_start(body);
         let tier = body.service_tier.as_ref().map(Text::to_string);
         self.has_new_start |= fill(&mut self.start.service_tier, tier);
-        for (index, item) in body.output()?.into_iter().enumerate() {
+        let mut output = body.output()?;
+        if is_complete && self.items.is_empty() {
+            put_last_reasoning_first(&mut output);
+        }
+        for (index, item) in output.into_iter().enumerate() {
             if let Value::Object(item) = item {
                 let id = event_id(&item).unwrap_or_default();
                 let at = self.items.find_final(index, id, ItemKind::from_type(type_of(&item)));
                 self.push_item(at, is_custom_call(&item), item, out);
             }
+        }
+        if is_complete {
+            self.replace_executed_calls(out);
         }
         self.flush(out);
         push_usage(body, out)?;
@@ -198,8 +224,15 @@ impl State {
         Ok(())
     }
 
-    /// Emits the finish reason.
+    /// Emits the finish reason. That of a complete answer depends on what it contains.
     pub(super) fn finish(&mut self, reason: FinishReason, native: &str, out: &mut Vec<ReplyDelta>) {
+        let has_calls = self.items.iter_mut().any(|item| item.kind == ItemKind::Call);
+        let reason = match reason {
+            FinishReason::Stop if has_calls => FinishReason::ToolCalls,
+            FinishReason::Stop if self.emitter.has_refusal() => FinishReason::Refusal,
+            FinishReason::Stop if !self.pending.is_empty() => FinishReason::Other(HOSTED_TOOL_CALLS.into()),
+            reason => reason,
+        };
         self.emitter.finish(reason, native, out);
     }
 
@@ -234,75 +267,24 @@ impl State {
         (at, is_custom_call(item))
     }
 
-    fn push_item(&mut self, at: usize, is_custom: bool, item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
-        let known = self.items.get_mut(at);
-        if known.is_done {
-            return;
+    /// Returns the channel of a text in a part of the item with this key: text within reasoning is reasoning.
+    fn channel_in(&mut self, key: ItemKey<'_>, channel: Channel) -> Channel {
+        let Some(at) = self.items.find_any(key) else {
+            return channel;
+        };
+        let item = self.items.get_mut(at);
+        let is_same = key.id.is_empty() || item.id.is_empty() || *item.id == *key.id;
+        if is_same {
+            channel.within(item.kind == ItemKind::Reasoning)
+        } else {
+            channel
         }
-        match known.kind {
-            ItemKind::Message => self.push_message(at, item, out),
-            ItemKind::Reasoning => self.push_reasoning(at, item, out),
-            ItemKind::Call => {
-                let fragment = known.call.finish(item, &known.id);
-                self.emitter.call(at, is_custom, fragment, out);
-            }
-            ItemKind::Hosted => self.emitter.block(Block::Hosted(vendor_data(item)), out),
-        }
-        self.items.get_mut(at).is_done = true;
-    }
-
-    fn push_message(&mut self, at: usize, mut item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
-        let (mut logprobs, mut has_refusal) = (Vec::new(), false);
-        let mut parts = numbered_parts(item.shift_remove("content"));
-        let mut texts = self.remainders(at, &mut parts).into_iter().peekable();
-        for (number, mut part) in parts {
-            let Some(remainder) = texts.next_if(|text| text.number == number) else {
-                // A part of an unknown type becomes a block. The text before it belongs to the same item.
-                let known = (at, self.items.get_mut(at));
-                self.emitter.seal_message(known, item.clone(), false, out);
-                self.emitter.block(Block::Other(Value::Object(part)), out);
-                continue;
-            };
-            has_refusal |= remainder.channel == Channel::Refusal;
-            logprobs.extend(list(part.shift_remove("logprobs")));
-            self.set_annotations(at, number, list(part.shift_remove("annotations")));
-            self.push_text(at, number, remainder.channel, remainder.text.into(), out);
-        }
-        let known = self.items.get_mut(at);
-        self.emitter.seal_message((at, known), item, has_refusal, out);
-        self.emitter.annotations(known.parts.take_annotations(), out);
-        self.emitter.logprobs(logprobs, out);
-    }
-
-    fn push_reasoning(&mut self, at: usize, item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
-        // Servers that send both stream the reasoning itself before its summary.
-        for name in ["content", "summary"] {
-            let mut parts = numbered_parts(item.get(name).cloned());
-            for remainder in self.remainders(at, &mut parts) {
-                self.push_text(at, remainder.number, remainder.channel, remainder.text.into(), out);
-            }
-        }
-        self.emitter.seal_reasoning(at, item, out);
     }
 
     fn set_annotations(&mut self, at: usize, part: u64, annotations: Vec<Value>) {
         if !annotations.is_empty() {
             *self.items.get_mut(at).parts.annotations(part) = annotations;
         }
-    }
-
-    /// Removes the texts from the parts of a complete item, and returns what they add to what was emitted.
-    fn remainders(&mut self, at: usize, parts: &mut [(u64, Map<String, Value>)]) -> Vec<PartText> {
-        let read = |(number, part): &mut (u64, Map<String, Value>)| {
-            let (channel, text) = Channel::take_text(part)?;
-            Some(PartText {
-                number: *number,
-                channel,
-                text,
-            })
-        };
-        let wholes = parts.iter_mut().filter_map(read).collect();
-        self.items.get_mut(at).parts.remainders(wholes)
     }
 
     /// Emits what the whole text of a part adds to what was emitted.
@@ -319,18 +301,9 @@ impl State {
         }
         self.last_text = Some((at, part, channel));
         if let Some(part) = item.record(part, channel, &text) {
-            self.emitter.text((at, item), part, channel, text, out);
+            self.emitter.text(item, part, channel, text, out);
         }
     }
-}
-
-/// Returns the parts of a list with their numbers.
-fn numbered_parts(parts: Option<Value>) -> Vec<(u64, Map<String, Value>)> {
-    let objects = (0..).zip(list(parts)).filter_map(|(number, part)| match part {
-        Value::Object(part) => Some((number, part)),
-        _ => None,
-    });
-    objects.collect()
 }
 
 /// Emits the usage, if it is known.
