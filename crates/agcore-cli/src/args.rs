@@ -361,8 +361,8 @@ pub(crate) struct StreamArgs {
 }
 
 const CASE_HELP: &str = "\
-A case is a JSON file with the members id, dialect, quirk, http {status, headers}, body, splits and close. For a \
-stream, body is the name of a file in the same directory; otherwise it is the text itself.
+A case is a JSON file with the members id, dialect and body, and optionally quirk, http {status, headers}, splits and \
+close. The body is the text itself or, if there is a member bytes with its size, the name of a file in the same directory.
 
 Each result is one JSON object, printed on one line or, with --out, written to DIR/<id>.json.
 

@@ -4,7 +4,8 @@ mod vendor;
 mod encode;
 mod decode;
 
-use agcore_chat::ChatRequest;
+use agcore_chat::{Block, ChatRequest, VendorData};
+use serde_json::Value;
 
 use self::decode::ResponseReader;
 use crate::{
@@ -40,6 +41,34 @@ impl OpenAiResponses {
     pub fn new() -> Self {
         Self
     }
+}
+
+/// Returns an item of this API as a block of an assistant message: the output of a hosted tool that the application has run.
+///
+/// Such tools (`shell`, `apply_patch`, `computer`, a client's tool search, an MCP approval) have items of their own instead of
+/// calls. A reply that waits for one ends with the finish reason `hosted_tool_calls`. Append the reply and then an assistant
+/// message with the outputs to the conversation, and send it again.
+///
+/// ```
+/// use agcore_chat::{AssistantMessage, Block, ChatRequest, Message};
+/// use agcore_wire::{Chat, EncodeOptions, Wire, openai_responses::{OpenAiResponses, item}};
+/// use serde_json::{Value, json};
+///
+/// let call = json!({"type": "shell_call", "call_id": "call_1", "action": {"commands": ["ls"]}});
+/// let output = json!({"type": "shell_call_output", "call_id": "call_1", "output": [
+///     {"stdout": "src", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+/// ]});
+/// let reply = AssistantMessage::from_blocks([item(call)]); // as received
+/// let result = AssistantMessage::from_blocks([item(output.clone())]);
+/// let request = ChatRequest::new([Message::user("List the files."), reply.into(), result.into()]);
+///
+/// let encoded = Wire::<Chat>::encode(&OpenAiResponses::new(), &request, &EncodeOptions::new("gpt-5.1"))?;
+/// let body: Value = serde_json::from_slice(&encoded.body).unwrap();
+/// assert_eq!(body["input"][2], output);
+/// # Ok::<(), agcore_wire::LlmError>(())
+/// ```
+pub fn item(item: Value) -> Block {
+    Block::Hosted(VendorData::new(vendor::VENDOR, item))
 }
 
 impl Wire<Chat> for OpenAiResponses {

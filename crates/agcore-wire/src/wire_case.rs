@@ -42,15 +42,14 @@ use crate::{
     wire::{Api, Chat, Close, Decoder, ReplyHead},
 };
 
-/// A recorded reply.
+/// A recorded reply. Only `id`, `dialect` and `body` are required in its JSON.
 ///
 /// ```
 /// # #[cfg(feature = "openai-chat")] {
 /// use agcore_wire::{Fold, wire_case::WireCase};
 ///
 /// let case = WireCase::parse(br#"{
-///     "id": "hello", "dialect": "openai-chat", "quirk": "a plain reply", "http": {"status": 200},
-///     "body": "{\"choices\": [{\"message\": {\"content\": \"Hello\"}}]}", "close": "clean"
+///     "id": "hello", "dialect": "openai-chat", "body": "{\"choices\": [{\"message\": {\"content\": \"Hello\"}}]}"
 /// }"#)?;
 /// assert_eq!(case.body_file(), None);
 ///
@@ -70,36 +69,54 @@ pub struct WireCase {
     /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses` or `ollama`.
     pub dialect: String,
     /// The special feature of the case, in one line.
+    #[serde(default)]
     pub quirk: String,
-    /// The status and headers.
+    /// The status and headers; by default status 200 without headers.
+    #[serde(default)]
     pub http: CaseHead,
     /// The body, or the name of the file with the body if [`bytes`](Self::bytes) is set.
     pub body: String,
     /// The size of the file with the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The positions in the body at which reads end.
+    /// The positions in the body at which reads end; by default there is one read.
     #[serde(default)]
     pub splits: Vec<usize>,
-    /// The way the connection is closed.
+    /// The way the connection is closed; by default cleanly.
+    #[serde(default)]
     pub close: CaseClose,
 }
 
 /// The status and headers of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseHead {
-    /// The HTTP status.
+    /// The HTTP status, 200 by default.
+    #[serde(default = "ok")]
     pub status: u16,
     /// The HTTP headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
 
+fn ok() -> u16 {
+    StatusCode::OK.as_u16()
+}
+
+impl Default for CaseHead {
+    fn default() -> Self {
+        Self {
+            status: ok(),
+            headers: BTreeMap::new(),
+        }
+    }
+}
+
 /// The way the connection of a case is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseClose {
     /// Cleanly.
+    #[default]
     Clean,
     /// By a reset, after all bytes have arrived.
     Reset,

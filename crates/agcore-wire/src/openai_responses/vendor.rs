@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::encode::refusal::Refusal;
 
 /// The name under which the data is stored.
-const VENDOR: &str = "openai-responses";
+pub(super) const VENDOR: &str = "openai-responses";
 
 /// The members of the content part that a text block has no field for, which are its annotations.
 pub(super) const PART: &str = "part";

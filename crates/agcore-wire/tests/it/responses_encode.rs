@@ -273,6 +273,40 @@ fn never_sends_marks() {
     );
 }
 
+#[test]
+fn sends_cache_marks_if_the_request_sets_options_for_them() {
+    let mark = || Marks::new().with_cache(CacheMark::new());
+    let user = |content: agcore_chat::Content| UserMessage {
+        content,
+        marks: mark(),
+        ..UserMessage::default()
+    };
+    let parts = vec![ContentPart::text("One").with_marks(mark()), ContentPart::text("Two")];
+    let mut result = ToolMessage {
+        tool_call_id: "c".into(),
+        content: "ok".into(),
+        ..ToolMessage::default()
+    };
+    result.marks = mark();
+    let call = AssistantMessage::new("").with_call(ToolCall::function("c", "f", "{}"));
+    let messages: [Message; 4] = [
+        user("Hi".into()).into(),
+        user(parts.into()).into(),
+        call.into(),
+        result.into(),
+    ];
+    let request = ChatRequest::new(messages);
+    assert!(!body(&request).to_string().contains("prompt_cache_breakpoint"));
+    let options = json!({"mode": "explicit", "ttl": "30m"});
+    let sent = body(&request.with_extra_body("prompt_cache_options", options.clone()));
+    let text =
+        |text: &str| json!({"type": "input_text", "text": text, "prompt_cache_breakpoint": {"mode": "explicit"}});
+    assert_eq!(sent["prompt_cache_options"], options);
+    assert_eq!(sent["input"][0]["content"], json!([text("Hi")]));
+    assert_eq!(sent["input"][1]["content"], json!([text("One"), text("Two")]));
+    assert_eq!(sent["input"][3]["output"], json!([text("ok")]));
+}
+
 fn tools() -> Arc<[Tool]> {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     let grammar = json!({"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /a/"}});

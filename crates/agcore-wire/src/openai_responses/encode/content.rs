@@ -1,6 +1,6 @@
 //! [`EncodedContent`]: the content of messages and tool results. Plain text is a string, everything else a list of parts.
 
-use agcore_chat::{Content, ContentPart, Extra, FilePart, ImagePart};
+use agcore_chat::{CacheMark, Content, ContentPart, Extra, FilePart, ImagePart};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::openai_responses::vendor::unsupported;
@@ -16,20 +16,44 @@ pub(super) enum Owner {
     Tool,
 }
 
-/// Content in the form of the API. Cache marks are left out, because the API caches automatically.
+/// The member that ends a prefix to be cached.
+const BREAKPOINT: &str = "prompt_cache_breakpoint";
+
+/// Content in the form of the API. Cache marks are left out unless the request asks for them, because the API caches
+/// automatically and models before GPT-5.6 reject them.
 pub(super) struct EncodedContent<'a> {
     pub(super) content: &'a Content,
     pub(super) owner: Owner,
+    /// The mark of the whole message, which is put on its last part.
+    pub(super) mark: Option<&'a CacheMark>,
+    /// Whether marks are sent.
+    pub(super) sends_marks: bool,
+}
+
+impl EncodedContent<'_> {
+    /// Returns whether the part at this place is marked.
+    fn is_marked(&self, part: &ContentPart, is_last: bool) -> bool {
+        let own = part.marks().and_then(|marks| marks.cache.as_ref());
+        self.sends_marks && (own.is_some() || (is_last && self.mark.is_some()))
+    }
 }
 
 impl Serialize for EncodedContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = match self.content {
+            Content::Text(text) if self.sends_marks && self.mark.is_some() => {
+                let part = ContentPart::text(text);
+                return serializer.collect_seq([EncodedPart {
+                    part: &part,
+                    is_marked: true,
+                }]);
+            }
             Content::Text(text) => return serializer.serialize_str(text),
             Content::Parts(parts) => parts,
         };
-        if let [ContentPart::Text(part)] = &parts[..]
+        if let [only @ ContentPart::Text(part)] = &parts[..]
             && part.extra.is_empty()
+            && !self.is_marked(only, true)
         {
             return serializer.serialize_str(&part.text);
         }
@@ -40,25 +64,34 @@ impl Serialize for EncodedContent<'_> {
                 "send them in a user message",
             ));
         }
-        serializer.collect_seq(parts.iter().map(EncodedPart))
+        let last = parts.len().saturating_sub(1);
+        serializer.collect_seq(parts.iter().enumerate().map(|(at, part)| EncodedPart {
+            part,
+            is_marked: self.is_marked(part, at == last),
+        }))
     }
 }
 
 /// A content part in the form of the API.
-struct EncodedPart<'a>(&'a ContentPart);
+struct EncodedPart<'a> {
+    part: &'a ContentPart,
+    is_marked: bool,
+}
 
 impl Serialize for EncodedPart<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        let is_marked = self.is_marked;
+        match self.part {
             ContentPart::Text(part) => {
                 let mut map = serializer.serialize_map(None)?;
                 map.serialize_entry("type", "input_text")?;
                 map.serialize_entry("text", &part.text)?;
                 write_extra(&part.extra, &mut map)?;
+                write_mark(is_marked, &part.extra, &mut map)?;
                 map.end()
             }
-            ContentPart::ImageUrl(part) => image(part, serializer),
-            ContentPart::File(part) => file(part, serializer),
+            ContentPart::ImageUrl(part) => image(part, is_marked, serializer),
+            ContentPart::File(part) => file(part, is_marked, serializer),
             ContentPart::InputAudio(_) => Err(unsupported(
                 "content parts of the type `input_audio`",
                 "send a transcript, or use the Chat Completions API",
@@ -73,7 +106,7 @@ impl Serialize for EncodedPart<'_> {
     }
 }
 
-fn image<S: Serializer>(part: &ImagePart, serializer: S) -> Result<S::Ok, S::Error> {
+fn image<S: Serializer>(part: &ImagePart, is_marked: bool, serializer: S) -> Result<S::Ok, S::Error> {
     let image = &part.image_url;
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("type", "input_image")?;
@@ -84,10 +117,11 @@ fn image<S: Serializer>(part: &ImagePart, serializer: S) -> Result<S::Ok, S::Err
     map.serialize_entry("detail", image.detail.as_deref().unwrap_or("auto"))?;
     write_extra(&image.extra, &mut map)?;
     write_extra(&part.extra, &mut map)?;
+    write_mark(is_marked, &part.extra, &mut map)?;
     map.end()
 }
 
-fn file<S: Serializer>(part: &FilePart, serializer: S) -> Result<S::Ok, S::Error> {
+fn file<S: Serializer>(part: &FilePart, is_marked: bool, serializer: S) -> Result<S::Ok, S::Error> {
     let file = &part.file;
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("type", "input_file")?;
@@ -103,7 +137,16 @@ fn file<S: Serializer>(part: &FilePart, serializer: S) -> Result<S::Ok, S::Error
     }
     write_extra(&file.extra, &mut map)?;
     write_extra(&part.extra, &mut map)?;
+    write_mark(is_marked, &part.extra, &mut map)?;
     map.end()
+}
+
+/// Writes a cache mark, unless the application wrote one in the vendor's form.
+fn write_mark<S: SerializeMap>(is_marked: bool, extra: &Extra, map: &mut S) -> Result<(), S::Error> {
+    if !is_marked || extra.get(BREAKPOINT).is_some() {
+        return Ok(());
+    }
+    map.serialize_entry(BREAKPOINT, &serde_json::json!({ "mode": "explicit" }))
 }
 
 fn write_extra<S: SerializeMap>(extra: &Extra, map: &mut S) -> Result<(), S::Error> {

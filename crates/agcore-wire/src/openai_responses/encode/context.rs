@@ -22,6 +22,8 @@ pub(super) struct Context<'a> {
     custom_calls: BTreeSet<&'a str>,
     /// Whether the server does not store items, so that reasoning must be sent back in its encrypted form.
     pub(super) is_stateless: bool,
+    /// Whether cache marks are sent, because the request sets options for them.
+    pub(super) sends_marks: bool,
 }
 
 impl<'a> Context<'a> {
@@ -34,6 +36,7 @@ impl<'a> Context<'a> {
             call_ids: UniqueCallIds::new(ID_FORMAT, &request.messages),
             custom_calls: custom.map(|call| call.id.as_str()).collect(),
             is_stateless: request.store == Some(false),
+            sends_marks: request.extra_body.get("prompt_cache_options").is_some(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! [`Input`]: the messages of a request as items.
 
-use agcore_chat::{ChatRequest, Content, Extra, Message, ToolMessage};
+use agcore_chat::{ChatRequest, Content, Extra, Marks, Message, ToolMessage};
 use serde::{
     Serialize, Serializer,
     ser::{SerializeMap, SerializeSeq},
@@ -39,13 +39,18 @@ fn write<'a, S: SerializeSeq>(
     message: &'a Message,
     items: &mut S,
 ) -> Result<(), S::Error> {
+    let content = |content: &'a Content, marks: &'a Marks, owner| EncodedContent {
+        content,
+        owner,
+        mark: marks.cache.as_ref(),
+        sends_marks: context.sends_marks,
+    };
     match message {
         Message::Developer(instruction) | Message::System(instruction) => {
             check_name(instruction.name.as_deref())?;
             items.serialize_element(&InputMessage {
                 role: message.role().as_str(),
-                content: &instruction.content,
-                owner: Owner::Instruction,
+                content: content(&instruction.content, &instruction.marks, Owner::Instruction),
                 extra: &instruction.extra,
             })
         }
@@ -53,8 +58,7 @@ fn write<'a, S: SerializeSeq>(
             check_name(user.name.as_deref())?;
             items.serialize_element(&InputMessage {
                 role: "user",
-                content: &user.content,
-                owner: Owner::User,
+                content: content(&user.content, &user.marks, Owner::User),
                 extra: &user.extra,
             })
         }
@@ -72,8 +76,7 @@ fn unsupported_role<E: serde::ser::Error>(message: &Message, advice: &str) -> E 
 /// A message of the user, or an instruction of the application.
 struct InputMessage<'a> {
     role: &'a str,
-    content: &'a Content,
-    owner: Owner,
+    content: EncodedContent<'a>,
     extra: &'a Extra,
 }
 
@@ -81,13 +84,7 @@ impl Serialize for InputMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("role", self.role)?;
-        map.serialize_entry(
-            "content",
-            &EncodedContent {
-                content: self.content,
-                owner: self.owner,
-            },
-        )?;
+        map.serialize_entry("content", &self.content)?;
         write_extra(self.extra, &mut map)?;
         map.end()
     }
@@ -116,6 +113,8 @@ impl Serialize for EncodedResult<'_> {
             &EncodedContent {
                 content: &result.content,
                 owner: Owner::Tool,
+                mark: result.marks.cache.as_ref(),
+                sends_marks: context.sends_marks,
             },
         )?;
         write_extra(&result.extra, &mut map)?;
