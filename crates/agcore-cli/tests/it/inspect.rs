@@ -88,6 +88,17 @@ fn prints_one_line_per_result_without_a_directory() {
 }
 
 #[test]
+fn a_case_needs_only_an_id_a_dialect_and_a_body() {
+    let body = serde_json::Value::from(HELLO);
+    let plain = format!(r#"{{"id": "plain", "dialect": "openai-chat", "body": {body}}}"#);
+    let agcore = Agcore::new().with_file("plain.json", &plain);
+    for mode in ["listed", "whole", "bytes"] {
+        let ran = inspect(&agcore, &["--mode", mode], &["plain.json".into()]);
+        assert_eq!(result(ran.assert_success().as_bytes()).text, "Hello");
+    }
+}
+
+#[test]
 fn reports_unreadable_cases_and_writes_the_others() {
     let agcore = Agcore::new()
         .with_file("good.json", &case("good", "openai-chat", HELLO))

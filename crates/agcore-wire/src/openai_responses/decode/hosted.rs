@@ -54,7 +54,7 @@ mod tests {
         };
         let shell = json!({"type": "shell_call", "call_id": "c", "id": "sh"});
         let output = json!({"type": "shell_call_output", "call_id": "c"});
-        check(&[shell.clone()], true);
+        check(std::slice::from_ref(&shell), true);
         check(&[shell.clone(), output.clone()], false);
         check(&[shell, json!({"type": "shell_call_output", "call_id": "d"})], true);
         check(
