@@ -77,8 +77,8 @@ pub enum ReplyDelta {
         /// The index of the choice.
         choice: u32,
     },
-    /// What follows belongs to the item at this position of the reply, 0 at the start, whatever order the server tells items
-    /// in. The last block of the item is open again.
+    /// The item that the following deltas belong to, whatever order the server sends items in. At the start it is the one at
+    /// position 0. The last block of the item is open again.
     Item {
         /// The index of the choice.
         choice: u32,

@@ -190,7 +190,7 @@ struct ChoiceFold {
     index: u32,
     /// In the order of their arrival.
     pieces: Vec<Piece>,
-    /// The position of the item that is told.
+    /// The position of the current item.
     item: u32,
     /// The piece that is appended to.
     open: Option<usize>,

@@ -133,36 +133,19 @@ impl ItemJson {
     /// Returns the JSON form of an item, or `None` if it is or contains a block of an unknown kind.
     fn from_item(item: RecordedItem) -> Option<Self> {
         let first = |kind| Self { choice: 0, kind };
+        let at = |choice, kind| Self { choice, kind };
         Some(match item {
             RecordedItem::Notice(notice) => first(notice_kind(notice)),
             RecordedItem::Delta(delta) => match delta {
                 ReplyDelta::Start(start) => first(Kind::Start((*start).into())),
                 ReplyDelta::Usage(usage) => first(Kind::Usage(usage)),
-                ReplyDelta::Text { choice, text } => Self {
-                    choice,
-                    kind: Kind::Text(text),
-                },
-                ReplyDelta::Reasoning { choice, text } => Self {
-                    choice,
-                    kind: Kind::Reasoning(text),
-                },
-                ReplyDelta::Refusal { choice, text } => Self {
-                    choice,
-                    kind: Kind::Refusal(text),
-                },
+                ReplyDelta::Text { choice, text } => at(choice, Kind::Text(text)),
+                ReplyDelta::Reasoning { choice, text } => at(choice, Kind::Reasoning(text)),
+                ReplyDelta::Refusal { choice, text } => at(choice, Kind::Refusal(text)),
                 ReplyDelta::Restart => first(Kind::Restart(true)),
-                ReplyDelta::BlockEnd { choice } => Self {
-                    choice,
-                    kind: Kind::BlockEnd(true),
-                },
-                ReplyDelta::Item { choice, position } => Self {
-                    choice,
-                    kind: Kind::Item(position),
-                },
-                ReplyDelta::Finish { choice, reason } => Self {
-                    choice,
-                    kind: Kind::Finish(reason),
-                },
+                ReplyDelta::BlockEnd { choice } => at(choice, Kind::BlockEnd(true)),
+                ReplyDelta::Item { choice, position } => at(choice, Kind::Item(position)),
+                ReplyDelta::Finish { choice, reason } => at(choice, Kind::Finish(reason)),
                 ReplyDelta::Call { choice, fragment } => {
                     let kind = Kind::Call(Box::new((*fragment).into()));
                     Self { choice, kind }

@@ -201,7 +201,7 @@ fn two_items_with_the_same_id_remain_two() {
     check(&json!([reasoning(Some("first")), search, second, message("Done.")]));
 }
 
-/// Checks that the items of a stream that are told in this order of events are sent back in the order of the output.
+/// Checks that the items of a stream with these events are sent back in the order of the output.
 #[track_caller]
 fn check_order(events: &[Value], expected: &Value) {
     let with_output = streamed(&[events, &[completed(expected.clone())]].concat());
@@ -241,7 +241,7 @@ fn items_are_in_the_order_of_their_indexes_whatever_ends_first() {
         ],
         &json!([search, message("4"), call("1", "{}"), call("2", "{}")]),
     );
-    // A message that ends after a later item has begun.
+    // A message that ends after the start of a later item.
     let mut first = message("4");
     first["phase"] = "commentary".into();
     check_order(

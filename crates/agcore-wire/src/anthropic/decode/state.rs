@@ -127,7 +127,7 @@ impl State {
         }
     }
 
-    /// Emits the vendor's explanation of a refusal, and an empty text that tells it from words of the model.
+    /// Emits the vendor's explanation of a refusal, and an empty text that distinguishes it from words of the model.
     fn push_explanation(&self, text: Text, out: &mut Vec<ReplyDelta>) {
         out.push(ReplyDelta::Refusal { choice: CHOICE, text });
         let data = Map::from_iter([(STOP_REASON.to_owned(), finish::REFUSAL.into())]);

@@ -65,8 +65,8 @@ pub(super) fn blocks<'a>(
     Ok(blocks)
 }
 
-/// Returns the refusal, which is stored outside the blocks. The vendor's own explanation of a refusal is not said by the model,
-/// and not sent back.
+/// Returns the refusal, which is stored outside the blocks. The vendor's own explanation of a refusal does not come from the
+/// model, and is not sent back.
 fn refusal<'a>(message: &'a AssistantMessage, vendor: &str) -> Option<&'a str> {
     let is_explanation = |block: &Block| match block {
         Block::Text(text) => {

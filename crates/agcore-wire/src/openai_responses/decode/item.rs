@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{
     call::CallProgress,
     event::ResponseEvent,
+    json::type_of,
     part::{Channel, Parts},
 };
 
@@ -233,5 +234,23 @@ impl Items {
         let index = index.and_then(|index| u32::try_from(index).ok()).filter(is_free);
         let next = || self.0.iter().map(|item| item.position.saturating_add(1)).max();
         index.or_else(next).unwrap_or_default()
+    }
+}
+
+/// Returns whether a reasoning item contains its encrypted form.
+pub(super) fn is_encrypted(item: &Map<String, Value>) -> bool {
+    item.get("encrypted_content").is_some_and(Value::is_string)
+}
+
+/// Puts encrypted reasoning at the end of a complete output before the item that it led to, where the API expects it back.
+/// Some routers list it behind.
+pub(super) fn put_last_reasoning_first(output: &mut [Value]) {
+    let is_reasoning = |item: &Value| match item {
+        Value::Object(item) => type_of(item) == "reasoning" && is_encrypted(item),
+        _ => false,
+    };
+    let reasoning = output.iter().rev().take_while(|item| is_reasoning(item)).count();
+    if let Some(at) = output.len().checked_sub(reasoning + 1).filter(|_| reasoning > 0) {
+        output[at..].rotate_left(1);
     }
 }

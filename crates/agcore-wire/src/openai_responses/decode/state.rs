@@ -5,12 +5,11 @@ mod complete_item;
 use agcore_chat::{FinishReason, Text};
 use serde_json::{Map, Value};
 
-use self::complete_item::put_last_reasoning_first;
 use super::{
     emitter::{DeltaEmitter, member},
     event::ResponseEvent,
     hosted::PendingCalls,
-    item::{ItemKey, ItemKind, Items},
+    item::{ItemKey, ItemKind, Items, put_last_reasoning_first},
     json::{list, object, type_of},
     message::ResponseBody,
     part::Channel,
@@ -192,7 +191,7 @@ impl State {
     }
 
     /// Handles the response at its end: items that are missing or incomplete so far, usage and other members. `is_complete`
-    /// states whether the model has said everything.
+    /// states whether the answer is complete.
     pub(super) fn end(
         &mut self,
         body: &ResponseBody<'_>,

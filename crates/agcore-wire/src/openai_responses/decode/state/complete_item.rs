@@ -8,8 +8,8 @@ use crate::{
     delta::ReplyDelta,
     openai_responses::{
         decode::{
-            item::ItemKind,
-            json::{list, type_of},
+            item::{ItemKind, is_encrypted},
+            json::list,
             part::{Channel, PartText},
         },
         vendor::vendor_data,
@@ -126,22 +126,4 @@ fn numbered_parts(parts: Option<Value>) -> Vec<(u64, Map<String, Value>)> {
         _ => None,
     });
     objects.collect()
-}
-
-/// Returns whether a reasoning item contains its encrypted form.
-fn is_encrypted(item: &Map<String, Value>) -> bool {
-    item.get("encrypted_content").is_some_and(Value::is_string)
-}
-
-/// Puts encrypted reasoning at the end of a complete output before the item that it led to, where the API expects it back.
-/// Some routers list it behind.
-pub(super) fn put_last_reasoning_first(output: &mut [Value]) {
-    let is_reasoning = |item: &Value| match item {
-        Value::Object(item) => type_of(item) == "reasoning" && is_encrypted(item),
-        _ => false,
-    };
-    let reasoning = output.iter().rev().take_while(|item| is_reasoning(item)).count();
-    if let Some(at) = output.len().checked_sub(reasoning + 1).filter(|_| reasoning > 0) {
-        output[at..].rotate_left(1);
-    }
 }
