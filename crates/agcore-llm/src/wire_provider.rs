@@ -1,5 +1,6 @@
 //! [`WireProvider`]: a wire on a transport, as a provider; and [`call_wire`] for operations other than chat.
 
+mod chat_reply;
 mod draining;
 mod exchange;
 mod interrupt;
@@ -7,19 +8,20 @@ mod reading;
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, Fault, FaultKind};
+use agcore_chat::ChatRequest;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     credential::SecretGuard,
     provider::{Call, LlmProvider, ProviderInfo},
-    reply::{Notice, ReplyItem, ReplyStream},
+    reply::ReplyStream,
     transport::Transport,
 };
-use agcore_wire::{Chat, EncodeOptions, LlmError, Operation, ReplyDelta, Wire};
+use agcore_wire::{Chat, EncodeOptions, LlmError, Operation, Wire};
 
 use self::{
+    chat_reply::ChatReply,
     exchange::{Exchange, Step},
     interrupt::Interrupt,
 };
@@ -27,7 +29,8 @@ use self::{
 /// A provider that consists of a wire and a transport.
 ///
 /// The wire knows the API, the transport moves the bytes. This type connects them, and adds the provider's name, the model,
-/// the status and the server's request id to errors. Cheap to clone.
+/// the status and the server's request id to errors. The useful headers of a success, such as the request id and what is
+/// left of the rate limits, are the [metadata](agcore_chat::ChatResponse::metadata) of the response. Cheap to clone.
 ///
 /// ```
 /// # #[cfg(feature = "openai-chat")] {
@@ -94,27 +97,12 @@ impl WireProvider {
 
 impl LlmProvider for WireProvider {
     fn open(&self, call: Call) -> ReplyStream {
-        let inner = Arc::clone(&self.0);
         let request = Arc::clone(&call.request);
-        let exchange = self.0.exchange(call);
-        ReplyStream::new(exchange.map(move |step| match step {
-            Step::Item(ReplyDelta::Restart) => ReplyItem::Notice(restarted()),
-            Step::Item(delta) => ReplyItem::Delta(delta),
-            Step::End(end) => ReplyItem::End(end.map_err(|error| inner.add_context(error, &request))),
-        }))
+        ReplyStream::new(ChatReply::new(self.0.exchange(call), Arc::clone(&self.0), request))
     }
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
-    }
-}
-
-/// Returns the notice for a reply that the server itself started over.
-fn restarted() -> Notice {
-    let message = "the server started another reply in the middle of this one; discard what came before it";
-    Notice::Restarted {
-        fault: Fault::new(FaultKind::Server, message).with_retryable(true),
-        usage: None,
     }
 }
 
@@ -199,6 +187,7 @@ async fn call_wire_interruptibly<O: Operation>(
     let mut items = Vec::new();
     while let Some(step) = exchange.next().await {
         match step {
+            Step::Head(_) => {}
             Step::Item(item) => items.push(item),
             Step::End(end) => return end.map(|()| items),
         }

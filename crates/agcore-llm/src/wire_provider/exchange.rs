@@ -7,10 +7,11 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use agcore_chat::ResponseMetadata;
 use futures_core::Stream;
 
 use crate::transport::Transport;
-use agcore_wire::{Decoder, LlmError, Operation, ReplyHead, WireRequest};
+use agcore_wire::{Decoder, LlmError, Operation, ReplyHead, WireRequest, response_metadata};
 
 use super::{
     draining::Draining,
@@ -21,6 +22,8 @@ use super::{
 /// An item of an [`Exchange`].
 #[derive(Debug)]
 pub(super) enum Step<T> {
+    /// The useful headers of a success; the first step, if there are any.
+    Head(ResponseMetadata),
     /// A decoded item of the reply.
     Item(T),
     /// The end; the last step.
@@ -32,10 +35,13 @@ pub(super) struct Exchange<O: Operation> {
     state: State<O>,
     /// Decoded items that were not returned yet, the next one last.
     items: Vec<O::Item>,
+    /// The useful headers of a success, until they were returned.
+    metadata: Option<ResponseMetadata>,
     interrupt: Interrupt,
 }
 
-type Opening<O> = Pin<Box<dyn Future<Output = Result<Reading<O>, LlmError>> + Send>>;
+type Opened<O> = (Reading<O>, Option<ResponseMetadata>);
+type Opening<O> = Pin<Box<dyn Future<Output = Result<Opened<O>, LlmError>> + Send>>;
 
 enum State<O: Operation> {
     /// Sends the request and waits for the head of the reply.
@@ -63,11 +69,14 @@ impl<O: Operation> Exchange<O> {
             let request = encode()?;
             let reply = transport.send(request, stream).await?;
             let decoder = decoder(&reply.head);
-            Ok(Reading::new(reply, decoder))
+            let is_success = reply.head.status.is_success();
+            let metadata = is_success.then(|| response_metadata(&reply.head)).flatten();
+            Ok((Reading::new(reply, decoder), metadata))
         };
         Self {
             state: State::Opening(Box::pin(opening)),
             items: Vec::new(),
+            metadata: None,
             interrupt,
         }
     }
@@ -95,7 +104,10 @@ impl<O: Operation> Exchange<O> {
         match &mut self.state {
             State::Opening(opening) => {
                 self.state = match ready!(opening.as_mut().poll(cx)) {
-                    Ok(reading) => State::Reading(reading),
+                    Ok((reading, metadata)) => {
+                        self.metadata = metadata;
+                        State::Reading(reading)
+                    }
                     Err(error) => State::Ending(Err(error)),
                 };
             }
@@ -138,6 +150,9 @@ impl<O: Operation> Stream for Exchange<O> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
+            if let Some(metadata) = self.metadata.take() {
+                return Poll::Ready(Some(Step::Head(metadata)));
+            }
             if let Some(item) = self.items.pop() {
                 return Poll::Ready(Some(Step::Item(item)));
             }

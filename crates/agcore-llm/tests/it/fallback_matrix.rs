@@ -38,7 +38,7 @@ const PARAMETERS: [(&str, bool, Change); 15] = [
         request.prompt_cache_key = Some("conversation".into());
     }),
     ("frequency_penalty", true, |request| {
-        request.frequency_penalty = Some(0.5)
+        request.frequency_penalty = Some(0.5);
     }),
     ("presence_penalty", true, |request| request.presence_penalty = Some(0.5)),
     ("temperature", true, |request| request.temperature = Some(1.3)),

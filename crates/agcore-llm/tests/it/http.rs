@@ -53,6 +53,8 @@ async fn read(mut items: ReplyStream) -> (String, Result<(), LlmError>) {
     while let Some(item) = items.next().await {
         match item {
             ReplyItem::Delta(ReplyDelta::Text { text: more, .. }) => text.push_str(&more),
+            // The metadata of the reply.
+            ReplyItem::Delta(ReplyDelta::Start(_)) => {}
             ReplyItem::End(end) => {
                 assert!(items.next().await.is_none(), "no item follows the end");
                 return (text, end);

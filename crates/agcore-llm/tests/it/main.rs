@@ -19,6 +19,7 @@ mod fallback_matrix;
 mod http;
 mod key_pool;
 mod key_pool_random;
+mod metadata;
 mod provider_fn;
 mod public_types;
 mod rate_limit;

@@ -85,7 +85,12 @@ async fn keeps_the_text_before_a_reset() {
     })
     .await;
     let mut items = unlimited(&server.url()).open(hello().with_stream(true));
-    assert!(matches!(items.next().await, Some(ReplyItem::Delta(_))));
+    let start = items.next().await;
+    assert!(matches!(start, Some(ReplyItem::Delta(ReplyDelta::Start(_)))));
+    assert!(matches!(
+        items.next().await,
+        Some(ReplyItem::Delta(ReplyDelta::Text { .. }))
+    ));
     received.notify_one();
     let (text, end) = read(items).await;
     assert_eq!(text, "two ");

@@ -66,7 +66,12 @@ async fn emits_received_deltas_before_the_cancellation() {
     let (server, mut events) = observed_server(first_chunk()).await;
     let token = CancellationToken::new();
     let mut items = unlimited(&server.url()).open(hello().with_stream(true).with_token(token.clone()));
-    assert!(matches!(items.next().await, Some(ReplyItem::Delta(_))));
+    let start = items.next().await;
+    assert!(matches!(start, Some(ReplyItem::Delta(ReplyDelta::Start(_)))));
+    assert!(matches!(
+        items.next().await,
+        Some(ReplyItem::Delta(ReplyDelta::Text { .. }))
+    ));
     token.cancel();
     let (text, end) = read(items).await;
     assert_eq!(text, "two ", "a delta that was decoded before");
@@ -81,7 +86,12 @@ async fn emits_received_deltas_before_the_cancellation() {
 async fn dropping_the_stream_closes_the_connection() {
     let (server, mut events) = observed_server(first_chunk()).await;
     let mut items = unlimited(&server.url()).open(hello().with_stream(true));
-    assert!(matches!(items.next().await, Some(ReplyItem::Delta(_))));
+    let start = items.next().await;
+    assert!(matches!(start, Some(ReplyItem::Delta(ReplyDelta::Start(_)))));
+    assert!(matches!(
+        items.next().await,
+        Some(ReplyItem::Delta(ReplyDelta::Text { .. }))
+    ));
     drop(items);
     assert_eq!(events.recv().await, Some(ServerEvent::Request));
     assert_eq!(events.recv().await, Some(ServerEvent::Closed));
