@@ -31,3 +31,4 @@ mod support;
 mod tokens;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
+mod tool_names;

@@ -556,3 +556,45 @@ fn openrouter_refuses_parameters_that_the_server_ignores() {
         refused(dialect::openrouter, &set(hi(), parameter), "the parameter `");
     }
 }
+
+#[test]
+fn one_answer_is_what_every_vendor_gives() {
+    let answers = |n| set(hi(), |request| request.n = Some(n));
+    for dialect in [dialect::openrouter, dialect::deepseek, dialect::zhipu, dialect::ollama] {
+        assert_eq!(body(dialect(), &answers(1)).get("n"), None);
+        refused(dialect, &answers(2), "the parameter `n`");
+    }
+    assert_eq!(body(dialect::openai(), &answers(1))["n"], 1);
+}
+
+#[test]
+fn deepseek_refuses_what_its_server_would_ignore() {
+    let request = set(hi().with_tools([tool()]), |request| {
+        request.parallel_tool_calls = Some(false)
+    });
+    refused(dialect::deepseek, &request, "the parameter `parallel_tool_calls`");
+}
+
+#[test]
+fn zhipu_accepts_a_named_tool() {
+    let request = hi()
+        .with_tools([tool()])
+        .with_tool_choice(ToolChoice::Function("get_weather".into()));
+    let expected = json!({"type": "function", "function": {"name": "get_weather"}});
+    assert_eq!(body(dialect::zhipu(), &request)["tool_choice"], expected);
+}
+
+#[test]
+fn dialects_state_whether_a_schema_may_be_sent_with_tools() {
+    let accepts = |dialect: &fn() -> Dialect| dialect().formats.json_schema_with_tools;
+    let names: Vec<_> = dialect::ALL
+        .iter()
+        .filter(|dialect| accepts(dialect))
+        .map(|dialect| dialect().name)
+        .collect();
+    assert_eq!(
+        names,
+        ["openai", "azure", "qwen", "mistral", "xai", "moonshot", "openrouter"]
+    );
+    assert!(!dialect::compatible("any").formats.json_schema_with_tools);
+}
