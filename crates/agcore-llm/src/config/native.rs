@@ -95,6 +95,7 @@ const OLLAMA: Native = Native {
         json_schema_with_tools: false,
         required_tool_choice: false,
         named_tool_choice: false,
+        none_tool_choice: false,
         custom_tools: false,
         hosted_tools: false,
         audio: false,

@@ -170,6 +170,7 @@ impl ProviderType {
                 json_schema_with_tools: dialect.formats.json_schema_with_tools,
                 required_tool_choice: dialect.tools.choice_required.is_some(),
                 named_tool_choice: dialect.tools.choice_named,
+                none_tool_choice: dialect.tools.choice_none,
                 custom_tools: dialect.tools.custom,
                 ..Capabilities::default()
             },

@@ -83,6 +83,8 @@ pub struct Capabilities {
     pub required_tool_choice: bool,
     /// Whether `tool_choice` can name one tool.
     pub named_tool_choice: bool,
+    /// Whether `tool_choice` can forbid calls of the tools that are offered.
+    pub none_tool_choice: bool,
     /// Whether custom tools, whose input is free text, can be offered.
     pub custom_tools: bool,
     /// Whether hosted tools, which the server runs, can be offered.
@@ -110,6 +112,7 @@ impl Default for Capabilities {
             json_schema_with_tools: true,
             required_tool_choice: true,
             named_tool_choice: true,
+            none_tool_choice: true,
             custom_tools: true,
             hosted_tools: true,
             images: true,
@@ -159,6 +162,7 @@ impl Capabilities {
             json_schema_with_tools: self.json_schema_with_tools && other.json_schema_with_tools,
             required_tool_choice: self.required_tool_choice && other.required_tool_choice,
             named_tool_choice: self.named_tool_choice && other.named_tool_choice,
+            none_tool_choice: self.none_tool_choice && other.none_tool_choice,
             custom_tools: self.custom_tools && other.custom_tools,
             hosted_tools: self.hosted_tools && other.hosted_tools,
             images: self.images && other.images,
