@@ -142,7 +142,8 @@ pub enum TextEvent {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// A call started.
+    /// A call was announced: it runs now, or after checks and approvals, or not at all. Comes once per call, before anything
+    /// else about it.
     Started {
         /// The call's id.
         call_id: Text,

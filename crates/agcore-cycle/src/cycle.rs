@@ -1,6 +1,9 @@
 //! [`LlmCycle`]: the agent loop of one conversation.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use agcore_chat::{Clock, Message, UsageTracker, validate_messages};
 use agcore_llm::LlmProvider;
@@ -11,16 +14,17 @@ use crate::{
     driver::{Driver, DriverContext},
     error::CycleError,
     hooks::Hooks,
-    machine::{Cause, Machine, MachineError, Outcome},
+    machine::{Cause, Machine, MachineError, Outcome, Step},
     observer::Observer,
     options::{CycleSettings, TurnOptions},
+    recorder::Unrecorded,
     typed::Form,
 };
 
 /// One conversation with a model: requests and tool rounds until an answer, a question, a failure or a limit.
 ///
 /// The history is always valid: after success, errors, cancellation and limits alike. Dropping the future or stream of a
-/// turn cancels it; the next turn cleans up.
+/// turn cancels it; the next turn cleans up. Only then are the hooks told of its end, because dropping cannot wait for them.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -51,6 +55,12 @@ pub struct LlmCycle {
     /// The number of events of the newest turn that were sent.
     seq: u64,
     gauge: Gauge,
+    /// What the recorder must keep before the machine absorbs it.
+    unrecorded: Unrecorded,
+    /// Whether the newest turn was interrupted: dropped, or stopped by a store that failed.
+    is_interrupted: bool,
+    /// What will be kept of an interrupted turn, if somebody asked.
+    kept: OnceLock<Vec<Arc<Message>>>,
 }
 
 impl LlmCycle {
@@ -70,6 +80,9 @@ impl LlmCycle {
             turn_end_pending: machine.is_open(),
             seq: machine.events_sent(),
             gauge: Gauge::default(),
+            unrecorded: Unrecorded::default(),
+            is_interrupted: is_interrupted(&machine),
+            kept: OnceLock::new(),
             machine,
         }
     }
@@ -114,8 +127,42 @@ impl LlmCycle {
     }
 
     /// Returns the conversation so far.
+    ///
+    /// The round of a suspended turn enters it when its questions are answered. If the future or stream of a turn was dropped,
+    /// this is what the next turn will start from: calls that were running count as interrupted. Resuming the turn instead
+    /// continues them.
     pub fn messages(&self) -> &[Arc<Message>] {
-        self.machine.history()
+        if self.is_interrupted {
+            self.kept.get_or_init(|| self.kept_messages())
+        } else {
+            self.machine.history()
+        }
+    }
+
+    /// Returns the history after the interrupted turn is abandoned.
+    fn kept_messages(&self) -> Vec<Arc<Message>> {
+        let mut machine = self.machine.clone();
+        for outcome in self
+            .unrecorded
+            .outcomes
+            .iter()
+            .chain([&Outcome::Stop(Cause::abandoned())])
+        {
+            // An outcome that does not fit changes nothing.
+            drop(machine.absorb(outcome.clone()));
+        }
+        machine.history().to_vec()
+    }
+
+    /// Until the run ends, the turn counts as interrupted: the future may be dropped at any time.
+    pub(crate) fn start_run(&mut self) {
+        self.is_interrupted = true;
+        self.kept = OnceLock::new();
+    }
+
+    pub(crate) fn end_run(&mut self) {
+        self.is_interrupted = is_interrupted(&self.machine);
+        self.kept = OnceLock::new();
     }
 
     /// Replaces the history. A turn that is still open is abandoned.
@@ -127,13 +174,13 @@ impl LlmCycle {
             validate_messages(&messages).map_err(MachineError::InvalidMessages)?;
         }
         self.abandon_turn()?;
-        self.machine.set_history(messages)
+        self.replace_history(messages)
     }
 
     /// Ends an open turn, such as a suspended one, without running its calls; the history says that they did not run.
     /// Returns whether a turn was open.
     ///
-    /// A new turn does the same before it starts.
+    /// A new turn does the same before it starts. An [`OutcomeRecorder`](crate::OutcomeRecorder) records this with the next turn.
     ///
     /// # Errors
     /// None in practice: the machine can always stop an open turn.
@@ -141,8 +188,11 @@ impl LlmCycle {
         let was_open = self.machine.is_open();
         // The first stop may end only a compaction.
         while self.machine.is_open() {
-            self.machine.absorb(Outcome::Stop(Cause::abandoned()))?;
+            let stop = Outcome::Stop(Cause::abandoned());
+            self.machine.absorb(stop.clone())?;
+            self.unrecorded.record_later(stop);
         }
+        self.end_run();
         Ok(was_open)
     }
 
@@ -152,7 +202,14 @@ impl LlmCycle {
     /// [`MachineError`] while a turn is open or if the result cannot be sent; the history stays as it was.
     pub fn extend_messages(&mut self, messages: impl IntoIterator<Item = Arc<Message>>) -> Result<(), MachineError> {
         let history = self.machine.history().iter().cloned().chain(messages).collect();
-        self.machine.set_history(history)
+        self.replace_history(history)
+    }
+
+    fn replace_history(&mut self, history: Vec<Arc<Message>>) -> Result<(), MachineError> {
+        self.machine.set_history(history)?;
+        self.unrecorded = Unrecorded::default();
+        self.end_run();
+        Ok(())
     }
 
     /// Clears the history between turns.
@@ -160,7 +217,7 @@ impl LlmCycle {
     /// # Errors
     /// [`MachineError::TurnOpen`] while a turn is open.
     pub fn clear_messages(&mut self) -> Result<(), MachineError> {
-        self.machine.set_history(Vec::new())
+        self.replace_history(Vec::new())
     }
 
     /// Returns what all turns spent of their budgets. Nothing is counted without budgets or prices.
@@ -206,19 +263,24 @@ impl LlmCycle {
         observer: Option<&'a Observer>,
         form: Option<Form>,
     ) -> Driver<'a> {
-        self.machine.set_limits(self.settings.limits.clone());
         let context = DriverContext {
             provider: &*self.provider,
-            clock: &*self.clock,
+            clock: &self.clock,
             hooks: &self.hooks,
             settings: &self.settings,
             machine: &mut self.machine,
             turn_end_pending: &mut self.turn_end_pending,
             seq: &mut self.seq,
             gauge: &mut self.gauge,
+            unrecorded: &mut self.unrecorded,
         };
         Driver::new(context, options, observer, form)
     }
+}
+
+/// Returns whether a turn is open that does not wait for a person.
+fn is_interrupted(machine: &Machine) -> bool {
+    machine.is_open() && !matches!(machine.next(), Step::Wait(_))
 }
 
 impl fmt::Debug for LlmCycle {

@@ -57,8 +57,10 @@ pub enum CycleErrorKind {
     ToolFailure,
     /// A limit or a budget was reached.
     LimitReached,
-    /// A store failed.
+    /// A store failed: what happened could not be [recorded](crate::OutcomeRecorder). The turn is not over.
     Storage,
+    /// The answers were given before, and the turn that asked for them has ended. Nothing was done, and nothing is wrong.
+    AlreadyAnswered,
     /// The input does not fit the state of the conversation: messages that cannot be sent, an answer to an unknown
     /// question, no turn to resume.
     InvalidInput,
@@ -160,7 +162,7 @@ impl CycleError {
             CycleErrorKind::ToolFailure => FaultKind::Tool,
             CycleErrorKind::LimitReached => FaultKind::Limit,
             CycleErrorKind::Storage => FaultKind::Storage,
-            CycleErrorKind::InvalidInput => FaultKind::InvalidRequest,
+            CycleErrorKind::InvalidInput | CycleErrorKind::AlreadyAnswered => FaultKind::InvalidRequest,
             CycleErrorKind::InvalidOutput => FaultKind::Malformed,
         };
         Fault::new(kind, self.message())

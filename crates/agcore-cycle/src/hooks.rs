@@ -44,10 +44,10 @@
 //! | [`pre_request`](crate::Hook::pre_request) | replace, block | before each call of the model |
 //! | [`post_request`](crate::Hook::post_request), [`on_error`](crate::Hook::on_error) | | exactly one of them after each attempt |
 //! | [`on_retry`](crate::Hook::on_retry) | | before each further attempt |
-//! | [`pre_tool`](crate::Hook::pre_tool) | replace, block | before each tool call |
+//! | [`pre_tool`](crate::Hook::pre_tool) | replace, block | before each tool call, and again if a person edits its arguments |
 //! | [`post_tool`](crate::Hook::post_tool) | replace | after each tool call that ran |
-//! | [`turn_end`](crate::Hook::turn_end) | | once for each turn that started, however it ended |
-//! | [`plan_step`](crate::Hook::plan_step) | | after each step of a plan |
+//! | [`turn_end`](crate::Hook::turn_end) | | once for each turn that started, however it ended; for a dropped turn, when the next one starts |
+//! | [`plan_step`](crate::Hook::plan_step) | | after each step of a plan, by code that carries out plans |
 //!
 //! Hooks run in the order of registration, at every point. Each hook sees the changes of the hooks before it.
 //!

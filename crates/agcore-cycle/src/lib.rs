@@ -32,6 +32,7 @@ pub mod typed;
 pub mod machine;
 mod compact;
 mod error;
+mod recorder;
 mod options;
 mod outcome;
 mod typed_outcome;
@@ -56,6 +57,7 @@ pub use {
     observer::Observer,
     options::{CycleSettings, TurnInput, TurnOptions},
     outcome::{TurnOutcome, TurnReport},
+    recorder::OutcomeRecorder,
     turn::{AnswerKind, CycleTurn, FreeText},
     turn_stream::{TextStream, TurnStream},
     typed::{error::OutputError, mode::OutputMode, options::TypedOptions, output::Output},

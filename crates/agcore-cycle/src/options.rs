@@ -11,6 +11,7 @@ use crate::{
     budget::Budgets,
     compact::CompactionSettings,
     machine::{Begin, Limits},
+    recorder::OutcomeRecorder,
 };
 
 /// Settings for all turns of a conversation.
@@ -41,6 +42,11 @@ pub struct CycleSettings {
     pub budgets: Budgets,
     /// The token estimator, used for compaction and budgets.
     pub estimator: Arc<dyn TokenEstimator>,
+    /// Whether the request's `tool_choice` applies to every request of a turn. By default it applies to the first round
+    /// only: a model that must call a tool in every round can never answer.
+    pub keeps_tool_choice: bool,
+    /// Keeps the outcomes of all turns, unless a turn has a recorder of its own.
+    pub recorder: Option<Arc<dyn OutcomeRecorder>>,
 }
 
 impl Default for CycleSettings {
@@ -53,6 +59,8 @@ impl Default for CycleSettings {
             compaction: CompactionSettings::default(),
             budgets: Budgets::default(),
             estimator: Arc::new(HeuristicEstimator::default()),
+            keeps_tool_choice: false,
+            recorder: None,
         }
     }
 }
@@ -111,6 +119,20 @@ impl CycleSettings {
         self.estimator = estimator;
         self
     }
+
+    /// Sets whether the request's `tool_choice` applies to every request of a turn, instead of the first round only.
+    #[must_use]
+    pub fn with_kept_tool_choice(mut self, keeps: bool) -> Self {
+        self.keeps_tool_choice = keeps;
+        self
+    }
+
+    /// Sets what keeps the outcomes of all turns.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
 }
 
 impl fmt::Debug for CycleSettings {
@@ -122,6 +144,8 @@ impl fmt::Debug for CycleSettings {
             .field("limits", &self.limits)
             .field("compaction", &self.compaction)
             .field("budgets", &self.budgets)
+            .field("keeps_tool_choice", &self.keeps_tool_choice)
+            .field("recorder", &self.recorder.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -140,6 +164,8 @@ pub struct TurnOptions {
     pub trace: Option<Arc<str>>,
     /// For whom the calls of the model are made; [`Actor::local`] if `None`.
     pub actor: Option<Arc<Actor>>,
+    /// Keeps the outcomes of the turn, in place of the recorder of the [settings](CycleSettings::recorder).
+    pub recorder: Option<Arc<dyn OutcomeRecorder>>,
 }
 
 impl TurnOptions {
@@ -190,6 +216,13 @@ impl TurnOptions {
         self.actor = Some(actor.into());
         self
     }
+
+    /// Sets what keeps the outcomes of the turn.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
 }
 
 impl fmt::Debug for TurnOptions {
@@ -198,6 +231,7 @@ impl fmt::Debug for TurnOptions {
             .field("tools", &self.tools.is_some())
             .field("stream", &self.stream)
             .field("trace", &self.trace)
+            .field("recorder", &self.recorder.is_some())
             .finish_non_exhaustive()
     }
 }

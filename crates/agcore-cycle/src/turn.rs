@@ -16,6 +16,7 @@ use crate::{
     observer::Observer,
     options::{TurnInput, TurnOptions},
     outcome::{TurnOutcome, TurnReport},
+    recorder::OutcomeRecorder,
     turn_stream::{TextStream, TurnStream},
     typed::{Form, Output, OutputMode},
     typed_outcome::{Typed, TypedOutcome},
@@ -67,8 +68,12 @@ impl LlmCycle {
 
     /// Continues a suspended turn with answers to some or all of its questions, or a turn whose process died.
     ///
-    /// An answer that was given before is ignored if it is the same. The turn fails with
-    /// [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open or an answer fits no question.
+    /// An answer that was given before is ignored if it is the same. If all of them were given in turns that have ended, the
+    /// error is [`AlreadyAnswered`](crate::CycleErrorKind::AlreadyAnswered), so that a client which repeats its answers can
+    /// tell that they arrived; the last 32 answers are remembered.
+    ///
+    /// The turn fails with [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open, if an answer fits no open
+    /// question, or if a question has another answer already. Then nothing changes: none of the answers count.
     ///
     /// ```
     /// use agcore_cycle::{CycleErrorKind, LlmCycle};
@@ -182,6 +187,12 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
         self
     }
 
+    /// Sets what keeps the outcomes of the turn, so that it can go on in another process.
+    pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
+        self.options.recorder = Some(recorder);
+        self
+    }
+
     /// Sets all options at once.
     pub fn with_options(mut self, options: TurnOptions) -> Self {
         self.options = options;
@@ -217,9 +228,11 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
             }
             (_, input) => input,
         };
+        cycle.start_run();
         let mut driver = cycle.driver(options, observer.as_ref(), form);
         let outcome = driver.run(input).await;
         let value = driver.take_value();
+        cycle.end_run();
         S::outcome(outcome?, value, cycle)
     }
 

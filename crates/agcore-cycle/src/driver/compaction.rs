@@ -46,6 +46,8 @@ impl Driver<'_> {
 
     /// Compacts the conversation as much as possible, whatever its length.
     pub(crate) async fn compact(mut self) -> Result<CompactionReport, CycleError> {
+        self.absorb_unrecorded().await?;
+        self.set_limits().await?;
         let tokens = self.request_tokens();
         self.compactor.start_report(tokens);
         if self.machine.pending_summary().is_none() {

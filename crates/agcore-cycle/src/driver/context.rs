@@ -1,24 +1,27 @@
 //! [`Driver`]: the state of one run of a turn.
 
+use std::sync::Arc;
+
 use agcore_chat::{ChatResponse, Clock, EventKind};
 use agcore_llm::LlmProvider;
 use serde_json::Value;
 
-use super::{compactor::Compactor, events::EventSender, spending::Spending, typed_turn::TypedTurn};
+use super::{compactor::Compactor, events::EventSender, recording::Staged, spending::Spending, typed_turn::TypedTurn};
 use crate::{
     compact::Gauge,
     error::CycleError,
     hooks::Hooks,
-    machine::{Changes, Machine, MachineError, Outcome, Purpose},
+    machine::{Changes, Machine, Purpose},
     observer::Observer,
     options::{CycleSettings, TurnOptions},
+    recorder::{OutcomeRecorder, Unrecorded},
     typed::Form,
 };
 
 /// The parts of the loop that a driver borrows.
 pub(crate) struct DriverContext<'a> {
     pub(crate) provider: &'a dyn LlmProvider,
-    pub(crate) clock: &'a dyn Clock,
+    pub(crate) clock: &'a Arc<dyn Clock>,
     pub(crate) hooks: &'a Hooks,
     pub(crate) settings: &'a CycleSettings,
     pub(crate) machine: &'a mut Machine,
@@ -26,12 +29,13 @@ pub(crate) struct DriverContext<'a> {
     pub(crate) turn_end_pending: &'a mut bool,
     pub(crate) seq: &'a mut u64,
     pub(crate) gauge: &'a mut Gauge,
+    pub(crate) unrecorded: &'a mut Unrecorded,
 }
 
 /// Runs a turn: executes the steps of the machine and reports their outcomes to it.
 pub(crate) struct Driver<'a> {
     pub(super) provider: &'a dyn LlmProvider,
-    pub(super) clock: &'a dyn Clock,
+    pub(super) clock: &'a Arc<dyn Clock>,
     pub(super) hooks: &'a Hooks,
     pub(super) settings: &'a CycleSettings,
     pub(super) machine: &'a mut Machine,
@@ -47,7 +51,13 @@ pub(crate) struct Driver<'a> {
     /// The full error behind the fault that the machine knows.
     pub(super) error: Option<CycleError>,
     /// Reused by every step, so that its buffer is allocated once.
-    changes: Changes,
+    pub(super) changes: Changes,
+    /// What keeps the outcomes of this turn.
+    pub(super) recorder: Option<Arc<dyn OutcomeRecorder>>,
+    /// What that must keep before the machine absorbs it.
+    pub(super) unrecorded: &'a mut Unrecorded,
+    /// The state with outcomes that are not recorded yet.
+    pub(super) staged: Option<Box<Staged>>,
 }
 
 impl<'a> Driver<'a> {
@@ -58,6 +68,7 @@ impl<'a> Driver<'a> {
         form: Option<Form>,
     ) -> Self {
         let settings = context.settings;
+        let recorder = options.recorder.as_ref().or(settings.recorder.as_ref()).cloned();
         Self {
             provider: context.provider,
             clock: context.clock,
@@ -67,61 +78,21 @@ impl<'a> Driver<'a> {
             turn_end_pending: context.turn_end_pending,
             options,
             events: EventSender::new(observer, &settings.agent, context.seq),
-            spending: Spending::new(&settings.budgets, &*settings.estimator, context.clock),
+            spending: Spending::new(&settings.budgets, &*settings.estimator, &**context.clock),
             compactor: Compactor::new(&settings.compaction, &*settings.estimator, context.gauge),
             typed: form.map(TypedTurn::new),
             response: None,
             error: None,
             changes: Changes::default(),
+            recorder,
+            unrecorded: context.unrecorded,
+            staged: None,
         }
     }
 
     /// Returns the accepted value of a typed turn.
     pub(crate) fn take_value(&mut self) -> Option<Value> {
         self.typed.as_mut().and_then(TypedTurn::take_value)
-    }
-
-    /// Reports an outcome to the machine, and what it changed to the observer. The machine absorbs the outcome at once, not
-    /// when the future is polled: otherwise the future would store the outcome, which is large.
-    pub(super) fn absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), CycleError>> {
-        let absorbed = self.apply(outcome);
-        async {
-            absorbed?;
-            self.events.ready().await;
-            Ok(())
-        }
-    }
-
-    /// Like [`absorb`](Self::absorb), for outcomes that the machine may reject.
-    pub(super) fn try_absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), MachineError>> {
-        let absorbed = self.apply(outcome);
-        async {
-            absorbed?;
-            self.events.ready().await;
-            Ok(())
-        }
-    }
-
-    fn apply(&mut self, outcome: Outcome) -> Result<(), MachineError> {
-        // Events of a round belong to the round in which they happened, not to the next one.
-        let (turn, round) = (self.machine.turn_index(), self.machine.round());
-        let starts_turn = matches!(outcome, Outcome::TurnStarted(_));
-        let mut changes = std::mem::take(&mut self.changes);
-        changes.clear();
-        self.machine.absorb_into(outcome, &mut changes)?;
-        let (turn, round) = if starts_turn {
-            (self.machine.turn_index(), 0)
-        } else {
-            (turn, round)
-        };
-        for event in changes.events.drain(..) {
-            if let EventKind::Context(event) = &event {
-                self.compactor.record(event);
-            }
-            self.events.push(turn, round, event);
-        }
-        self.changes = changes;
-        Ok(())
     }
 
     pub(super) async fn send(&mut self, event: impl Into<EventKind>) {

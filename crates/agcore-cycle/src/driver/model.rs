@@ -2,10 +2,11 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, Text, TextEvent, UsageTracker};
+use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, UsageTracker};
 use agcore_llm::{Call, Fold, LlmError, Notice, ReplyDelta, ReplyItem};
 
 use super::{
+    call_ids::CallIds,
     context::Driver,
     hooks::request_purpose,
     spending::{Hold, PlannedCall, Refusal, out_of_time},
@@ -122,8 +123,9 @@ impl Driver<'_> {
         };
         if let Some(hold) = call.hold.take() {
             let spent = self.spending.settle(hold, partial, &call.lost);
-            let recorded = self.absorb(Outcome::Spent(spent)).await;
-            recorded.map_err(Unanswered::Invalid)?;
+            // Recorded with what becomes of the call, so that neither can be lost alone.
+            let staged = self.stage(Outcome::Spent(spent));
+            staged.map_err(|error| Unanswered::Invalid(error.into()))?;
         }
         self.run_post_request(&call, answer.as_ref().map_err(Unread::fault))
             .await;
@@ -188,24 +190,6 @@ impl Driver<'_> {
         }
     }
 
-    fn request(&self, purpose: Purpose) -> Arc<ChatRequest> {
-        let view = self.machine.view();
-        let messages = self.settings.prelude.iter().chain(view.older).chain(view.added);
-        let messages = messages.cloned().collect();
-        let mut shared = Arc::new(self.settings.request.clone());
-        let request = Arc::make_mut(&mut shared);
-        request.messages = messages;
-        request.tools = match (&self.options.tools, purpose) {
-            (Some(tools), Purpose::Reply) => tools.definitions(),
-            _ => Arc::default(),
-        };
-        if let (Some(typed), Some(expectation)) = (&self.typed, self.machine.expectation()) {
-            let must_answer = self.machine.is_last_round() || purpose == Purpose::WrapUp;
-            typed.ask(expectation, self.provider, must_answer, request);
-        }
-        shared
-    }
-
     async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<ChatResponse, Unread> {
         let left = self.spending.time_left(self.machine, in_flight.purpose);
         let mut call = Call::cancellable(Arc::clone(&in_flight.request), self.options.token.clone());
@@ -215,6 +199,7 @@ impl Driver<'_> {
         call.actor.clone_from(&self.options.actor);
         let mut items = self.provider_for(in_flight.purpose).open(call);
         let mut fold = Fold::new();
+        let mut ids = CallIds::default();
         let mut partial = self.partial_value(in_flight.purpose);
         let mut timer = pin!(out_of_time(self.clock, left));
         loop {
@@ -234,7 +219,7 @@ impl Driver<'_> {
                     let call = fold.push(&delta);
                     // A summary is not part of the conversation.
                     let is_sent = self.events.is_observed() && in_flight.purpose != Purpose::Summary;
-                    if let (true, Some(event)) = (is_sent, text_event(delta, call, &fold)) {
+                    if let (true, Some(event)) = (is_sent, ids.event(delta, call, &fold, self.machine)) {
                         let part = partial.as_mut().and_then(|partial| partial.push(&event, call));
                         self.send(event).await;
                         self.send_partial(part).await;
@@ -244,6 +229,7 @@ impl Driver<'_> {
                     notice.fold_into(&mut fold);
                     if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
                         partial = self.partial_value(in_flight.purpose);
+                        ids.clear();
                     }
                     // Boxed because it is large and rarely needed.
                     let handled = Box::pin(self.handle_notice(notice, in_flight));
@@ -251,7 +237,8 @@ impl Driver<'_> {
                 }
                 Some(end @ ReplyItem::End(_)) => {
                     self.send_partial(partial.as_mut().and_then(PartialValue::rest)).await;
-                    if let Some(answer) = end.fold_into(&mut fold) {
+                    if let Some(mut answer) = end.fold_into(&mut fold) {
+                        answer.iter_mut().for_each(|response| ids.apply(response));
                         return answer.map_err(Unread::Failed);
                     }
                 }
@@ -352,24 +339,4 @@ pub(super) fn reply_of(response: &ChatResponse, lost: UsageTracker) -> Reply {
     .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
     .with_usage(response.usage.clone())
     .with_lost(lost)
-}
-
-/// Converts a delta into an event. `call` is the index of the tool call that it belongs to.
-fn text_event(delta: ReplyDelta, call: Option<usize>, fold: &Fold) -> Option<TextEvent> {
-    match delta {
-        ReplyDelta::Text { choice: 0, text } => Some(TextEvent::Text(text)),
-        ReplyDelta::Reasoning { choice: 0, text } => Some(TextEvent::Reasoning(text)),
-        ReplyDelta::Refusal { choice: 0, text } => Some(TextEvent::Refusal(text)),
-        ReplyDelta::Call { choice: 0, fragment } => {
-            let call = call?;
-            let (id, name) = fold.call(0, call)?;
-            Some(TextEvent::ToolArguments {
-                index: u32::try_from(call).unwrap_or(u32::MAX),
-                call_id: Text::from(id),
-                name: Text::from(name),
-                arguments: fragment.input.unwrap_or_default(),
-            })
-        }
-        _ => None,
-    }
 }

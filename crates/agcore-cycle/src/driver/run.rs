@@ -1,10 +1,12 @@
 //! The loop: executes the next step of the machine until the turn ends or waits for a person.
 
-use agcore_chat::{Answer, ChatResponse, Choice, PersonEvent, Question, QuestionId, QuestionKind, ToolOutcome};
+use agcore_chat::{
+    Answer, ChatResponse, Choice, PersonEvent, Question, QuestionId, QuestionKind, ToolCall, ToolOutcome,
+};
 
-use super::{context::Driver, tools::RunningTools};
+use super::{context::Driver, running::RunningTools};
 use crate::{
-    error::CycleError,
+    error::{CycleError, CycleErrorKind},
     machine::{Begin, Cause, End, Machine, MachineError, Outcome, Purpose, Step},
     options::TurnInput,
     outcome::{TurnOutcome, TurnReport},
@@ -13,13 +15,8 @@ use crate::{
 impl Driver<'_> {
     /// Runs the turn. [`take_value`](Self::take_value) returns the value of a typed one afterwards.
     pub(crate) async fn run(&mut self, input: TurnInput) -> Result<TurnOutcome, CycleError> {
-        self.check_type(match &input {
-            TurnInput::Begin(begin) => begin.expectation.is_some(),
-            TurnInput::Resume(_) => self.machine.expectation().is_some(),
-        })?;
-        // The future of a requested compaction was dropped.
-        if self.is_requested_summary() {
-            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+        if self.prepare(&input).await? {
+            return self.finish().await;
         }
         match input {
             TurnInput::Begin(begin) => self.begin(begin).await?,
@@ -34,6 +31,8 @@ impl Driver<'_> {
             match self.machine.next() {
                 Step::Call(plan) => {
                     let purpose = plan.purpose;
+                    // Calls that were settled before they began are still known to their executor.
+                    running.clear();
                     if purpose == Purpose::Summary {
                         // Boxed because it is rarely needed and as large as all other futures together.
                         Box::pin(self.summarize()).await?;
@@ -43,16 +42,46 @@ impl Driver<'_> {
                 }
                 Step::Check(_) => self.check_output().await?,
                 Step::Shorten(_) => self.shorten().await?,
-                Step::Run(work) if work.is_empty() => self.await_tool(&mut running).await?,
-                Step::Run(work) => self.start_tools(work, &mut running).await?,
+                Step::Run(mut work) => {
+                    work.retain(|work| !running.is_waiting(&work.call.id));
+                    if work.is_empty() {
+                        self.await_tool(&mut running).await?;
+                    } else {
+                        self.start_tools(work, &mut running).await?;
+                    }
+                }
                 Step::Wait(questions) => {
                     let questions = questions.into_iter().cloned().collect();
                     return self.suspend(questions).await;
                 }
-                Step::End(_) => return self.finish().await,
+                Step::End(_) => {
+                    running.clear();
+                    return self.finish().await;
+                }
                 Step::Idle => return Err(MachineError::NoTurn.into()),
             }
         }
+    }
+
+    /// Settles what earlier runs have left. Returns whether that ended the turn that was to be resumed.
+    async fn prepare(&mut self, input: &TurnInput) -> Result<bool, CycleError> {
+        let was_open = self.machine.is_open();
+        self.absorb_unrecorded().await?;
+        let is_over = was_open && !self.machine.is_open();
+        if is_over && matches!(input, TurnInput::Resume(answers) if answers.is_empty()) {
+            // The turn was dropped while its end was recorded.
+            return Ok(true);
+        }
+        self.check_type(match input {
+            TurnInput::Begin(begin) => begin.expectation.is_some(),
+            TurnInput::Resume(_) => self.machine.expectation().is_some(),
+        })?;
+        self.set_limits().await?;
+        // The future of a requested compaction was dropped.
+        if self.is_requested_summary() {
+            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+        }
+        Ok(false)
     }
 
     async fn begin(&mut self, begin: Begin) -> Result<(), CycleError> {
@@ -76,41 +105,51 @@ impl Driver<'_> {
     }
 
     async fn resume(&mut self, answers: Vec<(QuestionId, Answer)>) -> Result<(), CycleError> {
-        if !self.machine.is_open() {
-            return Err(MachineError::NoTurn.into());
-        }
-        let uncertain: Vec<_> = self.machine.uncertain().cloned().collect();
-        for call in uncertain {
-            let outcome = ToolOutcome::Ask(self.uncertain_question(&call.id, &call.name));
-            self.absorb(Outcome::Tool {
-                call: call.id.into(),
-                outcome,
-                duration_us: 0,
-            })
-            .await?;
+        let answers = self.new_answers(answers)?;
+        let uncertain: Vec<_> = self.machine.uncertain().map(uncertain_question).collect();
+        for question in uncertain {
+            self.stage(Outcome::tool(question.call_id.clone(), ToolOutcome::Ask(question)))?;
         }
         for (question, answer) in answers {
-            if self.machine.answer_of(&question) != Some(&answer) {
-                self.absorb(Outcome::Answer(question, answer)).await?;
-            }
+            self.stage(Outcome::Answer(question, answer))?;
         }
-        Ok(())
+        self.commit().await
     }
 
-    /// Asks whether a call that was running when the process died should run again.
-    fn uncertain_question(&self, call: &str, name: &str) -> Question {
-        let prompt = format!(
-            "The tool `{name}` was running when the process stopped; it may or may not have taken effect. Run it again?"
-        );
-        let mut question = Question::new(call, 0, QuestionKind::Uncertain, prompt);
-        let mut number = 1;
-        loop {
-            question.id = format!("{call}?uncertain{number}").into();
-            if self.machine.answer_of(&question.id).is_none() {
-                return question;
+    /// Returns the answers without those that were given before. If one of them cannot be used, none is.
+    fn new_answers(&self, answers: Vec<(QuestionId, Answer)>) -> Result<Vec<(QuestionId, Answer)>, CycleError> {
+        let mut new: Vec<(QuestionId, Answer)> = Vec::with_capacity(answers.len());
+        let (mut repeats_open_turn, mut repeated) = (answers.is_empty(), None);
+        for (question, answer) in answers {
+            let twice = new.iter().find(|(id, _)| *id == question).map(|(_, answer)| answer);
+            match self.machine.answer_of(&question).or(twice) {
+                Some(known) if *known != answer => return Err(MachineError::AlreadyAnswered(question).into()),
+                Some(_) => {
+                    repeats_open_turn |= self.machine.is_answered_in_open_turn(&question);
+                    repeated = Some(question);
+                }
+                None if !self.machine.is_open() => return Err(MachineError::NoTurn.into()),
+                None if self.machine.questions().any(|open| open.id == question) => new.push((question, answer)),
+                None => return Err(MachineError::UnknownQuestion(question).into()),
             }
-            number += 1;
         }
+        match repeated {
+            Some(question) if new.is_empty() && !repeats_open_turn => {
+                let message =
+                    format!("the question `{question}` was answered like this before, and its turn has ended");
+                Err(CycleError::new(CycleErrorKind::AlreadyAnswered, message))
+            }
+            _ if !self.machine.is_open() => Err(MachineError::NoTurn.into()),
+            _ => Ok(new),
+        }
+    }
+
+    /// Makes the limits of the settings those of the machine.
+    pub(super) async fn set_limits(&mut self) -> Result<(), CycleError> {
+        if *self.machine.limits() == self.settings.limits {
+            return Ok(());
+        }
+        self.absorb(Outcome::Limits(self.settings.limits.clone())).await
     }
 
     async fn suspend(&mut self, questions: Vec<Question>) -> Result<TurnOutcome, CycleError> {
@@ -124,7 +163,10 @@ impl Driver<'_> {
     }
 
     async fn finish(&mut self) -> Result<TurnOutcome, CycleError> {
-        self.record_time().await?;
+        // The turn has ended, and that was recorded. The rest of its time can be recorded with the next turn.
+        if let Err(error) = self.record_time().await {
+            tracing::warn!(%error, "the time of a turn was not recorded yet");
+        }
         self.notify_turn_end().await;
         let usage = self.machine.turn_usage().cloned().unwrap_or_default();
         let rounds = self.machine.round();
@@ -156,6 +198,17 @@ impl Driver<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Asks whether a call that was running when the process died should run again.
+fn uncertain_question(call: &ToolCall) -> Question {
+    let prompt = format!(
+        "The tool `{}` was running when the process stopped; it may or may not have taken effect. Run it again?",
+        call.name
+    );
+    let mut question = Question::new(call.id.as_str(), 0, QuestionKind::Uncertain, prompt);
+    question.id = format!("{}?uncertain", call.id).into();
+    question
 }
 
 /// Returns the last reply of the history as a response; nothing else is known about it.

@@ -1,5 +1,7 @@
 //! [`Spending`]: reserves the worst case of a call before it is made, and settles its real cost afterwards.
 
+mod tools;
+
 use std::time::Duration;
 
 use agcore_chat::{AssistantMessage, ChatRequest, ChatResponse, Clock, Message, TokenEstimator, Usage, UsageTracker};

@@ -1,95 +1,88 @@
 //! Running tools: hooks, the reports of the executor, results.
 
-use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork};
-use futures_util::StreamExt;
-
-use super::{context::Driver, hooks::stopped, spending::out_of_time};
-use crate::{
-    error::CycleError,
-    hooks::HookStop,
-    machine::{Outcome, Purpose},
+use agcore_chat::{
+    CallInput, Text, ToolCall, ToolEvent, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
 };
 
-/// The batches in flight. Dropping it cancels the calls that still run.
-#[derive(Default)]
-pub(super) struct RunningTools {
-    batches: Vec<ToolReports>,
-    /// Calls that hooks have changed, in the form in which they run.
-    changed: Vec<Arc<ToolCall>>,
-}
-
-impl RunningTools {
-    /// Returns the next report of any batch, round-robin; `None` when all have ended. Cancel safe.
-    async fn next(&mut self) -> Option<ToolReport> {
-        poll_fn(|cx| {
-            let mut at = 0;
-            while let Some(batch) = self.batches.get_mut(at) {
-                match batch.poll_next_unpin(cx) {
-                    Poll::Ready(Some(report)) => {
-                        self.batches.rotate_left(at + 1);
-                        return Poll::Ready(Some(report));
-                    }
-                    Poll::Ready(None) => drop(self.batches.remove(at)),
-                    Poll::Pending => at += 1,
-                }
-            }
-            if self.batches.is_empty() {
-                Poll::Ready(None)
-            } else {
-                Poll::Pending
-            }
-        })
-        .await
-    }
-}
+use super::{
+    context::Driver,
+    hooks::stopped,
+    running::{RunningTools, Waiting},
+    spending::out_of_time,
+};
+use crate::{
+    error::CycleError,
+    hooks::{HookBounds, HookContext, HookStop},
+    machine::{Outcome, Purpose, UNKNOWN_OUTCOME},
+};
 
 impl Driver<'_> {
-    /// Starts a batch. The machine records the whole batch before any call runs.
+    /// Starts a batch. The machine records which calls begin before any of them runs: the whole batch, unless the executor
+    /// reports when they do.
     pub(super) async fn start_tools(
         &mut self,
         work: Vec<ToolWork>,
         running: &mut RunningTools,
     ) -> Result<(), CycleError> {
-        // A call that continues after its question was counted when it started.
-        let started = work.iter().filter(|work| work.resumed.is_none()).count();
-        match self.spending.admit_tools(self.machine, started) {
-            Ok(Some(spent)) => self.absorb(Outcome::Spent(spent)).await?,
-            Ok(None) => {}
-            Err(limit) => return self.absorb(Outcome::limit(limit)).await,
-        }
         let calls = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
-        self.absorb(Outcome::Started(calls)).await?;
+        if self.options.tools.as_ref().is_some_and(|tools| tools.reports_begin()) {
+            match self.reserve_tools(calls, running.waiting()) {
+                Ok(waiting) => running.wait_for(waiting),
+                Err(limit) => return self.absorb(Outcome::limit(limit)).await,
+            }
+        } else {
+            // A call that continues after its question was counted when it began.
+            let counted = work
+                .iter()
+                .filter(|work| !self.machine.continues(&work.call.id))
+                .count();
+            match self.spending.admit_tools(self.machine, counted) {
+                Ok(Some(spent)) => self.stage(Outcome::Spent(spent))?,
+                Ok(None) => {}
+                Err(limit) => return self.absorb(Outcome::limit(limit)).await,
+            }
+            self.absorb(Outcome::Started(calls)).await?;
+        }
         // The observer must know the calls before a tool or an approver shows anything of its own.
         self.events.drained().await;
+        self.execute(work, running).await
+    }
+
+    /// Asks the hooks about the calls, and hands them to the executor.
+    async fn execute(&mut self, work: Vec<ToolWork>, running: &mut RunningTools) -> Result<(), CycleError> {
+        let guard = self.guard();
         let mut admitted = Vec::with_capacity(work.len());
         for mut work in work {
-            let id = Text::from(work.call.id.as_str());
             match self.admit(Arc::clone(&work.call)).await {
                 Ok(call) => {
                     if !Arc::ptr_eq(&call, &work.call) {
-                        running.changed.push(Arc::clone(&call));
+                        running.change(Arc::clone(&call));
                     }
                     work.call = call;
+                    work.guard.clone_from(&guard);
                     admitted.push(work);
                 }
                 Err(HookStop::Blocked(reason)) => {
-                    let refusal = ToolOutcome::error(reason);
-                    self.settle(id, refusal, Duration::ZERO).await?;
+                    running.take_waiting(&work.call.id);
+                    let call = Text::from(work.call.id.as_str());
+                    self.settle(Settled::at_once(call, ToolOutcome::error(reason))).await?;
                 }
                 Err(stop) => return self.stop_tools(&stop, running).await,
             }
         }
         if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
-            running.batches.push(tools.execute(admitted));
+            let calls = admitted.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+            let reports: ToolReports = tools.execute(admitted);
+            running.push(calls, reports);
         }
         Ok(())
     }
 
     /// Cancels the running calls and reports the reason to the machine.
     async fn stop_tools(&mut self, stop: &HookStop, running: &mut RunningTools) -> Result<(), CycleError> {
-        *running = RunningTools::default();
+        running.clear();
         self.absorb(stopped(stop)).await
     }
 
@@ -109,6 +102,38 @@ impl Driver<'_> {
         self.hooks.pre_tool(&self.context(), &bounds, call).await
     }
 
+    /// Returns a check of calls whose arguments a person has edited after the hooks saw them.
+    fn guard(&self) -> Option<ToolGuard> {
+        if self.hooks.is_empty() {
+            return None;
+        }
+        let (hooks, clock, token) = (self.hooks.clone(), Arc::clone(self.clock), self.options.token.clone());
+        let agent = Arc::clone(&self.settings.agent);
+        let (turn, round) = (self.machine.turn_index(), self.machine.round());
+        Some(ToolGuard::new(move |call: Arc<ToolCall>| {
+            let (hooks, clock, token, agent) = (hooks.clone(), Arc::clone(&clock), token.clone(), Arc::clone(&agent));
+            async move {
+                let context = HookContext {
+                    turn,
+                    round,
+                    ..HookContext::new(&agent)
+                };
+                // Time budgets end the whole batch, and the check with it.
+                let bounds = HookBounds::new(&*clock, &token);
+                let refused = match hooks.pre_tool(&context, &bounds, Arc::clone(&call)).await {
+                    Ok(checked) if checked.input == call.input => return Ok(()),
+                    Ok(_) => {
+                        "This call was not run: a check wanted to change the arguments after a person had edited them."
+                            .to_owned()
+                    }
+                    Err(HookStop::Blocked(reason)) => reason,
+                    Err(_) => "This call was not run: the turn ended while its arguments were checked.".to_owned(),
+                };
+                Err(ToolOutcome::error(refused))
+            }
+        }))
+    }
+
     /// Waits for one report of the running calls.
     pub(super) async fn await_tool(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
         let left = self.spending.time_left(self.machine, Purpose::Reply);
@@ -118,11 +143,12 @@ impl Driver<'_> {
                 return self.stop_tools(&HookStop::Cancelled, running).await;
             }
             report = running.next() => report,
-            limit = out_of_time(self.clock, left) => {
+            limit = out_of_time(&**self.clock, left) => {
                 return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
             }
         };
         match report {
+            Some(ToolReport::Began { calls }) => self.begin_tools(&calls, running).await,
             Some(ToolReport::Progress { call_id, progress }) => {
                 let progress = Box::new(progress);
                 self.send(ToolEvent::Progress { call_id, progress }).await;
@@ -132,46 +158,110 @@ impl Driver<'_> {
                 call_id,
                 outcome,
                 duration,
-                ..
-            }) => match self.run_post_tool(&call_id, outcome, &running.changed).await {
-                Ok(Some(outcome)) => self.settle(call_id, outcome, duration).await,
-                Ok(None) => Ok(()),
-                Err(stop) => self.stop_tools(&stop, running).await,
-            },
+                input,
+            }) => {
+                let settled = Settled {
+                    call: call_id,
+                    outcome,
+                    duration,
+                    input,
+                };
+                self.tool_settled(settled, running).await
+            }
             Some(_) => Ok(()),
-            None => self.fail_unreported().await,
+            None => self.fail_unreported(running).await,
         }
     }
 
-    /// Runs the post-tool hooks, which may replace the text of a result before anything else sees it. Returns `None` if the
-    /// call is not running.
-    async fn run_post_tool(
-        &self,
-        call: &Text,
-        outcome: ToolOutcome,
-        changed: &[Arc<ToolCall>],
-    ) -> Result<Option<ToolOutcome>, HookStop> {
-        let Some(known) = self.machine.uncertain().find(|known| *call == *known.id) else {
+    /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not begun yet.
+    fn reserve_tools(&self, calls: Vec<Text>, waiting: &[Waiting]) -> Result<Vec<Waiting>, crate::budget::BudgetLimit> {
+        let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
+        let mut reserve = |call: Text| {
+            let counts = !self.machine.continues(&call);
+            let reservation = if counts {
+                reserved += 1;
+                self.spending.reserve_tool(self.machine, reserved)?
+            } else {
+                None
+            };
+            Ok(Waiting {
+                call,
+                counts,
+                reservation,
+            })
+        };
+        calls.into_iter().map(&mut reserve).collect()
+    }
+
+    /// Records that calls begin. Their executor runs them when it is polled again.
+    async fn begin_tools(&mut self, calls: &[Text], running: &mut RunningTools) -> Result<(), CycleError> {
+        let is_new = |call: &&Text| !self.machine.is_running(call);
+        let mut new: Vec<Text> = calls.iter().filter(is_new).cloned().collect();
+        new.sort_unstable();
+        new.dedup();
+        let may_begin = |call: &Text| running.is_waiting(call) && self.machine.is_ready(call);
+        if !new.iter().all(may_begin) {
+            return self.cancel_batch(running).await;
+        }
+        let begun: Vec<Waiting> = new.iter().filter_map(|call| running.take_waiting(call)).collect();
+        if begun.is_empty() {
+            return Ok(());
+        }
+        let counted = begun.iter().filter(|waiting| waiting.counts).count();
+        let reservations = begun.into_iter().filter_map(|waiting| waiting.reservation);
+        if let Some(spent) = self.spending.begin_tools(counted, reservations) {
+            self.stage(Outcome::Spent(spent))?;
+        }
+        self.absorb(Outcome::Started(new)).await
+    }
+
+    /// Cancels the batch that is about to run calls which the turn has given up. That also interrupts its running calls.
+    async fn cancel_batch(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
+        for call in running.cancel_last() {
+            if self.machine.is_running(&call) {
+                let interrupted = ToolOutcome::error(UNKNOWN_OUTCOME);
+                self.stage(Outcome::tool(call, interrupted))?;
+            }
+        }
+        self.commit().await
+    }
+
+    /// Passes the result of a call on, after the post-tool hooks: they may replace its text before anything else sees it.
+    async fn tool_settled(&mut self, mut settled: Settled, running: &mut RunningTools) -> Result<(), CycleError> {
+        let waited = running.take_waiting(&settled.call).is_some();
+        let known = self.machine.pending_call(&settled.call);
+        let Some(known) = known.filter(|call| waited || self.machine.is_running(&call.id)) else {
             tracing::warn!(
-                call = &**call,
+                call = &*settled.call,
                 "an executor reported on a call that is not running; the report is ignored"
             );
-            return Ok(None);
+            return Ok(());
         };
-        if self.hooks.is_empty() {
-            return Ok(Some(outcome));
+        let changed = running.changed(&settled.call);
+        let mut call = Arc::clone(changed.unwrap_or(known));
+        if let Some(input) = &settled.input {
+            edit(&mut call, input);
+        } else if changed.is_some() {
+            settled.input = Some(Text::from(call.raw_input()));
         }
-        // A call that was resumed may have been changed twice.
-        let changed = changed.iter().rfind(|changed| *call == *changed.id);
-        let call = changed.map_or(known, |changed| changed);
-        Ok(Some(match outcome {
+        match self.run_post_tool(&call, settled.outcome).await {
+            Ok(outcome) => self.settle(Settled { outcome, ..settled }).await,
+            Err(stop) => self.stop_tools(&stop, running).await,
+        }
+    }
+
+    async fn run_post_tool(&self, call: &ToolCall, outcome: ToolOutcome) -> Result<ToolOutcome, HookStop> {
+        if self.hooks.is_empty() {
+            return Ok(outcome);
+        }
+        Ok(match outcome {
             ToolOutcome::Done(result) => ToolOutcome::Done(self.replaced(call, result).await?),
             ToolOutcome::Divert { content, data } => ToolOutcome::Divert {
                 content: self.replaced(call, ToolResult::new(content)).await?.content,
                 data,
             },
             other => other,
-        }))
+        })
     }
 
     async fn replaced(&self, call: &ToolCall, result: ToolResult) -> Result<ToolResult, HookStop> {
@@ -180,77 +270,63 @@ impl Driver<'_> {
     }
 
     /// Reports the outcome of a call. An outcome that the machine rejects becomes an error result: every call must end.
-    async fn settle(&mut self, call: Text, outcome: ToolOutcome, duration: Duration) -> Result<(), CycleError> {
-        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        let Err(rejected) = self
-            .try_absorb(Outcome::Tool {
-                call: call.clone(),
-                outcome,
-                duration_us,
-            })
-            .await
-        else {
-            return Ok(());
-        };
-        let outcome = ToolOutcome::error(format!("The tool ended in a way that cannot be used: {rejected}."));
-        self.absorb(Outcome::Tool {
-            call,
+    async fn settle(&mut self, settled: Settled) -> Result<(), CycleError> {
+        let duration_us = u64::try_from(settled.duration.as_micros()).unwrap_or(u64::MAX);
+        let outcome = |outcome| Outcome::Tool {
+            call: settled.call.clone(),
             outcome,
             duration_us,
-        })
-        .await
+            input: settled.input.clone(),
+        };
+        if let Err(rejected) = self.stage(outcome(settled.outcome)) {
+            let message = format!("The tool ended in a way that cannot be used: {rejected}.");
+            self.stage(outcome(ToolOutcome::error(message)))?;
+        }
+        self.commit().await
     }
 
     /// Converts calls that the executor left without a result into errors.
-    async fn fail_unreported(&mut self) -> Result<(), CycleError> {
-        let left: Vec<Text> = self
-            .machine
-            .uncertain()
-            .map(|call| Text::from(call.id.as_str()))
-            .collect();
-        for call in left {
+    async fn fail_unreported(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
+        let begun = self.machine.uncertain().map(|call| Text::from(call.id.as_str()));
+        let waiting = running.waiting().iter().map(|waiting| waiting.call.clone());
+        let left: Vec<Text> = begun.chain(waiting).collect();
+        running.clear();
+        for call in left
+            .into_iter()
+            .filter(|call| self.machine.pending_call(call).is_some())
+            .collect::<Vec<_>>()
+        {
             let outcome = ToolOutcome::error("The tool ended without a result.");
-            self.settle(call, outcome, Duration::ZERO).await?;
+            self.settle(Settled::at_once(call, outcome)).await?;
         }
         Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use agcore_chat::Progress;
-    use futures_util::{FutureExt, stream};
+/// The end of a call.
+struct Settled {
+    call: Text,
+    outcome: ToolOutcome,
+    duration: Duration,
+    /// The input with which it ran, if that is not the one of the model.
+    input: Option<Text>,
+}
 
-    use super::*;
-
-    fn progress(call: &str) -> ToolReport {
-        ToolReport::Progress {
-            call_id: call.into(),
-            progress: Progress::default(),
+impl Settled {
+    fn at_once(call: Text, outcome: ToolOutcome) -> Self {
+        Self {
+            call,
+            outcome,
+            duration: Duration::ZERO,
+            input: None,
         }
     }
+}
 
-    fn next(running: &mut RunningTools) -> Option<Option<String>> {
-        let report = running.next().now_or_never()?;
-        Some(report.map(|report| match report {
-            ToolReport::Progress { call_id, .. } => call_id.to_string(),
-            other => format!("{other:?}"),
-        }))
-    }
-
-    #[test]
-    fn batches_are_polled_round_robin() {
-        let mut running = RunningTools::default();
-        assert_eq!(next(&mut running), Some(None));
-        let (first, second) = ([progress("a1"), progress("a2"), progress("a3")], [progress("b1")]);
-        running.batches.push(stream::iter(first).boxed());
-        running.batches.push(stream::pending().boxed());
-        running.batches.push(stream::iter(second).boxed());
-        for expected in ["a1", "b1", "a2", "a3"] {
-            assert_eq!(next(&mut running), Some(Some(expected.to_owned())));
-        }
-        // One batch is still in flight.
-        assert_eq!(next(&mut running), None);
-        assert_eq!(running.batches.len(), 1);
+/// Gives a call the input with which it ran.
+fn edit(call: &mut Arc<ToolCall>, input: &Text) {
+    match &mut Arc::make_mut(call).input {
+        CallInput::Text(text) => *text = input.to_string(),
+        other => *other = CallInput::Arguments(input.to_string().into()),
     }
 }

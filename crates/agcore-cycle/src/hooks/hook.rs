@@ -87,6 +87,9 @@ pub trait Hook: Send + Sync {
     }
 
     /// Called when a turn that started has ended, whether it succeeded or not.
+    ///
+    /// Dropping the future or stream of a turn cannot wait for hooks. Such a turn is still open: it ends, and this method is
+    /// called, when the next turn starts.
     async fn turn_end(&self, _context: &HookContext<'_>) {}
 
     /// Called before a request is sent, for a reply or for a summary of the older part of the conversation; see
@@ -136,6 +139,10 @@ pub trait Hook: Send + Sync {
     /// Called before a tool runs. Can block the call or replace its arguments, which are then validated like any others. If a
     /// call resumes after a person's answer, the method is called again, with the call as the model made it.
     ///
+    /// If a person edits the arguments, the method is called once more, with the edited ones, before the tool runs. It can
+    /// block the call then, but no longer replace the arguments: the call ends with an error instead of running with arguments
+    /// that nobody approved.
+    ///
     /// ```
     /// use std::sync::Arc;
     ///
@@ -173,13 +180,16 @@ pub trait Hook: Send + Sync {
     }
 
     /// Called when a tool has run, whether it succeeded or not. Can replace the text of the result before the model or an
-    /// observer sees it. `call` is the call that ran, with the arguments that hooks set.
+    /// observer sees it. `call` is the call that ran, with the arguments that hooks have set or a person has edited.
     async fn post_tool(&self, _context: &HookContext<'_>, _call: &ToolCall, _result: &ToolResult) -> ResultVerdict {
         ResultVerdict::Continue
     }
 
     /// Called when a step of a plan was completed, failed or skipped; see [`HookContext::plan_step`] and
     /// [`HookContext::plan_step_end`].
+    ///
+    /// Turns of the loop have no plan, so they never call this. Code that carries out plans calls it through
+    /// [`Hooks::plan_step`](crate::Hooks::plan_step).
     async fn plan_step(&self, _context: &HookContext<'_>) {}
 }
 

@@ -8,15 +8,16 @@ use agcore_chat::{
 };
 
 use super::{
-    call_ids::make_ids_unique,
+    call_ids::{forget, make_ids_unique},
     changes::{Changes, MachineError},
     compact::{Compact, CompactReason},
     end::{End, LimitKind},
     limits::RoundLimit,
     outcome::{Begin, Cause, Outcome},
+    paused,
     reply::{Failure, Reply},
     result::{self, Refusal},
-    state::Machine,
+    state::{Machine, REMEMBERED_ANSWERS},
     step::Purpose,
     turn::{Overflow, Phase, Turn},
 };
@@ -44,7 +45,8 @@ impl Machine {
                 call,
                 outcome,
                 duration_us,
-            } => self.tool(&call, outcome, duration_us, changes),
+                input,
+            } => self.tool(call, outcome, duration_us, input, changes),
             Outcome::Answer(question, answer) => self.answer(&question, answer, changes),
             Outcome::Redo(call) => self.redo(&call),
             Outcome::Stop(cause) => self.stop(cause, changes),
@@ -58,6 +60,10 @@ impl Machine {
                 Ok(())
             }
             Outcome::EventsSent(count) => self.record_events(count),
+            Outcome::Limits(limits) => {
+                self.limits = limits;
+                Ok(())
+            }
         }
     }
 
@@ -76,6 +82,7 @@ impl Machine {
         }
         changes.emit(TurnEvent::Started(begin.messages.clone()));
         self.turns = self.turns.saturating_add(1);
+        self.remember_answers();
         let mut turn = Turn::new(begin, &self.limits);
         turn.breaker_was_open = self.breaker.is_open();
         self.turn = Some(turn);
@@ -98,14 +105,18 @@ impl Machine {
         let mut spent = UsageTracker::default();
         spent.record(usage.as_ref());
         self.count(&spent);
+        let paused = self.take_paused();
         self.commit_pending(changes);
         make_ids_unique(&mut message, &self.history, &self.forgotten);
         changes.emit(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
             .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
+        let message = paused::joined(paused, message);
         if message.has_tool_calls() {
             self.start_round(message, finish.as_ref(), purpose, changes);
+        } else if paused::is_paused(finish.as_ref()) {
+            self.pause(message, purpose, changes);
         } else {
             self.answered(message, finish.as_ref(), changes);
         }
@@ -227,6 +238,14 @@ impl Machine {
         }
     }
 
+    /// Keeps the answers of the turn that is about to be replaced, and drops the oldest ones.
+    fn remember_answers(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        self.remembered.append(&mut turn.answered);
+        let surplus = self.remembered.len().saturating_sub(REMEMBERED_ANSWERS);
+        self.remembered.drain(..surplus);
+    }
+
     fn record_events(&mut self, count: u64) -> Result<(), MachineError> {
         match &mut self.turn {
             Some(turn) if turn.is_open() => {
@@ -238,6 +257,10 @@ impl Machine {
     }
 
     pub(super) fn end(&mut self, end: End, changes: &mut Changes) {
+        // The input of the turn is in the history already, and needs a reply there.
+        if let Some(paused) = self.take_paused() {
+            self.append_shared(&paused, changes);
+        }
         let Some(turn) = &mut self.turn else { return };
         turn.end(end, changes);
         // Compactions were paused for a whole turn.
@@ -250,8 +273,8 @@ impl Machine {
     fn commit_pending(&mut self, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
         if std::mem::take(&mut turn.replaces) {
+            forget(&self.history, &turn.pending, &mut self.forgotten);
             self.history.clear();
-            self.forgotten.clear();
             changes.replaced = true;
         }
         changes.appended += turn.pending.len();

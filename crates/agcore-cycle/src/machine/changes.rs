@@ -57,8 +57,8 @@ pub enum MachineError {
     /// The question has already been answered.
     #[error("the question `{0}` has already been answered")]
     AlreadyAnswered(QuestionId),
-    /// A question of another call, or one whose id was used before.
-    #[error("the question `{0}` belongs to another call, or its id was used before")]
+    /// A question of another call.
+    #[error("the question `{0}` belongs to another call")]
     InvalidQuestion(QuestionId),
     /// A compaction that does not fit the conversation.
     #[error("this compaction does not fit the conversation: {0}")]

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 ///     call: "call_1".into(),
 ///     outcome: ToolOutcome::done("a page"),
 ///     duration_us: 20,
+///     input: None,
 /// })?;
 /// let Step::Call(plan) = machine.next() else { unreachable!() };
 /// assert_eq!(plan.purpose, Purpose::WrapUp);
@@ -46,7 +47,7 @@ pub enum RoundLimit {
     /// The turn ends with an error; the history keeps all rounds.
     #[default]
     Fail,
-    /// The model is asked once more, without tools, to answer with what it has found.
+    /// The model is asked once more to answer with what it has found, and can call no tools.
     WrapUp,
 }
 

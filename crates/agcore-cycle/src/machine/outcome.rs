@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     compact::{Compact, Summary},
     expectation::{Expectation, Verdict},
+    limits::Limits,
     reply::{Failure, Reply},
 };
 use crate::{
@@ -29,7 +30,7 @@ pub enum Outcome {
     Failed(Failure),
     /// These calls are about to run: a whole batch in one record.
     Started(Vec<Text>),
-    /// A call ended.
+    /// A call ended: one that ran, or one that its executor did not let run.
     Tool {
         /// The call's id.
         call: Text,
@@ -37,6 +38,9 @@ pub enum Outcome {
         outcome: ToolOutcome,
         /// The duration of the call, in microseconds.
         duration_us: u64,
+        /// The input with which it ran, if that is not the one of the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Text>,
     },
     /// A question was answered.
     Answer(QuestionId, Answer),
@@ -65,6 +69,8 @@ pub enum Outcome {
     /// This many events of the turn were sent. Later ones, perhaps in another process, continue the numbering.
     #[serde(rename = "told")]
     EventsSent(u64),
+    /// These limits apply from now on.
+    Limits(Limits),
 }
 
 impl Outcome {
@@ -73,6 +79,39 @@ impl Outcome {
         Self::Limit {
             limit,
             lost: UsageTracker::default(),
+        }
+    }
+
+    /// Creates the outcome of a call that ended this way, at once and with the input of the model.
+    pub fn tool(call: impl Into<Text>, outcome: ToolOutcome) -> Self {
+        Self::Tool {
+            call: call.into(),
+            outcome,
+            duration_us: 0,
+            input: None,
+        }
+    }
+
+    /// Returns whether this is a decision about what happens next, rather than something that has happened: if it cannot be
+    /// recorded, it does not take place.
+    pub(crate) fn is_decision(&self) -> bool {
+        match self {
+            Self::TurnStarted(_)
+            | Self::Started(_)
+            | Self::Answer(..)
+            | Self::Redo(_)
+            | Self::Stop(_)
+            | Self::Compact(_)
+            | Self::Recast(_)
+            | Self::Limit { .. }
+            | Self::Limits(_) => true,
+            Self::Reply(_)
+            | Self::Failed(_)
+            | Self::Tool { .. }
+            | Self::Summary(_)
+            | Self::Verdict(_)
+            | Self::Spent(_)
+            | Self::EventsSent(_) => false,
         }
     }
 }

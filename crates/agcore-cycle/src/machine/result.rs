@@ -22,7 +22,7 @@ pub(super) const ANSWERED: &str = "This call was not run: the answer was given i
 /// For a second answer of a typed turn.
 pub(super) const ONE_ANSWER: &str = "This answer was ignored: give one answer only.";
 /// For a call that started and whose outcome is unknown.
-pub(super) const OUTCOME_UNKNOWN: &str =
+pub(crate) const OUTCOME_UNKNOWN: &str =
     "The outcome of this call is unknown: it was interrupted while it ran. It may or may not have taken effect.";
 
 /// The reason why no call of a reply may run.

@@ -1,12 +1,12 @@
 //! Absorbs the outcomes of a round: starts, results, questions, answers.
 
-use agcore_chat::{Answer, Question, QuestionId, Text, ToolOutcome};
+use agcore_chat::{Answer, QuestionId, Text, ToolOutcome};
 
 use super::{
     changes::{Changes, MachineError},
     slot::Slot,
     state::Machine,
-    turn::Turn,
+    turn::{SettledCall, Turn},
 };
 
 impl Machine {
@@ -30,31 +30,41 @@ impl Machine {
 
     pub(super) fn tool(
         &mut self,
-        call: &str,
+        call: Text,
         outcome: ToolOutcome,
         duration_us: u64,
+        input: Option<Text>,
         changes: &mut Changes,
     ) -> Result<(), MachineError> {
-        if let ToolOutcome::Ask(question) = &outcome {
-            self.check_question(call, question)?;
+        let is_asked = match &outcome {
+            ToolOutcome::Ask(question) if question.call_id != call => {
+                return Err(MachineError::InvalidQuestion(question.id.clone()));
+            }
+            outcome => matches!(outcome, ToolOutcome::Ask(_)),
+        };
+        if self.draft().is_some() {
+            return Err(MachineError::NotWaitingFor(
+                "the result of a call: typed output must be checked first",
+            ));
         }
-        let limit = self.limits.max_tool_result_bytes;
+        let question_number = self.asked.saturating_add(1);
+        let settled = SettledCall {
+            call,
+            outcome,
+            duration_us,
+            input,
+            limit: self.limits.max_tool_result_bytes,
+            question_number,
+        };
         match &mut self.turn {
-            Some(turn) => turn.settle_call(call, outcome, duration_us, limit, changes)?,
+            Some(turn) => turn.settle_call(settled, changes)?,
             None => return Err(MachineError::NotWaitingFor("the result of this call")),
+        }
+        if is_asked {
+            self.asked = question_number;
         }
         self.close_round(changes);
         Ok(())
-    }
-
-    /// Checks that a question belongs to the call that asks it and has a new id: an answer must find exactly one question.
-    fn check_question(&self, call: &str, question: &Question) -> Result<(), MachineError> {
-        let used = self.answer_of(&question.id).is_some() || self.questions().any(|asked| asked.id == question.id);
-        if *question.call_id == *call && !used {
-            Ok(())
-        } else {
-            Err(MachineError::InvalidQuestion(question.id.clone()))
-        }
     }
 
     pub(super) fn answer(
@@ -63,6 +73,9 @@ impl Machine {
         answer: Answer,
         changes: &mut Changes,
     ) -> Result<(), MachineError> {
+        if self.answer_of(question).is_some() {
+            return Err(MachineError::AlreadyAnswered(question.clone()));
+        }
         let limit = self.limits.max_tool_result_bytes;
         match &mut self.turn {
             Some(turn) => turn.answer(question, answer, limit, changes)?,

@@ -3,7 +3,7 @@
 use std::{ops::Not, sync::Arc, time::Duration};
 
 use agcore_chat::{
-    Answer, Marks, Message, Question, QuestionKind, ToolCall, ToolEvent, ToolMessage, ToolResult, ToolWork,
+    Answer, Marks, Message, Question, QuestionId, QuestionKind, ToolCall, ToolEvent, ToolMessage, ToolResult, ToolWork,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,14 @@ pub(super) struct Slot {
     pub(super) state: SlotState,
     /// The newest question that was answered. The call resumes with it when it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    resumed: Option<Box<(Question, Answer)>>,
-    /// Whether the start of the call was announced to observers, which happens once.
+    pub(super) resumed: Option<Box<(Question, Answer)>>,
+    /// The id that the executor gave the open question. The call resumes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked_as: Option<QuestionId>,
+    /// Whether the call has begun to run at least once.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub(super) begun: bool,
+    /// Whether the call was announced to observers, which happens once.
     #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
     announced: bool,
     /// Whether it was interrupted while running, so that it may have taken effect.
@@ -49,8 +55,10 @@ impl Slot {
             None => result::unreadable(&call),
         };
         let mut slot = Self::in_state(call, SlotState::Ready);
-        if let Some(refusal) = refusal {
-            slot.settle(refusal, 0, changes);
+        match refusal {
+            Some(refusal) => slot.settle(refusal, changes),
+            // Observers must know the call before anything is asked or reported about it.
+            None => slot.announce(changes),
         }
         slot
     }
@@ -63,7 +71,7 @@ impl Slot {
     /// Creates a slot of a call that will not run, for this reason.
     pub(super) fn refused(call: Arc<ToolCall>, reason: &'static str, changes: &mut Changes) -> Self {
         let mut slot = Self::in_state(call, SlotState::Ready);
-        slot.settle(ToolResult::error(reason), 0, changes);
+        slot.settle(ToolResult::error(reason), changes);
         slot
     }
 
@@ -72,6 +80,8 @@ impl Slot {
             call,
             state,
             resumed: None,
+            asked_as: None,
+            begun: false,
             announced: false,
             interrupted: false,
         }
@@ -83,6 +93,11 @@ impl Slot {
 
     pub(super) fn is_running(&self) -> bool {
         matches!(self.state, SlotState::Running)
+    }
+
+    /// Returns whether the call waits to start, or runs.
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_ready() || self.is_running()
     }
 
     pub(super) fn is_settled(&self) -> bool {
@@ -97,6 +112,11 @@ impl Slot {
         }
     }
 
+    /// Returns whether the open question was counted by the machine, which named it.
+    pub(super) fn has_counted_question(&self) -> bool {
+        self.question().is_some() && self.asked_as.is_some()
+    }
+
     /// Returns the call as work for an executor, if it may start.
     pub(super) fn work(&self) -> Option<ToolWork> {
         self.is_ready().then(|| {
@@ -108,11 +128,14 @@ impl Slot {
 
     pub(super) fn start(&mut self, changes: &mut Changes) {
         self.announce(changes);
+        self.begun = true;
         self.state = SlotState::Running;
     }
 
-    pub(super) fn ask(&mut self, question: Question) {
+    /// Waits for the answer to a question, which the executor knows under the id `asked_as`.
+    pub(super) fn ask(&mut self, question: Question, asked_as: QuestionId) {
         self.interrupted |= question.kind == QuestionKind::Uncertain;
+        self.asked_as = Some(asked_as);
         self.state = SlotState::Asking(Box::new(question));
     }
 
@@ -121,8 +144,11 @@ impl Slot {
         let SlotState::Asking(question) = &self.state else {
             return None;
         };
+        let asked_as = self.asked_as.take();
         if question.kind != QuestionKind::Uncertain {
-            self.resumed = Some(Box::new(((**question).clone(), answer)));
+            let mut question = Question::clone(question);
+            question.id = asked_as.unwrap_or(question.id);
+            self.resumed = Some(Box::new((question, answer)));
         } else if !matches!(answer, Answer::Approve { .. }) {
             return Some(result::unknown_outcome(&answer));
         }
@@ -136,9 +162,22 @@ impl Slot {
         self.state = SlotState::Ready;
     }
 
-    pub(super) fn settle(&mut self, result: ToolResult, duration_us: u64, changes: &mut Changes) {
+    /// Settles a call that did not run.
+    pub(super) fn settle(&mut self, result: ToolResult, changes: &mut Changes) {
+        self.settle_after(result, 0, None, changes);
+    }
+
+    /// Settles a call that took this long, and that ran with this input if it is not the one of the model.
+    pub(super) fn settle_after(
+        &mut self,
+        result: ToolResult,
+        duration_us: u64,
+        input: Option<&str>,
+        changes: &mut Changes,
+    ) {
         self.announce(changes);
-        changes.emit(self.completed(&result, duration_us));
+        changes.emit(self.completed(&result, duration_us, input));
+        self.asked_as = None;
         self.state = SlotState::Settled(result);
     }
 
@@ -155,7 +194,7 @@ impl Slot {
             _ if self.interrupted => result::OUTCOME_UNKNOWN,
             SlotState::Ready | SlotState::Asking(_) | SlotState::Checking { .. } => not_run,
         };
-        self.settle(ToolResult::error(text), 0, changes);
+        self.settle(ToolResult::error(text), changes);
     }
 
     fn announce(&mut self, changes: &mut Changes) {
@@ -168,11 +207,11 @@ impl Slot {
         }
     }
 
-    fn completed(&self, result: &ToolResult, duration_us: u64) -> ToolEvent {
+    fn completed(&self, result: &ToolResult, duration_us: u64, input: Option<&str>) -> ToolEvent {
         ToolEvent::Completed {
             call_id: self.call.id.as_str().into(),
             name: self.call.name.as_str().into(),
-            input: self.call.raw_input().into(),
+            input: input.unwrap_or_else(|| self.call.raw_input()).into(),
             output: result.content.text().into(),
             is_error: result.is_error,
             duration: Duration::from_micros(duration_us),

@@ -3,24 +3,35 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    Answer, CompactionBreaker, Message, Question, QuestionId, ToolCall, UsageTracker, validate_messages,
+    Answer, CompactionBreaker, Message, Question, QuestionId, Text, ToolCall, UsageTracker, validate_messages,
 };
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Serialize};
 
 use super::{
+    call_ids::{self, forget},
     changes::MachineError,
     compact::Compact,
     limits::Limits,
+    saved,
     slot::Slot,
     step::{CallPlan, Purpose, Step, View},
     turn::{Overflow, Phase, Turn},
 };
 use crate::budget::Spent;
 
-/// The version of the JSON form that this code writes and reads.
-const VERSION: u16 = 1;
+/// The number of answers of earlier turns that the machine remembers, to tell a repetition from a mistake.
+pub(super) const REMEMBERED_ANSWERS: usize = 32;
 
 /// The state of one conversation.
+///
+/// # Saving
+///
+/// The state is plain JSON of any serde format. It contains its version: states of older versions are migrated when they are
+/// read, and those of newer ones are an error. Reading also checks that the parts fit together: that the history can be sent,
+/// that calls and questions belong to the reply, that ids are unique.
+///
+/// That check finds damage, not forgery. Whoever can write to the store can also approve calls and rewrite the conversation:
+/// the state is as trustworthy as its store. Do not let a browser or another untrusted party keep it, unless it is signed.
 ///
 /// ```
 /// use agcore_chat::{AssistantMessage, Message};
@@ -40,10 +51,12 @@ const VERSION: u16 = 1;
 /// # Ok::<(), agcore_cycle::machine::MachineError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// Generates functions, not implementations of the traits: a state that was read is migrated and checked.
+#[serde(remote = "Self")]
 pub struct Machine {
     /// First, so that an unknown version is reported before other members are read.
-    #[serde(deserialize_with = "known_version")]
-    version: u16,
+    #[serde(deserialize_with = "saved::known_version")]
+    pub(super) version: u16,
     pub(super) history: Vec<Arc<Message>>,
     pub(super) turn: Option<Turn>,
     /// The number of turns started so far.
@@ -55,27 +68,24 @@ pub struct Machine {
     pub(super) summing: Option<Compact>,
     #[serde(default)]
     pub(super) breaker: CompactionBreaker,
-    /// The ids of calls that compactions removed: an id names one call forever.
+    /// The ids of calls that are no longer in the history: an id names one call for ever.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) forgotten: Vec<String>,
     #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(super) cost: Spent,
-}
-
-fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
-    match u16::deserialize(deserializer)? {
-        VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format_args!(
-            "this state has version {other}, but this program reads version {VERSION}; use the version of the program that wrote it"
-        ))),
-    }
+    /// The number of questions that were asked so far. Never reset, so that no question gets the id of another one.
+    #[serde(default)]
+    pub(super) asked: u64,
+    /// The newest answers of earlier turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) remembered: Vec<(QuestionId, Answer)>,
 }
 
 impl Machine {
     /// Creates a machine with an empty history.
     pub fn new(limits: Limits) -> Self {
         Self {
-            version: VERSION,
+            version: saved::VERSION,
             history: Vec::new(),
             turn: None,
             turns: 0,
@@ -85,6 +95,8 @@ impl Machine {
             breaker: CompactionBreaker::default(),
             forgotten: Vec::new(),
             cost: Spent::default(),
+            asked: 0,
+            remembered: Vec::new(),
         }
     }
 
@@ -187,7 +199,7 @@ impl Machine {
         self.open_turn().is_some()
     }
 
-    /// Replaces the history between turns.
+    /// Replaces the history between turns. New calls and questions still get ids that were never used.
     ///
     /// # Errors
     /// [`MachineError::TurnOpen`] while a turn is open, [`MachineError::InvalidMessages`] for a history that cannot be sent (an
@@ -199,9 +211,9 @@ impl Machine {
         if !history.is_empty() {
             validate_messages(&history).map_err(MachineError::InvalidMessages)?;
         }
+        forget(&self.history, &history, &mut self.forgotten);
         self.history = history;
         self.summing = None;
-        self.forgotten.clear();
         self.breaker.close();
         Ok(())
     }
@@ -243,9 +255,52 @@ impl Machine {
         self.slots().iter().filter_map(Slot::question)
     }
 
-    /// Returns the answer to a question of this turn.
+    /// Returns the answer to a question of the newest turn, or to one of the last 32 that were answered in earlier turns.
     pub fn answer_of(&self, question: &QuestionId) -> Option<&Answer> {
-        self.turn.as_ref()?.answer_of(question)
+        let of_turn = self.turn.as_ref().and_then(|turn| turn.answer_of(question));
+        of_turn.or_else(|| {
+            let mut remembered = self.remembered.iter();
+            remembered.find(|(id, _)| id == question).map(|(_, answer)| answer)
+        })
+    }
+
+    /// Returns whether a question was answered in the turn that is open.
+    pub(crate) fn is_answered_in_open_turn(&self, question: &QuestionId) -> bool {
+        self.open_turn().is_some_and(|turn| turn.answer_of(question).is_some())
+    }
+
+    /// Returns a call that waits to start, or runs.
+    pub(crate) fn pending_call(&self, id: &str) -> Option<&Arc<ToolCall>> {
+        let mut slots = self.slots().iter();
+        slots
+            .find(|slot| slot.call.id == id && slot.is_pending())
+            .map(|slot| &slot.call)
+    }
+
+    /// Returns whether a call waits to start.
+    pub(crate) fn is_ready(&self, id: &str) -> bool {
+        self.slots().iter().any(|slot| slot.call.id == id && slot.is_ready())
+    }
+
+    /// Returns whether a call runs.
+    pub(crate) fn is_running(&self, id: &str) -> bool {
+        self.slots().iter().any(|slot| slot.call.id == id && slot.is_running())
+    }
+
+    /// Returns whether a call goes on after a question that it asked while it ran.
+    pub(crate) fn continues(&self, id: &str) -> bool {
+        let mut slots = self.slots().iter();
+        slots.any(|slot| slot.call.id == id && slot.begun && slot.resumed.is_some())
+    }
+
+    /// Returns the id that a call of the next reply will have, if that is not the one of the server. `own` are the ids of the
+    /// calls before it in the same reply.
+    pub(crate) fn final_call_id(&self, id: &str, own: &[Text]) -> Option<String> {
+        let pending = self.open_turn().map_or(&[][..], |turn| &turn.pending);
+        call_ids::unique_id(id, || {
+            let earlier = call_ids::ids(&self.history, &self.forgotten).chain(call_ids::ids(pending, &[]));
+            earlier.chain(own.iter().map(|id| &**id))
+        })
     }
 
     pub(super) fn open_turn(&self) -> Option<&Turn> {

@@ -71,7 +71,7 @@ impl CallPlan<'_> {
 pub enum Purpose {
     /// The next reply, with tools.
     Reply,
-    /// The last reply, without tools.
+    /// The last reply, in which no tools can be called.
     WrapUp,
     /// A summary of these messages, without tools. It is not part of the conversation.
     Summary,

@@ -8,6 +8,8 @@ use std::{mem, ops::Not, sync::Arc};
 use agcore_chat::{Answer, AssistantMessage, Fault, Message, QuestionId, TurnEvent, UsageTracker};
 use serde::{Deserialize, Serialize};
 
+pub(super) use round::SettledCall;
+
 use super::{
     changes::Changes,
     end::{End, LimitKind},
@@ -131,7 +133,7 @@ impl Turn {
     }
 
     /// Makes a call of the model the next step, without tools if the model must wrap up.
-    fn call_model(&mut self, limits: &Limits) {
+    pub(super) fn call_model(&mut self, limits: &Limits) {
         let is_last = self.wraps_up.is_some() || limits.must_wrap_up(self.round);
         self.phase = Phase::Calling(if is_last { Purpose::WrapUp } else { Purpose::Reply });
     }

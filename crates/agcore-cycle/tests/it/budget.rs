@@ -250,7 +250,8 @@ async fn an_exhausted_budget_ends_the_turn_or_lets_the_model_wrap_up() {
                 async move {
                     let step = agcore_chat::ToolCall::function(format!("c{round}"), "look", "{}");
                     let mut response = ChatResponse::from_text("So far so good.");
-                    if !call.request.tools.is_empty() {
+                    let may_call = call.request.tool_choice != Some(agcore_chat::ToolChoice::None);
+                    if may_call && !call.request.tools.is_empty() {
                         response.choices[0].message = AssistantMessage::default().with_call(step);
                         response.choices[0].finish_reason = Some(FinishReason::ToolCalls);
                     }

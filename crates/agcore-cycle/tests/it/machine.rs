@@ -8,5 +8,6 @@ mod questions;
 mod random;
 mod results;
 mod rounds;
+mod saved;
 mod turn_start;
 mod usage;

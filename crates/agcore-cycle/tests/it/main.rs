@@ -7,22 +7,30 @@
     reason = "tests may fail loudly"
 )]
 
+mod begin;
 mod budget;
 mod budget_pool;
 mod budget_time;
 mod byte_stable;
+mod call_ids;
 mod compaction;
 mod compaction_random;
 mod cycle;
 mod cycle_edges;
 mod cycle_hooks;
+mod dropped;
+mod edited;
+mod gate;
 mod hooks;
 mod layers;
 mod machine;
 mod prompt_cache;
 mod public_types;
+mod question_ids;
 mod recorded_session;
+mod recorder;
 mod requested_compaction;
+mod requests;
 mod support;
 mod suspension;
 #[cfg(feature = "typed")]

@@ -71,7 +71,7 @@ async fn a_suspended_turn_resumes_elsewhere_without_running_calls_twice() {
         .with_options(options())
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), CycleErrorKind::InvalidInput);
+    assert_eq!(error.kind(), CycleErrorKind::AlreadyAnswered);
 }
 
 #[tokio::test]

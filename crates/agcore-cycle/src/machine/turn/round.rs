@@ -13,11 +13,25 @@ use crate::{
         changes::{Changes, MachineError},
         end::{End, LimitKind},
         limits::Limits,
+        question_id,
         result::{self, Refusal},
         slot::{Slot, SlotState},
         step::Purpose,
     },
 };
+
+/// The outcome of a call.
+pub(in crate::machine) struct SettledCall {
+    pub(in crate::machine) call: Text,
+    pub(in crate::machine) outcome: ToolOutcome,
+    pub(in crate::machine) duration_us: u64,
+    /// The input with which it ran, if that is not the one of the model.
+    pub(in crate::machine) input: Option<Text>,
+    /// The longest result, in bytes.
+    pub(in crate::machine) limit: usize,
+    /// The number of the question that it asks.
+    pub(in crate::machine) question_number: u64,
+}
 
 /// A round whose calls are all settled.
 pub(in crate::machine) struct Round {
@@ -83,39 +97,49 @@ impl Turn {
         self.phase = Phase::Acting { reply, slots };
     }
 
-    /// Applies the outcome of a running call. `limit` is the longest result, in bytes.
+    /// Applies the outcome of a call that runs, or that did not get to run.
     pub(in crate::machine) fn settle_call(
         &mut self,
-        call: &str,
-        outcome: ToolOutcome,
-        duration_us: u64,
-        limit: usize,
+        settled: SettledCall,
         changes: &mut Changes,
     ) -> Result<(), MachineError> {
+        let SettledCall {
+            call,
+            outcome,
+            duration_us,
+            input,
+            limit,
+            question_number,
+        } = settled;
+        let (call, input) = (&*call, input.as_deref());
         let is_closing = self.closing.is_some();
         let mut slots = self.slots_mut().iter_mut();
         let slot = slots
-            .find(|slot| slot.call.id == call && slot.is_running())
+            .find(|slot| slot.call.id == call && slot.is_pending())
             .ok_or(MachineError::NotWaitingFor("the result of this call"))?;
+        let mut settle = |slot: &mut Slot, result| {
+            slot.settle_after(result::truncate(result, limit), duration_us, input, changes);
+        };
         match outcome {
-            ToolOutcome::Ask(question) => {
-                slot.ask(question.clone());
+            ToolOutcome::Ask(mut question) => {
+                let id = question_id::unique(&slot.call, &question, question_number);
+                let asked_as = mem::replace(&mut question.id, id);
+                slot.ask(question.clone(), asked_as);
                 if is_closing {
                     slot.give_up(changes);
                 } else {
                     changes.emit(PersonEvent::Asked(Box::new(question)));
                 }
             }
-            ToolOutcome::Done(done) => slot.settle(result::truncate(done, limit), duration_us, changes),
+            ToolOutcome::Done(done) => settle(slot, done),
             ToolOutcome::Divert { content, data } => {
-                slot.settle(result::truncate(ToolResult::new(content), limit), duration_us, changes);
+                settle(slot, ToolResult::new(content));
                 self.give_up(|slot| !slot.is_running(), changes);
                 let call = Text::from(call);
                 self.close_with(End::Diverted { call, data });
             }
             ToolOutcome::Fatal(fault) => {
-                let error = ToolResult::error(fault.message.as_str());
-                slot.settle(result::truncate(error, limit), duration_us, changes);
+                settle(slot, ToolResult::error(fault.message.as_str()));
                 self.give_up(|_| true, changes);
                 self.close_with(End::Failed(fault));
             }
@@ -149,9 +173,6 @@ impl Turn {
         limit: usize,
         changes: &mut Changes,
     ) -> Result<(), MachineError> {
-        if self.answer_of(question).is_some() {
-            return Err(MachineError::AlreadyAnswered(question.clone()));
-        }
         let mut slots = self.slots_mut().iter_mut();
         let slot = slots
             .find(|slot| slot.question().is_some_and(|open| open.id == *question))
@@ -161,7 +182,7 @@ impl Turn {
             answer: answer.clone(),
         });
         if let Some(done) = slot.answered(answer.clone()) {
-            slot.settle(result::truncate(done, limit), 0, changes);
+            slot.settle(result::truncate(done, limit), changes);
         }
         self.answered.push((question.clone(), answer));
         Ok(())

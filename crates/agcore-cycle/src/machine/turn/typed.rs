@@ -40,7 +40,7 @@ impl Turn {
     fn settle_draft(&mut self, result: ToolResult, changes: &mut Changes) {
         let mut slots = self.slots_mut().iter_mut();
         if let Some(slot) = slots.find(|slot| matches!(slot.state, SlotState::Checking { .. })) {
-            slot.settle(result, 0, changes);
+            slot.settle(result, changes);
         }
     }
 

@@ -34,13 +34,13 @@ fn a_handoff_waits_for_running_calls_and_starts_none() {
     let tail = [
         "completed a",
         "completed c failed",
-        "started d",
         "completed d failed",
         "completed b",
         "complete",
     ];
+    assert!(events.contains(&"started d".to_owned()));
     assert_eq!(
-        events[events.len() - 6..],
+        events[events.len() - 5..],
         tail,
         "every call is announced and completed"
     );

@@ -49,15 +49,15 @@ fn round_trips_in_every_phase() {
 #[test]
 fn rejects_a_state_of_another_version() {
     let mut state = serde_json::to_value(TestRun::started().machine).unwrap();
-    assert_eq!(state["version"], 1);
+    assert_eq!(state["version"], 2);
     let error = |state: &Value| {
         serde_json::from_value::<Machine>(state.clone())
             .unwrap_err()
             .to_string()
     };
-    state["version"] = json!(2);
+    state["version"] = json!(3);
     assert!(
-        error(&state).contains("this state has version 2, but this program reads version 1"),
+        error(&state).contains("this state has version 3, but this program reads versions 1 to 2"),
         "{}",
         error(&state)
     );

@@ -26,7 +26,7 @@ fn an_answered_call_resumes_with_question_and_answer() {
                 panic!("{}", run.step())
             };
             assert_eq!(work[0].resumed.as_deref(), Some(&(question.clone(), answer.clone())));
-            assert_eq!(run.machine.answer_of(&"a?1".into()), Some(&answer));
+            assert_eq!(run.machine.answer_of(&run.id("a?1")), Some(&answer));
             run.absorb(started(&["a"]));
             run.absorb(done("a", "resumed"));
             assert_eq!(run.history()[2], "a: resumed");
@@ -81,31 +81,39 @@ fn rejects_a_second_answer_while_the_turn_is_the_newest() {
 }
 
 #[test]
-fn a_call_may_ask_again_only_with_a_new_question() {
+fn every_question_gets_an_id_of_its_own() {
     let mut run = TestRun::running(&["a", "b"]);
     run.absorb(asks("a", 1, QuestionKind::Approval));
+    let first = run.id("a?1");
     run.absorb(answers("a?1", Answer::approve()));
     run.absorb(started(&["a"]));
-    // The id of an answered question could never be answered again.
-    let error = run.reject(asks("a", 1, QuestionKind::Input));
-    assert_eq!(error, MachineError::InvalidQuestion("a?1".into()));
-    run.absorb(asks("a", 2, QuestionKind::Input));
-    // With the id of an open question, an answer would apply to both.
+    // A call that repeats the id of its question, or takes that of another call.
+    run.absorb(asks("a", 1, QuestionKind::Approval));
     let mut same = Question::new("b", 1, QuestionKind::Input, "Mine?");
-    same.id = "a?2".into();
-    assert_eq!(
-        run.reject(tool("b", ToolOutcome::Ask(same))),
-        MachineError::InvalidQuestion("a?2".into())
-    );
+    same.id = "a?1".into();
+    run.absorb(tool("b", ToolOutcome::Ask(same)));
+    let ids: Vec<_> = run.machine.questions().map(|question| question.id.clone()).collect();
+    assert!(ids[0] != ids[1] && !ids.contains(&first), "{first} {ids:?}");
+    let before = run.machine.clone();
+    let again = run.machine.absorb(Outcome::Answer(first.clone(), Answer::deny("no")));
+    assert_eq!(again.unwrap_err(), MachineError::AlreadyAnswered(first));
+    assert_eq!(run.machine, before);
+    run.absorb(Outcome::Answer(ids[1].clone(), Answer::Value(json!(1))));
+    let Step::Run(work) = run.machine.next() else {
+        panic!("{}", run.step())
+    };
+    let (question, _) = work[0].resumed.as_deref().unwrap();
+    assert_eq!(question.id, "a?1".into(), "the call gets the question that it asked");
+}
+
+#[test]
+fn rejects_the_question_of_another_call() {
+    let mut run = TestRun::running(&["a", "b"]);
     let other = Question::new("a", 3, QuestionKind::Input, "Whose?");
     assert_eq!(
         run.reject(tool("b", ToolOutcome::Ask(other))),
         MachineError::InvalidQuestion("a?3".into())
     );
-    run.absorb(done("b", "ok"));
-    assert_eq!(run.step(), "wait [a?2]");
-    run.absorb(answers("a?2", Answer::Value(json!(1))));
-    assert!(run.step().starts_with("run [a after a?2"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use std::{
 use self::{counts::Counts, script::Script};
 
 /// The number of scripts in every test run.
-const SCRIPTS: u64 = 10_000;
+const SCRIPTS: u64 = 6_000;
 /// The number of scripts if `AGCORE_SOAK` is set.
 const SOAK: u64 = 200_000;
 

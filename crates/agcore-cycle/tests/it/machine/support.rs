@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{
     Answer, AssistantMessage, Block, EventKind, Fault, FaultKind, FinishReason, Message, ModelEvent, PersonEvent,
-    Question, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome, TurnEvent, validate_messages,
+    Question, QuestionId, QuestionKind, TextEvent, ToolCall, ToolEvent, ToolOutcome, TurnEvent, validate_messages,
 };
 use agcore_cycle::machine::{Begin, Changes, Failure, Limits, Machine, MachineError, Outcome, Reply, Step};
 use serde_json::json;
@@ -14,6 +14,8 @@ use serde_json::json;
 pub(super) struct TestRun {
     pub(super) machine: Machine,
     pub(super) events: Vec<EventKind>,
+    /// The questions so far: the id that the call gave, and the one that the machine made of it.
+    questions: Vec<(QuestionId, QuestionId)>,
 }
 
 impl TestRun {
@@ -21,6 +23,7 @@ impl TestRun {
         Self {
             machine: Machine::new(limits),
             events: Vec::new(),
+            questions: Vec::new(),
         }
     }
 
@@ -52,6 +55,14 @@ impl TestRun {
     /// Absorbs a valid outcome, and checks the invariants.
     #[track_caller]
     pub(super) fn absorb(&mut self, outcome: Outcome) -> Changes {
+        let outcome = self.with_id(outcome);
+        let asked = match &outcome {
+            Outcome::Tool {
+                outcome: ToolOutcome::Ask(question),
+                ..
+            } => Some((question.id.clone(), question.call_id.clone())),
+            _ => None,
+        };
         let before = self.machine.history().len();
         let changes = self.machine.absorb(outcome).unwrap();
         let kept = if changes.replaced { 0 } else { before };
@@ -60,16 +71,41 @@ impl TestRun {
             validate_messages(self.machine.history()).unwrap();
         }
         self.events.extend(changes.events.iter().cloned());
+        if let Some((own, call)) = asked {
+            let named = self.machine.questions().find(|question| question.call_id == call);
+            self.questions.extend(named.map(|named| (own, named.id.clone())));
+        }
         changes
+    }
+
+    /// Returns the id of a question of a call, given the one that the call gave.
+    pub(super) fn id(&self, own: &str) -> QuestionId {
+        let mut questions = self.questions.iter().rev();
+        questions
+            .find(|(id, _)| *id == own.into())
+            .map_or_else(|| own.into(), |(_, id)| id.clone())
+    }
+
+    /// Replaces the id of a question in an answer.
+    fn with_id(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Answer(question, answer) => Outcome::Answer(self.id(&question.0), answer),
+            other => other,
+        }
     }
 
     /// Absorbs an invalid outcome, and checks that nothing changed.
     #[track_caller]
     pub(super) fn reject(&mut self, outcome: Outcome) -> MachineError {
         let before = self.machine.clone();
+        let outcome = self.with_id(outcome);
         let error = self.machine.absorb(outcome).unwrap_err();
         assert_eq!(self.machine, before, "{error}");
-        error
+        match error {
+            MachineError::AlreadyAnswered(id) => MachineError::AlreadyAnswered(own_id(&id).into()),
+            MachineError::UnknownQuestion(id) => MachineError::UnknownQuestion(own_id(&id).into()),
+            other => other,
+        }
     }
 
     /// Saves and restores the state, as if the process had died.
@@ -107,7 +143,7 @@ impl TestRun {
                 format!("run [{}]", ids.collect::<Vec<_>>().join(", "))
             }
             Step::Wait(questions) => {
-                let ids: Vec<_> = questions.iter().map(|question| question.id.to_string()).collect();
+                let ids: Vec<_> = questions.iter().map(|question| own_id(&question.id)).collect();
                 format!("wait [{}]", ids.join(", "))
             }
             Step::End(end) => format!("end {}", end_line(end)),
@@ -156,10 +192,15 @@ pub(super) fn event_line(event: &EventKind) -> String {
         EventKind::Tool(ToolEvent::Completed { call_id, is_error, .. }) => {
             format!("completed {call_id}{}", if *is_error { " failed" } else { "" })
         }
-        EventKind::Person(PersonEvent::Asked(question)) => format!("asked {}", question.id),
-        EventKind::Person(PersonEvent::Answered { question, .. }) => format!("answered {question}"),
+        EventKind::Person(PersonEvent::Asked(question)) => format!("asked {}", own_id(&question.id)),
+        EventKind::Person(PersonEvent::Answered { question, .. }) => format!("answered {}", own_id(question)),
         other => format!("{other:?}"),
     }
+}
+
+/// Returns the id that a call gave its question.
+pub(super) fn own_id(id: &QuestionId) -> &str {
+    id.0.split_once('.').map_or(&*id.0, |(own, _)| own)
 }
 
 pub(super) fn start_turn(text: &str) -> Outcome {
@@ -190,6 +231,7 @@ pub(super) fn tool(id: &str, outcome: ToolOutcome) -> Outcome {
         call: id.into(),
         outcome,
         duration_us: 7,
+        input: None,
     }
 }
 

@@ -89,10 +89,10 @@ fn emits_the_message_before_the_usage_and_the_tools() {
         "turn started",
         "message ",
         "usage Some(2)",
-        "started bad",
-        "completed bad failed",
         "started a",
         "started b",
+        "started bad",
+        "completed bad failed",
         "completed b",
         "completed a",
     ];

@@ -123,7 +123,8 @@ async fn the_model_may_answer_after_the_last_round() {
                 let expected: &[&str] = if mode == OutputMode::Tool {
                     &["final_answer"]
                 } else {
-                    &[]
+                    // Offered, but not to be called.
+                    &["look"]
                 };
                 assert_eq!(names(&provider, 1), expected);
                 assert_eq!(names(&provider, 2), expected);

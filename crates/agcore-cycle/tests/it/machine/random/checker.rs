@@ -1,9 +1,9 @@
 //! [`Checker`]: the machine next to its model. Each outcome goes to both, and then the invariants are checked.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use agcore_chat::{EventKind, Message, Origin, TextEvent, UsageTracker, validate_messages};
-use agcore_cycle::machine::{Changes, Limits, Machine, MachineError, Outcome};
+use agcore_chat::{EventKind, Message, Origin, PersonEvent, QuestionId, TextEvent, UsageTracker, validate_messages};
+use agcore_cycle::machine::{Changes, Limits, Machine, MachineError, Outcome, Record};
 
 use super::{
     event_order::EventOrder,
@@ -18,8 +18,10 @@ pub(super) struct Checker {
     /// The usage that the turn must have counted.
     pub(super) spent: UsageTracker,
     event_order: EventOrder,
-    /// The outcomes so far, as JSON records of a journal.
-    journal: Vec<String>,
+    /// A machine that has read all outcomes so far from a journal.
+    replica: Machine,
+    /// The ids of all calls and questions so far.
+    ids: HashSet<String>,
     /// Whether outcomes are printed.
     pub(super) verbose: bool,
 }
@@ -28,23 +30,27 @@ impl Checker {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             machine: Machine::new(limits.clone()),
-            model: Model::new(limits),
+            model: Model::new(limits.clone()),
             spent: UsageTracker::default(),
             event_order: EventOrder::default(),
-            journal: Vec::new(),
+            replica: Machine::new(limits.clone()),
+            ids: HashSet::new(),
             verbose: false,
         }
     }
 
     /// Absorbs a valid outcome. Returns whether it closed a round.
     pub(super) fn absorb(&mut self, outcome: &Outcome) -> bool {
-        let record = serde_json::to_string(outcome).unwrap();
+        let record = serde_json::to_string(&Record::new(std::slice::from_ref(outcome))).unwrap();
         if self.verbose {
             print_line(&record);
         }
         let before = self.machine.history().to_vec();
         let changes = self.machine.absorb(outcome.clone()).expect("the outcome is valid");
-        self.journal.push(record);
+        let record: Record<'_> = serde_json::from_str(&record).expect("a record can be read back");
+        record.replay(&mut self.replica).expect("a record is valid again");
+        assert_eq!(self.replica, self.machine, "the state is the fold of its outcomes");
+        self.check_ids(&changes);
         if changes.replaced {
             self.model.settled.clear();
         }
@@ -86,6 +92,8 @@ impl Checker {
                     Outcome::Reply(_) => true,
                     // A text that was checked, or that will never be checked.
                     Outcome::Verdict(_) | Outcome::Stop(_) => changes.appended <= 1,
+                    // The paused reply of a turn that could not go on.
+                    _ if self.model.is_paused && !self.machine.is_open() => changes.appended <= 1,
                     _ => changes.appended == 0,
                 },
                 "a round enters at once"
@@ -123,21 +131,39 @@ impl Checker {
         assert_eq!(self.machine, before, "an invalid outcome changes nothing: {outcome:?}");
     }
 
+    /// Checks that no call and no question gets the id of an earlier one, even if that is no longer in the history.
+    fn check_ids(&mut self, changes: &Changes) {
+        for event in &changes.events {
+            match event {
+                EventKind::Text(TextEvent::MessageComplete(reply)) => {
+                    for call in reply.tool_calls() {
+                        assert!(self.ids.insert(call.id.clone()), "{} was used before", call.id);
+                    }
+                }
+                EventKind::Person(PersonEvent::Asked(question)) => {
+                    assert!(
+                        self.ids.insert(question.id.to_string()),
+                        "{} was used before",
+                        question.id
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the id of the open question of a call.
+    pub(super) fn open_question(&self, call: &str) -> QuestionId {
+        let mut questions = self.machine.questions();
+        let question = questions.find(|question| *question.call_id == *call);
+        question.expect("the call has an open question").id.clone()
+    }
+
     /// Saves and restores the state, as if the process had died.
     pub(super) fn reload(&mut self) {
         let json = serde_json::to_string(&self.machine).unwrap();
         self.machine = serde_json::from_str(&json).unwrap();
         self.model.check(&self.machine);
-    }
-
-    /// Checks that a new machine that absorbs the journal reaches the same state.
-    pub(super) fn replay(&self) {
-        let mut fresh = Machine::new(self.model.limits.clone());
-        for record in &self.journal {
-            let outcome = serde_json::from_str(record).expect("a record can be read back");
-            fresh.absorb(outcome).expect("a record is valid again");
-        }
-        assert_eq!(fresh, self.machine, "the state is the fold of its outcomes");
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) fn reply(rng: &mut Rng) -> Reply {
         Some("odd"),
         Some("length"),
         Some("content_filter"),
+        Some("pause_turn"),
     ];
     Reply::new(AssistantMessage::from_blocks(blocks))
         .with_finish(one(rng, &finish).map(FinishReason::from))

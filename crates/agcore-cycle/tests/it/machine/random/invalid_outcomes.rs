@@ -109,6 +109,7 @@ fn calls(model: &Model, invalid: &mut Vec<Invalid>) {
         call: id.into(),
         outcome,
         duration_us: 1,
+        input: None,
     };
     let done = |id: &str| tool(id, ToolOutcome::done("late"));
     let known = model.settled.iter().min().cloned().unwrap_or_default();
@@ -119,7 +120,7 @@ fn calls(model: &Model, invalid: &mut Vec<Invalid>) {
         invalid.push((Outcome::Started(ready.collect()), not_waiting));
     }
     for call in &model.calls {
-        if !matches!(call.state, State::Running) {
+        if !matches!(call.state, State::Running) && (model.is_checking() || !matches!(call.state, State::Ready)) {
             invalid.push((done(&call.id), not_waiting));
             invalid.push((
                 tool(
@@ -128,6 +129,8 @@ fn calls(model: &Model, invalid: &mut Vec<Invalid>) {
                 ),
                 not_waiting,
             ));
+        }
+        if !matches!(call.state, State::Running) {
             invalid.push((Outcome::Redo(call.id.as_str().into()), not_waiting));
         }
         if !matches!(call.state, State::Ready) {
@@ -154,17 +157,7 @@ fn questions(model: &Model, invalid: &mut Vec<Invalid>) {
         call: id.as_str().into(),
         outcome: ToolOutcome::Ask(question),
         duration_us: 1,
+        input: None,
     };
     invalid.push((asks(unknown), |error| matches!(error, MachineError::InvalidQuestion(_))));
-    let asking = model.calls.iter().filter_map(|call| match &call.state {
-        State::Asking(question) => Some(question),
-        _ => None,
-    });
-    for used in asking.chain(&model.answered) {
-        let mut question = Question::new(id.as_str(), 0, QuestionKind::Input, "?");
-        question.id = used.id.clone();
-        invalid.push((asks(question), |error| {
-            matches!(error, MachineError::InvalidQuestion(_))
-        }));
-    }
 }

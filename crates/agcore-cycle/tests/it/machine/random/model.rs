@@ -94,6 +94,8 @@ pub(super) struct Model {
     pub(super) typed: Option<(Expectation, u32)>,
     /// Whether the answer that is being checked was truncated.
     is_cut: bool,
+    /// Whether the server paused the last reply.
+    pub(super) is_paused: bool,
 }
 
 impl Model {
@@ -112,6 +114,7 @@ impl Model {
             closing: None,
             typed: None,
             is_cut: false,
+            is_paused: false,
         }
     }
 
@@ -124,6 +127,7 @@ impl Model {
         (self.wraps_up, self.closing) = (false, None);
         self.phase = Phase::Calling(self.next_purpose(0));
         (self.rounds, self.diverted) = (0, false);
+        self.is_paused = false;
         (self.summing, self.overflow) = (None, Overflow::None);
         self.answered.clear();
     }
@@ -175,6 +179,16 @@ impl Model {
                 interrupted: false,
             })
             .collect();
+        self.is_paused = self.calls.is_empty() && finish.is_some_and(FinishReason::is_paused);
+        if self.is_paused {
+            if limit {
+                self.end("limit");
+            } else {
+                self.rounds += 1;
+                self.phase = Phase::Calling(self.next_purpose(self.rounds));
+            }
+            return;
+        }
         self.phase = match (self.calls.is_empty(), &self.typed) {
             (true, None) => Phase::Ended("answered"),
             (true, Some(_)) if filtered => Phase::Ended("failed"),

@@ -62,7 +62,6 @@ impl Script {
             assert!(ended, "the turn has not ended");
             self.counts.add("turn");
         }
-        self.checker.replay();
         self.counts
     }
 
@@ -133,8 +132,11 @@ impl Script {
             self.counts.add("lost attempts");
         }
         self.count_reply(&reply);
+        let is_paused = reply.finish.as_ref().is_some_and(FinishReason::is_paused) && !reply.message.has_tool_calls();
         self.absorb(Outcome::Reply(reply));
         match (purpose, self.checker.model.phase) {
+            _ if is_paused && !self.checker.model.is_open() => self.counts.add("paused too often"),
+            _ if is_paused => self.counts.add("paused"),
             (Purpose::WrapUp, Phase::Ended("answered")) => self.counts.add("wrapped up"),
             (_, Phase::Ended("answered")) => self.counts.add("answered"),
             (_, Phase::Ended("limit")) => self.counts.add("reached limit"),
@@ -219,6 +221,12 @@ impl Script {
             .filter_map(|(ids, action)| (!ids.is_empty()).then_some(action))
             .collect();
         match one(&mut self.rng, &can) {
+            // An executor that reports which calls begin may refuse one, or ask about it, before it runs.
+            0 if percent(&mut self.rng, 20) => {
+                self.counts.add("settled without running");
+                let id = one(&mut self.rng, &ready);
+                self.settle(&id);
+            }
             0 => self.start(ready),
             1 => {
                 let id = one(&mut self.rng, &running);
@@ -319,8 +327,12 @@ impl Script {
         if question.kind == QuestionKind::Uncertain && !matches!(answer, Answer::Approve { .. }) {
             self.counts.add("denied uncertain");
         }
+        let question = self.checker.open_question(id);
         self.checker.model.answer(id, answer.clone());
-        self.absorb(Outcome::Answer(question.id, answer));
+        if let Some(answered) = self.checker.model.answered.last_mut() {
+            answered.id = question.clone();
+        }
+        self.absorb(Outcome::Answer(question, answer));
     }
 
     fn tool(&mut self, id: &str, outcome: ToolOutcome) {
@@ -330,6 +342,7 @@ impl Script {
             call: id.into(),
             outcome,
             duration_us,
+            input: None,
         });
     }
 

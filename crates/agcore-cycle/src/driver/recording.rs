@@ -1,0 +1,136 @@
+//! Reporting outcomes to the machine: recorded first, if there is a recorder, then absorbed, then told to the observer.
+
+use agcore_chat::EventKind;
+
+use super::context::Driver;
+use crate::{
+    error::CycleError,
+    machine::{Changes, Machine, MachineError, Outcome},
+    recorder::storage_error,
+};
+
+/// Outcomes that are not recorded yet, and what they change.
+pub(super) struct Staged {
+    /// The machine after them.
+    machine: Machine,
+    outcomes: Vec<Outcome>,
+    /// Their events, with turn and round.
+    events: Vec<(u32, u32, EventKind)>,
+}
+
+impl Driver<'_> {
+    /// Reports an outcome to the machine, and what it changed to the observer. The machine absorbs the outcome at once, not
+    /// when the future is polled, unless it must be recorded first: otherwise the future would store the outcome, which is
+    /// large.
+    pub(super) fn absorb(&mut self, outcome: Outcome) -> impl Future<Output = Result<(), CycleError>> {
+        let absorbed = self.stage(outcome);
+        async {
+            absorbed?;
+            self.commit().await
+        }
+    }
+
+    /// Like [`absorb`](Self::absorb), for several outcomes that are recorded together: [`commit`](Self::commit) ends them.
+    pub(super) fn stage(&mut self, outcome: Outcome) -> Result<(), MachineError> {
+        if self.recorder.is_none() {
+            return self.apply(outcome);
+        }
+        let mut staged = self.staged.take().unwrap_or_else(|| {
+            Box::new(Staged {
+                machine: self.machine.clone(),
+                outcomes: Vec::new(),
+                events: Vec::new(),
+            })
+        });
+        // An outcome that does not fit must not be recorded. The machine stays as it was.
+        let changed = absorb_into(&mut staged.machine, outcome.clone(), &mut self.changes);
+        if let Ok((turn, round)) = changed {
+            let events = self.changes.events.drain(..).map(|event| (turn, round, event));
+            staged.events.extend(events);
+            staged.outcomes.push(outcome);
+        }
+        if !staged.outcomes.is_empty() {
+            self.staged = Some(staged);
+        }
+        changed.map(drop)
+    }
+
+    /// Waits until all outcomes are recorded, if they have to be, and until the observer has room for more events.
+    pub(super) async fn commit(&mut self) -> Result<(), CycleError> {
+        if self.staged.is_some() {
+            // Boxed because it is rarely needed.
+            Box::pin(self.record()).await?;
+        }
+        self.events.ready().await;
+        Ok(())
+    }
+
+    async fn record(&mut self) -> Result<(), CycleError> {
+        let (Some(staged), Some(recorder)) = (self.staged.take(), &self.recorder) else {
+            return Ok(());
+        };
+        self.unrecorded.set(staged.outcomes);
+        self.unrecorded.settle(recorder).await.map_err(storage_error)?;
+        *self.machine = staged.machine;
+        for (turn, round, event) in staged.events {
+            self.tell(turn, round, event);
+        }
+        Ok(())
+    }
+
+    /// Absorbs what an earlier run has left unrecorded: it was dropped while it recorded, or the recorder failed.
+    pub(super) async fn absorb_unrecorded(&mut self) -> Result<(), CycleError> {
+        self.unrecorded.is_active = self.recorder.is_some();
+        if self.unrecorded.is_empty() {
+            return Ok(());
+        }
+        let outcomes = match &self.recorder {
+            Some(recorder) => {
+                // Decisions of a dropped turn that could not be recorded did not take place.
+                let settled = self.unrecorded.settle(recorder).await;
+                if settled.is_err() && self.unrecorded.is_empty() {
+                    return Ok(());
+                }
+                settled.map_err(storage_error)?
+            }
+            None => std::mem::take(self.unrecorded).outcomes,
+        };
+        for outcome in outcomes.iter() {
+            if let Err(error) = self.apply(outcome.clone()) {
+                tracing::warn!(%error, "the state has changed since this outcome was recorded");
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, outcome: Outcome) -> Result<(), MachineError> {
+        let mut changes = std::mem::take(&mut self.changes);
+        let (turn, round) = absorb_into(self.machine, outcome, &mut changes)?;
+        for event in changes.events.drain(..) {
+            self.tell(turn, round, event);
+        }
+        self.changes = changes;
+        Ok(())
+    }
+
+    fn tell(&mut self, turn: u32, round: u32, event: EventKind) {
+        if let EventKind::Context(event) = &event {
+            self.compactor.record(event);
+        }
+        self.events.push(turn, round, event);
+    }
+}
+
+/// Absorbs an outcome. Returns turn and round of its events: those of a round belong to the round in which they happened, not
+/// to the next one.
+fn absorb_into(machine: &mut Machine, outcome: Outcome, changes: &mut Changes) -> Result<(u32, u32), MachineError> {
+    let (turn, round) = (machine.turn_index(), machine.round());
+    let starts_turn = matches!(outcome, Outcome::TurnStarted(_));
+    changes.clear();
+    machine.absorb_into(outcome, changes)?;
+    Ok(if starts_turn {
+        (machine.turn_index(), 0)
+    } else {
+        (turn, round)
+    })
+}

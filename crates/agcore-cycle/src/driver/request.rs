@@ -1,0 +1,69 @@
+//! Building the requests of a turn.
+
+use std::sync::Arc;
+
+use agcore_chat::{AllowedMode, ChatRequest, ToolChoice};
+use agcore_llm::LlmProviderExt;
+
+use super::context::Driver;
+use crate::{machine::Purpose, typed::OutputMode};
+
+impl Driver<'_> {
+    pub(super) fn request(&self, purpose: Purpose) -> Arc<ChatRequest> {
+        let view = self.machine.view();
+        let messages = self.settings.prelude.iter().chain(view.older).chain(view.added);
+        let messages = messages.cloned().collect();
+        let mut shared = Arc::new(self.settings.request.clone());
+        let request = Arc::make_mut(&mut shared);
+        request.messages = messages;
+        self.offer_tools(purpose, request);
+        if let (Some(typed), Some(expectation)) = (&self.typed, self.machine.expectation()) {
+            let must_answer = self.machine.is_last_round() || purpose == Purpose::WrapUp;
+            typed.ask(expectation, self.provider, must_answer, request);
+        }
+        shared
+    }
+
+    /// Adds the tools to a request, and the choice between them.
+    fn offer_tools(&self, purpose: Purpose, request: &mut ChatRequest) {
+        let is_offered = purpose == Purpose::Reply || self.keeps_tools(purpose);
+        request.tools = match &self.options.tools {
+            Some(tools) if is_offered => tools.definitions(),
+            _ => Arc::default(),
+        };
+        if request.tools.is_empty() {
+            request.tool_choice = None;
+        } else if purpose != Purpose::Reply {
+            request.tool_choice = Some(ToolChoice::None);
+        } else if self.machine.round() > 0 && !self.settings.keeps_tool_choice {
+            // A model that must call a tool in every round can never answer.
+            let is_forced = request.tool_choice.as_ref().is_some_and(forces_a_call);
+            request.tool_choice.take_if(|_| is_forced);
+        }
+    }
+
+    /// Returns whether a request without tools names them all the same, so that the beginning of the prompt, which contains
+    /// them, stays in the provider's cache.
+    fn keeps_tools(&self, purpose: Purpose) -> bool {
+        if purpose != Purpose::WrapUp {
+            return false;
+        }
+        let can = self.provider.common_capabilities();
+        let fits_answer = match self.machine.output_mode().filter(|_| self.machine.is_open()) {
+            None | Some(OutputMode::Prompt) => true,
+            Some(OutputMode::Native) => can.json_schema_with_tools,
+            // The tool that carries the answer must be called.
+            Some(OutputMode::Tool) => false,
+        };
+        fits_answer && can.none_tool_choice
+    }
+}
+
+/// Returns whether a choice leaves the model no way to answer.
+fn forces_a_call(choice: &ToolChoice) -> bool {
+    match choice {
+        ToolChoice::Required | ToolChoice::Function(_) | ToolChoice::Custom(_) => true,
+        ToolChoice::Allowed { mode, .. } => *mode == AllowedMode::Required,
+        _ => false,
+    }
+}

@@ -1,0 +1,168 @@
+//! [`OutcomeRecorder`]: what a journal implements.
+
+use std::{any::Any, fmt, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
+
+use agcore_chat::{Fault, FaultKind};
+use async_trait::async_trait;
+use futures_util::{FutureExt, future::Shared};
+
+use crate::{
+    error::{CycleError, CycleErrorKind},
+    machine::Outcome,
+};
+
+/// Keeps the outcomes of a turn, so that the turn can go on in another process after this one has died.
+///
+/// The state of a conversation is the fold of its outcomes: whoever has the state before a turn and the recorded outcomes has
+/// the state at the moment of the last record. [`LlmCycle::resume`](crate::LlmCycle::resume) continues from there. Nothing that
+/// has finished runs again, and calls that had begun without a result become questions.
+///
+/// # Order
+///
+/// Outcomes are recorded in order, and each call is awaited before anything is done about them: before the model is called,
+/// before a tool runs, before the turn ends. Outcomes that belong together come in one call, such as the start of all calls of
+/// a batch. The machine absorbs outcomes, and observers receive events about them, only after they were recorded. (Deltas of a
+/// reply, progress of tools and notices about a call are previews: they tell nothing that is recorded.)
+///
+/// # Failure
+///
+/// An error means that none of these outcomes were recorded. The turn does not go on: it fails with
+/// [`CycleErrorKind::Storage`], and stays as it was last recorded. [`resume`](crate::LlmCycle::resume) continues it when the
+/// store works again; another turn abandons it. A reply or a result that could not be recorded is not lost in the meantime: it
+/// is recorded first then. A panic counts as an error.
+///
+/// A turn that is dropped while it records does not know whether it succeeded. The next turn waits for the same write first,
+/// so no outcome is recorded twice.
+///
+/// # Snapshots
+///
+/// Whatever changes the state between turns is no outcome, such as
+/// [`set_messages`](crate::LlmCycle::set_messages) or [`reset_usage`](crate::LlmCycle::reset_usage): save the
+/// [state](crate::LlmCycle::machine) after it, and record from there.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use agcore_chat::{ChatResponse, Fault};
+/// use agcore_cycle::{CycleSettings, LlmCycle, OutcomeRecorder, machine::{Outcome, Record}};
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// /// A journal in memory, one line of JSON for each write.
+/// #[derive(Default)]
+/// struct Journal(Mutex<Vec<String>>);
+///
+/// #[async_trait::async_trait]
+/// impl OutcomeRecorder for Journal {
+///     async fn record(&self, outcomes: &[Outcome]) -> Result<(), Fault> {
+///         let line = serde_json::to_string(&Record::new(outcomes)).expect("outcomes are plain data");
+///         self.0.lock().unwrap().push(line);
+///         Ok(())
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let journal = Arc::new(Journal::default());
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+/// let settings = CycleSettings::new().with_recorder(journal.clone());
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new()).with_settings(settings);
+/// let mut restored = cycle.machine().clone();
+/// cycle.turn("Hello").await.unwrap();
+///
+/// for line in journal.0.lock().unwrap().iter() {
+///     serde_json::from_str::<Record>(line).unwrap().replay(&mut restored).unwrap();
+/// }
+/// assert_eq!(&restored, cycle.machine());
+/// # });
+/// ```
+#[async_trait]
+pub trait OutcomeRecorder: Send + Sync {
+    /// Records these outcomes, all or none of them. [`Record`](crate::machine::Record) is a form for storing them.
+    ///
+    /// # Errors
+    /// The reason why none were recorded.
+    async fn record(&self, outcomes: &[Outcome]) -> Result<(), Fault>;
+}
+
+/// A write in progress. It outlives the turn that started it.
+type Write = Shared<Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>>;
+
+/// The outcomes that are being recorded, or that must be recorded before anything else. The machine has not absorbed them.
+#[derive(Clone, Default)]
+pub(crate) struct Unrecorded {
+    pub(crate) outcomes: Arc<[Outcome]>,
+    /// Outcomes that the machine has absorbed already. They are recorded before the others.
+    absorbed: Vec<Outcome>,
+    write: Option<Write>,
+    /// Whether the newest turn was recorded.
+    pub(crate) is_active: bool,
+}
+
+impl Unrecorded {
+    /// Sets the outcomes that are recorded next.
+    pub(crate) fn set(&mut self, outcomes: Vec<Outcome>) {
+        self.outcomes = outcomes.into();
+        self.write = None;
+    }
+
+    /// Keeps an outcome that the machine has absorbed, if turns are recorded.
+    pub(crate) fn record_later(&mut self, outcome: Outcome) {
+        if self.is_active {
+            self.absorbed.push(outcome);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Waits for the write, which starts now unless a dropped turn has started it. If it fails, only what has happened is left:
+    /// it is recorded before anything else.
+    pub(crate) async fn settle(&mut self, recorder: &Arc<dyn OutcomeRecorder>) -> Result<Arc<[Outcome]>, Fault> {
+        let write = self.write.get_or_insert_with(|| {
+            let outcomes = match self.absorbed.as_slice() {
+                [] => Arc::clone(&self.outcomes),
+                absorbed => absorbed.iter().chain(&*self.outcomes).cloned().collect(),
+            };
+            write(Arc::clone(recorder), outcomes).boxed().shared()
+        });
+        let result = write.clone().await;
+        self.write = None;
+        if result.is_ok() {
+            self.absorbed.clear();
+        }
+        if result.is_ok() || self.outcomes.iter().any(Outcome::is_decision) {
+            let outcomes = std::mem::take(&mut self.outcomes);
+            return result.map(|()| outcomes);
+        }
+        result.map(|()| Arc::clone(&self.outcomes))
+    }
+}
+
+impl fmt::Debug for Unrecorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Unrecorded").field(&self.outcomes).finish()
+    }
+}
+
+async fn write(recorder: Arc<dyn OutcomeRecorder>, outcomes: Arc<[Outcome]>) -> Result<(), Fault> {
+    let written = AssertUnwindSafe(async { recorder.record(&outcomes).await }).catch_unwind();
+    written.await.unwrap_or_else(|panic| {
+        tracing::error!(message = panic_message(&*panic), "a recorder of outcomes panicked");
+        Err(Fault::new(FaultKind::Storage, "the recorder of outcomes panicked"))
+    })
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
+
+/// Converts the fault of a recorder into the error of the turn.
+pub(crate) fn storage_error(fault: Fault) -> CycleError {
+    let message = format!(
+        "what happened could not be recorded ({}), so the turn did not go on; resume it when the store works again",
+        fault.message
+    );
+    CycleError::new(CycleErrorKind::Storage, message).with_source(fault)
+}
