@@ -98,7 +98,9 @@ impl WireProvider {
 impl LlmProvider for WireProvider {
     fn open(&self, call: Call) -> ReplyStream {
         let request = Arc::clone(&call.request);
-        ReplyStream::new(ChatReply::new(self.0.exchange(call), Arc::clone(&self.0), request))
+        let (exchange, inner) = (self.0.exchange(call), Arc::clone(&self.0));
+        let add_context = move |error| inner.add_context(error, &request);
+        ReplyStream::new(ChatReply::new(exchange, add_context))
     }
 
     fn info(&self) -> &ProviderInfo {

@@ -110,7 +110,7 @@ impl Fallback {
     }
 
     /// Sets a custom rule for which failures are followed by the next provider. It replaces [`FallbackPolicy::on`], but
-    /// requests that a provider's API cannot express always go on.
+    /// the next provider is always tried if a provider's API cannot express the request.
     pub fn with_rule(self, rule: impl Fn(&LlmError) -> bool + Send + Sync + 'static) -> Self {
         self.with_shared_rule(Some(Arc::new(rule)))
     }
@@ -306,7 +306,7 @@ impl SwitchStrategy for FallbackStrategy {
             error, is_repeatable, ..
         } = attempt;
         let name = self.current().name.clone();
-        // A refusal by the encoder says nothing about other providers, like a missing capability.
+        // A refusal by the encoder concerns only this provider, like a missing capability.
         let goes_on = error.is_unsupported() || self.shared.applies_to(&error);
         if is_repeatable && has_time && goes_on {
             self.record_overflow(&error);

@@ -2,26 +2,22 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
-use agcore_chat::{ChatRequest, Fault, FaultKind, ResponseMetadata};
+use agcore_chat::{Fault, FaultKind, ResponseMetadata};
 use futures_core::Stream;
 
 use crate::reply::{Notice, ReplyItem};
-use agcore_wire::{Chat, ReplyDelta, ReplyStart};
+use agcore_wire::{Chat, LlmError, ReplyDelta, ReplyStart};
 
-use super::{
-    Inner,
-    exchange::{Exchange, Step},
-};
+use super::exchange::{Exchange, Step};
 
 /// The exchange of a chat as the items of a reply: with the metadata of the HTTP head, and with context in errors.
-pub(super) struct ChatReply {
+pub(super) struct ChatReply<F> {
     exchange: Exchange<Chat>,
-    inner: Arc<Inner>,
-    request: Arc<ChatRequest>,
+    /// Adds the context to an error.
+    add_context: F,
     metadata: Option<ResponseMetadata>,
     /// Whether the current reply has got the metadata, if there are any.
     has_metadata: bool,
@@ -29,12 +25,11 @@ pub(super) struct ChatReply {
     pending: Option<ReplyDelta>,
 }
 
-impl ChatReply {
-    pub(super) fn new(exchange: Exchange<Chat>, inner: Arc<Inner>, request: Arc<ChatRequest>) -> Self {
+impl<F: Fn(LlmError) -> LlmError + Unpin> ChatReply<F> {
+    pub(super) fn new(exchange: Exchange<Chat>, add_context: F) -> Self {
         Self {
             exchange,
-            inner,
-            request,
+            add_context,
             metadata: None,
             has_metadata: true,
             pending: None,
@@ -61,7 +56,7 @@ impl ChatReply {
     }
 }
 
-impl Stream for ChatReply {
+impl<F: Fn(LlmError) -> LlmError + Unpin> Stream for ChatReply<F> {
     type Item = ReplyItem;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ReplyItem>> {
@@ -84,7 +79,7 @@ impl Stream for ChatReply {
                 }
                 Step::Item(delta) if this.has_metadata => ReplyItem::Delta(delta),
                 Step::Item(delta) => ReplyItem::Delta(this.with_metadata(delta)),
-                Step::End(end) => ReplyItem::End(end.map_err(|error| this.inner.add_context(error, &this.request))),
+                Step::End(end) => ReplyItem::End(end.map_err(&this.add_context)),
             }));
         }
     }

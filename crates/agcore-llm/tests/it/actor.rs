@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agcore_chat::Actor;
+use agcore_chat::{Actor, ChatResponse};
 use agcore_llm::{
     Call, LlmErrorKind, LlmProvider, LlmProviderExt, ReplyDelta, ReplyItem, ReplyStream,
     cassette::{CassetteBuffer, RecordingProvider},
@@ -14,8 +14,10 @@ use agcore_llm::{
         router::{Route, Router},
         trace::Trace,
     },
+    provider_fn,
 };
-use agcore_testkit::clock::ManualClock;
+use agcore_testkit::{clock::ManualClock, spans::SpanLog};
+use futures_util::FutureExt;
 
 use crate::support::{always, error, request};
 
@@ -67,4 +69,25 @@ async fn every_layer_passes_the_actor_on() {
     let seen = actors.0.lock().unwrap();
     assert_eq!(*seen, vec![ann; seen.len()]);
     assert_eq!(seen.len(), 4, "two keys and another route, and one of them again");
+}
+
+#[test]
+fn spans_name_the_user_only_where_content_is_recorded() {
+    for (content, actor, expected) in [
+        (false, Some(Actor::user("ann")), None),
+        (true, Some(Actor::user("ann")), Some("ann")),
+        (true, None, None),
+    ] {
+        let log = SpanLog::new();
+        log.record(|| {
+            let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Hi.")) });
+            let traced = Trace::new(provider, Arc::new(ManualClock::new())).with_content(content);
+            let mut call = Call::new(request());
+            if let Some(actor) = actor {
+                call = call.with_actor(actor);
+            }
+            traced.chat_call(call).now_or_never().unwrap().unwrap();
+        });
+        assert_eq!(log.only("chat").field("enduser.id"), expected);
+    }
 }

@@ -156,7 +156,7 @@ async fn a_passing_failure_never_becomes_permanent() {
 }
 
 #[tokio::test]
-async fn the_error_says_that_all_providers_lack_something() {
+async fn the_error_names_what_all_providers_lack() {
     let all = fallback(["a", "b"].map(|name| Candidate::new(provider(name, scripts("refused")))));
     let outcome = send(&all).await;
     assert_eq!(outcome.error().unsupported().unwrap().name(), "seed");
@@ -184,7 +184,11 @@ async fn requests_are_adapted_for_one_provider() {
     ]);
     let outcome = run(&all, Call::new(seeded())).await;
     assert_eq!(outcome.answered_by(), "b");
-    assert_eq!(outcome.notices(), ["retry 1 in 0", "by b"], "a refusal is no attempt");
+    assert_eq!(
+        outcome.notices(),
+        ["retry 1 in 0", "by b"],
+        "a refusal does not count as an attempt"
+    );
     let sent = b.requests();
     let tuning = |at: usize| (sent[at].seed, sent[at].user.clone(), sent[at].model.as_str());
     assert_eq!(tuning(0), (Some(7), None, "large-2"));

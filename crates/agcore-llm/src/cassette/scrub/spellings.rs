@@ -1,4 +1,4 @@
-//! The forms in which a known secret may stand in a text: as it is, escaped as in JSON, percent-encoded, and in base64.
+//! The forms in which a text may contain a known secret: as it is, escaped as in JSON, percent-encoded, and in base64.
 
 use std::fmt::Write;
 
@@ -65,7 +65,7 @@ fn lower_escapes(encoded: &str) -> String {
     encoded.chars().map(lower).collect()
 }
 
-/// Returns the base64 digits that a secret alone determines if `offset` other bytes stand before it in its group of three:
+/// Returns the base64 digits that a secret alone determines if `offset` other bytes precede it in its group of three:
 /// those that also encode bits of its neighbors are left out.
 fn base64(secret: &[u8], offset: usize, last: [u8; 2]) -> String {
     let unknown = (offset * 8).div_ceil(6);

@@ -32,7 +32,8 @@ pub struct FallbackPolicy {
     pub sticky: bool,
 }
 
-/// Which failures are followed by the next provider. A request that a provider's API cannot express always goes on.
+/// Which failures are followed by the next provider. If a provider's API cannot express a
+/// request, the next one is always tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

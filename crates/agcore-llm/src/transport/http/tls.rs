@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::credential::Secret;
 use agcore_wire::{LlmError, LlmErrorKind};
 
-/// The certificates of TLS connections: an own certificate authority, and a client certificate (mutual TLS).
+/// The certificates of TLS connections: a custom certificate authority, and a client certificate (mutual TLS).
 ///
 /// Certificates are text in PEM format. In settings, the members are `root_certificates`, `client_certificate` and
 /// `client_key`.

@@ -125,7 +125,7 @@ async fn a_token_is_a_bearer_token_for_every_api() {
         let config = ProviderConfig::new(provider_type.clone(), "small")
             .with_base_url(server.url())
             .with_credential(Credential::token(source));
-        // The text that the server sends is no reply of this API; what matters is that it is not refused.
+        // The server sends text that this API does not know; what matters is that the token is accepted.
         let error = config.build().unwrap().chat_call(hello()).await.unwrap_err();
         assert_eq!(*error.kind(), LlmErrorKind::Malformed, "{provider_type}: {error:?}");
         assert_eq!(

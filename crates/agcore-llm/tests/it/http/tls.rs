@@ -1,4 +1,4 @@
-//! TLS with an own certificate authority and client certificates.
+//! TLS with a custom certificate authority and client certificates.
 //!
 //! The certificates in the folder of this module were made with openssl and are valid for a hundred years.
 
