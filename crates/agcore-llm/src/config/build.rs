@@ -16,7 +16,7 @@ use crate::{
 };
 use agcore_wire::{EncodeOptions, LlmError, LlmErrorKind, operation::ModelEntry};
 
-use super::settings::ProviderConfig;
+use super::{native::WireSettings, settings::ProviderConfig};
 
 impl ProviderConfig {
     /// Creates the provider. Nothing is sent.
@@ -29,7 +29,10 @@ impl ProviderConfig {
     /// All of them contain the name of the provider.
     pub fn build(&self) -> Result<Arc<dyn LlmProvider>, LlmError> {
         let (transport, guard) = transport(self)?;
-        let wire = self.provider_type.chat(self.context_window);
+        let wire = self.provider_type.chat(WireSettings {
+            window: self.context_window,
+            automatic_caching: self.automatic_caching,
+        });
         Ok(Arc::new(
             WireProvider::new(info(self), wire, transport).with_guard(guard),
         ))

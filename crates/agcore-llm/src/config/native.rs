@@ -23,11 +23,24 @@ pub(super) struct Native {
     /// The header that contains the key alone; `None` for a bearer token.
     pub(super) key_header: Option<&'static str>,
     pub(super) capabilities: fn() -> Capabilities,
-    /// Creates the wire for chats, given the context window in the settings.
-    pub(super) chat: fn(Option<u64>) -> Arc<dyn Wire<Chat>>,
+    /// Creates the wire for chats.
+    pub(super) chat: fn(WireSettings) -> Arc<dyn Wire<Chat>>,
     pub(super) models: fn() -> Arc<dyn Wire<ListModels>>,
     /// Creates the wire for embeddings, if the API supports them.
     pub(super) embed: Option<NewEmbedWire>,
+}
+
+/// The settings of a wire for chats.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "all-apis"),
+    allow(dead_code, reason = "each API uses some of these settings")
+)]
+pub(super) struct WireSettings {
+    /// The context window in the settings.
+    pub(super) window: Option<u64>,
+    /// Whether the wire places cache marks by itself.
+    pub(super) automatic_caching: bool,
 }
 
 type NewEmbedWire = fn() -> Arc<dyn Wire<Embed>>;
@@ -57,7 +70,10 @@ const ANTHROPIC: Native = Native {
         custom_tools: false,
         ..Capabilities::default()
     },
-    chat: |_| Arc::new(agcore_wire::anthropic::Anthropic::new()),
+    chat: |settings| {
+        let wire = agcore_wire::anthropic::Anthropic::new();
+        Arc::new(wire.with_automatic_caching(settings.automatic_caching))
+    },
     models: || Arc::new(agcore_wire::anthropic::Anthropic::new()),
     embed: None,
 };
@@ -102,9 +118,9 @@ const OLLAMA: Native = Native {
         files: false,
         ..Capabilities::default()
     },
-    chat: |window| {
+    chat: |settings| {
         let wire = agcore_wire::ollama::Ollama::new();
-        Arc::new(match window {
+        Arc::new(match settings.window {
             Some(window) => wire.with_num_ctx(window),
             None => wire,
         })

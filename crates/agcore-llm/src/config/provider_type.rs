@@ -16,7 +16,7 @@ use agcore_wire::{
     openai_chat::OpenAiChat,
 };
 
-use super::native::{self, Native};
+use super::native::{self, Native, WireSettings};
 
 /// The API and dialect of a provider. Parsed from a name or an alias; case, spaces, `.`, `-` and `_` are ignored.
 ///
@@ -178,12 +178,12 @@ impl ProviderType {
         }
     }
 
-    /// Creates the wire for chats, given the context window in the settings.
-    pub(super) fn chat(&self, window: Option<u64>) -> Arc<dyn Wire<Chat>> {
+    /// Creates the wire for chats.
+    pub(super) fn chat(&self, settings: WireSettings) -> Arc<dyn Wire<Chat>> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
             Api::OpenAiChat(dialect) => Arc::new(OpenAiChat::new(Dialect::clone(dialect))),
-            Api::Native(native) => (native.chat)(window),
+            Api::Native(native) => (native.chat)(settings),
         }
     }
 

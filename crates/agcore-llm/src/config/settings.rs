@@ -27,7 +27,8 @@ use super::provider_type::{ProviderType, UnknownProviderType};
 /// ```
 ///
 /// It deserializes from the members `type`, `name`, `base_url`, `api_key`, `model`, `timeouts` (`connect`, `first_byte`,
-/// `idle`, `total`, in seconds), `headers`, `proxy`, `tls`, `context_window` and `max_output_tokens`. An unknown member is an error.
+/// `idle`, `total`, in seconds), `headers`, `proxy`, `tls`, `automatic_caching`, `context_window`
+/// and `max_output_tokens`. An unknown member is an error.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -61,6 +62,10 @@ pub struct ProviderConfig {
     /// The certificates of TLS connections.
     #[serde(default)]
     pub tls: TlsOptions,
+    /// Whether the parts of a conversation that the vendor's cache should keep are marked automatically. The default is
+    /// `true`. Matters for the Messages API only, which caches nothing without marks.
+    #[serde(default = "enabled")]
+    pub automatic_caching: bool,
     /// The context window of the model in tokens, which overrides the known one.
     #[serde(default)]
     pub context_window: Option<u64>,
@@ -82,6 +87,7 @@ impl ProviderConfig {
             headers: BTreeMap::new(),
             proxy: Proxy::None,
             tls: TlsOptions::default(),
+            automatic_caching: true,
             context_window: None,
             max_output_tokens: None,
         }
@@ -170,6 +176,13 @@ impl ProviderConfig {
         self
     }
 
+    /// Sets whether the parts of a conversation that the vendor's cache should keep are marked automatically.
+    #[must_use]
+    pub fn with_automatic_caching(mut self, automatic: bool) -> Self {
+        self.automatic_caching = automatic;
+        self
+    }
+
     /// Sets the context window of the model in tokens.
     #[must_use]
     pub fn with_context_window(mut self, tokens: u64) -> Self {
@@ -188,6 +201,10 @@ impl ProviderConfig {
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.provider_type.name())
     }
+}
+
+fn enabled() -> bool {
+    true
 }
 
 /// Deserializes a fixed key. `null` is the same as absent.

@@ -333,3 +333,24 @@ fn a_registry_builds_providers_from_settings() {
     );
     assert_eq!(registry.names(), ["ollama"]);
 }
+
+#[cfg(feature = "anthropic")]
+#[tokio::test]
+async fn automatic_caching_can_be_switched_off() {
+    for (setting, expected) in [("", true), (r#", "automatic_caching": false"#, false)] {
+        let server = MockServer::start(Script::new([Reply::text("Yes.")])).await.unwrap();
+        let json = format!(
+            r#"{{"type": "anthropic", "base_url": "{}", "api_key": "{KEY}", "model": "small"{setting}}}"#,
+            server.base_url()
+        );
+        let provider = settings(&json).unwrap().build().unwrap();
+        let conversation = [
+            Message::user("Hello"),
+            Message::assistant("Hi."),
+            Message::user("Ready?"),
+        ];
+        provider.chat(ChatRequest::new(conversation)).await.unwrap();
+        let body = server.requests()[0].json().to_string();
+        assert_eq!(body.contains("cache_control"), expected, "{body}");
+    }
+}
