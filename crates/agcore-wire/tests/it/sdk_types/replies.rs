@@ -21,6 +21,10 @@ const VENDOR_RECORDINGS: &[(&str, &str)] = &[
 /// Recordings with made-up items, which are sent back unchanged and are not part of any type.
 const MADE_UP: &str = "unknown";
 
+/// Recordings of gateways whose items have members or parts that OpenAI's own do not have. They are sent back unchanged, to
+/// the gateway that made them.
+const OF_GATEWAYS: &[&str] = &["hosted-custom-call-stream", "reason-behind-message", "reason-output-text"];
+
 /// Returns a conversation for each recorded reply that can be decoded, with the name of its case.
 pub(super) fn as_history(subject: &Subject) -> Vec<(String, ChatRequest)> {
     let is_applicable = |path: &PathBuf| {
@@ -31,6 +35,7 @@ pub(super) fn as_history(subject: &Subject) -> Vec<(String, ChatRequest)> {
         .into_iter()
         .filter(is_applicable)
         .filter(|path| !name(path).contains(MADE_UP))
+        .filter(|path| !OF_GATEWAYS.iter().any(|gateway| name(path).starts_with(gateway)))
         .filter_map(|path| Some((format!("reply {}", name(&path)), conversation(reply(subject, &path)?))))
         .collect()
 }
