@@ -23,7 +23,7 @@ const MADE_UP: &str = "unknown";
 
 /// Recordings of gateways whose items have members or parts that OpenAI's own do not have. They are sent back unchanged, to
 /// the gateway that made them.
-const OF_GATEWAYS: &[&str] = &["hosted-custom-call-stream", "reason-behind-message", "reason-output-text"];
+const OF_GATEWAYS: &[&str] = &["hosted-custom-call", "reason-behind-message", "reason-output-text"];
 
 /// Returns a conversation for each recorded reply that can be decoded, with the name of its case.
 pub(super) fn as_history(subject: &Subject) -> Vec<(String, ChatRequest)> {
