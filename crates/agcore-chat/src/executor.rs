@@ -55,8 +55,9 @@ pub trait ToolExecutor: Send + Sync {
     /// Returns the tools that the model may call, in a stable order. The list is the same on every call.
     fn definitions(&self) -> Arc<[Tool]>;
 
-    /// Runs a batch of calls and reports their progress: any number of [`ToolReport::Progress`], and exactly one
-    /// [`ToolReport::Settled`] for each call when it ends. The stream ends after the last of them.
+    /// Runs a batch of calls and reports their progress: any number of [`ToolReport::Progress`] and
+    /// [`ToolReport::Waiting`], and exactly one [`ToolReport::Settled`] for each call when it ends. The stream ends after
+    /// the last of them.
     ///
     /// The executor decides which calls run concurrently and enforces its own timeouts. A call of a tool that is not
     /// among the [`definitions`](Self::definitions) settles with an error result. Dropping the stream cancels the calls
@@ -183,6 +184,17 @@ pub enum ToolReport {
     Began {
         /// The ids of the calls.
         calls: Vec<Text>,
+    },
+    /// A call starts or stops waiting for a person: for an approval, for an approval of another call that is asked about
+    /// first, or for something else that its tool awaits. Reported only if the wait does not end at once.
+    ///
+    /// A batch works on nothing but people while at least one call waits and every call that [began](Self::Began) either
+    /// waits or has settled. That time counts towards no time limit.
+    Waiting {
+        /// The call's id.
+        call_id: Text,
+        /// Whether the call waits from now on.
+        waiting: bool,
     },
     /// A running call reports its progress.
     Progress {

@@ -4,6 +4,7 @@ mod extensions;
 mod filters;
 mod pause;
 mod run_state;
+mod waits;
 
 use std::{
     fmt,
@@ -18,9 +19,13 @@ use agcore_chat::{Actor, Clock, Progress, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use self::filters::ProgressFilters;
 pub use self::{extensions::Extensions, run_state::RunState};
-pub(crate) use self::{filters::ProgressFilter, pause::Pause};
-use self::{filters::ProgressFilters, pause::PauseGuard};
+pub(crate) use self::{
+    filters::ProgressFilter,
+    pause::Pause,
+    waits::{CallObservers, WaitSender},
+};
 
 /// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
@@ -75,6 +80,7 @@ struct CallScope {
     filters: ProgressFilters,
     /// Whether the call has ended. The tool may still run then, if it blocks its thread.
     has_ended: AtomicBool,
+    waits: waits::Waits,
 }
 
 /// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
@@ -214,20 +220,6 @@ impl ToolContext {
         self.call.as_ref()?.answer.as_deref()
     }
 
-    /// Awaits something that depends on a person, such as a form. The time counts towards neither the timeout nor the
-    /// duration of the call.
-    ///
-    /// Cancel safe if `wait` is.
-    pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
-        let Some(call) = &self.call else {
-            return wait.await;
-        };
-        let clock = self.clock();
-        call.pause.begin(clock.monotonic());
-        let _guard = PauseGuard::new(&call.pause, clock);
-        wait.await
-    }
-
     /// Adds a filter inside those that were added before, unless the call already has it.
     pub(crate) fn filter_progress(&self, filter: &ProgressFilter) {
         if let Some(call) = &self.call {
@@ -248,15 +240,16 @@ impl ToolContext {
     }
 
     /// Creates the context of one call of this run.
-    pub(crate) fn for_call(&self, id: Text, progress: Option<ProgressSender>, answer: Option<InputAnswer>) -> Self {
+    pub(crate) fn for_call(&self, id: Text, observers: CallObservers, answer: Option<InputAnswer>) -> Self {
         let call = CallScope {
             id,
             cancellation: self.run.cancellation.child_token(),
-            progress,
+            progress: observers.progress,
             answer: answer.map(Box::new),
             pause: Pause::default(),
             filters: ProgressFilters::default(),
             has_ended: AtomicBool::new(false),
+            waits: waits::Waits::new(observers.waits),
         };
         Self {
             run: Arc::clone(&self.run),

@@ -3,6 +3,8 @@
 mod schedule;
 mod progress;
 mod queue;
+mod begin;
+mod waits;
 mod start;
 mod gate;
 mod engine;

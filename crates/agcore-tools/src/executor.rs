@@ -99,6 +99,8 @@ impl ToolExecutor for RegistryExecutor {
         let outcomes = self.outcomes.clone();
         let number = outcomes.session.next_batch();
         Box::pin(batch(Arc::clone(&self.engine), work).map(move |item| match item {
+            BatchItem::Began { calls } => ToolReport::Began { calls },
+            BatchItem::Waiting { call_id, waiting } => ToolReport::Waiting { call_id, waiting },
             BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
             BatchItem::Settled { settlement, .. } => {
                 let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
@@ -110,6 +112,12 @@ impl ToolExecutor for RegistryExecutor {
                 }
             }
         }))
+    }
+
+    /// Returns `true`: a call that is refused, that waits for an approval, or that waits for other calls is not reported
+    /// to begin. A call that resumes after its tool asked a question is reported again.
+    fn reports_begin(&self) -> bool {
+        true
     }
 }
 

@@ -10,17 +10,30 @@ use std::{
 use agcore_chat::{Progress, Text, ToolWork};
 use futures_core::Stream;
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio_util::sync::CancellationToken;
 
 use super::{
+    begin::StartLine,
     engine::{Engine, Prepared, Settlement},
     progress::ProgressBuffer,
     queue::CallQueue,
     schedule::Exclusivity,
+    waits::WaitBuffer,
 };
+use crate::context::CallObservers;
 
 /// An item of the stream of a [`batch`].
 #[derive(Debug)]
 pub(crate) enum BatchItem {
+    /// These calls run as soon as the stream is polled again.
+    Began {
+        calls: Vec<Text>,
+    },
+    /// A call starts or stops waiting for a person.
+    Waiting {
+        call_id: Text,
+        waiting: bool,
+    },
     Progress {
         call_id: Text,
         progress: Progress,
@@ -37,20 +50,32 @@ pub(crate) fn batch(
     engine: Arc<Engine>,
     work: impl IntoIterator<Item = ToolWork>,
 ) -> impl Stream<Item = BatchItem> + Send + Unpin {
-    let progress = Arc::new(ProgressBuffer::default());
+    let (progress, waits) = (Arc::new(ProgressBuffer::default()), Arc::new(WaitBuffer::default()));
     let queue = Arc::new(CallQueue::new(engine.max_concurrency));
-    let sender = progress.sender();
+    let line = Arc::new(StartLine::default());
+    let observers = CallObservers {
+        progress: Some(progress.sender()),
+        waits: Some(waits.sender()),
+    };
+    let cancellation = engine.context.cancellation().clone();
     let start = |(index, mut work)| {
-        let (engine, queue, sender) = (Arc::clone(&engine), Arc::clone(&queue), Arc::clone(&sender));
+        let (engine, queue, line) = (Arc::clone(&engine), Arc::clone(&queue), Arc::clone(&line));
+        let observers = observers.clone();
         async move {
             // Preparation includes approval, which may take long: calls wait for each other only after it.
-            let ready = match engine.prepare(&mut work, Some(sender)).await {
+            let mut ready = match engine.prepare(&mut work, observers).await {
                 Prepared::Settled(settlement) => return (index, settlement),
                 Prepared::Ready(ready) => ready,
             };
             let exclusivity = Exclusivity::from_annotations(ready.call.tool.annotations());
             queue.wait(index, exclusivity).await;
-            let settlement = engine.run(ready).await;
+            let settlement = match ready.acquire_key().await {
+                Err(error) => ready.refuse(error),
+                Ok(()) => {
+                    line.wait(index, ready.call.context.call_id()).await;
+                    engine.run(ready).await
+                }
+            };
             queue.end(index);
             (index, settlement)
         }
@@ -58,7 +83,10 @@ pub(crate) fn batch(
     let calls = work.into_iter().enumerate().map(start).collect();
     Batch {
         progress,
+        waits,
         queue,
+        line,
+        cancellation,
         calls,
         settled: VecDeque::new(),
     }
@@ -67,7 +95,10 @@ pub(crate) fn batch(
 /// The stream of a batch. `F` is the future of one call.
 struct Batch<F> {
     progress: Arc<ProgressBuffer>,
+    waits: Arc<WaitBuffer>,
     queue: Arc<CallQueue>,
+    line: Arc<StartLine>,
+    cancellation: CancellationToken,
     calls: FuturesUnordered<F>,
     settled: VecDeque<(usize, Box<Settlement>)>,
 }
@@ -75,6 +106,13 @@ struct Batch<F> {
 impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
     /// Returns the next item that is ready: progress first, so that it never follows the end of its call.
     fn next_item(&mut self) -> Option<BatchItem> {
+        let calls = self.line.report();
+        if !calls.is_empty() {
+            return Some(BatchItem::Began { calls });
+        }
+        if let Some((call_id, waiting)) = self.waits.pop() {
+            return Some(BatchItem::Waiting { call_id, waiting });
+        }
         if let Some((call_id, progress)) = self.progress.pop() {
             return Some(BatchItem::Progress { call_id, progress });
         }
@@ -88,7 +126,9 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
             while let Poll::Ready(Some(settled)) = self.calls.poll_next_unpin(cx) {
                 self.settled.push_back(settled);
             }
-            if !self.queue.start() {
+            // After a cancellation no call begins: they are released so that they can end.
+            let cancelled = self.cancellation.is_cancelled() && self.line.cancel();
+            if !self.queue.start() && !cancelled {
                 return;
             }
         }
@@ -100,6 +140,9 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Stream for Batch<F> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {
         self.progress.register(cx.waker());
+        self.waits.register(cx.waker());
+        // The reader has taken the report of these calls.
+        self.line.release();
         if let Some(item) = self.next_item() {
             return Poll::Ready(Some(item));
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     arguments::Arguments,
-    context::{ProgressSender, ToolContext},
+    context::{CallObservers, ToolContext},
     error::{ToolError, ToolErrorKind},
     layer::{BoxInvoke, Invoke, PreparedCall},
     output::{InputRequest, ToolOutput},
@@ -44,6 +44,43 @@ pub(super) struct ReadyCall {
     pub(super) call: PreparedCall,
     approved: bool,
     next_question: u32,
+}
+
+impl ReadyCall {
+    /// Waits until no other call in the registry uses the concurrency key of the tool.
+    ///
+    /// # Errors
+    /// When the call is cancelled meanwhile.
+    pub(super) async fn acquire_key(&mut self) -> Result<(), ToolError> {
+        if let Some(lock) = self.call.tool.key_lock() {
+            let key = Arc::clone(lock).lock_owned();
+            let key = self.call.context.cancellation().run_until_cancelled(key).await;
+            self.call.hold(key.ok_or_else(ToolError::cancelled)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the call without running it.
+    pub(super) fn refuse(self, error: ToolError) -> Box<Settlement> {
+        let _guard = self.call.context.guard();
+        self.settle(CallEnd::Refused(error), Duration::ZERO)
+    }
+
+    fn settle(self, end: CallEnd, duration: Duration) -> Box<Settlement> {
+        let PreparedCall {
+            tool,
+            arguments,
+            context,
+            ..
+        } = self.call;
+        Box::new(Settlement {
+            call_id: context.call_id().clone(),
+            name: tool.name().clone(),
+            arguments,
+            end,
+            duration,
+        })
+    }
 }
 
 /// A call that has ended.
@@ -79,11 +116,11 @@ pub(crate) enum CallEnd {
 
 impl Engine {
     /// Performs all checks that precede the execution of a call.
-    pub(super) async fn prepare(&self, work: &mut ToolWork, progress: Option<ProgressSender>) -> Prepared {
+    pub(super) async fn prepare(&self, work: &mut ToolWork, observers: CallObservers) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
-        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, progress, &mut arguments)).await;
+        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, observers, &mut arguments)).await;
         let end = match checked.and_then(|checked| checked) {
             Ok(Admitted::Ready {
                 tool,
@@ -115,7 +152,7 @@ impl Engine {
         &self,
         work: &mut ToolWork,
         call_id: &Text,
-        progress: Option<ProgressSender>,
+        observers: CallObservers,
         arguments: &mut Arguments,
     ) -> Result<Admitted, ToolError> {
         let ValidCall {
@@ -124,7 +161,7 @@ impl Engine {
             edited,
             approval,
             next_question,
-        } = match self.check(work, call_id, progress, arguments)? {
+        } = match self.check(work, call_id, observers, arguments)? {
             Checked::Valid(call) => call,
             Checked::Question(question) => return Ok(Admitted::Question(question)),
         };
@@ -163,7 +200,7 @@ impl Engine {
         &self,
         work: &mut ToolWork,
         call_id: &Text,
-        progress: Option<ProgressSender>,
+        observers: CallObservers,
         arguments: &mut Arguments,
     ) -> Result<Checked<'_>, ToolError> {
         let tool = self.snapshot.find(&work.call.name)?;
@@ -189,7 +226,7 @@ impl Engine {
         }
         Ok(Checked::Valid(ValidCall {
             tool,
-            context: self.context.for_call(call_id.clone(), progress, answer),
+            context: self.context.for_call(call_id.clone(), observers, answer),
             edited,
             approval,
             next_question,
@@ -198,41 +235,27 @@ impl Engine {
 
     /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
-        let ReadyCall {
-            mut call,
-            approved,
-            next_question,
-        } = ready;
-        let _guard = call.context.guard();
-        let (result, duration) = self.run_in_span(&mut call).await;
+        if self.context.cancellation().is_cancelled() {
+            return ready.refuse(ToolError::cancelled());
+        }
+        let _guard = ready.call.context.guard();
+        let (result, duration) = self.run_in_span(&ready.call).await;
         let end = match result {
             Ok(output) => CallEnd::Output {
                 output,
-                approved,
-                next_question,
+                approved: ready.approved,
+                next_question: ready.next_question,
             },
             Err(error) if error.kind() == ToolErrorKind::Cancelled && self.context.cancellation().is_cancelled() => {
                 CallEnd::Refused(error)
             }
             Err(error) => CallEnd::Failed(error),
         };
-        let PreparedCall {
-            tool,
-            arguments,
-            context,
-            ..
-        } = call;
-        Box::new(Settlement {
-            call_id: context.call_id().clone(),
-            name: tool.name().clone(),
-            arguments,
-            end,
-            duration,
-        })
+        ready.settle(end, duration)
     }
 
     /// Executes a call in its tracing span.
-    async fn run_in_span(&self, call: &mut PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
+    async fn run_in_span(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let span = tracing::info_span!(
             "execute_tool",
             // Names: <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span>.
@@ -246,7 +269,7 @@ impl Engine {
             gen_ai.tool.call.id = %call.context.call_id(),
         );
         // Pinned here and passed by reference: moved into `instrument`, the future would be stored twice.
-        let work = pin!(self.run_exclusively(call));
+        let work = pin!(self.invoke(call));
         let (result, duration) = work.instrument(span.clone()).await;
         if let Err(error) = &result {
             span.record("error.type", error.fault().kind.to_string());
@@ -255,15 +278,8 @@ impl Engine {
         (result, duration)
     }
 
-    /// Executes a call while no other call in the registry uses its concurrency key.
-    async fn run_exclusively(&self, call: &mut PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
-        if let Some(lock) = call.tool.key_lock() {
-            let permit = Arc::clone(lock).lock_owned();
-            match call.context.cancellation().run_until_cancelled(permit).await {
-                None => return (Err(ToolError::cancelled()), Duration::ZERO),
-                Some(permit) => call.hold(permit),
-            }
-        }
+    /// Passes a call through the layers.
+    async fn invoke(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
         let start = call.context.clock().monotonic();
         // Catches panics of the layers. Those of the tool are caught further in, where the layers see them as errors.
         let result = catch_panic(call.tool.name(), self.invoke.invoke(call)).await;
@@ -272,8 +288,11 @@ impl Engine {
 
     /// Checks and executes one call.
     pub(crate) async fn settle(&self, mut work: ToolWork) -> Box<Settlement> {
-        match self.prepare(&mut work, None).await {
-            Prepared::Ready(ready) => self.run(ready).await,
+        match self.prepare(&mut work, CallObservers::default()).await {
+            Prepared::Ready(mut ready) => match ready.acquire_key().await {
+                Ok(()) => self.run(ready).await,
+                Err(error) => ready.refuse(error),
+            },
             Prepared::Settled(settlement) => settlement,
         }
     }

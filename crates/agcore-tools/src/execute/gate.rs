@@ -130,7 +130,10 @@ impl Gate {
         let _asking = match approver.one_at_a_time() {
             false => None,
             true => {
-                let asking = or_cancelled(call.context, self.policy.asking.lock()).await?;
+                let asking = call
+                    .context
+                    .report_wait(or_cancelled(call.context, self.policy.asking.lock()))
+                    .await?;
                 // While this call waited, an answer to another one may have granted it.
                 if self.is_granted(call, arguments).await {
                     return Ok(self.granted(call, arguments));
@@ -311,7 +314,8 @@ async fn answer(
 ) -> Result<Approval, ToolError> {
     let answer = catch_panic("the approver", approver.approve(request));
     let denial = |_| Approval::deny("the approver failed to answer");
-    Ok(or_cancelled(context, answer).await?.unwrap_or_else(denial))
+    let answer = context.report_wait(or_cancelled(context, answer)).await?;
+    Ok(answer.unwrap_or_else(denial))
 }
 
 /// Awaits `wait`, unless the call is cancelled first.

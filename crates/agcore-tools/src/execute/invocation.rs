@@ -157,6 +157,7 @@ impl ToolRegistry {
         while let Some(item) = items.next().await {
             match item {
                 BatchItem::Progress { call_id, progress } => context.observe(&call_id, progress),
+                BatchItem::Began { .. } | BatchItem::Waiting { .. } => {}
                 BatchItem::Settled { index, settlement } => {
                     done.push((index, ToolInvocation::from(settlement)));
                 }

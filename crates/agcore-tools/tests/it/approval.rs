@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
-    Echo, ScriptedApprover, context_builder, error_text, executor_for, fatal_text, registry, reports, settle, text,
-    work,
+    Echo, ScriptedApprover, context_builder, error_text, executor_for, fatal_text, progress_and_results, registry,
+    reports, settle, text, work,
 };
 
 fn ask_about_everything() -> PermissionRules {
@@ -174,7 +174,8 @@ async fn a_missing_answer_does_not_block_other_calls() {
         .with_policy(ToolPolicy::new(rules).with_approver(Arc::new(PendingApprover)))
         .build()
         .unwrap();
-    let mut reports = executor.execute(vec![work("1", "asks", &json!({})), work("2", "free", &json!({}))]);
+    let calls = vec![work("1", "asks", &json!({})), work("2", "free", &json!({}))];
+    let mut reports = progress_and_results(executor.execute(calls));
     let first = reports.next().await.unwrap();
     assert!(
         matches!(&first, agcore_chat::ToolReport::Settled { call_id, .. } if call_id == "2"),

@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{call, context, context_builder, fatal_text, registry, reports, work};
+use crate::support::{call, context, context_builder, fatal_text, progress_and_results, registry, reports, work};
 
 /// Tracks which tools run and checks that they may run side by side.
 #[derive(Default)]
@@ -200,7 +200,7 @@ async fn the_stream_of_an_executor_settles_each_call_once() {
 async fn dropping_the_stream_cancels_running_and_waiting_calls() {
     let monitor = Arc::new(Monitor::default());
     let executor = workers(&monitor).executor(context()).build().unwrap();
-    let mut stream = executor.execute(thousand_calls());
+    let mut stream = progress_and_results(executor.execute(thousand_calls()));
     for _ in 0..300 {
         stream.next().await.unwrap();
     }
@@ -218,7 +218,7 @@ async fn cancelling_the_run_settles_every_call_as_cancelled() {
     let token = CancellationToken::new();
     let context = context_builder().with_cancellation(token.clone()).build();
     let executor = workers(&monitor).executor(context).build().unwrap();
-    let mut stream = executor.execute(thousand_calls());
+    let mut stream = progress_and_results(executor.execute(thousand_calls()));
     let mut cancelled = 0;
     for settled in 0..1000 {
         if settled == 300 {
@@ -296,7 +296,7 @@ async fn progress_arrives_while_the_call_runs_and_before_its_end() {
         .executor(context())
         .build()
         .unwrap();
-    let mut stream = executor.execute(vec![work("t", "reporter", &json!({}))]);
+    let mut stream = progress_and_results(executor.execute(vec![work("t", "reporter", &json!({}))]));
     let start = tokio::time::Instant::now();
     let first = stream.next().await.unwrap();
     assert_eq!(
@@ -345,7 +345,7 @@ async fn progress_from_a_spawned_task_wakes_the_reader() {
         std::future::pending::<Result<u8, ToolError>>()
     });
     let executor = registry([tool]).executor(context()).build().unwrap();
-    let mut stream = executor.execute(vec![work("t", "t", &json!({}))]);
+    let mut stream = progress_and_results(executor.execute(vec![work("t", "t", &json!({}))]));
     let start = tokio::time::Instant::now();
     let report = stream.next().await.unwrap();
     assert_eq!(

@@ -15,6 +15,7 @@ mod audit;
 mod bad_input;
 mod batch;
 mod blocking;
+mod begin;
 mod context;
 mod errors;
 mod foreign_text;

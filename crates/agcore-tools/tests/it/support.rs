@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolWork};
+use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use agcore_tools::{
     Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, RegistryExecutor,
     SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError, ToolOutput, ToolRegistry,
@@ -155,9 +155,19 @@ pub(crate) async fn resume(
         .0
 }
 
-/// Runs a batch and returns all reports in the order of their arrival.
+/// Runs a batch and returns its progress and results in the order of their arrival.
 pub(crate) async fn reports(executor: &RegistryExecutor, work: Vec<ToolWork>) -> Vec<ToolReport> {
-    executor.execute(work).collect().await
+    progress_and_results(executor.execute(work)).collect().await
+}
+
+/// Leaves out the reports of calls that begin or wait.
+pub(crate) fn progress_and_results(reports: ToolReports) -> ToolReports {
+    reports
+        .filter(|report| {
+            let kept = matches!(report, ToolReport::Progress { .. } | ToolReport::Settled { .. });
+            std::future::ready(kept)
+        })
+        .boxed()
 }
 
 #[track_caller]
