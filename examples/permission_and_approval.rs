@@ -17,7 +17,7 @@ use std::{
 
 use agcore::{
     AgentBuilder, AgentSpec, ToolRegistry,
-    chat::{Role, ToolCall},
+    chat::{Role, ToolCall, text::visible},
     tools::{
         Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, Permission, PermissionRules, Rule,
         RuleState, ToolError,
@@ -31,7 +31,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 
 /// By default, reading and network access are allowed, deleting and shells are denied. In addition, writing and sending mail
-/// need approval, and nothing may be written below `/etc`, even with approval.
+/// need approval, and no path that the text places below `/etc`, or might place there, may be written, even with approval.
+/// Rules do not see the file system, and so no symbolic links: a tool that must not leave a directory has to check that
+/// itself.
 fn rules() -> Result<PermissionRules, ToolError> {
     let etc = ArgumentTest::Within("/etc".into());
     Ok(PermissionRules::default().with_rules([
@@ -41,7 +43,9 @@ fn rules() -> Result<PermissionRules, ToolError> {
     ]))
 }
 
-/// Simulates a person: approves writing notes for the whole session, and denies sending mail.
+/// Simulates a person: approves writing for the whole session, whatever the path, and denies sending mail.
+///
+/// Without the wider grant, the approval would cover only the same arguments.
 #[derive(Default)]
 struct Person {
     asked: AtomicUsize,
@@ -52,10 +56,18 @@ impl Approver for Person {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let arguments = request.arguments.as_value();
-        println!("  ?  {} {arguments} ({})", request.tool, request.reason);
+        // The complete call, with escapes for characters that a person cannot see.
+        println!(
+            "  ?  {} {} ({})",
+            request.tool,
+            visible(&arguments.to_string()),
+            request.reason
+        );
         match &*request.tool {
-            "write" => Approval::session(),
-            _ => Approval::deny("not before I have read the draft"),
+            "write" => Approval::session()
+                .with_grant(request.tool_grant.clone())
+                .with_approver("ann"),
+            _ => Approval::deny("not before I have read the draft").with_approver("ann"),
         }
     }
 }
@@ -106,7 +118,7 @@ const CALLS: [(&str, &str, &str); 6] = [
     ("read", r#"{"path": "/notes/a.md"}"#, "read /notes/a.md"),
     ("write", r#"{"path": "/notes/a.md"}"#, "wrote /notes/a.md"),
     ("write", r#"{"path": "/notes/b.md"}"#, "wrote /notes/b.md"),
-    ("write", r#"{"path": "/etc/passwd"}"#, "not allowed"),
+    ("write", r#"{"path": "file:///etc/passwd"}"#, "not allowed"),
     ("delete", r#"{"path": "/notes/a.md"}"#, "not allowed"),
     (
         "mail",

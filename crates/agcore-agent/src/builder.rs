@@ -207,6 +207,9 @@ impl AgentBuilder {
             let problem = "is 0, so no turn could ever run; set it to 1 or more, or leave it unset";
             return Err(AgentError::config("max_turns", problem));
         }
+        for problem in self.policy.rules.check(&self.tools.snapshot()) {
+            tracing::warn!("{problem}");
+        }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let context = ToolContext::builder(Arc::clone(&clock)).with_extensions(self.extensions.clone());
         let checked = self.tools.executor(context.build()).build();

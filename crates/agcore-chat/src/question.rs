@@ -173,11 +173,21 @@ pub enum Answer {
         /// How long the approval is valid.
         #[serde(default)]
         scope: ApprovalScope,
+        /// The calls that the approval covers if it is valid for longer, in the form of the executor; that of
+        /// agcore-tools is a `Grant`. Without one, the executor remembers a narrow default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<Value>,
+        /// The name of the approver, for audit logs. The application vouches for the name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approver: Option<Text>,
     },
     /// The call may not run.
     Deny {
         /// The reason, which is sent to the model.
         message: String,
+        /// The name of the approver, for audit logs. The application vouches for the name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approver: Option<Text>,
     },
     /// The input that was asked for.
     Value(Value),
@@ -189,6 +199,18 @@ impl Answer {
         Self::Approve {
             arguments: None,
             scope: ApprovalScope::Once,
+            grant: None,
+            approver: None,
+        }
+    }
+
+    /// Creates an approval of a single call, with other arguments than those of the model.
+    pub fn edited(arguments: serde_json::Map<String, Value>) -> Self {
+        Self::Approve {
+            arguments: Some(arguments),
+            scope: ApprovalScope::Once,
+            grant: None,
+            approver: None,
         }
     }
 
@@ -196,7 +218,44 @@ impl Answer {
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny {
             message: message.into(),
+            approver: None,
         }
+    }
+
+    /// Sets how long an approval is valid.
+    ///
+    /// ```
+    /// use agcore_chat::{Answer, ApprovalScope};
+    /// use serde_json::json;
+    ///
+    /// let answer = Answer::approve().with_scope(ApprovalScope::Session).with_approver("ann");
+    /// assert_eq!(serde_json::to_value(answer)?, json!({"approve": {"scope": "session", "approver": "ann"}}));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_scope(mut self, period: ApprovalScope) -> Self {
+        if let Self::Approve { scope, .. } = &mut self {
+            *scope = period;
+        }
+        self
+    }
+
+    /// Sets the calls that an approval covers if it is valid for longer.
+    #[must_use]
+    pub fn with_grant(mut self, calls: Value) -> Self {
+        if let Self::Approve { grant, .. } = &mut self {
+            *grant = Some(calls);
+        }
+        self
+    }
+
+    /// Sets who approved or denied the call.
+    #[must_use]
+    pub fn with_approver(mut self, name: impl Into<Text>) -> Self {
+        if let Self::Approve { approver, .. } | Self::Deny { approver, .. } = &mut self {
+            *approver = Some(name.into());
+        }
+        self
     }
 }
 

@@ -59,6 +59,40 @@ pub fn clip(text: &str, max_bytes: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", prefix(text, max_bytes)))
 }
 
+/// Replaces characters that a person cannot see, or that change the order in which a text is displayed, by escapes such as
+/// `\\u{202e}`: control characters, marks of the writing direction, characters without width, separators of lines, and
+/// tags. Such characters can make a text look like another one.
+///
+/// ```
+/// use agcore_chat::text::visible;
+///
+/// assert_eq!(visible("rm notes.txt"), "rm notes.txt");
+/// assert_eq!(visible("rm \u{202e}txt.seton"), r"rm \u{202e}txt.seton");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_deceptive) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match is_deceptive(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns whether a character is invisible or changes the order in which a text is displayed.
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +111,27 @@ mod tests {
         check(10, 10);
         check(usize::MAX, 10);
         assert_eq!(floor_char_boundary("", 3), 0);
+    }
+
+    #[test]
+    fn characters_that_deceive_are_escaped() {
+        for c in [
+            '\0',
+            '\n',
+            '\u{7f}',
+            '\u{9b}',
+            '\u{200b}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{2028}',
+            '\u{feff}',
+            '\u{e0041}',
+        ] {
+            let text = format!("a{c}b");
+            assert_eq!(visible(&text), format!("a{}b", c.escape_unicode()));
+        }
+        let plain = "naïve 字 😀❤️ \u{5d0}\u{5d1}";
+        assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! The approvers of tool calls: [`AskUser`] and [`AllowAll`]. Without an approver, calls that need approval are denied.
 
-use agcore::tools::{Approval, ApprovalRequest, Approver};
+use agcore::{
+    chat::text::visible,
+    tools::{Approval, ApprovalRequest, Approver},
+};
 use async_trait::async_trait;
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::render::sanitized_line;
-
-/// The maximum number of characters of the arguments in a question. Users must see what they approve.
-const MAX_ARGUMENTS: usize = 2_000;
+/// The number of bytes of arguments up to which a question is one line.
+const ONE_LINE: usize = 200;
 
 /// A question on its way to the user.
 #[derive(Debug)]
@@ -59,15 +61,25 @@ impl Approver for AskUser {
     }
 }
 
-/// Returns the text of a question: `Allow save_note {"text":"milk"}?`.
+/// Returns the text of a question: `Allow save_note {"text":"milk"}?`. It always shows all of the arguments, long ones on
+/// several lines. Characters that are invisible or change the direction of writing are escaped.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
-    let arguments = request.arguments.as_value().to_string();
-    let shown: String = arguments.chars().take(MAX_ARGUMENTS).collect();
-    let hidden = match arguments.len() - shown.len() {
-        0 => String::new(),
-        bytes => format!(" … ({bytes} more bytes not shown)"),
-    };
-    format!("Allow {} {}{hidden}?", request.tool, sanitized_line(&shown))
+    format!(
+        "Allow {} {}?",
+        visible(&request.tool),
+        arguments(request.arguments.as_value())
+    )
+}
+
+fn arguments(value: &Value) -> String {
+    let line = value.to_string();
+    if line.len() <= ONE_LINE {
+        return visible(&line).into_owned();
+    }
+    // Line breaks inside of values are escaped by JSON, so those that are left only separate members.
+    let lines = format!("{value:#}");
+    let lines: Vec<_> = lines.lines().map(visible).collect();
+    lines.join("\n")
 }
 
 /// Approves everything, as requested with `--yes`.
@@ -78,5 +90,25 @@ pub(crate) struct AllowAll;
 impl Approver for AllowAll {
     async fn approve(&self, _: &ApprovalRequest) -> Approval {
         Approval::once()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_question_hides_nothing() {
+        assert_eq!(arguments(&json!({"text": "milk"})), r#"{"text":"milk"}"#);
+        let hidden = "x".repeat(5000);
+        let text = arguments(&json!({"body": hidden, "to": "eve@example.org"}));
+        assert!(
+            text.contains(&hidden) && text.contains("\n  \"to\": \"eve@example.org\"\n"),
+            "{text}"
+        );
+        let deceptive = arguments(&json!({"path": "a\u{202e}b\u{1b}[2J\nc", "body": hidden}));
+        assert!(deceptive.contains(r#""a\u{202e}b\u001b[2J\nc""#), "{deceptive}");
     }
 }

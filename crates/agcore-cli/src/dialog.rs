@@ -57,7 +57,8 @@ impl Dialog {
             let line = self.console.read_line(self.prompt).await?;
             let approval = match line {
                 Line::Entered(word) => match parse(&word) {
-                    Answer::Approval(approval) => approval,
+                    // In the prompt, these answers are about any arguments.
+                    Answer::Approval(approval) => approval.with_grant(question.request.tool_grant.clone()),
                     Answer::Unrecognized => continue,
                     Answer::Edit => match self.edit(&question).await? {
                         Some(arguments) => {

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use agcore::tools::{Grant, GrantStore, InMemoryGrants, ToolError, ToolErrorKind};
+use agcore::tools::{Actor, Grant, GrantStore, InMemoryGrants, ToolError, ToolErrorKind};
 use async_trait::async_trait;
 
 use crate::{atomic_file::replace, exit::Failure};
@@ -55,9 +55,11 @@ impl GrantsFile {
         &self.path
     }
 
-    /// Returns whether the tool has a grant.
+    /// Returns whether a grant covers the tool with any arguments.
     pub(crate) fn has(&self, tool: &str) -> bool {
-        lock(&self.known).iter().any(|grant| grant.tool == tool)
+        lock(&self.known)
+            .iter()
+            .any(|grant| grant.tool.matches(tool) && grant.arguments.is_empty())
     }
 
     /// Takes the updates since the last call.
@@ -65,33 +67,49 @@ impl GrantsFile {
         std::mem::take(&mut *lock(&self.updates))
     }
 
-    async fn save(&self, grant: Grant) -> Result<(), String> {
+    /// Changes the file. Returns whether it was different before.
+    async fn save(&self, change: impl FnOnce(&mut Vec<Grant>) + Send + 'static) -> Result<bool, String> {
         let _guard = self.update_lock.lock().await;
         let path = self.path.clone();
-        let saved = tokio::task::spawn_blocking(move || add(&path, grant)).await;
-        *lock(&self.known) = saved.unwrap_or_else(|error| Err(error.to_string()))?;
-        Ok(())
+        let saved = tokio::task::spawn_blocking(move || update(&path, change)).await;
+        let (grants, changed) = saved.unwrap_or_else(|error| Err(error.to_string()))?;
+        *lock(&self.known) = grants;
+        Ok(changed)
     }
 }
 
 #[async_trait]
 impl GrantStore for GrantsFile {
-    async fn find(&self, tool: &str) -> Result<Vec<Grant>, ToolError> {
+    async fn list(&self, actor: &Actor) -> Result<Vec<Grant>, ToolError> {
         let known = lock(&self.known);
-        Ok(known.iter().filter(|grant| grant.tool == tool).cloned().collect())
+        Ok(known.iter().filter(|grant| grant.is_for(actor)).cloned().collect())
     }
 
     async fn add(&self, grant: Grant) -> Result<(), ToolError> {
         let tool = grant.tool.clone();
-        let saved = self.save(grant).await;
+        let saved = self
+            .save(|grants| {
+                if !grants.contains(&grant) {
+                    grants.push(grant);
+                }
+            })
+            .await;
         let update = match &saved {
-            Ok(()) => GrantUpdate::Saved(format!(
+            Ok(_) => GrantUpdate::Saved(format!(
                 "{tool} is always allowed from now on ({}).",
                 self.path.display()
             )),
             Err(error) => GrantUpdate::Failed(format!("{tool} is allowed for this session only: {error}")),
         };
         lock(&self.updates).push(update);
+        saved
+            .map(drop)
+            .map_err(|error| ToolError::new(ToolErrorKind::Io, error))
+    }
+
+    async fn revoke(&self, grant: &Grant) -> Result<bool, ToolError> {
+        let grant = grant.clone();
+        let saved = self.save(move |grants| grants.retain(|known| *known != grant)).await;
         saved.map_err(|error| ToolError::new(ToolErrorKind::Io, error))
     }
 }
@@ -104,7 +122,7 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
     let refuse = |error: String| format!("{}: {error}\nTo use another file, pass --grants FILE.", path.display());
     match fs::read_to_string(path) {
         Ok(text) => match InMemoryGrants::from_json(&text) {
-            Ok(grants) => Ok(grants.list()),
+            Ok(grants) => Ok(grants.all()),
             Err(error) => Err(refuse(error.message().to_owned())),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -114,15 +132,17 @@ fn read(path: &Path) -> Result<Vec<Grant>, String> {
     }
 }
 
-/// Adds a grant to the file and returns all grants in it.
-fn add(path: &Path, grant: Grant) -> Result<Vec<Grant>, String> {
-    let mut grants = read(path)?;
-    if !grants.contains(&grant) {
-        grants.push(grant);
+/// Changes the grants in the file. Returns them all, and whether they were different before.
+fn update(path: &Path, change: impl FnOnce(&mut Vec<Grant>)) -> Result<(Vec<Grant>, bool), String> {
+    let before = read(path)?;
+    let mut grants = before.clone();
+    change(&mut grants);
+    let changed = grants != before;
+    if changed {
         let text = InMemoryGrants::from_iter(grants.clone()).to_json() + "\n";
         replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    Ok(grants)
+    Ok((grants, changed))
 }
 
 #[cfg(test)]
@@ -145,6 +165,8 @@ mod tests {
             other.has("a") && !one.has("b"),
             "the file is read at the start and before each change"
         );
+        assert!(other.revoke(&Grant::new("b")).await.unwrap() && !other.revoke(&Grant::new("c")).await.unwrap());
+        assert_eq!(read(&path).unwrap(), [Grant::new("a")]);
         let left: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "temporary files were left behind");
     }

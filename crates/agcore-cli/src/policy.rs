@@ -3,8 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use agcore::tools::{
-    Approver, Arguments, PermissionConfig, PermissionRules, RegisteredTool, Rule, RuleState, ToolPolicy, ToolRegistry,
-    ToolSession, ToolSnapshot,
+    Approver, Arguments, Grant, PermissionConfig, PermissionRules, RegisteredTool, Rule, RuleState, ToolPolicy,
+    ToolRegistry, ToolSession, ToolSnapshot,
     permission::{Basis, StaticRule, ToolFacts, Verdict, decide},
 };
 
@@ -51,7 +51,8 @@ impl Policy {
 
     /// Returns whether a tool may run, in a session or without one. No rule of this program depends on arguments.
     pub(crate) fn access(&self, tool: &RegisteredTool, session: Option<&ToolSession>) -> Access {
-        let facts = ToolFacts::new(tool.name(), tool.permissions());
+        let is_destructive = tool.annotations().destructive == Some(true);
+        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(is_destructive);
         let decision = decide(&self.rules, facts, &Arguments::new());
         let rule = match decision.basis {
             Basis::Rule(place) => self.rules.rules.get(place),
@@ -65,12 +66,18 @@ impl Policy {
             _ if self.grants.has(tool) => {
                 Access::Allowed(format!("you answered \"always\" ({})", self.grants.path().display()))
             }
-            _ if session.is_some_and(|session| session.grants().iter().any(|grant| grant.tool == tool)) => {
+            _ if session.is_some_and(|session| is_granted(session, tool)) => {
                 Access::Allowed("you allowed it for this session".to_owned())
             }
             _ => Access::NeedsApproval(reason),
         }
     }
+}
+
+/// Returns whether the user has allowed the tool with any arguments for the session.
+fn is_granted(session: &ToolSession, tool: &str) -> bool {
+    let covers = |grant: &Grant| grant.tool.matches(tool) && grant.arguments.is_empty();
+    session.grants().iter().any(covers)
 }
 
 /// Whether a tool may run, and the reason.

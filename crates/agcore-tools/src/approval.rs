@@ -66,8 +66,12 @@ pub trait Approver: Send + Sync {
     /// The wait counts towards no timeout. The future is dropped when the run is cancelled. A panic counts as a denial.
     async fn approve(&self, request: &ApprovalRequest) -> Approval;
 
-    /// Returns whether the approver wants to be asked about one call after another, so that an answer for the session
-    /// also covers the calls that are waiting. An approver that shows all open questions at once returns `false`.
+    /// Returns whether the approver wants to be asked about one call of a session after another, so that an answer for
+    /// the session also covers the calls that are waiting. An approver that shows all open questions at once returns
+    /// `false`.
+    ///
+    /// Calls of different sessions never wait for each other: an approver may be asked about one call of each at the same
+    /// time.
     fn one_at_a_time(&self) -> bool {
         true
     }
@@ -105,8 +109,12 @@ pub struct ApprovalRequest {
     /// Why the approver is asked: the rule, in words.
     pub reason: String,
     /// The grant that is remembered when the answer allows the call for the session or permanently without a grant of
-    /// its own. It covers any arguments, or only the same ones where a rule asked about them.
+    /// its own. It covers only the same arguments; if rules ask about some arguments and not about the call as a whole, it
+    /// covers calls where these are the same.
     pub grant: Grant,
+    /// A wider grant, for an approver that allows the tool with any arguments: it names only the arguments that rules ask
+    /// about.
+    pub tool_grant: Grant,
 }
 
 /// The answer of an [`Approver`].
@@ -120,13 +128,18 @@ pub enum Approval {
         scope: ApprovalScope,
         /// Arguments that replace the model's. They are validated and checked against the rules like any others.
         arguments: Option<Arguments>,
-        /// A grant to remember in place of [`ApprovalRequest::grant`].
+        /// A grant to remember in place of [`ApprovalRequest::grant`]. It always belongs to the user for whom the run was
+        /// started.
         grant: Option<Grant>,
+        /// The name of the approver, for the audit log.
+        approver: Option<Text>,
     },
     /// The call must not run. The model sees the reason and continues.
     Deny {
         /// The reason, for the model.
         message: String,
+        /// The name of the approver, for the audit log.
+        approver: Option<Text>,
     },
     /// The answer comes later: the call becomes a question, and the turn can be saved until it is answered.
     Suspend,
@@ -154,6 +167,7 @@ impl Approval {
             scope: ApprovalScope::Once,
             arguments: Some(arguments.into()),
             grant: None,
+            approver: None,
         }
     }
 
@@ -161,7 +175,33 @@ impl Approval {
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny {
             message: message.into(),
+            approver: None,
         }
+    }
+
+    /// Sets the grant that is remembered if the call is allowed for the session or permanently.
+    ///
+    /// ```
+    /// use agcore_tools::{Approval, ApprovalRequest};
+    ///
+    /// /// Allows the tool permanently, whatever its arguments.
+    /// fn always_the_tool(request: &ApprovalRequest) -> Approval {
+    ///     Approval::always().with_grant(request.tool_grant.clone()).with_approver("ann")
+    /// }
+    /// ```
+    pub fn with_grant(mut self, grant: Grant) -> Self {
+        if let Self::Allow { grant: remembered, .. } = &mut self {
+            *remembered = Some(grant);
+        }
+        self
+    }
+
+    /// Sets who gave the answer, for the audit log.
+    pub fn with_approver(mut self, name: impl Into<Text>) -> Self {
+        if let Self::Allow { approver, .. } | Self::Deny { approver, .. } = &mut self {
+            *approver = Some(name.into());
+        }
+        self
     }
 
     fn allow(scope: ApprovalScope) -> Self {
@@ -169,6 +209,7 @@ impl Approval {
             scope,
             arguments: None,
             grant: None,
+            approver: None,
         }
     }
 }

@@ -5,13 +5,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::Actor;
+use agcore_chat::{Actor, ApprovalScope};
 use serde::{Serialize, Serializer};
 
 use crate::{
     arguments::Arguments,
     context::ToolContext,
     error::ToolErrorKind,
+    grants::Grant,
     permission::{Reason, Verdict},
 };
 
@@ -89,6 +90,15 @@ pub struct AuditRecord<'a> {
 #[serde(rename_all = "snake_case", tag = "event")]
 #[non_exhaustive]
 pub enum AuditEvent<'a> {
+    /// The call was refused before a decision was made: there is no such tool, the arguments are unreadable or invalid,
+    /// a guard refused arguments that a person edited, or the run was cancelled first.
+    Refused {
+        /// The kind of failure.
+        #[serde(serialize_with = "one_kind_name")]
+        error: ToolErrorKind,
+        /// The reason, in words.
+        message: &'a str,
+    },
     /// A decision was made on whether the call may run.
     Decided {
         /// The decision.
@@ -101,6 +111,22 @@ pub enum AuditEvent<'a> {
         reason: Reason<'a>,
         /// Whether a person edited the arguments.
         edited: bool,
+        /// How long a person's approval is valid.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scope: Option<ApprovalScope>,
+        /// The grant that covers the call, or that an approval adds.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        grant: Option<&'a Grant>,
+        /// The name of the person who approved or denied the call, if the approver or the answer contains it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approver: Option<&'a str>,
+        /// The words of the person who denied the call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+        /// The id of the question that a suspended call asks, or whose answer decided. It is the id by which the executor
+        /// knows the question: unique for the calls of a conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        question: Option<&'a str>,
     },
     /// The call ran and ended.
     Finished {
@@ -146,6 +172,7 @@ impl<'a> AuditRecord<'a> {
     /// Creates a record of an event of a call.
     pub(crate) fn new(
         context: &'a ToolContext,
+        call_id: &'a str,
         tool: &'a str,
         arguments: &'a Arguments,
         event: AuditEvent<'a>,
@@ -155,12 +182,21 @@ impl<'a> AuditRecord<'a> {
             session_id: context.session_id(),
             trace_id: context.trace_id().map(|id| &**id),
             actor: context.actor(),
-            call_id: context.call_id(),
+            call_id,
             tool,
             arguments,
             event,
         }
     }
+}
+
+/// Passes a record to a sink. Returns whether the sink accepted it; a panic is logged.
+pub(crate) fn record(sink: &dyn AuditSink, record: &AuditRecord<'_>) -> bool {
+    let recorded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.record(record)));
+    if recorded.is_err() {
+        tracing::error!(call_id = record.call_id, tool = record.tool, "an audit sink panicked");
+    }
+    recorded.is_ok()
 }
 
 fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
@@ -170,6 +206,10 @@ fn unix_millis<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S
 
 fn micros<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+}
+
+fn one_kind_name<S: Serializer>(kind: &ToolErrorKind, serializer: S) -> Result<S::Ok, S::Error> {
+    kind.as_str().serialize(serializer)
 }
 
 fn kind_name<S: Serializer>(kind: &Option<ToolErrorKind>, serializer: S) -> Result<S::Ok, S::Error> {

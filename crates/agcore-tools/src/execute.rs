@@ -4,6 +4,7 @@ mod schedule;
 mod progress;
 mod queue;
 mod begin;
+mod question;
 mod waits;
 mod start;
 mod gate;

@@ -104,11 +104,14 @@ impl ToolExecutor for RegistryExecutor {
             BatchItem::Progress { call_id, progress } => ToolReport::Progress { call_id, progress },
             BatchItem::Settled { settlement, .. } => {
                 let (call_id, duration) = (settlement.call_id.clone(), settlement.duration);
+                let input = settlement
+                    .changed
+                    .then(|| settlement.arguments.as_value().to_string().into());
                 ToolReport::Settled {
                     call_id,
                     outcome: outcomes.translate(number, *settlement),
                     duration,
-                    input: None,
+                    input,
                 }
             }
         }))

@@ -1,39 +1,46 @@
 //! [`Grant`]: an approval that covers later calls, and [`GrantStore`], the store of permanent grants.
 
-use std::sync::{Mutex, PoisonError};
+mod store;
 
-use async_trait::async_trait;
+use agcore_chat::Actor;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::store::{GrantStore, InMemoryGrants};
 use crate::{
     arguments::Arguments,
     error::{ToolError, ToolErrorKind},
-    permission::JsonPath,
+    permission::{ArgumentTest, Glob, JsonPath, TestData, same_value},
 };
 
-/// The version of the JSON form of grants.
-const VERSION: u32 = 1;
-
-/// An approval by a person that covers later calls of one tool with matching arguments.
+/// An approval by a person that covers later calls.
+///
+/// A grant has an owner: it covers only calls of runs that were started for the same user of the same tenant, and in the
+/// same line of business unless the owner has no line.
 ///
 /// ```
-/// use agcore_tools::{Arguments, Grant, GrantedArgument, permission::JsonPath};
+/// use agcore_tools::{
+///     Actor, Arguments, Grant, GrantedArgument,
+///     permission::{ArgumentTest, JsonPath},
+/// };
 /// use serde_json::json;
 ///
 /// let readme: Arguments = serde_json::from_value(json!({"path": "/srv/readme.md"}))?;
-/// let license: Arguments = serde_json::from_value(json!({"path": "/srv/license.md"}))?;
+/// let passwords: Arguments = serde_json::from_value(json!({"path": "/etc/passwd"}))?;
+/// let (ann, bob) = (Actor::user("ann"), Actor::user("bob"));
 /// let path = JsonPath::new("$.path").unwrap();
 ///
 /// // Covers every call of the tool …
-/// let grant = Grant::new("read_file");
-/// assert!(grant.covers("read_file", &license, &[]));
-/// // … except where a rule asks about an argument that the grant does not name.
-/// assert!(!grant.covers("read_file", &license, &[&path]));
+/// let grant = Grant::new("read_file").with_owner(ann.clone());
+/// assert!(grant.covers(&ann, "read_file", &passwords, &[]));
+/// // … except those of other users, and where a rule asks about an argument that the grant does not name.
+/// assert!(!grant.covers(&bob, "read_file", &passwords, &[]));
+/// assert!(!grant.covers(&ann, "read_file", &passwords, &[&path]));
 ///
-/// let grant = grant.with_argument(GrantedArgument::from_arguments(path.clone(), &readme));
-/// assert!(grant.covers("read_file", &readme, &[&path]));
-/// assert!(!grant.covers("read_file", &license, &[&path]));
+/// let within = GrantedArgument::new(path.clone(), ArgumentTest::Within("/srv".into())).unwrap();
+/// let grant = grant.with_argument(within);
+/// assert!(grant.covers(&ann, "read_file", &readme, &[&path]));
+/// assert!(!grant.covers(&ann, "read_file", &passwords, &[&path]));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,43 +48,135 @@ const VERSION: u32 = 1;
 #[must_use]
 #[non_exhaustive]
 pub struct Grant {
-    /// The exact name of the tool; patterns are not supported.
-    pub tool: String,
+    /// For whom the calls are that the grant covers.
+    #[serde(default)]
+    pub owner: Actor,
+    /// The pattern for the name of the tool.
+    pub tool: Glob,
     /// The required arguments. If empty, the grant covers any arguments, except those that a rule asks about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<GrantedArgument>,
 }
 
-/// The values that a JSON path must select in the arguments of a call for a [`Grant`] to cover the call.
+/// A condition on the values that a JSON path selects in the arguments of a call, for a [`Grant`] to cover the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "ArgumentData", into = "ArgumentData")]
 #[non_exhaustive]
 pub struct GrantedArgument {
-    /// The path into the arguments.
+    /// The path into the arguments; `$` selects all of them.
     pub path: JsonPath,
-    /// All values that the path must select, in order.
-    pub values: Vec<Value>,
+    /// The condition on the selected values.
+    pub condition: GrantCondition,
+}
+
+/// The condition that a [`GrantedArgument`] imposes on the values at its path.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GrantCondition {
+    /// The path selects exactly these values, in this order. Numbers are compared by value.
+    Values(Vec<Value>),
+    /// The path selects at least one value, and all values pass the test, as in an allow rule.
+    Test(ArgumentTest),
+}
+
+/// The JSON form of a granted argument: the path, and either `values` or the members of a rule's test.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArgumentData {
+    path: JsonPath,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<Value>>,
+    #[serde(flatten)]
+    test: TestData,
+}
+
+impl TryFrom<ArgumentData> for GrantedArgument {
+    type Error = ToolError;
+
+    fn try_from(data: ArgumentData) -> Result<Self, ToolError> {
+        let invalid = |reason: &str| ToolError::new(ToolErrorKind::Config, format!("a granted argument {reason}"));
+        match (data.values, data.test.into_test().map_err(invalid)?) {
+            (Some(values), None) => Ok(Self {
+                path: data.path,
+                condition: GrantCondition::Values(values),
+            }),
+            (None, test) => Self::new(data.path, test.unwrap_or(ArgumentTest::Present)),
+            (Some(_), Some(_)) => Err(invalid("with `values` cannot have other conditions")),
+        }
+    }
+}
+
+impl From<GrantedArgument> for ArgumentData {
+    fn from(argument: GrantedArgument) -> Self {
+        let (values, test) = match argument.condition {
+            GrantCondition::Values(values) => (Some(values), TestData::default()),
+            GrantCondition::Test(test) => (None, test.into()),
+        };
+        Self {
+            path: argument.path,
+            values,
+            test,
+        }
+    }
 }
 
 impl GrantedArgument {
+    /// Requires that all values that `path` selects pass a test.
+    ///
+    /// # Errors
+    /// When no value can pass the test.
+    pub fn new(path: JsonPath, test: ArgumentTest) -> Result<Self, ToolError> {
+        test.check()?;
+        Ok(Self {
+            path,
+            condition: GrantCondition::Test(test),
+        })
+    }
+
     /// Requires the values that `path` selects in `arguments`.
     pub fn from_arguments(path: JsonPath, arguments: &Arguments) -> Self {
         let values = path.find(arguments.as_value()).into_iter().cloned().collect();
-        Self { path, values }
+        Self {
+            path,
+            condition: GrantCondition::Values(values),
+        }
     }
 
     fn matches(&self, arguments: &Arguments) -> bool {
-        self.path.find(arguments.as_value()).into_iter().eq(&self.values)
+        let found = self.path.find(arguments.as_value());
+        match &self.condition {
+            GrantCondition::Test(test) => test.allows(&found),
+            GrantCondition::Values(values) => {
+                found.len() == values.len() && found.iter().zip(values).all(|(found, value)| same_value(found, value))
+            }
+        }
+    }
+
+    /// Returns whether the argument leaves no choice about the values at a path.
+    fn names(&self, path: &JsonPath) -> bool {
+        self.path == *path || (self.path.is_root() && matches!(self.condition, GrantCondition::Values(_)))
     }
 }
 
 impl Grant {
-    /// Creates a grant that covers any call of a tool, except arguments that a rule asks about.
-    pub fn new(tool: impl Into<String>) -> Self {
+    /// Creates a grant of [`Actor::local`] that covers any call of a tool, except arguments that a rule asks about.
+    pub fn new(tool: impl Into<Glob>) -> Self {
         Self {
+            owner: Actor::local(),
             tool: tool.into(),
             arguments: Vec::new(),
         }
+    }
+
+    /// Creates a grant of [`Actor::local`] that covers calls of a tool with the same arguments only.
+    pub fn same_arguments(tool: impl Into<Glob>, arguments: &Arguments) -> Self {
+        Self::new(tool).with_argument(GrantedArgument::from_arguments(JsonPath::root(), arguments))
+    }
+
+    /// Sets the owner.
+    pub fn with_owner(mut self, owner: Actor) -> Self {
+        self.owner = owner;
+        self
     }
 
     /// Restricts the grant to calls with this argument.
@@ -86,167 +185,19 @@ impl Grant {
         self
     }
 
+    /// Returns whether the grant belongs to the tenant and user of `actor`, and covers its line of business.
+    pub fn is_for(&self, actor: &Actor) -> bool {
+        let Actor { tenant, user, line, .. } = &self.owner;
+        *tenant == actor.tenant && *user == actor.user && (line.is_none() || *line == actor.line)
+    }
+
     /// Returns whether the grant covers a call, where `asked` are the arguments that rules ask about.
-    pub fn covers(&self, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
-        self.tool == tool
+    pub fn covers(&self, actor: &Actor, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
+        self.is_for(actor)
+            && self.tool.matches(tool)
             && self.arguments.iter().all(|argument| argument.matches(arguments))
             && asked
                 .iter()
-                .all(|path| self.arguments.iter().any(|argument| argument.path == **path))
-    }
-}
-
-/// A store of what a person has allowed permanently. Approvals for one session are kept in its
-/// [`ToolSession`](crate::ToolSession).
-///
-/// ```
-/// use std::sync::Mutex;
-///
-/// use agcore_tools::{Grant, GrantStore, ToolError};
-/// use async_trait::async_trait;
-///
-/// /// Keeps one JSON document per line, as a file would.
-/// #[derive(Default)]
-/// struct Lines(Mutex<Vec<String>>);
-///
-/// #[async_trait]
-/// impl GrantStore for Lines {
-///     async fn find(&self, tool: &str) -> Result<Vec<Grant>, ToolError> {
-///         let lines = self.0.lock().unwrap();
-///         let mut grants = Vec::new();
-///         for line in lines.iter() {
-///             grants.push(serde_json::from_str::<Grant>(line)?);
-///         }
-///         grants.retain(|grant| grant.tool == tool);
-///         Ok(grants)
-///     }
-///
-///     async fn add(&self, grant: Grant) -> Result<(), ToolError> {
-///         self.0.lock().unwrap().push(serde_json::to_string(&grant)?);
-///         Ok(())
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), ToolError> {
-/// let store = Lines::default();
-/// store.add(Grant::new("read_file")).await?;
-/// assert_eq!(store.find("read_file").await?, [Grant::new("read_file")]);
-/// assert_eq!(store.find("write_file").await?, []);
-/// # Ok(())
-/// # }
-/// ```
-#[async_trait]
-pub trait GrantStore: Send + Sync {
-    /// Returns the grants for a tool.
-    ///
-    /// # Errors
-    /// When the grants cannot be read. The person is asked again.
-    async fn find(&self, tool: &str) -> Result<Vec<Grant>, ToolError>;
-
-    /// Stores a grant.
-    ///
-    /// # Errors
-    /// When the grant cannot be stored. The call runs anyway, and the person will be asked again in another session.
-    async fn add(&self, grant: Grant) -> Result<(), ToolError>;
-}
-
-/// A store of grants in memory, with a JSON form for applications that keep them in a file.
-///
-/// ```
-/// use agcore_tools::{Grant, InMemoryGrants};
-///
-/// let grants = InMemoryGrants::from_iter([Grant::new("read_file"), Grant::new("search")]);
-/// let saved = grants.to_json();
-///
-/// let restored = InMemoryGrants::from_json(&saved)?;
-/// assert_eq!(restored.revoke("search"), 1);
-/// assert_eq!(restored.list(), [Grant::new("read_file")]);
-/// # Ok::<(), agcore_tools::ToolError>(())
-/// ```
-#[derive(Debug, Default)]
-pub struct InMemoryGrants(Mutex<Vec<Grant>>);
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GrantFile {
-    version: u32,
-    grants: Vec<Grant>,
-}
-
-impl InMemoryGrants {
-    /// Creates an empty store.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Parses the output of [`to_json`](Self::to_json).
-    ///
-    /// # Errors
-    /// When the text is corrupt or has an unsupported version. No grant is recovered from such a text: grants are never
-    /// guessed.
-    pub fn from_json(text: &str) -> Result<Self, ToolError> {
-        let invalid =
-            |reason: String| ToolError::new(ToolErrorKind::Config, format!("cannot read the grants: {reason}"));
-        let raw: Value =
-            serde_json::from_str(text).map_err(|error| invalid(format!("{error}; restore or remove them")))?;
-        match raw.get("version").and_then(Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
-            Some(version) => {
-                return Err(invalid(format!(
-                    "they have version {version}, but this program reads version {VERSION}; update the program"
-                )));
-            }
-            None => {
-                return Err(invalid("they have no version; restore or remove them".to_owned()));
-            }
-        }
-        let file = GrantFile::deserialize(raw).map_err(|error| invalid(format!("{error}; restore or remove them")))?;
-        Ok(Self::from_iter(file.grants))
-    }
-
-    /// Serializes all grants as JSON, with a version.
-    pub fn to_json(&self) -> String {
-        let file = GrantFile {
-            version: VERSION,
-            grants: self.list(),
-        };
-        // Serializing plain data with string keys cannot fail.
-        serde_json::to_string_pretty(&file).unwrap_or_default()
-    }
-
-    /// Returns all grants.
-    pub fn list(&self) -> Vec<Grant> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Removes all grants for a tool and returns their number.
-    pub fn revoke(&self, tool: &str) -> usize {
-        let mut grants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = grants.len();
-        grants.retain(|grant| grant.tool != tool);
-        before - grants.len()
-    }
-}
-
-impl FromIterator<Grant> for InMemoryGrants {
-    fn from_iter<I: IntoIterator<Item = Grant>>(grants: I) -> Self {
-        Self(Mutex::new(grants.into_iter().collect()))
-    }
-}
-
-#[async_trait]
-impl GrantStore for InMemoryGrants {
-    async fn find(&self, tool: &str) -> Result<Vec<Grant>, ToolError> {
-        let grants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(grants.iter().filter(|grant| grant.tool == tool).cloned().collect())
-    }
-
-    async fn add(&self, grant: Grant) -> Result<(), ToolError> {
-        let mut grants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !grants.contains(&grant) {
-            grants.push(grant);
-        }
-        Ok(())
+                .all(|path| self.arguments.iter().any(|argument| argument.names(path)))
     }
 }

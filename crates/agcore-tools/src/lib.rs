@@ -62,6 +62,7 @@ mod approval;
 mod audit;
 mod session;
 mod policy;
+mod rule_check;
 pub mod layer;
 mod execute;
 mod executor;
@@ -86,7 +87,7 @@ pub use {
     error::{ToolError, ToolErrorKind},
     execute::{InvokeOptions, ToolInvocation},
     executor::{ExecutorBuilder, MAX_TOOL_RESULT_BYTES, RegistryExecutor},
-    grants::{Grant, GrantStore, GrantedArgument, InMemoryGrants},
+    grants::{Grant, GrantCondition, GrantStore, GrantedArgument, InMemoryGrants},
     output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
     permission::{
         config::PermissionConfig,
@@ -96,6 +97,7 @@ pub use {
     },
     policy::ToolPolicy,
     registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
+    rule_check::{RuleProblem, RuleProblemKind},
     session::ToolSession,
     tool::BaseTool,
     typed::{FromContext, NoArguments, State, ToolFunction, Typed, typed},

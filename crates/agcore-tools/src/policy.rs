@@ -60,8 +60,6 @@ pub struct ToolPolicy {
     pub approver: Option<Arc<dyn Approver>>,
     /// The store of what a person has allowed permanently.
     pub grants: Arc<dyn GrantStore>,
-    /// Held while a person is asked, when the approver wants one request at a time.
-    pub(crate) asking: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl ToolPolicy {
@@ -71,7 +69,6 @@ impl ToolPolicy {
             rules: Arc::new(rules.into()),
             approver: None,
             grants: Arc::new(InMemoryGrants::new()),
-            asking: Arc::default(),
         }
     }
 

@@ -13,11 +13,10 @@ use crate::{
     arguments::Arguments,
     error::{ToolError, ToolErrorKind},
     grants::Grant,
-    permission::JsonPath,
 };
 
-/// The version of the JSON form of a session.
-const VERSION: u32 = 1;
+/// The version of the JSON form of a session. The grants of version 1 had no owners: they belong to [`Actor::local`](agcore_chat::Actor::local).
+const VERSION: u32 = 2;
 
 /// The state that the executors of a session share across rounds: the refusals that the model already knows of, and
 /// what a person has allowed for the session.
@@ -34,11 +33,19 @@ const VERSION: u32 = 1;
 /// // Saved, and restored in another process.
 /// let restored = ToolSession::restore(session.export())?;
 /// assert_eq!(restored.grants(), [Grant::new("read_file")]);
-/// assert_eq!(restored.revoke("read_file"), 1);
+/// assert_eq!(restored.revoke_tool("read_file"), 1);
 /// # Ok::<(), ToolError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct ToolSession(Arc<Mutex<SessionState>>);
+pub struct ToolSession(Arc<Shared>);
+
+/// The part that all clones of a session share.
+#[derive(Default)]
+struct Shared {
+    state: Mutex<SessionState>,
+    /// Held while a person is asked, when the approver wants one request at a time.
+    asking: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,11 +113,20 @@ impl ToolSession {
         }
     }
 
-    /// Removes all grants for a tool and returns their number.
-    pub fn revoke(&self, tool: &str) -> usize {
+    /// Removes a grant. Returns whether the session had it.
+    pub fn revoke(&self, grant: &Grant) -> bool {
+        self.retain(|known| known != grant) > 0
+    }
+
+    /// Removes all grants whose pattern is the name of a tool, and returns their number.
+    pub fn revoke_tool(&self, tool: &str) -> usize {
+        self.retain(|grant| grant.tool.as_str() != tool)
+    }
+
+    fn retain(&self, keep: impl Fn(&Grant) -> bool) -> usize {
         let mut state = self.lock();
         let before = state.grants.len();
-        state.grants.retain(|grant| grant.tool != tool);
+        state.grants.retain(keep);
         before - state.grants.len()
     }
 
@@ -128,7 +144,7 @@ impl ToolSession {
         let invalid =
             |reason: String| ToolError::new(ToolErrorKind::Config, format!("cannot read the tool session: {reason}"));
         match saved.get("version").and_then(Value::as_u64) {
-            Some(version) if version == u64::from(VERSION) => {}
+            Some(version) if (1..=u64::from(VERSION)).contains(&version) => {}
             Some(version) => {
                 return Err(invalid(format!(
                     "it has version {version}, but this program reads version {VERSION}"
@@ -136,8 +152,12 @@ impl ToolSession {
             }
             None => return Err(invalid("it has no version".to_owned())),
         }
-        let state = SessionState::deserialize(saved).map_err(|error| invalid(error.to_string()))?;
-        Ok(Self(Arc::new(Mutex::new(state))))
+        let mut state = SessionState::deserialize(saved).map_err(|error| invalid(error.to_string()))?;
+        state.version = VERSION;
+        Ok(Self(Arc::new(Shared {
+            state: Mutex::new(state),
+            asking: tokio::sync::Mutex::default(),
+        })))
     }
 
     /// Returns the number of a new batch of calls.
@@ -153,16 +173,14 @@ impl ToolSession {
         first < batch
     }
 
-    /// Returns whether a grant for the session covers a call, where `asked` are the arguments that rules ask about.
-    pub(crate) fn covers(&self, tool: &str, arguments: &Arguments, asked: &[&JsonPath]) -> bool {
-        self.lock()
-            .grants
-            .iter()
-            .any(|grant| grant.covers(tool, arguments, asked))
+    /// Returns the lock that is held while a person is asked about a call of this session, if the approver wants one
+    /// request at a time.
+    pub(crate) fn asking(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.asking
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, SessionState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -221,7 +239,7 @@ mod tests {
     fn rejects_an_unreadable_session() {
         for (saved, reason) in [
             (json!({}), "no version"),
-            (json!({"version": 2}), "version 2"),
+            (json!({"version": 3}), "version 3"),
             (
                 json!({"version": 1, "batch": "x", "told": {}, "grants": []}),
                 "invalid type",

@@ -32,11 +32,8 @@ fn questions_and_answers_round_trip() {
         serde_json::from_value::<Answer>(json!({"approve": {}})).unwrap(),
         Answer::approve()
     );
-    let arguments = Some(serde_json::Map::from_iter([("b".to_owned(), json!(1))]));
-    let edited = Answer::Approve {
-        arguments,
-        scope: ApprovalScope::Always,
-    };
+    let arguments = serde_json::Map::from_iter([("b".to_owned(), json!(1))]);
+    let edited = Answer::edited(arguments).with_scope(ApprovalScope::Always);
     check_json(&edited, json!({"approve": {"arguments": {"b": 1}, "scope": "always"}}));
     check_json(&Answer::deny("no"), json!({"deny": {"message": "no"}}));
     check_json(&Answer::Value(Value::Null), json!({"value": null}));

@@ -27,7 +27,10 @@ fn always_is_remembered_across_chats() {
         serde_json::from_str(&fs::read_to_string(agcore.directory.path().join(GRANTS)).unwrap()).unwrap();
     assert_eq!(
         granted,
-        serde_json::json!({"version": 1, "grants": [{"tool": "save_note"}]})
+        serde_json::json!({
+            "version": 2,
+            "grants": [{"owner": {"tenant": "local", "user": "local"}, "tool": "save_note"}]
+        })
     );
 
     let mut person = Person::chatting(agcore, &[]);

@@ -139,8 +139,8 @@ fn reports_unreadable_grants() {
         &["unknown field `tol`", "restore or remove them"],
     );
     check(
-        r#"{"version": 2, "grants": []}"#,
-        &["version 2, but this program reads version 1; update the program"],
+        r#"{"version": 3, "grants": []}"#,
+        &["version 3, but this program reads version 2; update the program"],
     );
 }
 

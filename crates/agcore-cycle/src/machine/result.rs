@@ -84,7 +84,7 @@ pub(super) fn unreadable(call: &ToolCall) -> Option<ToolResult> {
 /// Returns the result for a call whose outcome is unknown, with the reply of the person who was asked about it.
 pub(super) fn unknown_outcome(answer: &Answer) -> ToolResult {
     let reply = match answer {
-        Answer::Deny { message } => message.clone(),
+        Answer::Deny { message, .. } => message.clone(),
         Answer::Value(Value::String(text)) => text.clone(),
         Answer::Value(value) => value.to_string(),
         _ => String::new(),

@@ -23,7 +23,7 @@ fn asking(runs: &Arc<Mutex<Vec<String>>>) -> Arc<FnExecutor> {
                 "Send it?",
             ));
         }
-        if let Some((_, Answer::Deny { message })) = work.resumed.as_deref() {
+        if let Some((_, Answer::Deny { message, .. })) = work.resumed.as_deref() {
             return ToolOutcome::error(message.as_str());
         }
         runs.lock().unwrap().push(work.call.id.clone());

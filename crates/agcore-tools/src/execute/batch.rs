@@ -70,7 +70,7 @@ pub(crate) fn batch(
             let exclusivity = Exclusivity::from_annotations(ready.call.tool.annotations());
             queue.wait(index, exclusivity).await;
             let settlement = match ready.acquire_key().await {
-                Err(error) => ready.refuse(error),
+                Err(error) => engine.refuse(ready, error),
                 Ok(()) => {
                     line.wait(index, ready.call.context.call_id()).await;
                     engine.run(ready).await

@@ -2,23 +2,22 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use agcore_chat::{ApprovalScope, Question, QuestionKind, Text, ToolWork};
-use serde_json::Value;
+use agcore_chat::{Question, Text, ToolCall, ToolOutcome, ToolWork};
 use tracing::Instrument;
 
 use super::{
-    gate::{Admission, AdmissionRequest, Gate, check_edited},
-    start::{CallStart, SavedCall},
+    gate::{Admission, AdmissionRequest, Gate, Rejection, check_edited},
+    question::ask_again,
+    start::{CallStart, PersonDecision, Resumed},
 };
 use crate::{
     arguments::Arguments,
     context::{CallObservers, ToolContext},
     error::{ToolError, ToolErrorKind},
     layer::{BoxInvoke, Invoke, PreparedCall},
-    output::{InputRequest, ToolOutput},
+    output::ToolOutput,
     panic::catch_panic,
     registry::{RegisteredTool, ToolSnapshot},
-    schema::CompiledSchema,
 };
 
 /// Runs calls: checks them, asks for approval, and executes them.
@@ -42,7 +41,19 @@ pub(super) enum Prepared {
 /// A call that can run.
 pub(super) struct ReadyCall {
     pub(super) call: PreparedCall,
+    /// The call, as the model wrote it.
+    original: Arc<ToolCall>,
+    admitted: AdmittedAs,
+}
+
+/// The facts about a call that may run.
+#[derive(Debug, Clone, Copy)]
+struct AdmittedAs {
+    /// Whether a person approved the call.
     approved: bool,
+    /// Whether its arguments are not those of the call, because a person edited them.
+    changed: bool,
+    /// The number of the call's next question.
     next_question: u32,
 }
 
@@ -60,12 +71,6 @@ impl ReadyCall {
         Ok(())
     }
 
-    /// Ends the call without running it.
-    pub(super) fn refuse(self, error: ToolError) -> Box<Settlement> {
-        let _guard = self.call.context.guard();
-        self.settle(CallEnd::Refused(error), Duration::ZERO)
-    }
-
     fn settle(self, end: CallEnd, duration: Duration) -> Box<Settlement> {
         let PreparedCall {
             tool,
@@ -76,7 +81,9 @@ impl ReadyCall {
         Box::new(Settlement {
             call_id: context.call_id().clone(),
             name: tool.name().clone(),
+            call: self.original,
             arguments,
+            changed: self.admitted.changed,
             end,
             duration,
         })
@@ -89,8 +96,12 @@ pub(crate) struct Settlement {
     pub(crate) call_id: Text,
     /// The name of the tool as the model wrote it.
     pub(crate) name: Text,
+    /// The call, as the model wrote it.
+    pub(crate) call: Arc<ToolCall>,
     /// The arguments that the call ran with, or would have.
     pub(crate) arguments: Arguments,
+    /// Whether the arguments are not those of the call, because a person edited them.
+    pub(crate) changed: bool,
     pub(crate) end: CallEnd,
     pub(crate) duration: Duration,
 }
@@ -101,6 +112,7 @@ pub(crate) enum CallEnd {
     /// The tool returned an output.
     Output {
         output: ToolOutput,
+        tool: RegisteredTool,
         /// Whether a person approved the call.
         approved: bool,
         /// The number of the call's next question.
@@ -108,6 +120,8 @@ pub(crate) enum CallEnd {
     },
     /// The call waits for the answer to a question.
     Question(Box<Question>),
+    /// A guard refused the arguments that a person edited.
+    Guarded(Box<ToolOutcome>),
     /// The executor did not let the call run, or the run was cancelled.
     Refused(ToolError),
     /// The tool or a layer around it returned an error.
@@ -121,27 +135,40 @@ impl Engine {
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
         let checked = catch_panic(&name, self.check_and_admit(work, &call_id, observers, &mut arguments)).await;
-        let end = match checked.and_then(|checked| checked) {
+        let end = match checked.unwrap_or_else(|panic| Err(panic.into())) {
             Ok(Admitted::Ready {
                 tool,
                 context,
-                approved,
-                next_question,
+                admitted,
             }) => {
-                let call = PreparedCall::new(tool, arguments, context);
                 return Prepared::Ready(ReadyCall {
-                    call,
-                    approved,
-                    next_question,
+                    call: PreparedCall::new(tool, arguments, context),
+                    original: Arc::clone(&work.call),
+                    admitted,
                 });
             }
             Ok(Admitted::Question(question)) => CallEnd::Question(question),
-            Err(error) => CallEnd::Refused(error),
+            Err(Rejection::Decided(error)) => CallEnd::Refused(error),
+            Err(Rejection::Failed(error)) => {
+                self.record_refusal(&self.context, &work.call, &arguments, &error);
+                CallEnd::Refused(error)
+            }
+            Err(Rejection::Guarded(outcome)) => {
+                let reason = match &outcome {
+                    ToolOutcome::Done(result) => result.content.text(),
+                    _ => "a guard refused the edited arguments".into(),
+                };
+                let error = ToolError::new(ToolErrorKind::PermissionDenied, reason);
+                self.record_refusal(&self.context, &work.call, &arguments, &error);
+                CallEnd::Guarded(Box::new(outcome))
+            }
         };
         Prepared::Settled(Box::new(Settlement {
             call_id,
             name,
+            call: Arc::clone(&work.call),
             arguments,
+            changed: false,
             end,
             duration: Duration::ZERO,
         }))
@@ -154,97 +181,95 @@ impl Engine {
         call_id: &Text,
         observers: CallObservers,
         arguments: &mut Arguments,
-    ) -> Result<Admitted, ToolError> {
-        let ValidCall {
+    ) -> Result<Admitted, Rejection> {
+        let tool = self.snapshot.find(&work.call.name)?;
+        let mut start = CallStart::new(&work.call, tool.name(), work.resumed.take())?;
+        *arguments = start.arguments;
+        let answer = start.resumed.as_mut().and_then(|resumed| resumed.answer.take());
+        if let (Some(answer), Some(resumed)) = (&answer, &start.resumed)
+            && let Some(again) = ask_again(&resumed.question, &answer.value, start.next_question)
+        {
+            return Ok(Admitted::Question(Box::new(again)));
+        }
+        let context = self.context.for_call(call_id.clone(), observers, answer);
+        let request = AdmissionRequest {
             tool,
-            context,
-            edited,
-            approval,
-            next_question,
-        } = match self.check(work, call_id, observers, arguments)? {
-            Checked::Valid(call) => call,
-            Checked::Question(question) => return Ok(Admitted::Question(question)),
+            context: &context,
+            call: &work.call,
+            guard: work.guard.as_ref(),
+            resumed: start.resumed.as_deref(),
+            next_question: start.next_question,
         };
-        let admission = match &self.gate {
-            None => Admission::Run { approved: false },
-            Some(gate) => {
-                gate.admit(
-                    AdmissionRequest {
-                        tool,
-                        context: &context,
-                        edited,
-                        approval,
-                    },
-                    arguments,
-                )
-                .await?
-            }
-        };
+        let admission = self.admit(request, arguments).await?;
+        let changed = start.resumed.as_ref().is_some_and(|resumed| resumed.changed);
         Ok(match admission {
-            Admission::Run { approved } => Admitted::Ready {
+            Admission::Run { approved, edited } => Admitted::Ready {
                 tool: tool.clone(),
                 context,
-                approved,
-                next_question,
+                admitted: AdmittedAs {
+                    approved,
+                    changed: changed || edited,
+                    next_question: start.next_question,
+                },
             },
-            Admission::Suspended(prompt) => {
-                let saved = SavedCall::new(next_question, arguments.clone(), false, Value::Null);
-                let question = Question::new(call_id.clone(), next_question, QuestionKind::Approval, prompt);
-                Admitted::Question(Box::new(question.with_state(saved.into_state())))
-            }
+            Admission::Suspended(question) => Admitted::Question(question),
         })
     }
 
-    /// Performs the checks that involve no person: the tool, the saved state, the answer, and the arguments.
-    fn check(
-        &self,
-        work: &mut ToolWork,
-        call_id: &Text,
-        observers: CallObservers,
-        arguments: &mut Arguments,
-    ) -> Result<Checked<'_>, ToolError> {
-        let tool = self.snapshot.find(&work.call.name)?;
-        let start = CallStart::new(&work.call, work.resumed.take())?;
-        let CallStart {
-            edited,
-            approval,
-            next_question,
+    /// Checks the arguments and passes the call through the gate.
+    async fn admit(&self, request: AdmissionRequest<'_>, arguments: &mut Arguments) -> Result<Admission, Rejection> {
+        let AdmissionRequest { tool, resumed, .. } = request;
+        if let Some(Resumed {
+            decision: Some(PersonDecision::Denied { message, approver }),
             ..
-        } = start;
-        *arguments = start.arguments;
-        let answer = match start.answer.map(|answer| *answer) {
-            None => None,
-            Some((answer, question)) => match ask_again(&question, &answer.value, next_question) {
-                Some(again) => return Ok(Checked::Question(Box::new(again))),
-                None => Some(answer),
-            },
-        };
-        if edited {
+        }) = resumed
+        {
+            return Err(match &self.gate {
+                Some(gate) => gate.denied_by_person(request, arguments, (message, approver.as_ref())),
+                None => ToolError::denied_by_person(tool.name(), message).into(),
+            });
+        }
+        if resumed.is_some_and(|resumed| resumed.edited) {
             check_edited(tool, arguments)?;
         } else {
             tool.check_arguments(arguments)?;
         }
-        Ok(Checked::Valid(ValidCall {
-            tool,
-            context: self.context.for_call(call_id.clone(), observers, answer),
-            edited,
-            approval,
-            next_question,
-        }))
+        match &self.gate {
+            None => Ok(Admission::Run {
+                approved: false,
+                edited: false,
+            }),
+            Some(gate) => gate.admit(request, arguments).await,
+        }
+    }
+
+    /// Records that a call was refused before a decision about it was made, or before it ran.
+    fn record_refusal(&self, context: &ToolContext, call: &ToolCall, arguments: &Arguments, error: &ToolError) {
+        if let Some(gate) = &self.gate {
+            gate.refused(context, call, arguments, error);
+        }
+    }
+
+    /// Ends a call that may run without running it.
+    pub(super) fn refuse(&self, ready: ReadyCall, error: ToolError) -> Box<Settlement> {
+        let _guard = ready.call.context.guard();
+        self.record_refusal(&ready.call.context, &ready.original, &ready.call.arguments, &error);
+        ready.settle(CallEnd::Refused(error), Duration::ZERO)
     }
 
     /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
         if self.context.cancellation().is_cancelled() {
-            return ready.refuse(ToolError::cancelled());
+            return self.refuse(ready, ToolError::cancelled());
         }
         let _guard = ready.call.context.guard();
         let (result, duration) = self.run_in_span(&ready.call).await;
         let end = match result {
             Ok(output) => CallEnd::Output {
                 output,
-                approved: ready.approved,
-                next_question: ready.next_question,
+                tool: ready.call.tool.clone(),
+                approved: ready.admitted.approved,
+                next_question: ready.admitted.next_question,
             },
             Err(error) if error.kind() == ToolErrorKind::Cancelled && self.context.cancellation().is_cancelled() => {
                 CallEnd::Refused(error)
@@ -291,26 +316,11 @@ impl Engine {
         match self.prepare(&mut work, CallObservers::default()).await {
             Prepared::Ready(mut ready) => match ready.acquire_key().await {
                 Ok(()) => self.run(ready).await,
-                Err(error) => ready.refuse(error),
+                Err(error) => self.refuse(ready, error),
             },
             Prepared::Settled(settlement) => settlement,
         }
     }
-}
-
-/// A call after the checks that involve no person.
-enum Checked<'a> {
-    Valid(ValidCall<'a>),
-    Question(Box<Question>),
-}
-
-/// A call whose arguments match the schema of its tool.
-struct ValidCall<'a> {
-    tool: &'a RegisteredTool,
-    context: ToolContext,
-    edited: bool,
-    approval: Option<ApprovalScope>,
-    next_question: u32,
 }
 
 /// A call after the gate.
@@ -318,51 +328,7 @@ enum Admitted {
     Ready {
         tool: RegisteredTool,
         context: ToolContext,
-        approved: bool,
-        next_question: u32,
+        admitted: AdmittedAs,
     },
     Question(Box<Question>),
-}
-
-/// Creates the question of a tool that waits for input.
-pub(super) fn input_question(
-    call_id: &Text,
-    arguments: Arguments,
-    request: InputRequest,
-    approved: bool,
-    number: u32,
-) -> Question {
-    let InputRequest {
-        prompt,
-        schema,
-        context,
-    } = request;
-    let mut question = Question::new(call_id.clone(), number, QuestionKind::Input, prompt);
-    question.schema = schema;
-    question.with_state(SavedCall::new(number, arguments, approved, context).into_state())
-}
-
-/// Returns the question again, with a new number, if the answer does not match its schema.
-fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
-    // An invalid schema cannot be enforced: any answer is accepted.
-    let violations = CompiledSchema::new(question.schema.as_ref()?)
-        .ok()?
-        .check(value)
-        .err()?;
-    let list = violations
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ");
-    let prompt = format!(
-        "{}\n(The previous answer did not have the required form: {list})",
-        question.prompt
-    );
-    let mut again = Question::new(question.call_id.clone(), number, QuestionKind::Input, prompt);
-    again.schema.clone_from(&question.schema);
-    again.state.clone_from(&question.state);
-    if let Some(state) = again.state.as_object_mut() {
-        state.insert("number".to_owned(), number.into());
-    }
-    Some(again)
 }

@@ -1,25 +1,30 @@
 //! [`Gate`]: decides whether a call may run. Consults the rules, the grants and the approver, in this order.
 
+mod grant;
+mod record;
+
 use std::sync::Arc;
 
-use agcore_chat::{ApprovalScope, text::clip};
+use agcore_chat::{ApprovalScope, CallInput, Question, Text, ToolCall, ToolGuard, ToolOutcome};
 
+use self::record::DecisionRecord;
+use super::{
+    question::approval_question,
+    start::{PersonDecision, Resumed},
+};
 use crate::{
     approval::{Approval, ApprovalRequest, Approver},
     arguments::Arguments,
-    audit::{AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider},
+    audit::{AuditOutcome, AuditSink, Decider},
     context::ToolContext,
     error::ToolError,
-    grants::{Grant, GrantedArgument},
+    grants::Grant,
     panic::catch_panic,
-    permission::{Decision, JsonPath, ToolFacts, Verdict, decide},
+    permission::{Decision, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
     session::ToolSession,
 };
-
-/// The longest excerpt of the arguments in a question, in bytes.
-const EXCERPT_BYTES: usize = 500;
 
 /// Decides whether calls may run.
 #[derive(Clone)]
@@ -30,13 +35,17 @@ pub(crate) struct Gate {
 }
 
 /// A call that asks for admission.
+#[derive(Clone, Copy)]
 pub(super) struct AdmissionRequest<'a> {
     pub(super) tool: &'a RegisteredTool,
     pub(super) context: &'a ToolContext,
-    /// Whether a person edited the arguments.
-    pub(super) edited: bool,
-    /// The approval that a person has already given, if any.
-    pub(super) approval: Option<ApprovalScope>,
+    /// The call, as the model wrote it.
+    pub(super) call: &'a ToolCall,
+    /// Checks arguments that a person has edited.
+    pub(super) guard: Option<&'a ToolGuard>,
+    /// The earlier answer of a person to a question of the call.
+    pub(super) resumed: Option<&'a Resumed>,
+    pub(super) next_question: u32,
 }
 
 /// The gate's answer for a call that is not denied.
@@ -46,76 +55,128 @@ pub(super) enum Admission {
     Run {
         /// Whether a person approved it.
         approved: bool,
+        /// Whether a person edited its arguments just now.
+        edited: bool,
     },
     /// The call waits for the answer to this question.
-    Suspended(String),
+    Suspended(Box<Question>),
+}
+
+/// The reason why a call does not run.
+#[derive(Debug)]
+pub(super) enum Rejection {
+    /// A decision, which is recorded.
+    Decided(ToolError),
+    /// Any other failure.
+    Failed(ToolError),
+    /// A guard refused the call.
+    Guarded(ToolOutcome),
+}
+
+impl From<ToolError> for Rejection {
+    fn from(error: ToolError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// A call and the decision of the rules about it.
 struct DecidedCall<'a> {
-    tool: &'a RegisteredTool,
-    context: &'a ToolContext,
+    request: AdmissionRequest<'a>,
+    /// Whether a person edited the arguments.
     edited: bool,
     decision: Decision,
 }
 
+/// A person's approval.
+struct Yes {
+    scope: ApprovalScope,
+    grant: Option<Grant>,
+    approver: Option<Text>,
+}
+
 impl Gate {
     /// Decides on a call whose arguments are valid. A person may edit the arguments.
-    ///
-    /// # Errors
-    /// When the call is denied, or the arguments are invalid after a person edited them.
     pub(super) async fn admit(
         &self,
         request: AdmissionRequest<'_>,
         arguments: &mut Arguments,
-    ) -> Result<Admission, ToolError> {
-        let AdmissionRequest {
-            tool,
-            context,
-            edited,
-            approval,
-        } = request;
-        let call = self.decide(tool, context, edited, arguments);
+    ) -> Result<Admission, Rejection> {
+        let edited = request.resumed.is_some_and(|resumed| resumed.edited);
+        let call = self.decide(request, edited, arguments);
         match call.decision.verdict {
-            Verdict::Allow => {
-                self.record(&call, arguments, AuditOutcome::Allowed, Decider::Rules);
-                return Ok(Admission::Run { approved: false });
-            }
             Verdict::Deny => return Err(self.deny(&call, arguments, Decider::Rules)),
-            Verdict::Ask | Verdict::NotAllowed => {}
+            Verdict::Allow if !edited => {
+                self.allow(
+                    &call,
+                    arguments,
+                    &DecisionRecord::new(AuditOutcome::Allowed, Decider::Rules),
+                )?;
+                return Ok(Admission::Run {
+                    approved: false,
+                    edited: false,
+                });
+            }
+            _ => {}
         }
         // Boxed, so that the future of a call that needs no approval stays small.
-        Box::pin(self.ask_person(call, approval, arguments)).await
+        Box::pin(self.consult(call, arguments)).await
     }
 
-    /// Decides on a call that the rules leave to a person.
-    async fn ask_person(
+    /// Handles the answer of a person who denied a call.
+    pub(super) fn denied_by_person(
         &self,
-        call: DecidedCall<'_>,
-        approval: Option<ApprovalScope>,
-        arguments: &mut Arguments,
-    ) -> Result<Admission, ToolError> {
-        if let Some(scope) = approval {
-            return Ok(self.approve(&call, arguments, scope, None).await);
+        request: AdmissionRequest<'_>,
+        arguments: &Arguments,
+        (message, approver): (&str, Option<&Text>),
+    ) -> Rejection {
+        let call = self.decide(request, false, arguments);
+        self.deny_for_person(&call, arguments, (message, approver))
+    }
+
+    /// Decides on a call that the rules leave to a person, or whose arguments a person has edited.
+    async fn consult(&self, call: DecidedCall<'_>, arguments: &mut Arguments) -> Result<Admission, Rejection> {
+        if call.edited {
+            check_guard(call.request, arguments).await?;
+        }
+        if let Some(PersonDecision::Approved { scope, grant, approver }) =
+            call.request.resumed.and_then(|resumed| resumed.decision.as_ref())
+        {
+            let yes = Yes {
+                scope: *scope,
+                grant: grant.clone(),
+                approver: approver.clone(),
+            };
+            return self.approve(&call, arguments, yes).await;
+        }
+        if call.decision.verdict == Verdict::Allow {
+            self.allow(
+                &call,
+                arguments,
+                &DecisionRecord::new(AuditOutcome::Allowed, Decider::Rules),
+            )?;
+            return Ok(Admission::Run {
+                approved: false,
+                edited: call.edited,
+            });
         }
         let Some(approver) = &self.policy.approver else {
             return self.without_approver(&call, arguments).await;
         };
-        if self.is_granted(&call, arguments).await {
-            return Ok(self.granted(&call, arguments));
+        if let Some(grant) = self.find_grant(&call, arguments).await {
+            return self.granted(&call, arguments, &grant);
         }
         self.ask(&**approver, &call, arguments).await
     }
 
     /// Decides without an approver: *ask* needs a grant, and *not allowed* is denied.
-    async fn without_approver(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Result<Admission, ToolError> {
+    async fn without_approver(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Result<Admission, Rejection> {
         if call.decision.verdict == Verdict::NotAllowed {
             return Err(self.deny(call, arguments, Decider::Rules));
         }
-        if self.is_granted(call, arguments).await {
-            return Ok(self.granted(call, arguments));
+        match self.find_grant(call, arguments).await {
+            Some(grant) => self.granted(call, arguments, &grant),
+            None => Err(self.deny(call, arguments, Decider::NoApprover)),
         }
-        Err(self.deny(call, arguments, Decider::NoApprover))
     }
 
     /// Asks the approver.
@@ -124,185 +185,127 @@ impl Gate {
         approver: &dyn Approver,
         call: &DecidedCall<'_>,
         arguments: &mut Arguments,
-    ) -> Result<Admission, ToolError> {
+    ) -> Result<Admission, Rejection> {
+        let AdmissionRequest { tool, context, .. } = call.request;
         // A person is never asked about a call that cannot run.
-        call.tool.tool().check_arguments(arguments)?;
+        tool.tool().check_arguments(arguments)?;
         let _asking = match approver.one_at_a_time() {
             false => None,
             true => {
-                let asking = call
-                    .context
-                    .report_wait(or_cancelled(call.context, self.policy.asking.lock()))
-                    .await?;
+                let asking = or_cancelled(context, self.session.asking().lock());
+                let asking = context.report_wait(asking).await?;
                 // While this call waited, an answer to another one may have granted it.
-                if self.is_granted(call, arguments).await {
-                    return Ok(self.granted(call, arguments));
+                if let Some(grant) = self.find_grant(call, arguments).await {
+                    return self.granted(call, arguments, &grant);
                 }
                 Some(asking)
             }
         };
         let request = self.approval_request(call, arguments);
-        match answer(approver, call.context, &request).await? {
+        match answer(approver, context, &request).await? {
             Approval::Allow {
                 scope,
-                arguments: None,
+                arguments: edited,
                 grant,
-            } => Ok(self.approve(call, arguments, scope, grant).await),
-            Approval::Allow {
-                scope,
-                arguments: Some(edited),
-                grant,
+                approver,
             } => {
-                *arguments = edited;
-                self.approve_edited(call, arguments, scope, grant).await
+                let yes = Yes { scope, grant, approver };
+                match edited {
+                    None => self.approve(call, arguments, yes).await,
+                    Some(edited) => {
+                        *arguments = edited;
+                        self.approve_edited(call, arguments, yes).await
+                    }
+                }
             }
-            Approval::Deny { message } => {
-                self.record(call, arguments, AuditOutcome::Denied, Decider::Person);
-                Err(ToolError::denied_by_person(call.tool.name(), &message))
+            Approval::Deny { message, approver } => {
+                Err(self.deny_for_person(call, arguments, (&message, approver.as_ref())))
             }
             Approval::Suspend => {
-                self.record(call, arguments, AuditOutcome::Suspended, Decider::Person);
-                Ok(Admission::Suspended(prompt(call.tool, arguments, &request.reason)))
+                let question = approval_question(&call.request, arguments, request.reason);
+                let decided = DecisionRecord {
+                    question: Some(&question.id),
+                    ..DecisionRecord::new(AuditOutcome::Suspended, Decider::Person)
+                };
+                self.record(call, arguments, &decided);
+                Ok(Admission::Suspended(Box::new(question)))
             }
         }
     }
 
-    /// Handles an approval with edited arguments, which are validated and checked against the rules like any others.
+    /// Handles an approval with edited arguments, which are checked like any others.
     async fn approve_edited(
         &self,
         asked: &DecidedCall<'_>,
         arguments: &Arguments,
-        scope: ApprovalScope,
-        grant: Option<Grant>,
-    ) -> Result<Admission, ToolError> {
-        check_edited(asked.tool, arguments)?;
-        let call = self.decide(asked.tool, asked.context, true, arguments);
+        yes: Yes,
+    ) -> Result<Admission, Rejection> {
+        check_edited(asked.request.tool, arguments)?;
+        let call = self.decide(asked.request, true, arguments);
         if call.decision.verdict == Verdict::Deny {
             return Err(self.deny(&call, arguments, Decider::Rules));
         }
-        Ok(self.approve(&call, arguments, scope, grant).await)
+        check_guard(call.request, arguments).await?;
+        self.approve(&call, arguments, yes).await
     }
 
     /// Handles an approval: records it and stores its grant.
-    async fn approve(
-        &self,
-        call: &DecidedCall<'_>,
-        arguments: &Arguments,
-        scope: ApprovalScope,
-        grant: Option<Grant>,
-    ) -> Admission {
-        self.record(call, arguments, AuditOutcome::Allowed, Decider::Person);
-        let grant = || grant.unwrap_or_else(|| self.grant_for(call, arguments));
-        match scope {
-            ApprovalScope::Session => self.session.grant(grant()),
-            ApprovalScope::Always => {
-                let grant = grant();
-                // Valid for this session even if the store fails.
-                self.session.grant(grant.clone());
-                if let Err(error) = self.policy.grants.add(grant).await {
-                    tracing::warn!(%error, "a grant could not be stored");
-                }
+    async fn approve(&self, call: &DecidedCall<'_>, arguments: &Arguments, yes: Yes) -> Result<Admission, Rejection> {
+        let actor = call.request.context.actor();
+        let grant = (yes.scope != ApprovalScope::Once).then(|| {
+            let grant = yes.grant.unwrap_or_else(|| self.grant_for(call, arguments));
+            if grant.is_for(actor) {
+                grant
+            } else {
+                grant.with_owner(actor.clone())
             }
-            _ => {}
+        });
+        let decided = DecisionRecord {
+            scope: Some(yes.scope),
+            grant: grant.as_ref(),
+            approver: yes.approver.as_ref(),
+            question: call.request.resumed.map(|resumed| &resumed.question.id),
+            ..DecisionRecord::new(AuditOutcome::Allowed, Decider::Person)
+        };
+        self.allow(call, arguments, &decided)?;
+        if let Some(grant) = grant {
+            // Valid for this session even if the store fails.
+            self.session.grant(grant.clone());
+            if yes.scope == ApprovalScope::Always
+                && let Err(error) = self.policy.grants.add(grant).await
+            {
+                tracing::warn!(%error, "a grant could not be stored");
+            }
         }
-        Admission::Run { approved: true }
+        Ok(Admission::Run {
+            approved: true,
+            edited: call.edited,
+        })
     }
 
     /// Handles a call that a grant covers.
-    fn granted(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Admission {
-        self.record(call, arguments, AuditOutcome::Allowed, Decider::Grant);
-        Admission::Run { approved: true }
-    }
-
-    async fn is_granted(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> bool {
-        let tool = call.tool.name();
-        let asked = self.asked_paths(&call.decision);
-        if self.session.covers(tool, arguments, &asked) {
-            return true;
-        }
-        match self.policy.grants.find(tool).await {
-            Ok(grants) => grants.iter().any(|grant| grant.covers(tool, arguments, &asked)),
-            Err(error) => {
-                tracing::warn!(%tool, %error, "the grants cannot be read; treating the call as not granted");
-                false
-            }
-        }
+    fn granted(&self, call: &DecidedCall<'_>, arguments: &Arguments, grant: &Grant) -> Result<Admission, Rejection> {
+        let decided = DecisionRecord {
+            grant: Some(grant),
+            ..DecisionRecord::new(AuditOutcome::Allowed, Decider::Grant)
+        };
+        self.allow(call, arguments, &decided)?;
+        Ok(Admission::Run {
+            approved: true,
+            edited: call.edited,
+        })
     }
 
     /// Evaluates the rules.
-    fn decide<'a>(
-        &self,
-        tool: &'a RegisteredTool,
-        context: &'a ToolContext,
-        edited: bool,
-        arguments: &Arguments,
-    ) -> DecidedCall<'a> {
-        let facts = ToolFacts::new(tool.name(), tool.permissions());
-        let decision = decide(&self.policy.rules, facts, arguments);
+    fn decide<'a>(&self, request: AdmissionRequest<'a>, edited: bool, arguments: &Arguments) -> DecidedCall<'a> {
+        let tool = request.tool;
+        let asks_about_destruction = self.policy.approver.is_some() && tool.annotations().destructive == Some(true);
+        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(asks_about_destruction);
         DecidedCall {
-            tool,
-            context,
+            request,
             edited,
-            decision,
+            decision: decide(&self.policy.rules, facts, arguments),
         }
-    }
-
-    fn approval_request(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> ApprovalRequest {
-        ApprovalRequest {
-            session_id: call.context.session_id().clone(),
-            actor: call.context.actor().clone(),
-            call_id: call.context.call_id().clone(),
-            tool: call.tool.name().clone(),
-            annotations: call.tool.annotations().clone(),
-            permissions: call.tool.permissions().to_vec(),
-            reason: call.decision.reason(&self.policy.rules).to_string(),
-            grant: self.grant_for(call, arguments),
-            arguments: arguments.clone(),
-        }
-    }
-
-    /// Returns the grant that an approval of this call implies when it is valid for longer.
-    fn grant_for(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
-        let mut grant = Grant::new(&**call.tool.name());
-        for path in self.asked_paths(&call.decision) {
-            if !grant.arguments.iter().any(|known| known.path == *path) {
-                grant
-                    .arguments
-                    .push(GrantedArgument::from_arguments(path.clone(), arguments));
-            }
-        }
-        grant
-    }
-
-    /// Returns the paths of the arguments that rules ask about.
-    fn asked_paths(&self, decision: &Decision) -> Vec<&JsonPath> {
-        let rules = &self.policy.rules.rules;
-        decision
-            .asking_arguments
-            .iter()
-            .filter_map(|index| rules.get(*index)?.path())
-            .collect()
-    }
-
-    fn deny(&self, call: &DecidedCall<'_>, arguments: &Arguments, by: Decider) -> ToolError {
-        self.record(call, arguments, AuditOutcome::Denied, by);
-        let mut reason = call.decision.reason(&self.policy.rules).to_string();
-        if by == Decider::NoApprover {
-            reason.push_str(", and there is no approver");
-        }
-        ToolError::denied_by_policy(call.tool.name(), &reason)
-    }
-
-    fn record(&self, call: &DecidedCall<'_>, arguments: &Arguments, outcome: AuditOutcome, by: Decider) {
-        let Some(sink) = &self.audit else { return };
-        let event = AuditEvent::Decided {
-            outcome,
-            decider: by,
-            verdict: call.decision.verdict,
-            reason: call.decision.reason(&self.policy.rules),
-            edited: call.edited,
-        };
-        sink.record(&AuditRecord::new(call.context, call.tool.name(), arguments, event));
     }
 }
 
@@ -327,6 +330,19 @@ async fn or_cancelled<F: Future>(context: &ToolContext, wait: F) -> Result<F::Ou
         .ok_or_else(ToolError::cancelled)
 }
 
+/// Passes arguments that a person has edited to the guard of the call.
+async fn check_guard(request: AdmissionRequest<'_>, arguments: &Arguments) -> Result<(), Rejection> {
+    let Some(guard) = request.guard else {
+        return Ok(());
+    };
+    let mut call = request.call.clone();
+    call.input = CallInput::Arguments(arguments.clone().into_map().into());
+    let checked = guard.check(Arc::new(call));
+    or_cancelled(request.context, checked)
+        .await?
+        .map_err(Rejection::Guarded)
+}
+
 /// Validates arguments that a person has edited. The error explains to the model that they are not its own.
 pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Result<(), ToolError> {
     let checked = tool.check_arguments(arguments);
@@ -339,13 +355,4 @@ pub(super) fn check_edited(tool: &RegisteredTool, arguments: &Arguments) -> Resu
             );
             ToolError::invalid_arguments(tool.name(), error.violations().to_vec()).with_model_text(text)
         })
-}
-
-fn prompt(tool: &RegisteredTool, arguments: &Arguments, reason: &str) -> String {
-    let shown = arguments.as_value().to_string();
-    format!(
-        "May {} run with {}? ({reason})",
-        tool.name(),
-        clip(&shown, EXCERPT_BYTES)
-    )
 }

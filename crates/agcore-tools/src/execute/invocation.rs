@@ -186,12 +186,15 @@ impl From<Box<Settlement>> for ToolInvocation {
             arguments,
             end,
             duration,
+            ..
         } = *settlement;
         let result = match end {
             CallEnd::Output { output, .. } => Ok(output),
             CallEnd::Refused(error) | CallEnd::Failed(error) => Err(error),
             // Unreachable: only a gate or a resumed call asks a question here, and there is neither.
             CallEnd::Question(question) => Err(ToolError::new(ToolErrorKind::Other, question.prompt)),
+            // Unreachable: no guard is passed on.
+            CallEnd::Guarded(_) => Err(ToolError::new(ToolErrorKind::Other, "a guard refused the call")),
         };
         Self {
             call_id,

@@ -8,7 +8,10 @@ use agcore_chat::{
 };
 use serde_json::Value;
 
-use super::engine::{CallEnd, Settlement, input_question};
+use super::{
+    engine::{CallEnd, Settlement},
+    question::{InputCall, input_question},
+};
 use crate::{
     error::{ToolError, ToolErrorKind},
     output::{OutputBody, ToolOutput, text_of},
@@ -27,14 +30,15 @@ impl Outcomes {
     /// Translates a call that belongs to a batch.
     pub(crate) fn translate(&self, batch: u64, settlement: Settlement) -> ToolOutcome {
         let Settlement {
-            call_id,
             name,
+            call,
             arguments,
             end,
             ..
         } = settlement;
         match end {
             CallEnd::Question(question) => ToolOutcome::Ask(*question),
+            CallEnd::Guarded(outcome) => *outcome,
             // Whatever its kind, the error of a tool is not a verdict of the executor about the call.
             CallEnd::Failed(error) => self.error(&error),
             CallEnd::Refused(error) => {
@@ -57,11 +61,19 @@ impl Outcomes {
             }
             CallEnd::Output {
                 output,
+                tool,
                 approved,
                 next_question,
             } => match output.body {
                 OutputBody::AwaitingInput(request) => {
-                    ToolOutcome::Ask(input_question(&call_id, arguments, *request, approved, next_question))
+                    let call = InputCall {
+                        call: &call,
+                        tool: &tool,
+                        arguments,
+                        approved,
+                        number: next_question,
+                    };
+                    ToolOutcome::Ask(input_question(call, *request))
                 }
                 OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data: *data },
                 _ => ToolOutcome::Done(result(output)),

@@ -1,14 +1,16 @@
 //! [`CallStart`]: where a call starts, from scratch or after its question was answered; [`SavedCall`]: the state that a
 //! question keeps for that.
 
-use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolCall};
+use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, Text, ToolCall};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     arguments::Arguments,
     context::InputAnswer,
     error::{ToolError, ToolErrorKind},
+    grants::Grant,
+    permission::same_value,
 };
 
 /// The version of the JSON form of a saved call.
@@ -23,6 +25,9 @@ pub(super) struct SavedCall {
     number: u32,
     /// The arguments that the question was about.
     arguments: Arguments,
+    /// The arguments of the call itself, if a person had edited them before the question was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_arguments: Option<Arguments>,
     /// Whether a person has already approved the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     approved: bool,
@@ -32,14 +37,34 @@ pub(super) struct SavedCall {
 }
 
 impl SavedCall {
-    pub(super) fn new(number: u32, arguments: Arguments, approved: bool, context: Value) -> Self {
+    pub(super) fn new(number: u32, call: &ToolCall, arguments: Arguments, approved: bool, context: Value) -> Self {
+        let own_arguments = Arguments::from_call(call).ok().filter(|own| *own != arguments);
         Self {
             version: VERSION,
             number,
             arguments,
+            own_arguments,
             approved,
             context,
         }
+    }
+
+    /// Reads the state of a question, and checks that the question is about this state and about this call.
+    fn for_call(question: &Question, call: &ToolCall, tool: &str) -> Result<Self, ToolError> {
+        let saved = Self::read(&question.state)?;
+        // A person has decided on the arguments of the question: no others may run.
+        if !question.arguments.is_null() && !same_value(&question.arguments, saved.arguments.as_value()) {
+            let reason = "the arguments of the question are not those of its saved state";
+            return Err(ToolError::new(ToolErrorKind::Config, reason));
+        }
+        let own = saved.own_arguments.as_ref().unwrap_or(&saved.arguments).as_value();
+        let is_same_call = (question.tool.is_empty() || *question.tool == *tool)
+            && Arguments::from_call(call).is_ok_and(|arguments| same_value(arguments.as_value(), own));
+        if is_same_call {
+            return Ok(saved);
+        }
+        let reason = "the answer was given for another tool or for other arguments, so it counts as a denial";
+        Err(ToolError::denied_by_person(tool, reason))
     }
 
     /// Converts the state into that of a question.
@@ -71,22 +96,50 @@ fn unreadable(reason: &str) -> ToolError {
 pub(super) struct CallStart {
     /// The arguments, not yet validated.
     pub(super) arguments: Arguments,
-    /// Whether a person edited the arguments.
-    pub(super) edited: bool,
-    /// The approval that a person has already given, if any.
-    pub(super) approval: Option<ApprovalScope>,
-    /// The answer to the tool's own question, together with the question.
-    pub(super) answer: Option<Box<(InputAnswer, Question)>>,
+    /// The answer of a person. `None` for a call that runs for the first time.
+    pub(super) resumed: Option<Box<Resumed>>,
     /// The number of the call's next question.
     pub(super) next_question: u32,
 }
 
+/// The answer of a person to a question of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Resumed {
+    /// The question that was answered.
+    pub(super) question: Question,
+    /// Whether the answer edited the arguments.
+    pub(super) edited: bool,
+    /// Whether the arguments differ from those of the call.
+    pub(super) changed: bool,
+    pub(super) decision: Option<PersonDecision>,
+    /// The answer to the tool's own question.
+    pub(super) answer: Option<InputAnswer>,
+}
+
+/// The decision of a person about a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PersonDecision {
+    Approved {
+        scope: ApprovalScope,
+        grant: Option<Grant>,
+        approver: Option<Text>,
+    },
+    Denied {
+        message: String,
+        approver: Option<Text>,
+    },
+}
+
 impl CallStart {
-    /// Determines where a call starts from the call and, when it resumes, its question and the answer.
+    /// Determines where a call of `tool` starts from the call and, when it resumes, its question and the answer.
     ///
     /// # Errors
-    /// When the arguments are invalid, the person denied the call, or the answer does not match the question.
-    pub(super) fn new(call: &ToolCall, resumed: Option<Box<(Question, Answer)>>) -> Result<Self, ToolError> {
+    /// When the arguments are unreadable, or the answer does not match the question, or the question the call.
+    pub(super) fn new(
+        call: &ToolCall,
+        tool: &str,
+        resumed: Option<Box<(Question, Answer)>>,
+    ) -> Result<Self, ToolError> {
         let Some(resumed) = resumed else {
             return Self::from_scratch(call);
         };
@@ -98,48 +151,126 @@ impl CallStart {
             );
             return Err(ToolError::new(ToolErrorKind::Config, message));
         }
-        if let Answer::Deny { message } = &answer {
-            return Err(ToolError::denied_by_person(&call.name, message));
-        }
         match (question.kind, answer) {
-            (QuestionKind::Approval, Answer::Approve { arguments, scope }) => {
-                let saved = SavedCall::read(&question.state)?;
-                let edited = arguments.is_some();
-                let arguments = arguments.map_or(saved.arguments, Arguments::from);
-                Ok(Self {
+            (_, Answer::Deny { message, approver }) => {
+                let denied = PersonDecision::Denied { message, approver };
+                let arguments = Arguments::from_call(call).unwrap_or_default();
+                Ok(Self::resumed(arguments, Resumed::with_decision(question, denied)))
+            }
+            (
+                QuestionKind::Approval,
+                Answer::Approve {
                     arguments,
-                    edited,
-                    approval: Some(scope),
-                    answer: None,
-                    next_question: saved.number + 1,
-                })
+                    scope,
+                    grant,
+                    approver,
+                },
+            ) => {
+                let saved = SavedCall::for_call(&question, call, tool)?;
+                let (scope, grant) = readable_grant(scope, grant);
+                let approved = PersonDecision::Approved { scope, grant, approver };
+                Ok(saved.start(Resumed::with_decision(question, approved), arguments))
             }
             (QuestionKind::Input, Answer::Value(value)) => {
-                let saved = SavedCall::read(&question.state)?;
-                Ok(Self {
-                    arguments: saved.arguments,
-                    edited: false,
-                    approval: saved.approved.then_some(ApprovalScope::Once),
-                    next_question: saved.number + 1,
-                    answer: Some(Box::new((InputAnswer::new(value, saved.context), question))),
-                })
+                let saved = SavedCall::for_call(&question, call, tool)?;
+                Ok(saved.start_with_input(question, value))
             }
-            // It is unknown whether the call ran, and a person has decided that it should run again.
-            (QuestionKind::Uncertain, Answer::Approve { .. }) => Self::from_scratch(call),
+            // It is unknown whether the call ran, and a person has decided that it should run again. The call itself
+            // is not approved by that.
+            (QuestionKind::Uncertain, Answer::Approve { arguments: None, .. }) => Self::from_scratch(call),
+            (
+                QuestionKind::Uncertain,
+                Answer::Approve {
+                    arguments: Some(edited),
+                    ..
+                },
+            ) => Ok(Self::resumed(edited.into(), Resumed::with_edits(question))),
             _ => Err(ToolError::denied_by_person(
-                &call.name,
+                tool,
                 "the answer does not match the question, so it counts as a denial",
             )),
+        }
+    }
+
+    fn resumed(arguments: Arguments, resumed: Resumed) -> Self {
+        Self {
+            arguments,
+            resumed: Some(Box::new(resumed)),
+            next_question: 0,
         }
     }
 
     fn from_scratch(call: &ToolCall) -> Result<Self, ToolError> {
         Ok(Self {
             arguments: Arguments::from_call(call)?,
-            edited: false,
-            approval: None,
-            answer: None,
+            resumed: None,
             next_question: 0,
         })
+    }
+}
+
+impl SavedCall {
+    /// Continues the call with the answer to the tool's own question.
+    fn start_with_input(mut self, question: Question, value: Value) -> CallStart {
+        let approved = PersonDecision::Approved {
+            scope: ApprovalScope::Once,
+            grant: None,
+            approver: None,
+        };
+        let resumed = Resumed {
+            decision: self.approved.then_some(approved),
+            answer: Some(InputAnswer::new(value, std::mem::take(&mut self.context))),
+            ..Resumed::new(question)
+        };
+        self.start(resumed, None)
+    }
+
+    /// Continues the call, with other arguments if they were edited.
+    fn start(self, mut resumed: Resumed, edited: Option<Map<String, Value>>) -> CallStart {
+        resumed.edited = edited.is_some();
+        resumed.changed = resumed.edited || self.own_arguments.is_some();
+        CallStart {
+            arguments: edited.map_or(self.arguments, Arguments::from),
+            resumed: Some(Box::new(resumed)),
+            next_question: self.number + 1,
+        }
+    }
+}
+
+impl Resumed {
+    fn new(question: Question) -> Self {
+        Self {
+            question,
+            edited: false,
+            changed: false,
+            decision: None,
+            answer: None,
+        }
+    }
+
+    fn with_edits(question: Question) -> Self {
+        Self {
+            edited: true,
+            changed: true,
+            ..Self::new(question)
+        }
+    }
+
+    fn with_decision(question: Question, decision: PersonDecision) -> Self {
+        Self {
+            decision: Some(decision),
+            ..Self::new(question)
+        }
+    }
+}
+
+/// Reads the grant of an answer. One that cannot be read is not remembered: the answer covers this call only.
+fn readable_grant(scope: ApprovalScope, grant: Option<Value>) -> (ApprovalScope, Option<Grant>) {
+    match grant.map(serde_json::from_value).transpose() {
+        Ok(grant) => (scope, grant),
+        Err(error) => {
+            tracing::warn!(%error, "the grant of an answer cannot be read; the answer covers this call only");
+            (ApprovalScope::Once, None)
+        }
     }
 }

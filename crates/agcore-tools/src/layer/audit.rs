@@ -1,17 +1,18 @@
 //! [`Audit`]: records how calls end.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::invoke::{Invoke, PreparedCall};
 use crate::{
-    audit::{AuditEvent, AuditRecord, AuditSink},
-    error::ToolError,
+    audit::{AuditEvent, AuditRecord, AuditSink, record},
+    error::{ToolError, ToolErrorKind},
     output::ToolOutput,
 };
 
-/// A layer that records the end of each call in an [`AuditSink`].
+/// A layer that records the end of each call in an [`AuditSink`], also of calls that are dropped while they run.
 ///
-/// Only the end: the decision whether a call may run is recorded before the layers are entered.
+/// Only the end: the decision whether a call may run is recorded before the layers are entered. A sink that panics has no
+/// effect on the result: the call did run.
 #[derive(Clone)]
 pub struct Audit<S> {
     inner: S,
@@ -27,20 +28,44 @@ impl<S> Audit<S> {
 
 impl<S: Invoke> Invoke for Audit<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let start = call.context.clock().monotonic();
-        let result = self.inner.invoke(call).await;
-        let duration = call.context.worked_since(start);
-        let event = AuditEvent::Finished {
-            error: result.as_ref().err().map(ToolError::kind),
-            duration,
+        let mut end = End {
+            call,
+            sink: &*self.sink,
+            start: call.context.clock().monotonic(),
+            // Holds unless the call ends in another way.
+            error: Some(ToolErrorKind::Cancelled),
         };
-        self.sink.record(&AuditRecord::new(
-            &call.context,
-            call.tool.name(),
-            &call.arguments,
-            event,
-        ));
+        let result = self.inner.invoke(call).await;
+        end.error = result.as_ref().err().map(ToolError::kind);
         result
+    }
+}
+
+/// Records the end of a call on drop.
+struct End<'a> {
+    call: &'a PreparedCall,
+    sink: &'a dyn AuditSink,
+    start: Duration,
+    error: Option<ToolErrorKind>,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let PreparedCall {
+            tool,
+            arguments,
+            context,
+            ..
+        } = self.call;
+        let panicked = std::thread::panicking().then_some(ToolErrorKind::ExecutionFailed);
+        let event = AuditEvent::Finished {
+            error: panicked.or(self.error),
+            duration: context.worked_since(self.start),
+        };
+        record(
+            self.sink,
+            &AuditRecord::new(context, context.call_id(), tool.name(), arguments, event),
+        );
     }
 }
 

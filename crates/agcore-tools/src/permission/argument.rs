@@ -1,16 +1,25 @@
-//! [`ArgumentTest`]: the condition that a rule imposes on an argument.
+//! [`ArgumentTest`]: the condition that a rule or a grant imposes on an argument.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::glob::Glob;
+use super::{
+    command::{CommandPattern, is_separator},
+    glob::Glob,
+    number::same_value,
+    scope::PathScope,
+};
+use crate::error::{ToolError, ToolErrorKind};
 
-/// The condition that a rule imposes on the values at a JSON path of the arguments.
+/// The condition that a rule or a grant imposes on the values at a JSON path of the arguments.
 ///
 /// ```
 /// use agcore_tools::{Arguments, Rule, RuleState, permission::ArgumentTest};
 /// use serde_json::json;
 ///
-/// let within = ArgumentTest::Within("/srv/notes".to_owned());
+/// let within = ArgumentTest::Within("/srv/notes".into());
 /// let rule = Rule::argument(RuleState::Allow, "write_file", "$.path", within)?;
 /// let matches = |path: &str| {
 ///     let arguments: Arguments = serde_json::from_value(json!({"path": path})).unwrap();
@@ -26,16 +35,18 @@ use super::glob::Glob;
 pub enum ArgumentTest {
     /// Any value is present.
     Present,
-    /// The value is equal to this one.
+    /// The value is equal to this one. Numbers are compared by value: `1000`, `1000.0` and `1e3` are equal.
     Equals(Value),
     /// The value is a string that matches this pattern.
-    Matches(Glob),
-    /// The value is a string that is this path or a path below it.
     ///
-    /// Paths are compared component by component: `/` and `\` are separators, `.` and empty components are ignored. A
-    /// path with a `..` component never matches an allow rule, and always matches an ask or deny rule. Only the text is
-    /// compared; symbolic links are not resolved.
-    Within(String),
+    /// In an allow rule, and in a grant, a wildcard does not match the characters with which a shell runs further
+    /// commands (`;`, `&`, `|`, `<`, `>`, `$`, a backtick, a backslash) or control characters, unless the pattern itself
+    /// contains the character. For commands, use [`Command`](Self::Command).
+    Matches(Glob),
+    /// The value is a string that is this path or a path below it. See [`PathScope`].
+    Within(PathScope),
+    /// The value is a simple command that matches this pattern. See [`CommandPattern`].
+    Command(CommandPattern),
 }
 
 /// The result of testing a value.
@@ -53,53 +64,121 @@ impl ArgumentTest {
     pub(crate) fn test(&self, value: &Value) -> Match {
         let passes = match (self, value) {
             (Self::Present, _) => true,
-            (Self::Equals(expected), value) => expected == value,
-            (Self::Matches(glob), Value::String(text)) => glob.matches(text),
-            (Self::Within(base), Value::String(text)) => return within(base, text),
+            (Self::Equals(expected), value) => same_value(expected, value),
+            (Self::Matches(glob), Value::String(text)) => return matches(glob, text),
+            (Self::Within(scope), Value::String(text)) => return scope.test(text),
+            (Self::Command(pattern), value) => return pattern.test(value),
             (Self::Matches(_) | Self::Within(_), _) => false,
         };
         if passes { Match::Yes } else { Match::No }
     }
-}
 
-const SEPARATORS: [char; 2] = ['/', '\\'];
-
-fn within(base: &str, path: &str) -> Match {
-    let is_absolute = |text: &str| text.starts_with(SEPARATORS);
-    if path.split(SEPARATORS).any(|part| part == "..") {
-        return Match::Unknown;
+    /// Returns whether there is at least one value and all of them pass for certain.
+    pub(crate) fn allows(&self, values: &[&Value]) -> bool {
+        !values.is_empty() && values.iter().all(|value| self.test(value) == Match::Yes)
     }
-    let mut path_parts = path.split(SEPARATORS).filter(|part| !matches!(*part, "" | "."));
-    let mut base_parts = base.split(SEPARATORS).filter(|part| !matches!(*part, "" | "."));
-    if is_absolute(base) == is_absolute(path) && base_parts.all(|part| path_parts.next() == Some(part)) {
-        Match::Yes
-    } else {
-        Match::No
-    }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compares_paths_by_component() {
-        for (base, path, expected) in [
-            ("/notes", "/notes", Match::Yes),
-            ("/notes", "/notes/a.md", Match::Yes),
-            ("/notes/", "//notes/./a.md", Match::Yes),
-            ("/notes", "/notes2/a.md", Match::No),
-            ("/notes", "notes/a.md", Match::No),
-            ("notes", "notes/a.md", Match::Yes),
-            ("notes", "./notes/a.md", Match::Yes),
-            ("/notes", "/", Match::No),
-            ("/", "/etc/passwd", Match::Yes),
-            ("/notes", "/notes/../etc/passwd", Match::Unknown),
-            ("/notes", "/notes\\..\\etc", Match::Unknown),
-            ("/notes", "/notes/..a", Match::Yes),
-            ("C:\\notes", "C:\\notes\\a.md", Match::Yes),
-        ] {
-            assert_eq!(within(base, path), expected, "{base} {path}");
+    /// Checks that some value can pass.
+    pub(crate) fn check(&self) -> Result<(), ToolError> {
+        match self {
+            Self::Within(scope) => scope.check(),
+            Self::Command(pattern) if pattern.is_empty() => Err(ToolError::new(
+                ToolErrorKind::Config,
+                "the pattern of a command has no words",
+            )),
+            _ => Ok(()),
         }
+    }
+}
+
+fn matches(glob: &Glob, text: &str) -> Match {
+    if !glob.matches(text) {
+        Match::No
+    } else if text.contains(|c| is_separator(c) && !glob.as_str().contains(c)) {
+        Match::Unknown
+    } else {
+        Match::Yes
+    }
+}
+
+/// Displays the test as in `$.path within /srv`, after the path.
+impl fmt::Display for ArgumentTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Present => f.write_str("present"),
+            Self::Equals(value) => write!(f, "equal to {value}"),
+            Self::Matches(glob) => write!(f, "matching {glob}"),
+            Self::Within(scope) => match scope.relative_to() {
+                None => write!(f, "within {}", scope.base()),
+                Some(directory) => write!(f, "within {} (relative to {directory})", scope.base()),
+            },
+            Self::Command(pattern) => write!(f, "a command like {pattern}"),
+        }
+    }
+}
+
+/// The JSON form of a test: members of a flat object.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct TestData {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    equals: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    matches: Option<Glob>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relative_to: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<CommandPattern>,
+}
+
+/// Deserializes a present `null` as `Some(Value::Null)` rather than `None`.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl TestData {
+    /// Returns the test, if there is one. The error completes a sentence such as "a rule …".
+    pub(crate) fn into_test(self) -> Result<Option<ArgumentTest>, &'static str> {
+        let Self {
+            equals,
+            matches,
+            within,
+            relative_to,
+            command,
+        } = self;
+        if within.is_none() && relative_to.is_some() {
+            return Err("with `relative_to` needs a `within`");
+        }
+        let scope = within.map(|base| PathScope::from_parts(base, relative_to));
+        let mut tests = [
+            equals.map(ArgumentTest::Equals),
+            matches.map(ArgumentTest::Matches),
+            scope.map(ArgumentTest::Within),
+            command.map(ArgumentTest::Command),
+        ]
+        .into_iter()
+        .flatten();
+        match (tests.next(), tests.next()) {
+            (test, None) => Ok(test),
+            _ => Err("has more than one of `equals`, `matches`, `within`, `command`; write one rule for each"),
+        }
+    }
+}
+
+impl From<ArgumentTest> for TestData {
+    fn from(test: ArgumentTest) -> Self {
+        let mut data = Self::default();
+        match test {
+            ArgumentTest::Present => {}
+            ArgumentTest::Equals(value) => data.equals = Some(value),
+            ArgumentTest::Matches(glob) => data.matches = Some(glob),
+            ArgumentTest::Within(scope) => {
+                data.within = Some(scope.base().to_owned());
+                data.relative_to = scope.relative_to().map(str::to_owned);
+            }
+            ArgumentTest::Command(pattern) => data.command = Some(pattern),
+        }
+        data
     }
 }

@@ -78,12 +78,26 @@ pub struct ToolFacts<'a> {
     pub name: &'a str,
     /// The permissions that the tool declares to need.
     pub permissions: &'a [Permission],
+    /// Whether the tool declares to be destructive, and there is an approver who can be asked about that.
+    pub destructive: bool,
 }
 
 impl<'a> ToolFacts<'a> {
     /// Creates the facts from a tool's name and its declared permissions.
     pub fn new(name: &'a str, permissions: &'a [Permission]) -> Self {
-        Self { name, permissions }
+        Self {
+            name,
+            permissions,
+            destructive: false,
+        }
+    }
+
+    /// Sets whether the tool declares to be destructive. If so, the call is asked about unless a rule names the tool or
+    /// one of its arguments.
+    #[must_use]
+    pub fn with_destructive(mut self, destructive: bool) -> Self {
+        self.destructive = destructive;
+        self
     }
 }
 
@@ -113,6 +127,8 @@ pub struct Decision {
     /// The rules, as indices into [`PermissionRules::rules`], that ask because of an argument. A grant covers the call
     /// only if it names all of these arguments.
     pub asking_arguments: Vec<usize>,
+    /// Whether the call is asked about as a whole, and not only because of some of its arguments.
+    pub asks_whole_call: bool,
 }
 
 /// The rule that decided.
@@ -123,6 +139,8 @@ pub enum Basis {
     Static(StaticRule),
     /// A rule on top, as an index into [`PermissionRules::rules`].
     Rule(usize),
+    /// The tool declares to be destructive, and no rule names it.
+    Destructive,
 }
 
 /// Evaluates the rules for a call. Deny takes precedence over ask, and ask over allow, whatever the kind of the rules.
@@ -148,6 +166,7 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
             verdict: Verdict::Deny,
             basis: Basis::Static(static_rule),
             asking_arguments: Vec::new(),
+            asks_whole_call: false,
         };
     }
     let matching = MatchingRules::find(&rules.rules, tool, arguments);
@@ -158,6 +177,7 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
             Some(_) => (Verdict::Ask, Basis::Rule(ask)),
             None => (Verdict::NotAllowed, Basis::Static(static_rule)),
         },
+        (None, None, true) if tool.destructive && matching.lift.is_none() => (Verdict::Ask, Basis::Destructive),
         (None, None, true) => (
             Verdict::Allow,
             matching.allow.map_or(Basis::Static(static_rule), Basis::Rule),
@@ -167,10 +187,15 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
             None => (Verdict::NotAllowed, Basis::Static(static_rule)),
         },
     };
+    let asks_whole_call = match (verdict, &basis) {
+        (Verdict::NotAllowed, _) | (_, Basis::Destructive) => true,
+        _ => matching.asks_whole_call,
+    };
     Decision {
         verdict,
         basis,
         asking_arguments: matching.asking_arguments,
+        asks_whole_call,
     }
 }
 
@@ -183,6 +208,7 @@ struct MatchingRules {
     /// An allow or ask rule that names a tool or argument, and so lifts *not allowed*.
     lift: Option<usize>,
     asking_arguments: Vec<usize>,
+    asks_whole_call: bool,
 }
 
 impl MatchingRules {
@@ -206,8 +232,10 @@ impl MatchingRules {
         if rule.state != RuleState::Deny && rule.is_specific() {
             self.lift.get_or_insert(index);
         }
-        if rule.state == RuleState::Ask && rule.path().is_some() {
-            self.asking_arguments.push(index);
+        match (rule.state, rule.path()) {
+            (RuleState::Ask, Some(_)) => self.asking_arguments.push(index),
+            (RuleState::Ask, None) => self.asks_whole_call = true,
+            _ => {}
         }
     }
 }
@@ -240,6 +268,7 @@ impl fmt::Display for Reason<'_> {
                 Some(rule) => write!(f, "rule {} ({rule})", index + 1),
                 None => write!(f, "rule {}", index + 1),
             },
+            Basis::Destructive => f.write_str("it declares to be destructive, and no rule names it"),
             Basis::Static(StaticRule::Denied(permission)) => {
                 write!(f, "it needs {permission}, which is denied")
             }

@@ -24,11 +24,12 @@ use crate::error::{ToolError, ToolErrorKind};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JsonPath {
     text: Box<str>,
-    segments: Box<[Segment]>,
+    segments: Box<[PathSegment]>,
 }
 
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Segment {
+pub(crate) enum PathSegment {
     Name(Box<str>),
     Index(usize),
     All,
@@ -52,6 +53,24 @@ impl JsonPath {
         })
     }
 
+    /// Returns the path `$`, which selects the whole value.
+    pub fn root() -> Self {
+        Self {
+            text: "$".into(),
+            segments: Box::default(),
+        }
+    }
+
+    /// Returns the steps of the path.
+    pub(crate) fn segments(&self) -> &[PathSegment] {
+        &self.segments
+    }
+
+    /// Returns whether the path selects the whole value.
+    pub(crate) fn is_root(&self) -> bool {
+        self.segments.is_empty()
+    }
+
     /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -71,7 +90,7 @@ impl JsonPath {
     }
 }
 
-impl Segment {
+impl PathSegment {
     fn follow<'v>(&self, value: &'v Value, found: &mut Vec<&'v Value>) {
         match (self, value) {
             (Self::Name(name), Value::Object(members)) => found.extend(members.get(&**name)),
@@ -86,7 +105,7 @@ impl Segment {
 /// The byte at which parsing failed, and the reason.
 type ParseError = (usize, &'static str);
 
-fn parse(text: &str) -> Result<Vec<Segment>, ParseError> {
+fn parse(text: &str) -> Result<Vec<PathSegment>, ParseError> {
     let mut rest = text.strip_prefix('$').ok_or((0, "it must start with $"))?;
     let mut segments = Vec::new();
     while !rest.is_empty() {
@@ -103,11 +122,11 @@ fn parse(text: &str) -> Result<Vec<Segment>, ParseError> {
 }
 
 /// Parses `*` or a bare name, up to the next `.` or `[`.
-fn dotted(rest: &str) -> Result<(Segment, &str), &'static str> {
+fn dotted(rest: &str) -> Result<(PathSegment, &str), &'static str> {
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
     let (name, tail) = rest.split_at(end);
     if name == "*" {
-        return Ok((Segment::All, tail));
+        return Ok((PathSegment::All, tail));
     }
     if name.is_empty() {
         return Err("expected a name");
@@ -122,24 +141,27 @@ fn dotted(rest: &str) -> Result<(Segment, &str), &'static str> {
             "a name with this character must be quoted, as in ['…']"
         });
     }
-    Ok((Segment::Name(name.into()), tail))
+    Ok((PathSegment::Name(name.into()), tail))
 }
 
 /// Parses `*`, an index or a quoted name, including the closing `]`.
-fn bracketed(rest: &str) -> Result<(Segment, &str), &'static str> {
+fn bracketed(rest: &str) -> Result<(PathSegment, &str), &'static str> {
     if let Some(quote @ ('\'' | '"')) = rest.chars().next() {
         let (name, tail) = quoted(&rest[1..], quote)?;
-        return Ok((Segment::Name(name.into()), tail.strip_prefix(']').ok_or("expected ]")?));
+        return Ok((
+            PathSegment::Name(name.into()),
+            tail.strip_prefix(']').ok_or("expected ]")?,
+        ));
     }
     let (inner, tail) = rest.split_once(']').ok_or("expected ]")?;
     if inner == "*" {
-        return Ok((Segment::All, tail));
+        return Ok((PathSegment::All, tail));
     }
     if inner.is_empty() || !inner.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("expected an index, * or a quoted name");
     }
     let index = inner.parse().map_err(|_| "the index is too large")?;
-    Ok((Segment::Index(index), tail))
+    Ok((PathSegment::Index(index), tail))
 }
 
 /// Parses text up to the closing quote. A backslash escapes the next character.

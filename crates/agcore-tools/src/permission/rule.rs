@@ -3,10 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    argument::{ArgumentTest, Match},
+    argument::{ArgumentTest, Match, TestData},
     glob::Glob,
     kind::Permission,
     path::JsonPath,
@@ -59,6 +58,7 @@ impl fmt::Display for RuleState {
 ///     {"state": "deny", "tool": "shell.*"},
 ///     {"state": "ask", "permission": "write"},
 ///     {"name": "notes", "state": "allow", "tool": "fs.write", "argument": "$.path", "within": "/srv/notes"},
+///     {"state": "allow", "tool": "sh", "argument": "$.cmd", "command": "git log *"},
 ///     {"state": "ask", "tool": "mail.send", "argument": "$.to[*]", "matches": "*@example.org"}
 /// ]"#)?;
 /// assert_eq!(rules[2].to_string(), "notes: allow fs.write with $.path within /srv/notes");
@@ -121,13 +121,14 @@ impl Rule {
     /// Creates a rule for an argument of all tools whose name matches.
     ///
     /// # Errors
-    /// When the path is invalid.
+    /// When the path is invalid, or no value can pass the test.
     pub fn argument(
         state: RuleState,
         tool: impl Into<Glob>,
         path: &str,
         test: ArgumentTest,
     ) -> Result<Self, ToolError> {
+        test.check()?;
         let subject = RuleSubject::Argument {
             tool: tool.into(),
             path: JsonPath::new(path)?,
@@ -169,10 +170,9 @@ impl Rule {
                     return false;
                 }
                 let found = path.find(arguments.as_value());
-                let mut results = found.iter().map(|value| test.test(value));
                 match self.state {
-                    RuleState::Allow => !found.is_empty() && results.all(|result| result == Match::Yes),
-                    RuleState::Ask | RuleState::Deny => results.any(|result| result != Match::No),
+                    RuleState::Allow => test.allows(&found),
+                    RuleState::Ask | RuleState::Deny => found.iter().any(|value| test.test(value) != Match::No),
                 }
             }
         }
@@ -190,13 +190,7 @@ impl fmt::Display for Rule {
             }
             RuleSubject::Tool(tool) => write!(f, "{} {tool}", self.state),
             RuleSubject::Argument { tool, path, test } => {
-                write!(f, "{} {tool} with {path} ", self.state)?;
-                match test {
-                    ArgumentTest::Present => f.write_str("present"),
-                    ArgumentTest::Equals(value) => write!(f, "equal to {value}"),
-                    ArgumentTest::Matches(glob) => write!(f, "matching {glob}"),
-                    ArgumentTest::Within(base) => write!(f, "within {base}"),
-                }
+                write!(f, "{} {tool} with {path} {test}", self.state)
             }
         }
     }
@@ -215,17 +209,8 @@ struct RuleData {
     tool: Option<Glob>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     argument: Option<JsonPath>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    equals: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    matches: Option<Glob>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    within: Option<String>,
-}
-
-/// Deserializes a present `null` as `Some(Value::Null)` rather than `None`.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+    #[serde(flatten)]
+    test: TestData,
 }
 
 impl TryFrom<RuleData> for Rule {
@@ -233,14 +218,9 @@ impl TryFrom<RuleData> for Rule {
 
     fn try_from(data: RuleData) -> Result<Self, ToolError> {
         let invalid = |reason: &str| Err(ToolError::new(ToolErrorKind::Config, format!("a rule {reason}")));
-        let test = match (data.equals, data.matches, data.within) {
-            (None, None, None) => None,
-            (Some(value), None, None) => Some(ArgumentTest::Equals(value)),
-            (None, Some(glob), None) => Some(ArgumentTest::Matches(glob)),
-            (None, None, Some(base)) => Some(ArgumentTest::Within(base)),
-            _ => {
-                return invalid("has more than one of `equals`, `matches`, `within`; write one rule for each");
-            }
+        let test = match data.test.into_test() {
+            Ok(test) => test,
+            Err(reason) => return invalid(reason),
         };
         let subject = match (data.permission, data.tool, data.argument, test) {
             (Some(permission), None, None, None) => RuleSubject::Permission(permission),
@@ -258,6 +238,9 @@ impl TryFrom<RuleData> for Rule {
                 return invalid("needs a `permission`, a `tool` or an `argument`");
             }
         };
+        if let RuleSubject::Argument { test, .. } = &subject {
+            test.check()?;
+        }
         Ok(Self {
             name: data.name,
             state: data.state,
@@ -274,21 +257,14 @@ impl From<Rule> for RuleData {
             permission: None,
             tool: None,
             argument: None,
-            equals: None,
-            matches: None,
-            within: None,
+            test: TestData::default(),
         };
         match rule.subject {
             RuleSubject::Permission(permission) => data.permission = Some(permission),
             RuleSubject::Tool(tool) => data.tool = Some(tool),
             RuleSubject::Argument { tool, path, test } => {
                 (data.tool, data.argument) = (Some(tool), Some(path));
-                match test {
-                    ArgumentTest::Present => {}
-                    ArgumentTest::Equals(value) => data.equals = Some(value),
-                    ArgumentTest::Matches(glob) => data.matches = Some(glob),
-                    ArgumentTest::Within(base) => data.within = Some(base),
-                }
+                data.test = test.into();
             }
         }
         data

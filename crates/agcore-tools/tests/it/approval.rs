@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use agcore_chat::{Actor, ToolExecutor, ToolOutcome};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState, ToolPolicy,
+    Approval, ApprovalRequest, Approver, Arguments, Permission, PermissionRules, Rule, RuleState, ToolAnnotations,
+    ToolPolicy,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
 };
 use async_trait::async_trait;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -216,4 +217,64 @@ async fn a_call_denied_by_policy_is_fatal_when_repeated() {
         "t was denied: rule 1 (deny t) (the model was informed, and repeated the call)"
     );
     assert_eq!(tool.count(), 0);
+}
+
+/// An approver that never answers for one session, and at once for any other.
+struct SlowFor(&'static str);
+
+#[async_trait]
+impl Approver for SlowFor {
+    async fn approve(&self, request: &ApprovalRequest) -> Approval {
+        if request.session_id == self.0 {
+            std::future::pending::<()>().await;
+        }
+        Approval::once()
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_does_not_answer_blocks_no_other_session() {
+    let policy = ToolPolicy::new(ask_about_everything()).with_approver(Arc::new(SlowFor("slow")));
+    let executor = |session: &str| {
+        registry([Echo::new("t")])
+            .executor(context_builder().with_session_id(session).build())
+            .with_policy(policy.clone())
+            .build()
+            .unwrap()
+    };
+    let mut slow = executor("slow").execute(vec![work("1", "t", &json!({}))]);
+    assert!(matches!(
+        slow.next().await,
+        Some(agcore_chat::ToolReport::Waiting { waiting: true, .. })
+    ));
+    let fast = settle(&executor("fast"), "t", json!({})).now_or_never();
+    text(&fast.expect("the call completes immediately"));
+}
+
+#[tokio::test]
+async fn destructive_tools_are_asked_about_unless_a_rule_names_them() {
+    let delete = || Echo::new("delete").with_annotations(ToolAnnotations::new().with_destructive(true));
+    let named = PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, "delete"));
+    for (rules, asked) in [(PermissionRules::default(), 1), (named, 0)] {
+        let approver = ScriptedApprover::new([Approval::session()]);
+        let policy = ToolPolicy::new(rules.clone()).with_approver(approver.clone());
+        let executor = executor_for([delete(), Echo::new("read")])
+            .with_policy(policy)
+            .build()
+            .unwrap();
+        text(&settle(&executor, "read", json!({})).await);
+        text(&settle(&executor, "delete", json!({})).await);
+        text(&settle(&executor, "delete", json!({})).await);
+        let requests = approver.requests();
+        assert_eq!(requests.len(), asked);
+        if let Some(request) = requests.first() {
+            assert_eq!(request.reason, "it declares to be destructive, and no rule names it");
+        }
+        // Without an approver, the rules decide alone.
+        let executor = executor_for([delete()])
+            .with_policy(ToolPolicy::new(rules))
+            .build()
+            .unwrap();
+        text(&settle(&executor, "delete", json!({})).await);
+    }
 }

@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{context_builder, error_text, fatal_text, registry, settle, text, work};
+use crate::support::{context_builder, error_text, fatal_text, progress_and_results, registry, settle, text, work};
 
 /// Blocks a thread until the gate is opened by dropping its sender.
 #[derive(Clone)]
@@ -54,7 +54,8 @@ async fn a_neighbour_ends_first(is_declared: bool) {
         .register(typed("quick", "Is quick.", |_: NoArguments| async { Ok("done") }))
         .unwrap();
     let executor = tools.executor(context_builder().build()).build().unwrap();
-    let mut reports = executor.execute(vec![work("a", "blocks", &json!({})), work("b", "quick", &json!({}))]);
+    let mut reports =
+        progress_and_results(executor.execute(vec![work("a", "blocks", &json!({})), work("b", "quick", &json!({}))]));
     let (mut is_blocked, mut ended) = (false, Vec::new());
     let mut sender = Some(sender);
     while let Some(report) = reports.next().await {
@@ -121,7 +122,7 @@ async fn a_blocked_call_can_be_cancelled() {
     let token = CancellationToken::new();
     let context = context_builder().with_cancellation(token.clone()).build();
     let executor = registry([blocks(&gate, true)]).executor(context).build().unwrap();
-    let mut reports = executor.execute(vec![work("a", "blocks", &json!({}))]);
+    let mut reports = progress_and_results(executor.execute(vec![work("a", "blocks", &json!({}))]));
     assert!(matches!(reports.next().await, Some(ToolReport::Progress { .. })));
     token.cancel();
     let Some(ToolReport::Settled { outcome, .. }) = reports.next().await else {
@@ -150,7 +151,7 @@ async fn dropping_the_stream_drops_the_tool() {
         }
     });
     let executor = registry([tool]).executor(context_builder().build()).build().unwrap();
-    let mut reports = executor.execute(vec![work("a", "hangs", &json!({}))]);
+    let mut reports = progress_and_results(executor.execute(vec![work("a", "hangs", &json!({}))]));
     assert!(matches!(reports.next().await, Some(ToolReport::Progress { .. })));
     drop(reports);
     dropped.await.unwrap();

@@ -233,3 +233,93 @@ fn rejects_ambiguous_and_misspelled_rules() {
         assert!(error.contains(reason), "{json}: {error}");
     }
 }
+
+#[test]
+fn numbers_are_compared_by_value() {
+    let amount = json!({"state": "deny", "tool": "pay", "argument": "$.amount", "equals": 1000});
+    let rule: Rule = serde_json::from_value(amount).unwrap();
+    for (text, denied) in [
+        ("1000", true),
+        ("1000.0", true),
+        ("1e3", true),
+        ("1001", false),
+        ("\"1000\"", false),
+    ] {
+        let value: Value = serde_json::from_str(&format!("{{\"amount\": {text}}}")).unwrap();
+        assert_eq!(rule.matches("pay", &[], &arguments(&value)), denied, "{text}");
+    }
+}
+
+#[test]
+fn a_loose_pattern_allows_no_second_command() {
+    let git = |state| Rule::argument(state, "sh", "$.cmd", ArgumentTest::Matches("git *".into())).unwrap();
+    let matches = |state, command: &str| git(state).matches("sh", &[], &arguments(&json!({"cmd": command})));
+    assert!(matches(Allow, "git log --oneline"));
+    for hostile in [
+        "git status; rm -rf /",
+        "git status\nreboot",
+        "git $(reboot)",
+        "git `reboot`",
+        "git a && b",
+        "git a | sh",
+        "git log > /etc/passwd",
+        "git a\0b",
+    ] {
+        assert!(!matches(Allow, hostile), "{hostile:?}");
+        assert!(matches(Deny, hostile) && matches(Ask, hostile), "{hostile:?}");
+    }
+    // Characters that the pattern itself contains are meant.
+    let url = Rule::argument(
+        Allow,
+        "*",
+        "$.cmd",
+        ArgumentTest::Matches("https://example.org/?a=*&b=*".into()),
+    )
+    .unwrap();
+    assert!(url.matches("get", &[], &arguments(&json!({"cmd": "https://example.org/?a=1&b=2"}))));
+}
+
+#[test]
+fn a_deny_rule_catches_other_spellings_of_a_path() {
+    let etc = Rule::argument(Deny, "*", "$.path", ArgumentTest::Within("/etc".into())).unwrap();
+    for path in [
+        "/etc/passwd",
+        "etc/passwd",
+        " /etc/passwd",
+        "/etc\0/passwd",
+        "file:///etc/passwd",
+        "//etc//passwd",
+        "/a/../etc",
+    ] {
+        assert!(etc.matches("t", &[], &arguments(&json!({"path": path}))), "{path:?}");
+    }
+    assert!(!etc.matches("t", &[], &arguments(&json!({"path": "/home/etc"}))));
+}
+
+#[test]
+fn rejects_rules_that_no_value_can_match() {
+    for (test, reason) in [
+        (json!({"within": "/srv/../etc"}), "no path is within"),
+        (json!({"within": ""}), "no path is within"),
+        (
+            json!({"within": "/etc", "relative_to": "here"}),
+            "must refer to an absolute path",
+        ),
+        (json!({"relative_to": "/etc"}), "needs a `within`"),
+        (json!({"command": " "}), "has no words"),
+        (json!({"command": "git *", "matches": "git *"}), "more than one of"),
+    ] {
+        let mut rule = json!({"state": "deny", "tool": "t", "argument": "$.path"});
+        rule.as_object_mut().unwrap().extend(test.as_object().cloned().unwrap());
+        let error = serde_json::from_value::<Rule>(rule).unwrap_err().to_string();
+        assert!(error.contains(reason), "{test}: {error}");
+    }
+    assert!(Rule::argument(Deny, "t", "$.path", ArgumentTest::Within("".into())).is_err());
+    let rule = json!({"state": "allow", "tool": "t", "argument": "$.path", "within": "notes", "relative_to": "/srv"});
+    let rule: Rule = serde_json::from_value(rule.clone())
+        .inspect(|read: &Rule| {
+            assert_eq!(serde_json::to_value(read).unwrap(), rule);
+        })
+        .unwrap();
+    assert_eq!(rule.to_string(), "allow t with $.path within notes (relative to /srv)");
+}

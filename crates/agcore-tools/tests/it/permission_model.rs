@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use agcore_chat::{ApprovalScope, ToolOutcome};
 use agcore_tools::{
-    Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule, RuleState, ToolPolicy,
+    Actor, Approval, Arguments, InMemoryGrants, Permission, PermissionConfig, PermissionRules, Rule, RuleState,
+    ToolAnnotations, ToolPolicy, ToolSession,
     permission::{ArgumentTest, Glob},
 };
 use futures_util::FutureExt;
 use proptest::{prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
-use crate::support::{Echo, ScriptedApprover, executor_for, settle};
+use crate::support::{Echo, ScriptedApprover, context_builder, registry, settle};
 
 const TOOLS: [&str; 3] = ["fs.read", "fs.write", "mail"];
 const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Shell];
+const USERS: [&str; 2] = ["ann", "bob"];
 const PATHS: [&str; 3] = ["/a", "/a/b", "/c"];
 
 /// A rule as plain data, which both the engine and the model are given.
@@ -41,6 +43,8 @@ enum Test {
 
 #[derive(Debug, Clone)]
 struct PlainCall {
+    /// The user for whom the call is made, as an index into [`USERS`].
+    user: usize,
     tool: usize,
     path: Option<usize>,
     files: Vec<usize>,
@@ -63,6 +67,8 @@ struct World {
     allow_unspecified: bool,
     /// The permissions that each tool declares.
     declares: Vec<Vec<usize>>,
+    /// Whether each tool declares to be destructive.
+    destructive: Vec<bool>,
     rules: Vec<PlainRule>,
     approver: bool,
     calls: Vec<PlainCall>,
@@ -79,11 +85,21 @@ enum Expected {
 
 struct Model<'a> {
     world: &'a World,
-    /// The tool, and the required values at each path.
-    grants: Vec<(usize, Vec<RequiredValues>)>,
+    grants: Vec<PlainGrant>,
 }
 
-type RequiredValues = (&'static str, Vec<usize>);
+struct PlainGrant {
+    user: usize,
+    tool: usize,
+    required: Required,
+}
+
+enum Required {
+    /// The same arguments: the path and the files.
+    Same(Option<usize>, Vec<usize>),
+    /// The values at each of these paths.
+    Values(Vec<(&'static str, Vec<usize>)>),
+}
 
 impl Model<'_> {
     /// Returns the values at a path.
@@ -152,7 +168,9 @@ impl Model<'_> {
             .any(|rule| !matches!(rule.subject, PlainSubject::Permission(_)));
         let allowed = statically_allowed || named;
         let ask = matching.iter().any(|rule| rule.state == RuleState::Ask);
-        if allowed && !ask {
+        // A destructive tool that no rule names is asked about, if there is someone to ask.
+        let destructive = world.destructive[call.tool] && world.approver && !named;
+        if allowed && !ask && !destructive {
             return Expected::Runs {
                 asked: false,
                 path: call.path,
@@ -168,6 +186,10 @@ impl Model<'_> {
                 _ => None,
             })
             .collect();
+        // A rule that is not about an argument asks about the whole call, as *not allowed* and *destructive* do.
+        let is_about_call = |rule: &&PlainRule| !matches!(rule.subject, PlainSubject::Argument(..));
+        let asks_about_call = |rule: &&PlainRule| rule.state == RuleState::Ask && is_about_call(rule);
+        let whole = !allowed || !ask || matching.iter().any(asks_about_call);
         if !world.approver {
             return Expected::Denied { asked: false };
         }
@@ -177,29 +199,39 @@ impl Model<'_> {
                 path: call.path,
             };
         }
-        self.answer(call, &asked_paths)
+        self.answer(call, &asked_paths, whole)
     }
 
     fn is_granted(&self, call: &PlainCall, asked: &[&'static str]) -> bool {
-        self.grants.iter().any(|(tool, required)| {
-            *tool == call.tool
-                && required
-                    .iter()
-                    .all(|(path, values)| Self::values_at(call, path) == *values)
-                && asked.iter().all(|path| required.iter().any(|(known, _)| known == path))
+        self.grants.iter().any(|grant| {
+            let covers = match &grant.required {
+                Required::Same(path, files) => *path == call.path && *files == call.files,
+                Required::Values(required) => {
+                    required
+                        .iter()
+                        .all(|(path, values)| Self::values_at(call, path) == *values)
+                        && asked.iter().all(|path| required.iter().any(|(known, _)| known == path))
+                }
+            };
+            grant.user == call.user && grant.tool == call.tool && covers
         })
     }
 
-    fn answer(&mut self, call: &PlainCall, asked: &[&'static str]) -> Expected {
+    fn answer(&mut self, call: &PlainCall, asked: &[&'static str], whole: bool) -> Expected {
         match call.answer {
             PlainAnswer::Deny => Expected::Denied { asked: true },
             PlainAnswer::Suspend => Expected::Question,
             PlainAnswer::Allow(scope) => {
                 if scope != ApprovalScope::Once {
-                    self.grants.push((
-                        call.tool,
-                        asked.iter().map(|path| (*path, Self::values_at(call, path))).collect(),
-                    ));
+                    self.grants.push(PlainGrant {
+                        user: call.user,
+                        tool: call.tool,
+                        required: if whole {
+                            Required::Same(call.path, call.files.clone())
+                        } else {
+                            Required::Values(asked.iter().map(|path| (*path, Self::values_at(call, path))).collect())
+                        },
+                    });
                 }
                 Expected::Runs {
                     asked: true,
@@ -258,7 +290,12 @@ impl World {
         TOOLS
             .iter()
             .enumerate()
-            .map(|(tool, name)| Echo::new(name).with_permissions(declared(tool)))
+            .map(|(tool, name)| {
+                let annotations = ToolAnnotations::new().with_destructive(self.destructive[tool]);
+                Echo::new(name)
+                    .with_permissions(declared(tool))
+                    .with_annotations(annotations)
+            })
             .collect()
     }
 }
@@ -327,15 +364,22 @@ fn check(world: &World) {
         .map(|(call, _)| call.approval());
     let approver = ScriptedApprover::new(answers);
     let tools = world.tools();
-    let executor = executor_for(tools.clone())
-        .with_policy(world.policy(&approver))
-        .build()
-        .unwrap();
+    // The users share everything, even the session.
+    let (policy, session) = (world.policy(&approver), ToolSession::new());
+    let executors = USERS.map(|user| {
+        registry(tools.clone())
+            .executor(context_builder().with_actor(Actor::user(user)).build())
+            .with_policy(policy.clone())
+            .with_session(session.clone())
+            .build()
+            .unwrap()
+    });
     for (call, expected) in world.calls.iter().zip(&expected) {
         // The model sees each refusal once per turn, so each call gets its own turn.
+        let executor = &executors[call.user];
         executor.session().begin_turn();
         let (ran, asked) = (tools[call.tool].count(), approver.requests().len());
-        let outcome = settle(&executor, TOOLS[call.tool], call.arguments())
+        let outcome = settle(executor, TOOLS[call.tool], call.arguments())
             .now_or_never()
             .expect("the call completes immediately");
         let asked = approver.requests().len() > asked;
@@ -391,7 +435,8 @@ fn plain_call() -> impl Strategy<Value = PlainCall> {
     ];
     let path = proptest::option::of(0..3_usize);
     let files = proptest::collection::vec(0..3_usize, 0..3);
-    (0..3_usize, path, files, answer).prop_map(|(tool, path, files, answer)| PlainCall {
+    (0..2_usize, 0..3_usize, path, files, answer).prop_map(|(user, tool, path, files, answer)| PlainCall {
+        user,
         tool,
         path,
         files,
@@ -414,16 +459,18 @@ fn world() -> impl Strategy<Value = World> {
         denied,
         any::<bool>(),
         declares,
+        proptest::collection::vec(prop::bool::weighted(0.3), 3),
         rules,
         prop::bool::weighted(0.8),
         calls,
     )
         .prop_map(
-            |(allowed, denied, allow_unspecified, declares, rules, approver, calls)| World {
+            |(allowed, denied, allow_unspecified, declares, destructive, rules, approver, calls)| World {
                 allowed,
                 denied,
                 allow_unspecified,
                 declares,
+                destructive,
                 rules,
                 approver,
                 calls,

@@ -1,16 +1,16 @@
 //! Questions: calls that are suspended, saved as JSON, and resumed in another process without running twice.
 
-use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolOutcome, ToolWork};
+use agcore_chat::{Answer, ApprovalScope, Question, QuestionKind, ToolGuard, ToolOutcome, ToolReport, ToolWork};
 use agcore_tools::{
-    Approval, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor, Rule, RuleState,
-    SuspendingApprover, ToolContext, ToolOutput, ToolPolicy, ToolSession,
+    Approval, Arguments, Grant, InputRequest, NoArguments, Permission, PermissionRules, RegistryExecutor, Rule,
+    RuleState, SuspendingApprover, ToolAnnotations, ToolContext, ToolOutput, ToolPolicy, ToolSession,
     permission::ArgumentTest,
     schemars::{self, JsonSchema},
     typed,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::support::{
     Echo, ScriptedApprover, call, error_text, executor_for, fatal_text, question, resume, round_trip, settle, text,
@@ -65,38 +65,217 @@ async fn a_denial_is_a_result() {
 }
 
 #[tokio::test]
-async fn runs_the_arguments_that_the_person_saw() {
+async fn a_question_carries_the_whole_call() {
+    let tool = Echo::new("t").with_annotations(ToolAnnotations::new().with_title("Tea"));
+    let body = "kind regards ".repeat(300);
+    let arguments = json!({"body": body, "note": "a\u{202e}b\u{1b}c", "to": "eve@example.org"});
+    let asked = suspend(&tool, arguments.clone()).await;
+    assert_eq!((&*asked.tool, &asked.arguments), ("t", &arguments));
+    assert_eq!(
+        (asked.annotations.title.as_deref(), asked.reason.as_str()),
+        (Some("Tea"), "rule 1 (ask t)")
+    );
+    // The prompt is shortened, and says so, but hides no argument behind another one and no character.
+    assert!(asked.prompt.len() < 1000, "{}", asked.prompt);
+    for part in [
+        r#""to":"eve@example.org""#,
+        r"a\u{202e}b\u001bc",
+        "[3702 more bytes]",
+        "[shortened]",
+    ] {
+        assert!(asked.prompt.contains(part), "{part}: {}", asked.prompt);
+    }
+    assert!(!asked.prompt.contains('\u{202e}'));
+
+    let many: serde_json::Map<_, _> = (0..1000).map(|n| (format!("argument_{n}"), json!(n))).collect();
+    let asked = suspend(&tool, many.into()).await;
+    assert!(asked.prompt.contains("[960 more arguments]"), "{}", asked.prompt);
+}
+
+#[tokio::test]
+async fn a_question_for_input_carries_the_whole_call() {
+    let executor = executor_for([booking()]).build().unwrap();
+    let day = question(settle(&executor, "t", json!({"city": "Rome"})).await);
+    assert_eq!((&*day.tool, &day.arguments), ("t", &json!({"city": "Rome"})));
+    assert_eq!(day.reason, "the tool needs it to continue");
+}
+
+#[tokio::test]
+async fn an_answer_fits_only_the_call_that_was_asked_about() {
     let tool = Echo::new("t");
     let asked = suspend(&tool, json!({"x": 1})).await;
-    // The call has other arguments now than the person saw.
+    let executor = other_process(&tool, ask_about_t());
+    let other_arguments = resume(&executor, "t", json!({"x": 666}), asked.clone(), Answer::approve()).await;
+    assert!(error_text(&other_arguments).contains("for another tool or for other arguments"));
+    let mut other_tool = asked.clone();
+    other_tool.tool = "u".into();
+    let other_tool = resume(&executor, "t", json!({"x": 1}), other_tool, Answer::approve()).await;
+    assert!(error_text(&other_tool).contains("for another tool or for other arguments"));
+    assert_eq!(tool.count(), 0);
+    // A question that was saved before questions carried their calls.
+    let mut old = asked;
+    (old.tool, old.arguments) = ("".into(), Value::Null);
+    assert_eq!(
+        text(&resume(&executor, "t", json!({"x": 1}), old, Answer::approve()).await),
+        r#"{"x":1}"#
+    );
+}
+
+#[tokio::test]
+async fn runs_only_what_the_person_read() {
+    let tool = Echo::new("t");
+    let executor = other_process(&tool, ask_about_t());
+    let mut shown = suspend(&tool, json!({"x": 666})).await;
+    shown.arguments = json!({"x": 1});
+    let ended = resume(&executor, "t", json!({"x": 666}), shown, Answer::approve()).await;
+    assert_eq!(
+        fatal_text(&ended),
+        "the arguments of the question are not those of its saved state"
+    );
+    let mut saved = suspend(&tool, json!({"x": 1})).await;
+    saved.state["arguments"] = json!({"x": 666});
+    let ended = resume(&executor, "t", json!({"x": 1}), saved, Answer::approve()).await;
+    assert!(fatal_text(&ended).contains("not those of its saved state"));
+    assert_eq!(tool.count(), 0);
+}
+
+/// A saved state that was changed can claim an approval. Rules that deny hold nevertheless.
+#[tokio::test]
+async fn an_approval_in_a_saved_state_overrides_no_deny_rule() {
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Deny, "t"));
+    let executor = executor_for([booking()])
+        .with_policy(ToolPolicy::new(rules))
+        .build()
+        .unwrap();
+    let open = executor_for([booking()]).build().unwrap();
+    let mut day = question(settle(&open, "t", json!({"city": "Rome"})).await);
+    day.state["approved"] = json!(true);
     let outcome = resume(
-        &other_process(&tool, ask_about_t()),
+        &executor,
         "t",
-        json!({"x": 666}),
-        asked,
-        Answer::approve(),
+        json!({"city": "Rome"}),
+        day,
+        Answer::Value(json!("Monday")),
     )
     .await;
-    assert_eq!(text(&outcome), r#"{"x":1}"#);
+    assert!(error_text(&outcome).contains("permission denied"));
 }
 
 #[tokio::test]
 async fn checks_edited_arguments_against_the_rules() {
     let tool = Echo::new("t");
-    let edit = |path: &str| Answer::Approve {
-        arguments: json!({"path": path}).as_object().cloned(),
-        scope: ApprovalScope::Once,
-    };
+    let edit = |path: &str| Answer::edited(json!({"path": path}).as_object().cloned().unwrap());
     let etc = Rule::argument(RuleState::Deny, "*", "$.path", ArgumentTest::Within("/etc".into())).unwrap();
     let asked = suspend(&tool, json!({"path": "/a"})).await;
     let executor = other_process(&tool, ask_about_t().with_rule(etc));
-    let outcome = resume(&executor, "t", json!({}), asked.clone(), edit("/etc/passwd")).await;
+    let call = || json!({"path": "/a"});
+    let outcome = resume(&executor, "t", call(), asked.clone(), edit("/etc/passwd")).await;
     assert!(error_text(&outcome).contains("permission denied"));
     assert_eq!(tool.count(), 0);
     assert_eq!(
-        text(&resume(&executor, "t", json!({}), asked, edit("/b")).await),
+        text(&resume(&executor, "t", call(), asked, edit("/b")).await),
         r#"{"path":"/b"}"#
     );
+}
+
+/// A guard that refuses `/etc`, and remembers what it saw.
+fn guard(seen: &Arc<Mutex<Vec<String>>>) -> ToolGuard {
+    let seen = Arc::clone(seen);
+    ToolGuard::new(move |call| {
+        seen.lock().unwrap().push(call.raw_input().to_owned());
+        async move {
+            if call.raw_input().contains("/etc") {
+                return Err(ToolOutcome::error("nothing below /etc"));
+            }
+            Ok(())
+        }
+    })
+}
+
+#[tokio::test]
+async fn edited_arguments_pass_the_guard_at_resume() {
+    let (tool, seen) = (Echo::new("t"), Arc::default());
+    let executor = other_process(&tool, ask_about_t());
+    for (rules, path, ran) in [
+        (ask_about_t(), "/etc/passwd", 0),
+        (ask_about_t(), "/b", 1),
+        // The rules of the process that resumes ask no more.
+        (PermissionRules::default(), "/etc/passwd", 1),
+    ] {
+        let asked = question(settle(&executor, "t", json!({"path": "/a"})).await);
+        let answer = Answer::edited(json!({"path": path}).as_object().cloned().unwrap());
+        let work = ToolWork::resumed(call("call", "t", &json!({"path": "/a"})), asked, answer).with_guard(guard(&seen));
+        let outcome = other_process(&tool, rules).settle(work).await.0;
+        if path == "/b" {
+            assert_eq!(text(&outcome), r#"{"path":"/b"}"#);
+        } else {
+            assert_eq!(error_text(&outcome), "nothing below /etc");
+        }
+        assert_eq!(tool.count(), ran);
+    }
+    let etc = r#"{"path":"/etc/passwd"}"#;
+    assert_eq!(*seen.lock().unwrap(), [etc, r#"{"path":"/b"}"#, etc]);
+}
+
+#[tokio::test]
+async fn edited_arguments_pass_the_guard_of_an_inline_approval() {
+    let (tool, seen) = (Echo::new("t"), Arc::default());
+    let edited = |path: &str| Approval::edited(json!({"path": path}).as_object().cloned().unwrap());
+    let approver = ScriptedApprover::new([edited("/etc/passwd"), edited("/b"), Approval::once()]);
+    let executor = executor_for([tool.clone()])
+        .with_policy(ToolPolicy::new(ask_about_t()).with_approver(approver))
+        .build()
+        .unwrap();
+    let work = || ToolWork::new(call("call", "t", &json!({"path": "/a"}))).with_guard(guard(&seen));
+    assert_eq!(error_text(&executor.settle(work()).await.0), "nothing below /etc");
+    assert_eq!(text(&executor.settle(work()).await.0), r#"{"path":"/b"}"#);
+    // Arguments without edits were checked before.
+    text(&executor.settle(work()).await.0);
+    assert_eq!((tool.count(), seen.lock().unwrap().len()), (2, 2));
+}
+
+/// The input of a report names the arguments that ran, if they are not those of the call.
+#[tokio::test]
+async fn reports_the_arguments_that_ran() {
+    let inputs = |executor: RegistryExecutor, work: ToolWork| async move {
+        let mut inputs = Vec::new();
+        for report in crate::support::reports(&executor, vec![work]).await {
+            if let ToolReport::Settled { input, .. } = report {
+                inputs.push(input.map(|input| input.to_string()));
+            }
+        }
+        inputs
+    };
+    let tool = Echo::new("t");
+    let edited = json!({"x": 2}).as_object().cloned().unwrap();
+    let inline = || {
+        let approver = ScriptedApprover::new([Approval::edited(edited.clone())]);
+        let policy = ToolPolicy::new(ask_about_t()).with_approver(approver);
+        executor_for([tool.clone()]).with_policy(policy).build().unwrap()
+    };
+    let call = || call("call", "t", &json!({"x": 1}));
+    let ran = Some(r#"{"x":2}"#.to_owned());
+    assert_eq!(inputs(inline(), ToolWork::new(call())).await, [ran.clone()]);
+    let asked = suspend(&tool, json!({"x": 1})).await;
+    let resumed = |answer| ToolWork::resumed(call(), asked.clone(), answer);
+    let executor = || other_process(&tool, ask_about_t());
+    assert_eq!(inputs(executor(), resumed(Answer::edited(edited.clone()))).await, [ran]);
+    assert_eq!(inputs(executor(), resumed(Answer::approve())).await, [None]);
+}
+
+/// A tool that asks for input after its arguments were edited resumes with the edited ones.
+#[tokio::test]
+async fn edits_survive_a_later_question() {
+    let edited = Approval::edited(json!({"city": "Oslo"}).as_object().cloned().unwrap());
+    let policy = ToolPolicy::new(ask_about_t()).with_approver(ScriptedApprover::new([edited]));
+    let executor = executor_for([booking()]).with_policy(policy).build().unwrap();
+    let rome = json!({"city": "Rome"});
+    let day = round_trip(&question(settle(&executor, "t", rome.clone()).await));
+    assert_eq!(day.arguments, json!({"city": "Oslo"}));
+    let room = resume(&executor, "t", rome.clone(), day, Answer::Value(json!("Monday"))).await;
+    let room = round_trip(&question(room));
+    let booked = resume(&executor, "t", rome, room, Answer::Value(json!("101"))).await;
+    assert_eq!(text(&booked), r#""101" in Oslo on "Monday""#);
 }
 
 #[tokio::test]
@@ -120,13 +299,51 @@ async fn remembers_an_approval_for_the_session() {
         .with_session(session.clone())
         .build()
         .unwrap();
-    let answer = Answer::Approve {
-        arguments: None,
-        scope: ApprovalScope::Session,
-    };
+    let answer = Answer::approve().with_scope(ApprovalScope::Session);
     text(&resume(&executor, "t", json!({}), asked, answer).await);
+    text(&settle(&executor, "t", json!({})).await);
+    assert_eq!(session.grants(), [Grant::same_arguments("t", &Arguments::new())]);
+    assert_eq!(tool.count(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_may_carry_a_grant() {
+    let tool = Echo::new("t");
+    let executor = other_process(&tool, ask_about_t());
+    let always = Answer::approve().with_scope(ApprovalScope::Always);
+    let wide = always
+        .clone()
+        .with_grant(serde_json::to_value(Grant::new("t")).unwrap());
+    let asked = suspend(&tool, json!({})).await;
+    text(&resume(&executor, "t", json!({}), asked.clone(), wide).await);
     text(&settle(&executor, "t", json!({"other": 1})).await);
-    assert_eq!((tool.count(), session.grants().len()), (2, 1));
+    // A grant that cannot be read is not remembered.
+    let executor = other_process(&tool, ask_about_t());
+    text(&resume(&executor, "t", json!({}), asked, always.with_grant(json!({"tol": "t"}))).await);
+    question(settle(&executor, "t", json!({})).await);
+    assert_eq!(tool.count(), 3);
+}
+
+#[tokio::test]
+async fn an_uncertain_call_with_edits_needs_an_approval() {
+    let (tool, seen) = (Echo::new("t"), Arc::default());
+    let executor = other_process(&tool, ask_about_t());
+    let asked = Question::new("call", 0, QuestionKind::Uncertain, "Run it again?");
+    let answer = |path: &str| Answer::edited(json!({"path": path}).as_object().cloned().unwrap());
+    let work = |path| {
+        let call = call("call", "t", &json!({"path": "/a"}));
+        ToolWork::resumed(call, asked.clone(), answer(path)).with_guard(guard(&seen))
+    };
+    assert_eq!(error_text(&executor.settle(work("/etc")).await.0), "nothing below /etc");
+    let again = question(executor.settle(work("/b")).await.0);
+    assert_eq!(
+        (again.kind, &again.arguments),
+        (QuestionKind::Approval, &json!({"path": "/b"}))
+    );
+    assert_eq!(
+        text(&resume(&executor, "t", json!({"path": "/a"}), again, Answer::approve()).await),
+        r#"{"path":"/b"}"#
+    );
 }
 
 #[tokio::test]

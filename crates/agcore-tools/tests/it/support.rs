@@ -54,6 +54,11 @@ impl Echo {
         self
     }
 
+    pub(crate) fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = annotations;
+        self
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.calls.load(SeqCst)
     }

@@ -20,7 +20,7 @@ use crate::{
     turn::{self, EventStream, ticks},
 };
 
-const PROMPT: &str = "  [y]es, yes for this [s]ession, [a]lways, [e]dit, [n]o: ";
+const PROMPT: &str = "  [y]es, with any arguments for this [s]ession or [a]lways, [e]dit, [n]o: ";
 
 /// Runs turns at a terminal.
 pub(super) struct TurnRunner {

@@ -207,10 +207,7 @@ pub(super) fn answer(rng: &mut Rng) -> Answer {
         0 | 1 => Answer::approve(),
         2 => {
             let arguments = Map::from_iter([("city".to_owned(), Value::from("Rome"))]);
-            Answer::Approve {
-                arguments: Some(arguments),
-                scope: agcore_chat::ApprovalScope::Session,
-            }
+            Answer::edited(arguments).with_scope(agcore_chat::ApprovalScope::Session)
         }
         3 | 4 => Answer::deny("rather not"),
         _ => Answer::Value(one(

@@ -1,0 +1,76 @@
+//! The grants that a [`Gate`] finds and offers.
+
+use super::{AdmissionRequest, DecidedCall, Gate};
+use crate::{
+    approval::ApprovalRequest,
+    arguments::Arguments,
+    grants::{Grant, GrantedArgument},
+    permission::{Decision, JsonPath},
+};
+
+impl Gate {
+    /// Returns a grant of the session or of the store that covers the call.
+    pub(super) async fn find_grant(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Option<Grant> {
+        let (tool, actor) = (call.request.tool.name(), call.request.context.actor());
+        let asked = self.asked_paths(&call.decision);
+        let covers = |grant: &Grant| grant.covers(actor, tool, arguments, &asked);
+        if let Some(grant) = self.session.grants().into_iter().find(covers) {
+            return Some(grant);
+        }
+        match self.policy.grants.find(actor, tool).await {
+            Ok(grants) => grants.into_iter().find(covers),
+            Err(error) => {
+                tracing::warn!(%tool, %error, "the grants cannot be read; treating the call as not granted");
+                None
+            }
+        }
+    }
+
+    pub(super) fn approval_request(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> ApprovalRequest {
+        let AdmissionRequest { tool, context, .. } = call.request;
+        ApprovalRequest {
+            session_id: context.session_id().clone(),
+            actor: context.actor().clone(),
+            call_id: context.call_id().clone(),
+            tool: tool.name().clone(),
+            annotations: tool.annotations().clone(),
+            permissions: tool.permissions().to_vec(),
+            reason: call.decision.reason(&self.policy.rules).to_string(),
+            grant: self.grant_for(call, arguments),
+            tool_grant: self.tool_grant(call, arguments),
+            arguments: arguments.clone(),
+        }
+    }
+
+    /// Returns the grant that an approval of this call implies when it is valid for longer.
+    pub(super) fn grant_for(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
+        if call.decision.asks_whole_call {
+            let AdmissionRequest { tool, context, .. } = call.request;
+            return Grant::same_arguments(tool.name().as_str(), arguments).with_owner(context.actor().clone());
+        }
+        self.tool_grant(call, arguments)
+    }
+
+    /// Returns the grant that names only the arguments that rules ask about.
+    fn tool_grant(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
+        let AdmissionRequest { tool, context, .. } = call.request;
+        let mut grant = Grant::new(tool.name().as_str()).with_owner(context.actor().clone());
+        for path in self.asked_paths(&call.decision) {
+            if !grant.arguments.iter().any(|known| known.path == *path) {
+                let argument = GrantedArgument::from_arguments(path.clone(), arguments);
+                grant = grant.with_argument(argument);
+            }
+        }
+        grant
+    }
+
+    /// Returns the paths of the arguments that rules ask about.
+    fn asked_paths(&self, decision: &Decision) -> Vec<&JsonPath> {
+        let rules = &self.policy.rules.rules;
+        decision
+            .asking_arguments
+            .iter()
+            .filter_map(|index| rules.get(*index)?.path())
+            .collect()
+    }
+}

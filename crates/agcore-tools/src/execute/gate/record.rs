@@ -1,0 +1,127 @@
+//! The audit records of a [`Gate`].
+
+use agcore_chat::{ApprovalScope, QuestionId, Text, ToolCall};
+
+use super::{AdmissionRequest, DecidedCall, Gate, Rejection};
+use crate::{
+    arguments::Arguments,
+    audit::{AuditEvent, AuditOutcome, AuditRecord, Decider, record},
+    context::ToolContext,
+    error::{ToolError, ToolErrorKind},
+    grants::Grant,
+};
+
+/// The part of an audit record about the way to a decision.
+pub(super) struct DecisionRecord<'a> {
+    pub(super) outcome: AuditOutcome,
+    pub(super) decider: Decider,
+    pub(super) scope: Option<ApprovalScope>,
+    pub(super) grant: Option<&'a Grant>,
+    pub(super) approver: Option<&'a Text>,
+    pub(super) message: Option<&'a str>,
+    pub(super) question: Option<&'a QuestionId>,
+}
+
+impl DecisionRecord<'_> {
+    pub(super) fn new(outcome: AuditOutcome, decider: Decider) -> Self {
+        Self {
+            outcome,
+            decider,
+            scope: None,
+            grant: None,
+            approver: None,
+            message: None,
+            question: None,
+        }
+    }
+}
+
+impl Gate {
+    /// Records that a call was refused before a decision about it was made.
+    pub(in crate::execute) fn refused(
+        &self,
+        context: &ToolContext,
+        call: &ToolCall,
+        arguments: &Arguments,
+        error: &ToolError,
+    ) {
+        let event = AuditEvent::Refused {
+            error: error.kind(),
+            message: error.message(),
+        };
+        if let Some(sink) = &self.audit {
+            record(
+                &**sink,
+                &AuditRecord::new(context, &call.id, &call.name, arguments, event),
+            );
+        }
+    }
+
+    pub(super) fn deny(&self, call: &DecidedCall<'_>, arguments: &Arguments, by: Decider) -> Rejection {
+        self.record(call, arguments, &DecisionRecord::new(AuditOutcome::Denied, by));
+        let mut reason = call.decision.reason(&self.policy.rules).to_string();
+        if by == Decider::NoApprover {
+            reason.push_str(", and there is no approver");
+        }
+        Rejection::Decided(ToolError::denied_by_policy(call.request.tool.name(), &reason))
+    }
+
+    pub(super) fn deny_for_person(
+        &self,
+        call: &DecidedCall<'_>,
+        arguments: &Arguments,
+        (message, approver): (&str, Option<&Text>),
+    ) -> Rejection {
+        let decided = DecisionRecord {
+            message: Some(message),
+            approver,
+            question: call.request.resumed.map(|resumed| &resumed.question.id),
+            ..DecisionRecord::new(AuditOutcome::Denied, Decider::Person)
+        };
+        self.record(call, arguments, &decided);
+        Rejection::Decided(ToolError::denied_by_person(call.request.tool.name(), message))
+    }
+
+    /// Records that a call may run. A call that cannot be recorded must not run.
+    pub(super) fn allow(
+        &self,
+        call: &DecidedCall<'_>,
+        arguments: &Arguments,
+        decided: &DecisionRecord<'_>,
+    ) -> Result<(), ToolError> {
+        if self.record(call, arguments, decided) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} was not run, because its audit record failed",
+            call.request.tool.name()
+        );
+        let text = format!(
+            "{} was not run because of a fault in the application",
+            call.request.tool.name()
+        );
+        Err(ToolError::new(ToolErrorKind::ExecutionFailed, message).with_model_text(text))
+    }
+
+    /// Records a decision. Returns whether the sink accepted it.
+    pub(super) fn record(&self, call: &DecidedCall<'_>, arguments: &Arguments, decided: &DecisionRecord<'_>) -> bool {
+        let Some(sink) = &self.audit else { return true };
+        let event = AuditEvent::Decided {
+            outcome: decided.outcome,
+            decider: decided.decider,
+            verdict: call.decision.verdict,
+            reason: call.decision.reason(&self.policy.rules),
+            edited: call.edited,
+            scope: decided.scope,
+            grant: decided.grant,
+            approver: decided.approver.map(|name| &**name),
+            message: decided.message,
+            question: decided.question.map(|id| &*id.0),
+        };
+        let AdmissionRequest { tool, context, .. } = call.request;
+        record(
+            &**sink,
+            &AuditRecord::new(context, context.call_id(), tool.name(), arguments, event),
+        )
+    }
+}
