@@ -79,7 +79,10 @@ struct Inner {
 
 impl WireProvider {
     /// Creates a provider that uses this wire over this transport. The model of `info` is used for requests that name none.
-    pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
+    /// If its capabilities do not say which token limit is sent by default, the wire does.
+    pub fn new(mut info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
+        let default = &mut info.capabilities.default_output_tokens;
+        *default = default.or_else(|| wire.default_token_limit(&info.model));
         Self(Arc::new(Inner {
             info,
             wire,

@@ -166,6 +166,10 @@ impl Wire<Chat> for Anthropic {
     fn decoder_for(&self, head: &ReplyHead, request: &ChatRequest) -> Box<dyn Decoder<Chat>> {
         tool_names::restore(Wire::<Chat>::decoder(self, head), request)
     }
+
+    fn default_token_limit(&self, model: &str) -> Option<u64> {
+        Some(encode::default_token_limit(&self.settings, model))
+    }
 }
 
 impl Wire<ListModels> for Anthropic {

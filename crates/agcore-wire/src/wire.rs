@@ -60,6 +60,11 @@ pub trait Wire<O: Operation>: Send + Sync + std::fmt::Debug + 'static {
         let _ = request;
         self.decoder(head)
     }
+
+    /// Returns the token limit that is sent to this model if a request sets none, or `None` if then none is sent.
+    fn default_token_limit(&self, _model: &str) -> Option<u64> {
+        None
+    }
 }
 
 /// An API that a build supports.

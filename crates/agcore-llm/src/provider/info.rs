@@ -99,6 +99,8 @@ pub struct Capabilities {
     pub context_window: Option<u64>,
     /// The largest number of tokens that the model generates in one reply.
     pub max_output_tokens: Option<u64>,
+    /// The token limit that is sent if a request has none, where the API demands one.
+    pub default_output_tokens: Option<u64>,
 }
 
 impl Default for Capabilities {
@@ -120,6 +122,7 @@ impl Default for Capabilities {
             files: true,
             context_window: None,
             max_output_tokens: None,
+            default_output_tokens: None,
         }
     }
 }
@@ -128,6 +131,12 @@ impl Capabilities {
     /// Sets the context window in tokens.
     pub fn with_context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
+        self
+    }
+
+    /// Sets the token limit that is sent if a request has none.
+    pub fn with_default_output_tokens(mut self, tokens: u64) -> Self {
+        self.default_output_tokens = Some(tokens);
         self
     }
 
@@ -170,6 +179,7 @@ impl Capabilities {
             files: self.files && other.files,
             context_window: smaller(self.context_window, other.context_window),
             max_output_tokens: smaller(self.max_output_tokens, other.max_output_tokens),
+            default_output_tokens: smaller(self.default_output_tokens, other.default_output_tokens),
         }
     }
 }

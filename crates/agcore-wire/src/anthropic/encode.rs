@@ -24,6 +24,7 @@ use crate::{
     error::LlmError,
     wire::{EncodeOptions, WireRequest},
 };
+pub(super) use parameters::default_token_limit;
 
 /// The initial capacity for a body in bytes, large enough for typical short requests.
 const INITIAL_CAPACITY: usize = 2048;

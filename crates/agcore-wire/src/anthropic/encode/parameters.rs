@@ -167,12 +167,16 @@ fn limit(settings: &Settings, request: &ChatRequest, model: &str) -> Result<u64,
     {
         return Err("max_tokens and max_completion_tokens differ: set only one of them".into());
     }
-    let is_claude_3 = model.contains("claude-3") && !model.contains("claude-3-7") && !model.contains("claude-3.7");
-    let default = || if is_claude_3 { CLAUDE_3_LIMIT } else { DEFAULT_LIMIT };
     Ok(request
         .token_limit()
-        .or(settings.default_max_tokens)
-        .unwrap_or_else(default))
+        .unwrap_or_else(|| default_token_limit(settings, model)))
+}
+
+/// Returns the limit for requests that set none.
+pub(in crate::anthropic) fn default_token_limit(settings: &Settings, model: &str) -> u64 {
+    let is_claude_3 = model.contains("claude-3") && !model.contains("claude-3-7") && !model.contains("claude-3.7");
+    let default = || if is_claude_3 { CLAUDE_3_LIMIT } else { DEFAULT_LIMIT };
+    settings.default_max_tokens.unwrap_or_else(default)
 }
 
 fn within_one(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
