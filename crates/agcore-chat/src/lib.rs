@@ -48,6 +48,7 @@ mod request;
 mod response;
 mod fault;
 mod price;
+mod price_table;
 mod clock;
 mod embed;
 mod schema_check;
@@ -81,9 +82,10 @@ pub use {
     finish::FinishReason,
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
-    money::Money,
+    money::{Money, MoneyError},
     object::Extra,
     price::{Price, PriceFn, PriceQuery},
+    price_table::{PriceTable, TokenPrice},
     question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
     request::{ChatRequest, JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
