@@ -1,8 +1,8 @@
 //! Budgets for tokens, money, time, model calls and tool calls: per turn, per conversation, or shared by many.
 //!
 //! Nothing is spent before it is known to fit. The worst case of a call is [reserved](crate::BudgetPool::reserve) before the
-//! call is made, and its real cost is [settled](Reservation::settle) afterwards; a reservation that is dropped is returned.
-//! So concurrent calls cannot overspend together.
+//! call is made, and its real cost is [settled](Reservation::settle) afterwards, however the call ends. So concurrent calls
+//! cannot overspend together.
 //!
 //! ```
 //! use agcore_cycle::{Budget, BudgetPool, Spent, budget::Resource};
@@ -23,11 +23,18 @@ pub(crate) mod settings;
 pub(crate) mod spent;
 
 mod price;
+mod shortage;
+
+/// The smallest token limit that the loop sets for a reply when little of a budget is left. If less is left, the call is
+/// refused.
+pub const MIN_REPLY_TOKENS: u64 = 512;
 
 pub use limit::{BudgetLimit, Resource, Scope};
 pub use pool::Reservation;
 pub use price::PriceError;
+pub use shortage::BudgetShortage;
 
 pub(crate) use limit::Budget;
+pub(crate) use pool::{BudgetPool, RunningTurn};
 pub(crate) use settings::Budgets;
 pub(crate) use spent::Spent;

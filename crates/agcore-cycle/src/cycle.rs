@@ -25,6 +25,7 @@ use crate::{
 ///
 /// The history is always valid: after success, errors, cancellation and limits alike. Dropping the future or stream of a
 /// turn cancels it; the next turn cleans up. Only then are the hooks told of its end, because dropping cannot wait for them.
+/// What was sent is paid, though: [`usage`](Self::usage) and [`spent`](Self::spent) count a dropped call at once.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -220,12 +221,14 @@ impl LlmCycle {
         self.replace_history(Vec::new())
     }
 
-    /// Returns what all turns spent of their budgets. Nothing is counted without budgets or prices.
+    /// Returns what all turns spent of their budgets, including calls that were dropped or cancelled after they had been
+    /// sent. Nothing is counted without budgets or prices.
     pub fn spent(&self) -> &Spent {
         self.machine.spent()
     }
 
-    /// Returns the tokens and calls of all turns.
+    /// Returns the tokens and calls of all turns. A call that was dropped or cancelled after it had been sent counts as a
+    /// call; its tokens are counted if the server had reported them.
     pub fn usage(&self) -> &UsageTracker {
         self.machine.usage()
     }

@@ -1,17 +1,22 @@
 //! The driver: does what the state machine asks for, until a turn ends or waits for a person.
 //!
 //! `Driver` owns the loop. Its collaborators have one concern each and know neither the loop nor each other:
-//! `EventSender` sends events to the observer, `Spending` reserves and settles budgets, `Compactor` measures requests
+//! `EventSender` sends events to the observer, `Spending` reserves and settles budgets, `Flight` knows what a call in flight
+//! has used, `Compactor` measures requests
 //! and plans compactions, `TypedTurn` asks for and checks typed output.
 
 mod events;
 mod spending;
+mod hold;
+mod flight;
+mod waits;
 mod compactor;
 mod typed_turn;
 mod recording;
 mod context;
 mod hooks;
 mod request;
+mod reading;
 mod model;
 mod compaction;
 mod running;
@@ -19,6 +24,7 @@ mod call_ids;
 mod tools;
 mod output;
 mod run;
+mod settling;
 
 pub(crate) use context::{Driver, DriverContext};
 pub(crate) use typed_turn::expectation;

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, time::Duration};
 use agcore_chat::{ChatResponse, Fault, FaultKind};
 use agcore_llm::{LlmError, LlmErrorKind};
 
-use crate::machine::MachineError;
+use crate::{budget::BudgetShortage, machine::MachineError};
 
 /// The reason a turn failed. The conversation stays valid and usable.
 ///
@@ -55,7 +55,8 @@ pub enum CycleErrorKind {
     HookBlocked,
     /// A tool failed in a way that ends the turn.
     ToolFailure,
-    /// A limit or a budget was reached.
+    /// A limit or a budget was reached. The source is a [`BudgetShortage`](crate::budget::BudgetShortage) if a budget has too
+    /// little left for the next step.
     LimitReached,
     /// A store failed: what happened could not be [recorded](crate::OutcomeRecorder). The turn is not over.
     Storage,
@@ -236,6 +237,12 @@ impl From<MachineError> for CycleError {
         let mut this = Self::new(CycleErrorKind::InvalidInput, error.to_string());
         this.0.source = Some(Source::Machine(error));
         this
+    }
+}
+
+impl From<BudgetShortage> for CycleError {
+    fn from(shortage: BudgetShortage) -> Self {
+        Self::new(CycleErrorKind::LimitReached, shortage.to_string()).with_source(shortage)
     }
 }
 

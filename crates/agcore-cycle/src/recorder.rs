@@ -92,7 +92,11 @@ pub(crate) struct Unrecorded {
     pub(crate) outcomes: Arc<[Outcome]>,
     /// Outcomes that the machine has absorbed already. They are recorded before the others.
     absorbed: Vec<Outcome>,
+    /// Outcomes that the machine absorbs after those that are being recorded.
+    later: Vec<Outcome>,
     write: Option<Write>,
+    /// The number of absorbed outcomes that the write includes.
+    absorbed_in_write: usize,
     /// Whether the newest turn was recorded.
     pub(crate) is_active: bool,
 }
@@ -111,6 +115,25 @@ impl Unrecorded {
         }
     }
 
+    /// Keeps an outcome that comes after those that are being recorded.
+    pub(crate) fn absorb_later(&mut self, outcome: Outcome) {
+        self.later.push(outcome);
+    }
+
+    /// Takes the outcomes that come after those that were recorded.
+    pub(crate) fn take_later(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.later)
+    }
+
+    /// Takes the outcomes that are not recorded, because nothing records them any more.
+    pub(crate) fn take_outcomes(&mut self) -> Arc<[Outcome]> {
+        let later = self.take_later();
+        let outcomes = std::mem::take(self).outcomes;
+        self.later = later;
+        outcomes
+    }
+
+    /// Returns whether nothing waits to be absorbed.
     pub(crate) fn is_empty(&self) -> bool {
         self.outcomes.is_empty()
     }
@@ -119,6 +142,7 @@ impl Unrecorded {
     /// it is recorded before anything else.
     pub(crate) async fn settle(&mut self, recorder: &Arc<dyn OutcomeRecorder>) -> Result<Arc<[Outcome]>, Fault> {
         let write = self.write.get_or_insert_with(|| {
+            self.absorbed_in_write = self.absorbed.len();
             let outcomes = match self.absorbed.as_slice() {
                 [] => Arc::clone(&self.outcomes),
                 absorbed => absorbed.iter().chain(&*self.outcomes).cloned().collect(),
@@ -128,7 +152,8 @@ impl Unrecorded {
         let result = write.clone().await;
         self.write = None;
         if result.is_ok() {
-            self.absorbed.clear();
+            // More may have been absorbed since the write started.
+            self.absorbed.drain(..self.absorbed_in_write);
         }
         if result.is_ok() || self.outcomes.iter().any(Outcome::is_decision) {
             let outcomes = std::mem::take(&mut self.outcomes);

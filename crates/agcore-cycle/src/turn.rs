@@ -25,7 +25,8 @@ use crate::{
 /// A turn of an [`LlmCycle`], to be awaited or streamed.
 ///
 /// Created by [`LlmCycle::turn`] and [`LlmCycle::resume`]. Nothing happens before it is awaited or its stream is polled.
-/// Dropping the future or the stream cancels the turn; the history stays valid.
+/// Dropping the future or the stream cancels the turn; the history stays valid. It does not take back what was sent:
+/// the call in flight counts towards usage and budgets with what had arrived, or else with an estimate.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -232,6 +233,7 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
         let mut driver = cycle.driver(options, observer.as_ref(), form);
         let outcome = driver.run(input).await;
         let value = driver.take_value();
+        drop(driver);
         cycle.end_run();
         S::outcome(outcome?, value, cycle)
     }

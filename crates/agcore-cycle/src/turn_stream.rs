@@ -14,8 +14,8 @@ use crate::{error::CycleError, observer::Observer, outcome::TurnOutcome};
 
 /// The events of a turn.
 ///
-/// Polling the stream drives the turn itself; there is no background task. Dropping the stream cancels the turn. Read the
-/// events, then call [`finish`](Self::finish) for the outcome.
+/// Polling the stream drives the turn itself; there is no background task. Dropping the stream cancels the turn; what
+/// was sent is paid and counted, as [`LlmCycle`](crate::LlmCycle) describes. Read the events, then call [`finish`](Self::finish) for the outcome.
 ///
 /// ```
 /// use agcore_chat::{ChatResponse, EventKind, TextEvent};

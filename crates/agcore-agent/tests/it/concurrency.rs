@@ -54,7 +54,11 @@ async fn readers_do_not_make_a_session_busy() {
     drop(turn);
     // The reader is next in line, but no turn runs.
     let (outcome, usage) = tokio::join!(session.turn("Two"), look);
-    assert_eq!((outcome.unwrap().text().as_ref(), usage.calls), ("Fine.", 0));
+    assert_eq!(
+        (outcome.unwrap().text().as_ref(), usage.calls),
+        ("Fine.", 1),
+        "the dropped call had been sent"
+    );
 }
 
 #[tokio::test]

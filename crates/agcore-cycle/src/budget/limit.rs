@@ -30,10 +30,10 @@ pub struct Budget {
     /// Money. If it is limited, a call is refused whose price is unknown, negative or in another currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
-    /// Running time, excluding time spent waiting for a person.
+    /// Running time, excluding time spent waiting for a person. Waiting for a rate limit or before another attempt counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Duration>,
-    /// Model calls that returned at least a part of an answer.
+    /// Model calls that returned at least a part of an answer, or were given up after they had been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<u64>,
     /// Tool calls.
@@ -134,10 +134,46 @@ impl Budget {
         self.time.map(|limit| limit.saturating_sub(used.time()))
     }
 
+    /// Returns the limit of the time, without the tenth that is held back for wrapping up.
+    pub(crate) fn time_limit(&self, held_back: bool) -> Option<Duration> {
+        self.time.map(|time| if held_back { time - time / 10 } else { time })
+    }
+
+    /// Returns whether the length of replies matters: whether tokens or money are limited.
+    pub(crate) fn limits_replies(&self) -> bool {
+        self.tokens.is_some() || self.money.is_some()
+    }
+
+    /// Returns how much of a resource is left, in its own unit; the time in microseconds.
+    pub(crate) fn left(&self, resource: Resource, used: &Spent) -> u64 {
+        let limit = match resource {
+            Resource::Tokens => self.tokens,
+            Resource::Money => self
+                .money
+                .as_ref()
+                .map(|money| u64::try_from(money.micros).unwrap_or(0)),
+            Resource::Time => self.time.map(|time| Spent::new().with_time(time).time_us),
+            Resource::ModelCalls => self.model_calls,
+            Resource::ToolCalls => self.tool_calls,
+        };
+        limit.unwrap_or(u64::MAX).saturating_sub(self.amount(resource, used))
+    }
+
+    /// Returns the amount of a resource in its own unit; money in the currency of this budget.
+    pub(crate) fn amount(&self, resource: Resource, spent: &Spent) -> u64 {
+        match resource {
+            Resource::Tokens => spent.tokens,
+            Resource::Money => self.money.as_ref().map_or(0, |money| spent.micros(&money.currency)),
+            Resource::Time => spent.time_us,
+            Resource::ModelCalls => spent.model_calls,
+            Resource::ToolCalls => spent.tool_calls,
+        }
+    }
+
     /// Returns the budget without the tenth of the time that is held back for a last reply that wraps up.
     pub(crate) fn before_wrap_up(&self) -> Self {
         Self {
-            time: self.time.map(|time| time - time / 10),
+            time: self.time_limit(true),
             ..self.clone()
         }
     }

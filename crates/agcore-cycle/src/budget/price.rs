@@ -9,13 +9,18 @@ use agcore_chat::{Money, PriceFn, PriceQuery};
 #[non_exhaustive]
 pub enum PriceError {
     /// No prices are set.
-    #[error("a money budget is set, but no prices: set them with `Budgets::with_price`")]
+    #[error(
+        "a money budget is set, but no prices: set them with `Budgets::with_price`, for example from a `PriceTable`"
+    )]
     NoPrices,
     /// The price of the model is unknown.
     #[error(
-        "the price of the model `{model}` is unknown, but a money budget is set: add the price or remove the budget"
+        "the price of the model `{model}` is unknown (provider `{provider}`), but a money budget is set: add the price, take \
+         the provider out of the routes, or remove the budget"
     )]
     Unknown {
+        /// The name of the provider that may be asked.
+        provider: String,
         /// The model.
         model: String,
     },
@@ -46,8 +51,8 @@ pub(super) fn usable_price(price: Option<&PriceFn>, query: &PriceQuery<'_>) -> R
     let price = price.ok_or(PriceError::NoPrices)?;
     let model = query.model;
     let Some(price) = price(query) else {
-        let model = model.to_owned();
-        return Err(PriceError::Unknown { model });
+        let (provider, model) = (query.provider.to_owned(), model.to_owned());
+        return Err(PriceError::Unknown { provider, model });
     };
     let money = price.money;
     if money.micros < 0 {

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use std::time::SystemTime;
-
 use agcore_chat::{Money, PriceFn, PriceQuery, Usage};
 
 use super::{
@@ -14,6 +12,28 @@ use super::{
 };
 
 /// The budgets of a conversation. Without any limit or price, spending is not measured.
+///
+/// # Replies are limited to what is left
+///
+/// The worst case of a call is its request and the longest possible reply. If tokens or money are limited and the
+/// request sets no token limit, the loop sets one, so that no reply is longer than what was reserved for it: the default
+/// or the most of the provider ([`Capabilities`](agcore_llm::Capabilities)), else
+/// [`reserved_tokens`](agcore_chat::WindowSettings::reserved_tokens) of the compaction settings; less if less is left,
+/// but not less than [`MIN_REPLY_TOKENS`](crate::budget::MIN_REPLY_TOKENS). A limit that the request sets is never changed:
+/// a call that does not fit with it is refused with a [`BudgetShortage`](crate::budget::BudgetShortage).
+///
+/// # Prices
+///
+/// Before a call, every route that it may take is priced, and the dearest one counts: a route whose price is unknown
+/// refuses the call if money is limited. After the call, the provider, model and service tier that answered are priced. If
+/// the model's name in the reply has no price, the name in the request counts; if that has none either, the cost that the
+/// server reports.
+///
+/// # Giving up is not free
+///
+/// Dropping the future or stream of a turn cancels it, and what was sent is paid: the tokens that had arrived count, and
+/// if the server had not reported any, the estimated size of the request and of the reply so far. The same is true
+/// of a call that is cancelled or runs out of time. A call that certainly never reached a server costs nothing.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,9 +52,9 @@ use super::{
 /// let budgets = Budgets::new()
 ///     .with_turn(Budget::new().with_tokens(50_000))
 ///     .with_cycle(Budget::new().with_money(Money::from_micros(10_000, "USD")))
-///     .with_price(Arc::new(|_, usage| {
-///         let tokens = i64::try_from(usage.total()?).ok()?;
-///         Some(Money::from_micros(50 * tokens, "USD"))
+///     .with_price(Arc::new(|query| {
+///         let tokens = i64::try_from(query.usage.total()?).ok()?;
+///         Some(Money::from_micros(50 * tokens, "USD").into())
 ///     }));
 /// let mut cycle = LlmCycle::new(provider, SystemClock::new())
 ///     .with_settings(CycleSettings::new().with_budgets(budgets));
@@ -83,6 +103,12 @@ impl Budgets {
         self
     }
 
+    /// Sets the budget of all turns of a session: [`with_cycle`](Self::with_cycle) by the name that users of sessions know.
+    #[must_use]
+    pub fn with_session(self, budget: Budget) -> Self {
+        self.with_cycle(budget)
+    }
+
     /// Sets a budget that is shared with other conversations.
     #[must_use]
     pub fn with_pool(mut self, pool: BudgetPool) -> Self {
@@ -102,45 +128,66 @@ impl Budgets {
         self.turn.is_limited() || self.cycle.is_limited() || self.pool.is_some() || self.price.is_some()
     }
 
-    /// Returns the highest cost of a call with this many tokens. If a vendor charges more for tokens that it writes to its
-    /// cache, all input counts as such.
-    pub(crate) fn worst_case(&self, model: &str, input: u64, output: u64) -> Result<Spent, PriceError> {
+    /// Returns whether the length of replies matters: whether tokens or money are limited.
+    pub(crate) fn limits_replies(&self) -> bool {
+        let pool = || self.pool.as_ref().is_some_and(|pool| pool.budget().limits_replies());
+        self.turn.limits_replies() || self.cycle.limits_replies() || pool()
+    }
+
+    /// Returns the highest cost of a call with this many tokens. The query names the route; its usage is ignored. If a vendor
+    /// charges more for tokens that it writes to its cache, all input counts as such.
+    pub(crate) fn worst_case(&self, route: PriceQuery<'_>, input: u64, output: u64) -> Result<Spent, PriceError> {
         let tokens = input.saturating_add(output);
         let spent = Spent::new().with_tokens(tokens).with_model_calls(1);
         let uncached = Usage::new(input, output);
         let mut cached = uncached.clone();
         cached.prompt_tokens_details.cache_write_tokens = Some(input);
-        let Some(price) = self.price_of(model, &uncached)? else {
+        let price_of = |usage| {
+            let mut query: PriceQuery<'_> = route;
+            query.usage = usage;
+            self.price_of(query)
+        };
+        let Some(price) = price_of(&uncached)? else {
             return Ok(spent);
         };
-        let higher = self.price_of(model, &cached).ok().flatten();
+        let higher = price_of(&cached).ok().flatten();
         let higher = higher.filter(|higher| higher.currency == price.currency && higher.micros > price.micros);
         Ok(spent.with_money(&higher.unwrap_or(price)))
     }
 
     /// Returns the price of a use. Without a money budget, an unusable price counts as `None`.
-    pub(crate) fn price_of(&self, model: &str, usage: &Usage) -> Result<Option<Money>, PriceError> {
-        let query = PriceQuery::new(model, usage, SystemTime::UNIX_EPOCH);
-        let price = usable_price(self.price.as_ref(), &query);
+    pub(crate) fn price_of(&self, query: PriceQuery<'_>) -> Result<Option<Money>, PriceError> {
         let pool = self.pool.as_ref().map(BudgetPool::budget);
-        let budgets = [Some(&self.turn), Some(&self.cycle), pool.as_ref()];
-        let mut limits = budgets
-            .into_iter()
-            .flatten()
-            .filter_map(|budget| budget.money.as_ref())
-            .peekable();
-        if limits.peek().is_none() {
+        let limits = || self.money_limits(pool.as_ref());
+        let currency = limits().next().map(|limit| &*limit.currency);
+        let price = usable_price(self.price.as_ref(), &query.with_currency(currency));
+        if currency.is_none() {
             return Ok(price.ok());
         }
         let price = price?;
-        match limits.find(|limit| limit.currency != price.currency) {
+        match limits().find(|limit| limit.currency != price.currency) {
             None => Ok(Some(price)),
             Some(limit) => Err(PriceError::Currency {
-                model: model.to_owned(),
+                model: query.model.to_owned(),
                 price: price.currency,
                 budget: limit.currency.clone(),
             }),
         }
+    }
+
+    /// Returns the cost that a server reported, if the budgets can count it: not negative, and in their currency.
+    pub(crate) fn reported_cost(&self, usage: &Usage) -> Option<Money> {
+        let cost = usage.cost.as_ref().filter(|cost| cost.micros >= 0)?;
+        let pool = self.pool.as_ref().map(BudgetPool::budget);
+        let mut limits = self.money_limits(pool.as_ref());
+        limits
+            .all(|limit| limit.currency == cost.currency)
+            .then(|| cost.clone())
+    }
+
+    fn money_limits<'b>(&'b self, pool: Option<&'b Budget>) -> impl Iterator<Item = &'b Money> {
+        let budgets = [Some(&self.turn), Some(&self.cycle), pool];
+        budgets.into_iter().flatten().filter_map(|budget| budget.money.as_ref())
     }
 }
 

@@ -26,11 +26,12 @@ pub struct Spent {
     pub money: BTreeMap<Arc<str>, u64>,
     /// Running time in microseconds, excluding time spent waiting for a person.
     pub time_us: u64,
-    /// Model calls that returned at least a part of an answer.
+    /// Model calls that returned at least a part of an answer, or were given up after they had been sent.
     pub model_calls: u64,
     /// Tool calls.
     pub tool_calls: u64,
-    /// Whether a part is an estimate, because a server did not report the usage of a call.
+    /// Whether a part is an estimate, because the usage of a call is unknown: the server did not report it, or the call was
+    /// given up before it did.
     #[serde(skip_serializing_if = "Not::not")]
     pub estimated: bool,
 }
@@ -101,6 +102,19 @@ impl Spent {
         add(&mut self.time_us, other.time_us);
         add(&mut self.model_calls, other.model_calls);
         add(&mut self.tool_calls, other.tool_calls);
+        self.estimated |= other.estimated;
+    }
+
+    /// Raises each amount to that of `other`, if it is higher.
+    pub(crate) fn raise_to(&mut self, other: &Self) {
+        self.tokens = self.tokens.max(other.tokens);
+        for (currency, micros) in &other.money {
+            let own = self.money.entry(Arc::clone(currency)).or_default();
+            *own = (*own).max(*micros);
+        }
+        self.time_us = self.time_us.max(other.time_us);
+        self.model_calls = self.model_calls.max(other.model_calls);
+        self.tool_calls = self.tool_calls.max(other.tool_calls);
         self.estimated |= other.estimated;
     }
 

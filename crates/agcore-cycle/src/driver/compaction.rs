@@ -7,6 +7,7 @@ use agcore_chat::UsageTracker;
 use super::{
     compactor::RequestParts,
     context::Driver,
+    flight::Flight,
     model::{Unanswered, reply_of},
     spending::Refusal,
     typed_turn::TypedTurn,
@@ -91,6 +92,7 @@ impl Driver<'_> {
                     cut,
                     &reply.message,
                 );
+                self.flight = Flight::default();
                 return self.absorb(Outcome::Summary(Summary::new(reply, tokens))).await;
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
@@ -104,6 +106,7 @@ impl Driver<'_> {
                 Failure::new(CycleError::new(CycleErrorKind::HookBlocked, reason).fault())
             }
         };
+        self.flight = Flight::default();
         self.absorb(Outcome::Failed(failure)).await
     }
 
@@ -112,6 +115,7 @@ impl Driver<'_> {
         let is_requested = self.is_requested_summary();
         let failure = Failure::new(error.fault()).with_lost(lost);
         self.error = Some(error);
+        self.flight = Flight::default();
         self.absorb(Outcome::Failed(failure)).await?;
         if is_requested {
             return Ok(());

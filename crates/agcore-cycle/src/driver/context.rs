@@ -6,7 +6,10 @@ use agcore_chat::{ChatResponse, Clock, EventKind};
 use agcore_llm::LlmProvider;
 use serde_json::Value;
 
-use super::{compactor::Compactor, events::EventSender, recording::Staged, spending::Spending, typed_turn::TypedTurn};
+use super::{
+    compactor::Compactor, events::EventSender, flight::Flight, recording::Staged, spending::Spending,
+    typed_turn::TypedTurn,
+};
 use crate::{
     compact::Gauge,
     error::CycleError,
@@ -44,6 +47,8 @@ pub(crate) struct Driver<'a> {
     pub(super) options: TurnOptions,
     pub(super) events: EventSender<'a>,
     pub(super) spending: Spending<'a>,
+    /// The call in flight.
+    pub(super) flight: Flight,
     pub(super) compactor: Compactor<'a>,
     pub(super) typed: Option<TypedTurn>,
     /// The last reply.
@@ -78,7 +83,8 @@ impl<'a> Driver<'a> {
             turn_end_pending: context.turn_end_pending,
             options,
             events: EventSender::new(observer, &settings.agent, context.seq),
-            spending: Spending::new(&settings.budgets, &*settings.estimator, &**context.clock),
+            spending: Spending::new(&settings.budgets, &*settings.estimator, context.clock),
+            flight: Flight::default(),
             compactor: Compactor::new(&settings.compaction, &*settings.estimator, context.gauge),
             typed: form.map(TypedTurn::new),
             response: None,

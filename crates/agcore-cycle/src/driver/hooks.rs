@@ -2,7 +2,10 @@
 
 use agcore_chat::FaultKind;
 
-use super::{context::Driver, spending::Refusal};
+use super::{
+    context::Driver,
+    spending::{Refusal, TimeLeft},
+};
 use crate::{
     error::CycleError,
     hooks::{HookBounds, HookContext, HookStop, RequestPurpose},
@@ -21,7 +24,13 @@ impl<'a> Driver<'a> {
     /// Returns what ends hooks that hang.
     pub(super) fn bounds(&self, purpose: Purpose) -> HookBounds<'_> {
         let left = self.spending.time_left(self.machine, purpose);
-        HookBounds::new(self.clock, &self.options.token).with_time_left(left)
+        self.bounds_with(left)
+    }
+
+    fn bounds_with(&self, left: TimeLeft<'a>) -> HookBounds<'_> {
+        HookBounds::new(self.clock, &self.options.token)
+            .with_time_left(left.own)
+            .with_pool(left.pool)
     }
 
     /// Asks the hooks whether the turn may start, and ends it if not.
@@ -65,7 +74,7 @@ impl<'a> Driver<'a> {
             ..self.context()
         };
         let left = self.spending.time_left_of_turn(self.machine);
-        let bounds = HookBounds::new(self.clock, &self.options.token).with_time_left(left);
+        let bounds = self.bounds_with(left);
         self.hooks.turn_end(&context, &bounds).await;
     }
 }

@@ -1,16 +1,17 @@
 //! Calling the model: request, hooks, budgets, reply.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, UsageTracker};
-use agcore_llm::{Call, Fold, LlmError, Notice, ReplyDelta, ReplyItem};
+use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, UsageTracker};
+use agcore_llm::{LlmErrorKind, TimeoutStage};
 
 use super::{
-    call_ids::CallIds,
     context::Driver,
+    flight::Flight,
+    hold::PlannedCall,
     hooks::request_purpose,
-    spending::{Hold, PlannedCall, Refusal, out_of_time},
-    typed_turn::PartialValue,
+    reading::{InFlight, Unread},
+    spending::Refusal,
 };
 use crate::{
     budget::BudgetLimit,
@@ -18,19 +19,6 @@ use crate::{
     hooks::{HookContext, HookStop},
     machine::{Cause, Failure, Outcome, Purpose, Reply},
 };
-
-/// A call of the model that is in flight.
-struct InFlight {
-    request: Arc<ChatRequest>,
-    purpose: Purpose,
-    started: Duration,
-    /// The number of the attempt, from 0.
-    attempt: u32,
-    /// Attempts that failed.
-    lost: UsageTracker,
-    /// The reservation for it.
-    hold: Option<Hold>,
-}
 
 /// The reason there is no answer.
 pub(super) enum Unanswered {
@@ -44,12 +32,6 @@ pub(super) enum Unanswered {
     Failed { error: CycleError, lost: UsageTracker },
     /// The machine rejected an outcome: the run cannot continue.
     Invalid(CycleError),
-}
-
-/// The reason a reply was not read to its end.
-enum Unread {
-    Failed(LlmError),
-    Limit(BudgetLimit),
 }
 
 impl Driver<'_> {
@@ -73,14 +55,31 @@ impl Driver<'_> {
             Err(Unanswered::Invalid(error)) => return Err(error),
             Err(Unanswered::Blocked(reason)) => Outcome::Stop(Cause::hook_blocked(reason)),
             Err(Unanswered::Refused(Refusal::Limit(limit))) => Outcome::limit(limit),
+            Err(Unanswered::Refused(Refusal::Shortage(shortage))) => {
+                let limit = shortage.limit;
+                self.error = Some((*shortage).into());
+                Outcome::Limit {
+                    limit,
+                    lost: self.flight.lost.clone(),
+                }
+            }
             Err(Unanswered::Refused(Refusal::Price(error))) => {
                 let message = error.to_string();
                 self.error = Some(CycleError::new(CycleErrorKind::LimitReached, message.as_str()).with_source(error));
                 Outcome::Stop(Cause::new(FaultKind::Limit, message))
             }
             Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit { limit, lost },
+            Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => {
+                self.error = Some(error);
+                if lost.calls > 0 {
+                    self.flight = Flight::default();
+                    self.stage(Outcome::Lost(lost))?;
+                }
+                Outcome::Stop(Cause::cancelled())
+            }
             Err(Unanswered::Failed { error, lost }) => self.failed(error, lost),
         };
+        self.flight = Flight::default();
         // The next request may be compacted again.
         self.compactor.rearm();
         self.absorb(outcome).await
@@ -99,50 +98,74 @@ impl Driver<'_> {
         } else {
             self.settings.estimator.request(&sent)
         };
-        let planned = PlannedCall {
-            request: &sent,
-            input,
-            purpose,
-            provider: self.provider_for(purpose).info(),
-            default_output: self.settings.compaction.window.reserved_tokens,
-        };
-        let hold = self.spending.reserve(self.machine, planned);
+        drop(request);
+        let started = self.clock.monotonic();
         let mut call = InFlight {
-            hold: hold.map_err(Unanswered::Refused)?,
             request: sent,
             purpose,
-            started: self.clock.monotonic(),
+            started,
             attempt: 0,
-            lost: UsageTracker::default(),
         };
-        let answer = self.read_reply(&mut call).await;
-        let partial = match &answer {
-            Ok(response) => Some(response),
-            Err(Unread::Failed(error)) => error.partial(),
-            Err(Unread::Limit(_)) => None,
+        self.reserve(&mut call, input).map_err(Unanswered::Refused)?;
+        let mut answer = self.read_reply(&mut call).await;
+        let limit = self.time_limit_behind(&answer, purpose);
+        let spent = match &answer {
+            Ok(response) => self.flight.answered(&mut self.spending, response),
+            Err(Unread::Failed(error)) => self.flight.failed(&mut self.spending, error),
+            Err(Unread::Limit(_) | Unread::Shortage(_)) => self.flight.given_up(&mut self.spending),
         };
-        if let Some(hold) = call.hold.take() {
-            let spent = self.spending.settle(hold, partial, &call.lost);
+        if let Some(limit) = limit {
+            answer = Err(Unread::Limit(limit));
+        }
+        let lost = self.flight.lost.clone();
+        if let Ok(response) = &answer {
+            // The machine counts the answer with its reply, unless the turn is dropped before.
+            self.flight.lost.record(response.usage.as_ref());
+        }
+        if let Some(spent) = spent {
             // Recorded with what becomes of the call, so that neither can be lost alone.
             let staged = self.stage(Outcome::Spent(spent));
             staged.map_err(|error| Unanswered::Invalid(error.into()))?;
         }
         self.run_post_request(&call, answer.as_ref().map_err(Unread::fault))
             .await;
-        let mut lost = call.lost;
         match answer {
             Ok(response) => Ok((response, lost)),
             Err(Unread::Limit(limit)) => Err(Unanswered::OutOfTime { limit, lost }),
-            Err(Unread::Failed(error)) => {
-                if let Some(partial) = error.partial() {
-                    lost.record(partial.usage.as_ref());
-                }
-                Err(Unanswered::Failed {
-                    error: error.into(),
-                    lost,
-                })
-            }
+            Err(Unread::Shortage(shortage)) => Err(Unanswered::Refused(Refusal::Shortage(shortage))),
+            Err(Unread::Failed(error)) => Err(Unanswered::Failed {
+                error: error.into(),
+                lost,
+            }),
         }
+    }
+
+    /// Returns the budget behind a timeout: the provider knows how much time is left, and may notice its end first.
+    fn time_limit_behind(&self, answer: &Result<ChatResponse, Unread>, purpose: Purpose) -> Option<BudgetLimit> {
+        match answer {
+            Err(Unread::Failed(error)) if *error.kind() == LlmErrorKind::Timeout(TimeoutStage::Total) => {
+                self.spending.time_left(self.machine, purpose).exhausted()
+            }
+            _ => None,
+        }
+    }
+
+    /// Reserves what a call may cost, and limits its reply to that.
+    fn reserve(&mut self, call: &mut InFlight, input: u64) -> Result<(), Refusal> {
+        let planned = PlannedCall {
+            request: &call.request,
+            input,
+            purpose: call.purpose,
+            provider: self.provider_for(call.purpose),
+            default_output: self.settings.compaction.window.reserved_tokens,
+            at: self.clock.now(),
+        };
+        let hold = self.spending.reserve(self.machine, planned)?;
+        if let Some(limit) = hold.as_ref().and_then(|hold| hold.token_limit) {
+            Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
+        }
+        self.flight = Flight::new(hold);
+        Ok(())
     }
 
     /// Runs the pre-request hooks. Returns the request to send.
@@ -180,7 +203,7 @@ impl Driver<'_> {
         }
     }
 
-    fn attempt_context<'c>(&'c self, call: &'c InFlight) -> HookContext<'c> {
+    pub(super) fn attempt_context<'c>(&'c self, call: &'c InFlight) -> HookContext<'c> {
         HookContext {
             purpose: Some(request_purpose(call.purpose)),
             request: Some(&call.request),
@@ -190,110 +213,12 @@ impl Driver<'_> {
         }
     }
 
-    async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<ChatResponse, Unread> {
-        let left = self.spending.time_left(self.machine, in_flight.purpose);
-        let mut call = Call::cancellable(Arc::clone(&in_flight.request), self.options.token.clone());
-        call.stream = self.options.stream;
-        call.deadline = left.map(|(left, _)| left);
-        call.trace.clone_from(&self.options.trace);
-        call.actor.clone_from(&self.options.actor);
-        let mut items = self.provider_for(in_flight.purpose).open(call);
-        let mut fold = Fold::new();
-        let mut ids = CallIds::default();
-        let mut partial = self.partial_value(in_flight.purpose);
-        let mut timer = pin!(out_of_time(self.clock, left));
-        loop {
-            let item = tokio::select! {
-                biased;
-                item = items.next() => item,
-                limit = &mut timer => {
-                    if fold.has_content() {
-                        in_flight.lost.record(fold.usage());
-                    }
-                    return Err(Unread::Limit(limit));
-                }
-            };
-            match item {
-                Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => fold.push_owned(delta),
-                Some(ReplyItem::Delta(delta)) => {
-                    let call = fold.push(&delta);
-                    // A summary is not part of the conversation.
-                    let is_sent = self.events.is_observed() && in_flight.purpose != Purpose::Summary;
-                    if let (true, Some(event)) = (is_sent, ids.event(delta, call, &fold, self.machine)) {
-                        let part = partial.as_mut().and_then(|partial| partial.push(&event, call));
-                        self.send(event).await;
-                        self.send_partial(part).await;
-                    }
-                }
-                Some(ReplyItem::Notice(notice)) => {
-                    notice.fold_into(&mut fold);
-                    if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
-                        partial = self.partial_value(in_flight.purpose);
-                        ids.clear();
-                    }
-                    // Boxed because it is large and rarely needed.
-                    let handled = Box::pin(self.handle_notice(notice, in_flight));
-                    handled.await.map_err(Unread::Limit)?;
-                }
-                Some(end @ ReplyItem::End(_)) => {
-                    self.send_partial(partial.as_mut().and_then(PartialValue::rest)).await;
-                    if let Some(mut answer) = end.fold_into(&mut fold) {
-                        answer.iter_mut().for_each(|response| ids.apply(response));
-                        return answer.map_err(Unread::Failed);
-                    }
-                }
-                // Kinds of items that this version does not know.
-                Some(_) => {}
-                None => return Err(Unread::Failed(fold.fail(LlmError::truncated()))),
-            }
-        }
-    }
-
-    /// Passes a notice on to the observer and the hooks, and counts what a lost attempt used.
-    async fn handle_notice(&mut self, notice: Notice, call: &mut InFlight) -> Result<(), BudgetLimit> {
-        match notice {
-            Notice::RetryScheduled { attempt, delay, fault } => {
-                self.start_attempt(call, attempt, &fault).await;
-                self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
-            }
-            Notice::Restarted { fault, usage } => {
-                call.lost.record(usage.as_deref());
-                if let Some(hold) = &mut call.hold {
-                    self.spending.reserve_again(self.machine, hold)?;
-                }
-                self.start_attempt(call, call.attempt.saturating_add(1), &fault).await;
-                self.send(ModelEvent::StreamRestarted { fault }).await;
-            }
-            Notice::AnsweredBy(who) => self.send(ModelEvent::AnsweredBy(who)).await,
-            Notice::Waiting { limit, delay } => self.send(ModelEvent::WaitingForLimit { delay, limit }).await,
-            // There is no event for kinds of notices that this version does not know.
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// An attempt has failed and the next one follows: runs the hooks for both.
-    async fn start_attempt(&self, call: &mut InFlight, next: u32, fault: &Fault) {
-        if !self.hooks.is_empty() {
-            let bounds = self.bounds(call.purpose);
-            let mut context = self.attempt_context(call).with_error(fault);
-            self.hooks.on_error(&context, &bounds).await;
-            context.attempt = next;
-            self.hooks.on_retry(&context, &bounds).await;
-        }
-        call.attempt = next;
-    }
-
     /// Converts a failure into an outcome for the machine, and keeps the whole error for the caller.
     fn failed(&mut self, error: CycleError, lost: UsageTracker) -> Outcome {
-        if lost.calls == 0 {
-            if let Some(mode) = self.fallback_mode(&error) {
-                return Outcome::Recast(mode);
-            }
-            if error.is_cancelled() {
-                self.error = Some(error);
-                return Outcome::Stop(Cause::cancelled());
-            }
+        if lost.calls == 0
+            && let Some(mode) = self.fallback_mode(&error)
+        {
+            return Outcome::Recast(mode);
         }
         let failure = Failure::new(error.fault()).with_lost(lost);
         self.error = Some(error);
@@ -317,15 +242,6 @@ impl From<HookStop> for Unanswered {
                 lost,
             },
             HookStop::OutOfTime(limit) => Self::OutOfTime { limit, lost },
-        }
-    }
-}
-
-impl Unread {
-    fn fault(&self) -> Fault {
-        match self {
-            Self::Failed(error) => error.fault(),
-            Self::Limit(limit) => Fault::new(FaultKind::Limit, Refusal::Limit(*limit).message()),
         }
     }
 }

@@ -18,6 +18,13 @@ pub(super) struct Staged {
     events: Vec<(u32, u32, EventKind)>,
 }
 
+impl Staged {
+    /// Returns the outcomes that are no decisions.
+    pub(super) fn into_facts(self) -> impl Iterator<Item = Outcome> {
+        self.outcomes.into_iter().filter(|outcome| !outcome.is_decision())
+    }
+}
+
 impl Driver<'_> {
     /// Reports an outcome to the machine, and what it changed to the observer. The machine absorbs the outcome at once, not
     /// when the future is polled, unless it must be recorded first: otherwise the future would store the outcome, which is
@@ -81,9 +88,19 @@ impl Driver<'_> {
     /// Absorbs what an earlier run has left unrecorded: it was dropped while it recorded, or the recorder failed.
     pub(super) async fn absorb_unrecorded(&mut self) -> Result<(), CycleError> {
         self.unrecorded.is_active = self.recorder.is_some();
-        if self.unrecorded.is_empty() {
-            return Ok(());
+        if !self.unrecorded.is_empty() {
+            self.absorb_pending().await?;
         }
+        let later = self.unrecorded.take_later();
+        for outcome in later {
+            if let Err(error) = self.stage(outcome) {
+                tracing::warn!(%error, "what a dropped turn has used could not be counted");
+            }
+        }
+        self.commit().await
+    }
+
+    async fn absorb_pending(&mut self) -> Result<(), CycleError> {
         let outcomes = match &self.recorder {
             Some(recorder) => {
                 // Decisions of a dropped turn that could not be recorded did not take place.
@@ -93,7 +110,7 @@ impl Driver<'_> {
                 }
                 settled.map_err(storage_error)?
             }
-            None => std::mem::take(self.unrecorded).outcomes,
+            None => self.unrecorded.take_outcomes(),
         };
         for outcome in outcomes.iter() {
             if let Err(error) = self.apply(outcome.clone()) {

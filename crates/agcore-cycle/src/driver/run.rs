@@ -26,6 +26,7 @@ impl Driver<'_> {
         loop {
             if self.options.token.is_cancelled() && self.machine.is_open() {
                 running = RunningTools::default();
+                self.spending.resume();
                 self.absorb(Outcome::Stop(Cause::cancelled())).await?;
             }
             match self.machine.next() {
@@ -33,6 +34,7 @@ impl Driver<'_> {
                     let purpose = plan.purpose;
                     // Calls that were settled before they began are still known to their executor.
                     running.clear();
+                    self.spending.resume();
                     if purpose == Purpose::Summary {
                         // Boxed because it is rarely needed and as large as all other futures together.
                         Box::pin(self.summarize()).await?;
@@ -192,7 +194,7 @@ impl Driver<'_> {
     }
 
     /// Counts the time since something was counted last.
-    async fn record_time(&mut self) -> Result<(), CycleError> {
+    pub(super) async fn record_time(&mut self) -> Result<(), CycleError> {
         match self.spending.take_time() {
             Some(spent) => self.absorb(Outcome::Spent(spent)).await,
             None => Ok(()),

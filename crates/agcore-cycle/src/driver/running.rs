@@ -5,6 +5,7 @@ use std::{future::poll_fn, sync::Arc, task::Poll};
 use agcore_chat::{Text, ToolCall, ToolReport, ToolReports};
 use futures_util::StreamExt;
 
+use super::waits::Waits;
 use crate::budget::Reservation;
 
 /// The batches in flight. Dropping it cancels the calls that still run.
@@ -15,6 +16,8 @@ pub(super) struct RunningTools {
     changed: Vec<Arc<ToolCall>>,
     /// Calls that were handed to an executor and that it has not let run yet: they may wait for an approval.
     waiting: Vec<Waiting>,
+    /// Which calls wait for a person.
+    pub(super) waits: Waits,
 }
 
 struct Batch {
@@ -80,6 +83,7 @@ impl RunningTools {
     pub(super) fn cancel_last(&mut self) -> Vec<Text> {
         let calls = self.batches.pop().map(|batch| batch.calls).unwrap_or_default();
         self.waiting.retain(|waiting| !calls.contains(&waiting.call));
+        calls.iter().for_each(|call| self.waits.remove(call));
         calls
     }
 

@@ -1,54 +1,36 @@
-//! [`Spending`]: reserves the worst case of a call before it is made, and settles its real cost afterwards.
+//! [`Spending`]: the budgets of a turn, and the time that counts against them.
 
 mod tools;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{AssistantMessage, ChatRequest, ChatResponse, Clock, Message, TokenEstimator, Usage, UsageTracker};
-use agcore_llm::ProviderInfo;
+use agcore_chat::{Clock, TokenEstimator};
 
 use crate::{
-    budget::{Budget, BudgetLimit, Budgets, PriceError, Reservation, Resource, Scope, Spent},
+    budget::{
+        Budget, BudgetLimit, BudgetPool, BudgetShortage, Budgets, PriceError, Resource, RunningTurn, Scope, Spent,
+    },
     machine::{LimitKind, Machine, Purpose, RoundLimit},
 };
 
 /// The budgets of a turn, and the time that counts against them. What was spent is in the machine.
 pub(super) struct Spending<'a> {
-    budgets: &'a Budgets,
-    estimator: &'a dyn TokenEstimator,
-    clock: &'a dyn Clock,
-    /// The moment up to which time was counted.
-    counted_until: Duration,
-}
-
-/// The reservation for one call of a model. Dropping it returns what a pool set aside for it.
-pub(super) struct Hold {
-    model: String,
-    /// The estimated tokens of the request.
-    input: u64,
-    /// The worst case of one attempt.
-    attempt: Spent,
-    /// The worst case of all attempts.
-    worst: Spent,
-    reservation: Option<Reservation>,
-}
-
-/// A call of a model that is about to be made.
-#[derive(Clone, Copy)]
-pub(super) struct PlannedCall<'c> {
-    pub(super) request: &'c ChatRequest,
-    /// The estimated tokens of the request.
-    pub(super) input: u64,
-    pub(super) purpose: Purpose,
-    pub(super) provider: &'c ProviderInfo,
-    /// The assumed length of the reply if nothing limits it, in tokens.
-    pub(super) default_output: u64,
+    pub(super) budgets: &'a Budgets,
+    pub(super) estimator: &'a dyn TokenEstimator,
+    pub(super) clock: &'a Arc<dyn Clock>,
+    /// The moment up to which time was counted; `None` while the turn waits for a person.
+    counted_until: Option<Duration>,
+    /// The turn among those that spend time of the pool.
+    in_pool: Option<RunningTurn>,
 }
 
 /// The reason a call is not made.
 #[derive(Debug)]
 pub(super) enum Refusal {
+    /// A budget ran out.
     Limit(BudgetLimit),
+    /// A budget has too little left.
+    Shortage(Box<BudgetShortage>),
     Price(PriceError),
 }
 
@@ -56,18 +38,72 @@ impl Refusal {
     pub(super) fn message(&self) -> String {
         match self {
             Self::Limit(limit) => LimitKind::Budget(*limit).message().into_owned(),
+            Self::Shortage(shortage) => shortage.to_string(),
             Self::Price(error) => error.to_string(),
         }
     }
 }
 
+/// The time that is left for a step.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TimeLeft<'a> {
+    /// The time that is left of a budget that only this conversation spends from.
+    pub(super) own: Option<(Duration, BudgetLimit)>,
+    /// A pool, and whether a part of its time is held back for wrapping up.
+    pub(super) pool: Option<(&'a BudgetPool, bool)>,
+}
+
+impl TimeLeft<'_> {
+    /// Returns the most time that the step may take. Turns that share a pool may leave less.
+    pub(super) fn longest(self) -> Option<Duration> {
+        let pool = self.pool.and_then(|(pool, held_back)| pool.time_left_with(held_back));
+        self.own.map(|(left, _)| left).into_iter().chain(pool).min()
+    }
+
+    /// Returns the limit that is reached, if no time is left.
+    pub(super) fn exhausted(self) -> Option<BudgetLimit> {
+        let own = self.own.filter(|(left, _)| left.is_zero()).map(|(_, limit)| limit);
+        own.or_else(|| {
+            let (pool, held_back) = self.pool?;
+            let left = pool.time_left_with(held_back)?;
+            left.is_zero().then_some(BudgetLimit::new(Scope::Pool, Resource::Time))
+        })
+    }
+
+    /// Waits until the time is over; forever if there is no limit.
+    pub(super) async fn over(self, clock: &dyn Clock) -> BudgetLimit {
+        let own = async {
+            match self.own {
+                Some((left, limit)) => {
+                    clock.sleep(left).await;
+                    limit
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let Some((pool, held_back)) = self.pool else {
+            return own.await;
+        };
+        tokio::select! {
+            biased;
+            limit = own => limit,
+            () = pool.out_of_time(clock, held_back) => BudgetLimit::new(Scope::Pool, Resource::Time),
+        }
+    }
+}
+
 impl<'a> Spending<'a> {
-    pub(super) fn new(budgets: &'a Budgets, estimator: &'a dyn TokenEstimator, clock: &'a dyn Clock) -> Self {
+    pub(super) fn new(budgets: &'a Budgets, estimator: &'a dyn TokenEstimator, clock: &'a Arc<dyn Clock>) -> Self {
+        let now = clock.monotonic();
         Self {
             budgets,
             estimator,
             clock,
-            counted_until: clock.monotonic(),
+            counted_until: Some(now),
+            in_pool: budgets
+                .pool
+                .as_ref()
+                .map(|pool| pool.start_turn(Arc::clone(clock), now)),
         }
     }
 
@@ -76,124 +112,13 @@ impl<'a> Spending<'a> {
         self.budgets.is_active()
     }
 
-    /// Reserves the worst case of a call. Returns `None` if there are no budgets.
-    pub(super) fn reserve(&self, machine: &Machine, call: PlannedCall<'_>) -> Result<Option<Hold>, Refusal> {
-        if !self.is_active() {
-            return Ok(None);
-        }
-        let PlannedCall { request, input, .. } = call;
-        let model = if request.model.is_empty() {
-            call.provider.model.to_string()
-        } else {
-            request.model.clone()
-        };
-        // The estimate is accurate to 15 %.
-        let worst_input = input.saturating_add(input.saturating_mul(15).div_ceil(100));
-        let reply = request
-            .token_limit()
-            .or(call.provider.capabilities.max_output_tokens)
-            .unwrap_or(call.default_output);
-        let output = reply.saturating_mul(request.n.unwrap_or(1).max(1).into());
-        let attempt = self
-            .budgets
-            .worst_case(&model, worst_input, output)
-            .map_err(Refusal::Price)?;
-        // The reply of this call is part of the request that wraps up. The length of tool results is unknown.
-        let margin = holds_back(machine, call.purpose);
-        let margin = margin.then(|| {
-            self.budgets
-                .worst_case(&model, worst_input.saturating_add(output), output)
-        });
-        let margin = margin.transpose().map_err(Refusal::Price)?;
-        self.admit(machine, &attempt, margin.as_ref()).map_err(Refusal::Limit)?;
-        let reservation = match &self.budgets.pool {
-            Some(pool) => Some(pool.reserve_with(&attempt, margin.as_ref()).map_err(in_pool)?),
-            None => None,
-        };
-        Ok(Some(Hold {
-            model,
-            input,
-            worst: attempt.clone(),
-            attempt,
-            reservation,
-        }))
-    }
-
-    /// Reserves the worst case once more: an attempt that cost something was lost, and another one starts.
-    pub(super) fn reserve_again(&self, machine: &Machine, hold: &mut Hold) -> Result<(), BudgetLimit> {
-        let mut both = hold.worst.clone();
-        both.add(&hold.attempt);
-        self.admit(machine, &both, None)?;
-        if let Some(reservation) = &mut hold.reservation {
-            let exhausted = |resource| BudgetLimit::new(Scope::Pool, resource);
-            reservation.grow(&hold.attempt).map_err(exhausted)?;
-        }
-        hold.worst = both;
-        Ok(())
-    }
-
-    /// Returns the real cost of a call: an answer or a part of one, the attempts lost before it, and its time.
-    pub(super) fn settle(&mut self, hold: Hold, answer: Option<&ChatResponse>, lost: &UsageTracker) -> Spent {
-        let mut spent = self.cost_of_attempts(&hold, answer, lost);
-        spent.add(&self.take_elapsed());
-        if let Some(reservation) = hold.reservation {
-            reservation.settle(&spent);
-        }
-        spent
-    }
-
-    fn cost_of_attempts(&self, hold: &Hold, answer: Option<&ChatResponse>, lost: &UsageTracker) -> Spent {
-        let mut spent = Spent::new();
-        let unknown = lost.calls.saturating_sub(lost.calls_with_usage);
-        if lost.calls_with_usage > 0 {
-            spent.add(&self.cost(hold, &lost.usage, false));
-        }
-        for _ in 0..unknown {
-            spent.add(&self.cost(hold, &Usage::new(hold.input, 0), true));
-        }
-        if let Some(answer) = answer {
-            let reported = answer.usage.clone().unwrap_or_default();
-            let estimated = reported.total().is_none();
-            let usage = if estimated {
-                let output = || {
-                    let choices = answer.choices.iter();
-                    choices.map(|choice| self.reply_tokens(&choice.message)).sum()
-                };
-                Usage {
-                    prompt_tokens: reported.prompt_tokens.or(Some(hold.input)),
-                    completion_tokens: reported.completion_tokens.or_else(|| Some(output())),
-                    ..reported
-                }
-            } else {
-                reported
-            };
-            spent.add(&self.cost(hold, &usage, estimated));
-        }
-        spent.with_model_calls(lost.calls.saturating_add(answer.is_some().into()))
-    }
-
-    fn reply_tokens(&self, message: &AssistantMessage) -> u64 {
-        self.estimator.message(&Message::Assistant(message.clone()))
-    }
-
-    /// Returns the tokens and money of a use. Calls whose price a money budget cannot use were refused before; if the price
-    /// has become unusable since, the call counts as it was reserved.
-    fn cost(&self, hold: &Hold, usage: &Usage, estimated: bool) -> Spent {
-        let mut spent = Spent::new().with_tokens(usage.total().unwrap_or(0));
-        spent.estimated = estimated;
-        match self.budgets.price_of(&hold.model, usage) {
-            Ok(Some(price)) => spent.with_money(&price),
-            Ok(None) => spent,
-            Err(_) => {
-                spent.money.clone_from(&hold.attempt.money);
-                spent.estimated = true;
-                spent
-            }
-        }
+    /// Returns the moment, on the clock of the turn.
+    pub(super) fn now(&self) -> Duration {
+        self.clock.monotonic()
     }
 
     /// Admits tool calls that are about to run. Returns what they spend, or `None` if there are no budgets.
-    pub(super) fn admit_tools(&self, machine: &Machine, calls: usize) -> Result<Option<Spent>, BudgetLimit> {
+    pub(super) fn admit_tools(&self, machine: &Machine, calls: usize) -> Result<Option<Spent>, Box<BudgetShortage>> {
         if !self.is_active() {
             return Ok(None);
         }
@@ -202,7 +127,7 @@ impl<'a> Spending<'a> {
         if let Some(pool) = &self.budgets.pool {
             match pool.reserve(&spent) {
                 Ok(reservation) => reservation.settle(&spent),
-                Err(resource) => return Err(BudgetLimit::new(Scope::Pool, resource)),
+                Err(resource) => return Err(shortage_in(pool, resource, &spent)),
             }
         }
         Ok(Some(spent))
@@ -214,61 +139,88 @@ impl<'a> Spending<'a> {
             return None;
         }
         let spent = self.take_elapsed();
-        if spent.is_zero() {
-            return None;
+        (!spent.is_zero()).then_some(spent)
+    }
+
+    /// Stops the time: the turn waits for a person. Time that has passed before must have been [taken](Self::take_time).
+    pub(super) fn pause(&mut self) {
+        self.counted_until = None;
+        if let Some(turn) = &self.in_pool {
+            turn.pause();
         }
-        if let Some(pool) = &self.budgets.pool {
-            pool.spend(&spent);
+    }
+
+    /// Continues the time.
+    pub(super) fn resume(&mut self) {
+        if self.counted_until.is_none() {
+            let now = self.clock.monotonic();
+            self.counted_until = Some(now);
+            if let Some(turn) = &self.in_pool {
+                turn.resume(now);
+            }
         }
-        Some(spent)
     }
 
     fn elapsed(&self) -> Duration {
-        self.clock.monotonic().saturating_sub(self.counted_until)
+        let now = |until| self.clock.monotonic().saturating_sub(until);
+        self.counted_until.map_or(Duration::ZERO, now)
     }
 
-    fn take_elapsed(&mut self) -> Spent {
-        let elapsed = self.elapsed();
-        self.counted_until = self.counted_until.saturating_add(elapsed);
-        Spent::new().with_time(elapsed)
+    /// Takes the time that has passed since time was counted last, and counts it in the pool.
+    pub(super) fn take_elapsed(&mut self) -> Spent {
+        let spent = Spent::new().with_time(self.elapsed());
+        if let Some(until) = &mut self.counted_until {
+            *until = until.saturating_add(spent.time());
+            if let Some(turn) = &self.in_pool {
+                turn.count(&spent, *until);
+            }
+        }
+        spent
     }
 
-    /// Returns how much time is left for the current step, and which budget limits it.
-    pub(super) fn time_left(&self, machine: &Machine, purpose: Purpose) -> Option<(Duration, BudgetLimit)> {
-        if !self.is_active() {
-            return None;
+    /// Returns how much time is left for the current step, and which budget limits it. It is unlimited while the turn waits
+    /// for a person.
+    pub(super) fn time_left(&self, machine: &Machine, purpose: Purpose) -> TimeLeft<'a> {
+        if !self.is_active() || self.counted_until.is_none() {
+            return TimeLeft::default();
         }
         let held_back = holds_back(machine, purpose);
-        let left_of = |scope, budget: &Budget, used: &Spent| {
-            let budget = if held_back { &budget.before_wrap_up() } else { budget };
-            let left = budget.time_left(used)?;
-            Some((left, BudgetLimit::new(scope, Resource::Time)))
+        let left_of = |(scope, budget, used): &(Scope, &Budget, Spent)| {
+            let left = budget.time_limit(held_back)?.saturating_sub(used.time());
+            Some((left, BudgetLimit::new(*scope, Resource::Time)))
         };
         let own = self.own_budgets(machine);
-        let own = own
-            .iter()
-            .filter_map(|(scope, budget, used)| left_of(*scope, budget, used));
-        let pool = self.budgets.pool.as_ref();
-        let pool = pool.and_then(|pool| left_of(Scope::Pool, &pool.budget(), &self.with_elapsed(pool.spent())));
-        own.chain(pool).min_by_key(|(left, _)| *left)
+        TimeLeft {
+            own: own.iter().filter_map(left_of).min_by_key(|(left, _)| *left),
+            pool: self.budgets.pool.as_ref().map(|pool| (pool, held_back)),
+        }
     }
 
     /// Returns how much time is left for the newest turn, even if it has just ended.
-    pub(super) fn time_left_of_turn(&self, machine: &Machine) -> Option<(Duration, BudgetLimit)> {
+    pub(super) fn time_left_of_turn(&self, machine: &Machine) -> TimeLeft<'a> {
         let turn = machine.turn_spent().and_then(|used| {
             let left = self.budgets.turn.time_left(&self.with_elapsed(used.clone()))?;
             Some((left, BudgetLimit::new(Scope::Turn, Resource::Time)))
         });
         let others = self.time_left(machine, Purpose::WrapUp);
-        turn.into_iter().chain(others).min_by_key(|(left, _)| *left)
+        TimeLeft {
+            own: turn.into_iter().chain(others.own).min_by_key(|(left, _)| *left),
+            ..others
+        }
     }
 
     /// Checks that `more` fits the budgets of the turn and the conversation, with a margin for wrapping up.
-    fn admit(&self, machine: &Machine, more: &Spent, margin: Option<&Spent>) -> Result<(), BudgetLimit> {
+    pub(super) fn admit(
+        &self,
+        machine: &Machine,
+        more: &Spent,
+        margin: Option<&Spent>,
+    ) -> Result<(), Box<BudgetShortage>> {
         for (scope, budget, used) in self.own_budgets(machine) {
-            budget
-                .admits_with(&used, more, margin)
-                .map_err(|resource| BudgetLimit::new(scope, resource))?;
+            budget.admits_with(&used, more, margin).map_err(|resource| {
+                let limit = BudgetLimit::new(scope, resource);
+                Box::new(BudgetShortage::new(limit, budget, &used, &total(more, margin)))
+            })?;
         }
         Ok(())
     }
@@ -293,21 +245,20 @@ impl<'a> Spending<'a> {
 }
 
 /// Returns whether a part of the budgets is held back for a last reply.
-fn holds_back(machine: &Machine, purpose: Purpose) -> bool {
+pub(super) fn holds_back(machine: &Machine, purpose: Purpose) -> bool {
     purpose != Purpose::WrapUp && machine.is_open() && machine.limits().at_round_limit == RoundLimit::WrapUp
 }
 
-fn in_pool(resource: Resource) -> Refusal {
-    Refusal::Limit(BudgetLimit::new(Scope::Pool, resource))
+/// Returns what a pool lacks.
+pub(super) fn shortage_in(pool: &BudgetPool, resource: Resource, more: &Spent) -> Box<BudgetShortage> {
+    let limit = BudgetLimit::new(Scope::Pool, resource);
+    Box::new(BudgetShortage::new(limit, &pool.budget(), &pool.used(), more))
 }
 
-/// Waits until the time that is left is over; forever if there is no limit.
-pub(super) async fn out_of_time(clock: &dyn Clock, left: Option<(Duration, BudgetLimit)>) -> BudgetLimit {
-    match left {
-        Some((left, limit)) => {
-            clock.sleep(left).await;
-            limit
-        }
-        None => std::future::pending().await,
+pub(super) fn total(more: &Spent, margin: Option<&Spent>) -> Spent {
+    let mut total = more.clone();
+    if let Some(margin) = margin {
+        total.add(margin);
     }
+    total
 }

@@ -10,9 +10,9 @@ use super::{
     context::Driver,
     hooks::stopped,
     running::{RunningTools, Waiting},
-    spending::out_of_time,
 };
 use crate::{
+    budget::BudgetShortage,
     error::CycleError,
     hooks::{HookBounds, HookContext, HookStop},
     machine::{Outcome, Purpose, UNKNOWN_OUTCOME},
@@ -30,7 +30,7 @@ impl Driver<'_> {
         if self.options.tools.as_ref().is_some_and(|tools| tools.reports_begin()) {
             match self.reserve_tools(calls, running.waiting()) {
                 Ok(waiting) => running.wait_for(waiting),
-                Err(limit) => return self.absorb(Outcome::limit(limit)).await,
+                Err(shortage) => return self.limit_tools(*shortage).await,
             }
         } else {
             // A call that continues after its question was counted when it began.
@@ -41,7 +41,7 @@ impl Driver<'_> {
             match self.spending.admit_tools(self.machine, counted) {
                 Ok(Some(spent)) => self.stage(Outcome::Spent(spent))?,
                 Ok(None) => {}
-                Err(limit) => return self.absorb(Outcome::limit(limit)).await,
+                Err(shortage) => return self.limit_tools(*shortage).await,
             }
             self.absorb(Outcome::Started(calls)).await?;
         }
@@ -73,9 +73,13 @@ impl Driver<'_> {
             }
         }
         if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
-            let calls = admitted.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+            let calls: Vec<Text> = admitted.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+            if !tools.reports_begin() {
+                running.waits.begin(calls.iter().cloned());
+            }
             let reports: ToolReports = tools.execute(admitted);
             running.push(calls, reports);
+            self.spending.resume();
         }
         Ok(())
     }
@@ -83,7 +87,26 @@ impl Driver<'_> {
     /// Cancels the running calls and reports the reason to the machine.
     async fn stop_tools(&mut self, stop: &HookStop, running: &mut RunningTools) -> Result<(), CycleError> {
         running.clear();
+        self.spending.resume();
         self.absorb(stopped(stop)).await
+    }
+
+    /// Reports that a budget has too little left for tool calls.
+    async fn limit_tools(&mut self, shortage: BudgetShortage) -> Result<(), CycleError> {
+        let limit = shortage.limit;
+        self.error = Some(shortage.into());
+        self.absorb(Outcome::limit(limit)).await
+    }
+
+    /// Stops the clock while all that runs waits for a person.
+    async fn follow_waits(&mut self, is_only_waiting: bool) -> Result<(), CycleError> {
+        if is_only_waiting {
+            self.record_time().await?;
+            self.spending.pause();
+        } else {
+            self.spending.resume();
+        }
+        Ok(())
     }
 
     /// Runs the pre-tool hooks. Returns the call to run.
@@ -143,10 +166,14 @@ impl Driver<'_> {
                 return self.stop_tools(&HookStop::Cancelled, running).await;
             }
             report = running.next() => report,
-            limit = out_of_time(&**self.clock, left) => {
+            limit = left.over(&**self.clock) => {
                 return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
             }
         };
+        if let Some(report) = &report {
+            running.waits.record(report);
+            self.follow_waits(running.waits.is_only_waiting()).await?;
+        }
         match report {
             Some(ToolReport::Began { calls }) => self.begin_tools(&calls, running).await,
             Some(ToolReport::Progress { call_id, progress }) => {
@@ -174,7 +201,7 @@ impl Driver<'_> {
     }
 
     /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not begun yet.
-    fn reserve_tools(&self, calls: Vec<Text>, waiting: &[Waiting]) -> Result<Vec<Waiting>, crate::budget::BudgetLimit> {
+    fn reserve_tools(&self, calls: Vec<Text>, waiting: &[Waiting]) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
         let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
         let mut reserve = |call: Text| {
             let counts = !self.machine.continues(&call);
@@ -223,7 +250,8 @@ impl Driver<'_> {
                 self.stage(Outcome::tool(call, interrupted))?;
             }
         }
-        self.commit().await
+        self.commit().await?;
+        self.follow_waits(running.waits.is_only_waiting()).await
     }
 
     /// Passes the result of a call on, after the post-tool hooks: they may replace its text before anything else sees it.
@@ -291,6 +319,7 @@ impl Driver<'_> {
         let waiting = running.waiting().iter().map(|waiting| waiting.call.clone());
         let left: Vec<Text> = begun.chain(waiting).collect();
         running.clear();
+        self.spending.resume();
         for call in left
             .into_iter()
             .filter(|call| self.machine.pending_call(call).is_some())

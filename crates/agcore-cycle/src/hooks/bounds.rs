@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_chat::Clock;
 use tokio_util::sync::CancellationToken;
 
-use crate::budget::BudgetLimit;
+use crate::budget::{BudgetLimit, BudgetPool, Resource, Scope};
 
 /// The time that hooks which are only notified may still run after their turn was cancelled or ran out of time.
 pub const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -17,6 +17,8 @@ pub struct HookBounds<'a> {
     token: &'a CancellationToken,
     /// The monotonic time at which a time budget is exhausted.
     deadline: Option<(Duration, BudgetLimit)>,
+    /// A shared pool whose time may run out, and whether a part of it is held back for wrapping up.
+    pool: Option<(&'a BudgetPool, bool)>,
 }
 
 impl<'a> HookBounds<'a> {
@@ -26,6 +28,7 @@ impl<'a> HookBounds<'a> {
             clock,
             token,
             deadline: None,
+            pool: None,
         }
     }
 
@@ -36,12 +39,22 @@ impl<'a> HookBounds<'a> {
         self
     }
 
+    /// Sets the pool whose time may run out.
+    #[must_use]
+    pub(crate) fn with_pool(mut self, pool: Option<(&'a BudgetPool, bool)>) -> Self {
+        self.pool = pool;
+        self
+    }
+
     /// Completes when the turn must no longer wait for a verdict.
     pub(super) async fn stop(&self) -> HookStop {
         tokio::select! {
             biased;
             () = self.token.cancelled() => HookStop::Cancelled,
             limit = self.out_of_time() => HookStop::OutOfTime(limit),
+            () = self.pool_out_of_time() => {
+                HookStop::OutOfTime(BudgetLimit::new(Scope::Pool, Resource::Time))
+            }
         }
     }
 
@@ -57,6 +70,13 @@ impl<'a> HookBounds<'a> {
                 self.clock.sleep(deadline.saturating_sub(self.clock.monotonic())).await;
                 limit
             }
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn pool_out_of_time(&self) {
+        match self.pool {
+            Some((pool, held_back)) => pool.out_of_time(self.clock, held_back).await,
             None => std::future::pending().await,
         }
     }

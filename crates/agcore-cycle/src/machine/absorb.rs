@@ -55,6 +55,10 @@ impl Machine {
             Outcome::Verdict(verdict) => self.verdict(verdict, changes),
             Outcome::Recast(mode) => self.recast(mode),
             Outcome::Limit { limit, lost } => self.limit(limit, &lost, changes),
+            Outcome::Lost(lost) => {
+                self.count(&lost);
+                Ok(())
+            }
             Outcome::Spent(spent) => {
                 self.spend(&spent);
                 Ok(())

@@ -64,6 +64,8 @@ pub enum Outcome {
         #[serde(default)]
         lost: UsageTracker,
     },
+    /// Calls of the model were given up after they had been sent: their future was dropped, or they were cancelled.
+    Lost(UsageTracker),
     /// This much of the budgets was spent.
     Spent(Spent),
     /// This many events of the turn were sent. Later ones, perhaps in another process, continue the numbering.
@@ -107,6 +109,7 @@ impl Outcome {
             | Self::Limits(_) => true,
             Self::Reply(_)
             | Self::Failed(_)
+            | Self::Lost(_)
             | Self::Tool { .. }
             | Self::Summary(_)
             | Self::Verdict(_)

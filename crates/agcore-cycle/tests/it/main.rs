@@ -10,6 +10,8 @@
 mod begin;
 mod budget;
 mod budget_pool;
+mod budget_prices;
+mod budget_replies;
 mod budget_time;
 mod byte_stable;
 mod call_ids;
@@ -18,7 +20,9 @@ mod compaction_random;
 mod cycle;
 mod cycle_edges;
 mod cycle_hooks;
+mod drop_matrix;
 mod dropped;
+mod dropped_calls;
 mod edited;
 mod gate;
 mod hooks;

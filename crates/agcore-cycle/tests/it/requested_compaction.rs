@@ -87,8 +87,9 @@ async fn a_cancelled_or_dropped_compaction_keeps_the_conversation() {
     assert_eq!(result.unwrap_err().kind(), CycleErrorKind::Cancelled);
     assert_eq!(cycle.messages(), before);
     assert!(cycle.machine().pending_summary().is_none());
+    assert_eq!(cycle.usage().calls, 1, "the request had been sent");
 
-    // The same in the middle of the summary, whose cost counts.
+    // The same in the middle of the summary.
     let token = CancellationToken::new();
     let options = TurnOptions::new().with_token(token.clone()).with_stream(true);
     provider.push(ScriptStep::text("They re").then_hang());
@@ -96,11 +97,12 @@ async fn a_cancelled_or_dropped_compaction_keeps_the_conversation() {
     assert!(futures_util::FutureExt::now_or_never(waiting.as_mut()).is_none());
     token.cancel();
     assert_eq!(waiting.await.unwrap_err().kind(), CycleErrorKind::Cancelled);
-    assert_eq!((cycle.messages(), cycle.usage().calls), (&before[..], 1));
+    assert_eq!((cycle.messages(), cycle.usage().calls), (&before[..], 2));
 
     provider.push(ScriptStep::hang());
     let dropped = futures_util::FutureExt::now_or_never(cycle.compact(TurnOptions::new()));
     assert!(dropped.is_none() && cycle.machine().pending_summary().is_some());
+    assert_eq!(cycle.usage().calls, 3);
     provider.push(ScriptStep::text("Fine."));
     assert_eq!(cycle.turn("And?").await.unwrap().text(), "Fine.");
     assert_eq!(cycle.messages()[..before.len()], before);

@@ -1,6 +1,7 @@
 //! Counting tool calls when they begin, for executors that report it.
 
-use super::{BudgetLimit, Machine, Reservation, Scope, Spending, Spent};
+use super::{BudgetShortage, Machine, Spending, Spent, shortage_in};
+use crate::budget::Reservation;
 
 impl Spending<'_> {
     /// Sets aside what one call spends when it begins. `calls` is the number of calls that have not begun, including this one.
@@ -8,7 +9,7 @@ impl Spending<'_> {
         &self,
         machine: &Machine,
         calls: usize,
-    ) -> Result<Option<Reservation>, BudgetLimit> {
+    ) -> Result<Option<Reservation>, Box<BudgetShortage>> {
         if !self.is_active() {
             return Ok(None);
         }
@@ -19,7 +20,7 @@ impl Spending<'_> {
         let reserved = pool.reserve(&spent(1));
         reserved
             .map(Some)
-            .map_err(|resource| BudgetLimit::new(Scope::Pool, resource))
+            .map_err(|resource| shortage_in(pool, resource, &spent(1)))
     }
 
     /// Counts calls that begin. Returns what they spend, or `None` if there are no budgets or no calls to count.

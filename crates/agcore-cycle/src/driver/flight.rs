@@ -1,0 +1,152 @@
+//! [`Flight`]: what is known about the call in flight, so that it is counted however it ends.
+
+use std::time::Duration;
+
+use agcore_chat::{ChatResponse, Usage, UsageTracker};
+use agcore_llm::{Fold, LlmError, LlmErrorKind, TimeoutStage};
+
+use super::{hold::Hold, spending::Spending};
+use crate::budget::Spent;
+
+/// The call in flight: its reply so far, and what it may cost.
+#[derive(Default)]
+pub(super) struct Flight {
+    /// The part of the reply that has arrived.
+    pub(super) fold: Fold,
+    /// The reservation for the call, if there are budgets.
+    pub(super) hold: Option<Hold>,
+    /// The attempts that failed or were given up after something had been sent.
+    pub(super) lost: UsageTracker,
+    /// The cost of these attempts, if there are budgets.
+    lost_cost: Spent,
+    stage: Stage,
+}
+
+/// The progress of an attempt.
+#[derive(Default, Clone, Copy)]
+enum Stage {
+    /// Nothing is in flight.
+    #[default]
+    Idle,
+    /// The next poll sends it.
+    Ready,
+    /// A layer holds it back until this moment.
+    HeldBack(Duration),
+    /// It may have reached a server.
+    Sent,
+    /// It has ended and its cost is settled, but the machine does not know its usage yet.
+    Settled,
+}
+
+impl Flight {
+    pub(super) fn new(hold: Option<Hold>) -> Self {
+        Self {
+            hold,
+            stage: Stage::Ready,
+            ..Self::default()
+        }
+    }
+
+    /// Records that the reply is about to be polled.
+    pub(super) fn poll(&mut self) {
+        if matches!(self.stage, Stage::Ready) {
+            self.stage = Stage::Sent;
+        }
+    }
+
+    /// Records that a part of the reply arrived.
+    pub(super) fn receive(&mut self) {
+        self.stage = Stage::Sent;
+    }
+
+    /// Records that nothing is sent before the next poll.
+    pub(super) fn rest(&mut self) {
+        self.stage = Stage::Ready;
+    }
+
+    /// Records that nothing is sent before a moment.
+    pub(super) fn hold_back(&mut self, until: Duration) {
+        self.stage = Stage::HeldBack(until);
+    }
+
+    /// Returns whether the attempt may have reached a server.
+    fn may_be_sent(&self, now: Duration) -> bool {
+        match self.stage {
+            Stage::Sent => true,
+            Stage::HeldBack(until) => now >= until,
+            Stage::Idle | Stage::Ready | Stage::Settled => false,
+        }
+    }
+
+    /// Counts the current attempt as lost: another one follows. `usage` is that which is known otherwise.
+    pub(super) fn lose_attempt(&mut self, spending: &Spending<'_>, usage: Option<Usage>) {
+        let mut partial = self.fold.take();
+        partial.usage = usage.or(partial.usage);
+        self.lost.record(partial.usage.as_ref());
+        if let Some(hold) = &self.hold {
+            self.lost_cost.add(&spending.cost_of(hold, Some(&partial), false));
+        }
+        if let Some(who) = partial.answered_by {
+            self.fold.set_answered_by(who);
+        }
+    }
+
+    /// Counts a call that ended with an answer. Returns its cost and time, if there are budgets.
+    pub(super) fn answered(&mut self, spending: &mut Spending<'_>, answer: &ChatResponse) -> Option<Spent> {
+        self.settle(spending, Some(answer), true)
+    }
+
+    /// Counts a call that failed.
+    pub(super) fn failed(&mut self, spending: &mut Spending<'_>, error: &LlmError) -> Option<Spent> {
+        let partial = error.partial();
+        let is_paid = partial.is_some() || self.may_be_sent(spending.now()) && is_paid(error);
+        if is_paid {
+            self.lost.record(partial.and_then(|partial| partial.usage.as_ref()));
+            return self.settle(spending, partial, false);
+        }
+        self.settle_lost(spending)
+    }
+
+    /// Counts a call that is given up in the middle: because it was dropped, or a budget ran out.
+    pub(super) fn given_up(&mut self, spending: &mut Spending<'_>) -> Option<Spent> {
+        if !self.may_be_sent(spending.now()) {
+            return self.settle_lost(spending);
+        }
+        let partial = self.fold.take();
+        self.lost.record(partial.usage.as_ref());
+        self.settle(spending, Some(&partial), false)
+    }
+
+    /// Takes the usage that the machine does not know yet, of a call that was dropped.
+    pub(super) fn take_dropped(&mut self, spending: &mut Spending<'_>) -> (Option<Spent>, UsageTracker) {
+        let spent = match self.stage {
+            Stage::Idle | Stage::Settled => None,
+            Stage::Ready | Stage::HeldBack(_) | Stage::Sent => self.given_up(spending),
+        };
+        (spent, std::mem::take(self).lost)
+    }
+
+    /// Settles the cost of the last attempt and of those before it.
+    fn settle(&mut self, spending: &mut Spending<'_>, answer: Option<&ChatResponse>, is_whole: bool) -> Option<Spent> {
+        if let Some(hold) = &self.hold {
+            self.lost_cost.add(&spending.cost_of(hold, answer, is_whole));
+        }
+        self.settle_lost(spending)
+    }
+
+    fn settle_lost(&mut self, spending: &mut Spending<'_>) -> Option<Spent> {
+        self.stage = Stage::Settled;
+        let cost = std::mem::take(&mut self.lost_cost);
+        Some(spending.settle(self.hold.take()?, cost))
+    }
+}
+
+/// Returns whether a call that failed without any part of an answer may have been paid for. Servers do not charge for
+/// requests that they refuse; but once a request has been sent, giving it up does not take it back.
+fn is_paid(error: &LlmError) -> bool {
+    match error.kind() {
+        LlmErrorKind::Timeout(stage) => *stage != TimeoutStage::Connect,
+        LlmErrorKind::Cancelled | LlmErrorKind::Truncated | LlmErrorKind::Malformed => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading a reply: its events, attempts that are lost on the way, and the time that it may take.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, Usage};
+use agcore_llm::{Call, LlmError, Notice, ReplyDelta, ReplyItem};
+
+use super::{call_ids::CallIds, context::Driver, spending::Refusal, typed_turn::PartialValue};
+use crate::{
+    budget::{BudgetLimit, BudgetShortage},
+    machine::Purpose,
+};
+
+/// A call of the model that is in flight.
+pub(super) struct InFlight {
+    pub(super) request: Arc<ChatRequest>,
+    pub(super) purpose: Purpose,
+    pub(super) started: Duration,
+    /// The number of the attempt, from 0.
+    pub(super) attempt: u32,
+}
+
+/// The reason a reply was not read to its end.
+pub(super) enum Unread {
+    Failed(LlmError),
+    /// The time is over.
+    Limit(BudgetLimit),
+    /// A budget has too little left for another attempt.
+    Shortage(Box<BudgetShortage>),
+}
+
+impl Unread {
+    pub(super) fn fault(&self) -> Fault {
+        match self {
+            Self::Failed(error) => error.fault(),
+            Self::Limit(limit) => Fault::new(FaultKind::Limit, Refusal::Limit(*limit).message()),
+            Self::Shortage(shortage) => Fault::new(FaultKind::Limit, shortage.to_string()),
+        }
+    }
+}
+
+impl Driver<'_> {
+    /// Sends the request and reads the reply.
+    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<ChatResponse, Unread> {
+        let left = self.spending.time_left(self.machine, in_flight.purpose);
+        let mut call = Call::cancellable(Arc::clone(&in_flight.request), self.options.token.clone());
+        call.stream = self.options.stream;
+        call.deadline = left.longest();
+        call.trace.clone_from(&self.options.trace);
+        call.actor.clone_from(&self.options.actor);
+        // A call that is cancelled before it is polled is not sent.
+        let mut is_live = !self.options.token.is_cancelled();
+        let mut items = self.provider_for(in_flight.purpose).open(call);
+        let mut ids = CallIds::default();
+        let mut partial = self.partial_value(in_flight.purpose);
+        let mut timer = pin!(left.over(&**self.clock));
+        loop {
+            if std::mem::replace(&mut is_live, true) {
+                self.flight.poll();
+            }
+            let item = tokio::select! {
+                biased;
+                item = items.next() => item,
+                limit = &mut timer => return Err(Unread::Limit(limit)),
+            };
+            match item {
+                Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => {
+                    self.flight.receive();
+                    self.flight.fold.push_owned(delta);
+                }
+                Some(ReplyItem::Delta(delta)) => {
+                    self.flight.receive();
+                    let call = self.flight.fold.push(&delta);
+                    // A summary is not part of the conversation.
+                    let is_sent = self.events.is_observed() && in_flight.purpose != Purpose::Summary;
+                    if let (true, Some(event)) = (is_sent, ids.event(delta, call, &self.flight.fold, self.machine)) {
+                        let part = partial.as_mut().and_then(|partial| partial.push(&event, call));
+                        self.send(event).await;
+                        self.send_partial(part).await;
+                    }
+                }
+                Some(ReplyItem::Notice(notice)) => {
+                    if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
+                        partial = self.partial_value(in_flight.purpose);
+                        ids.clear();
+                    }
+                    // Boxed because it is large and rarely needed.
+                    Box::pin(self.handle_notice(notice, in_flight)).await?;
+                }
+                Some(end @ ReplyItem::End(_)) => {
+                    self.send_partial(partial.as_mut().and_then(PartialValue::rest)).await;
+                    if let Some(mut answer) = end.fold_into(&mut self.flight.fold) {
+                        answer.iter_mut().for_each(|response| ids.apply(response));
+                        return answer.map_err(Unread::Failed);
+                    }
+                }
+                // Kinds of items that this version does not know.
+                Some(_) => {}
+                None => return Err(Unread::Failed(self.flight.fold.fail(LlmError::truncated()))),
+            }
+        }
+    }
+
+    /// Passes a notice on to the observer and the hooks, and counts what a lost attempt used.
+    async fn handle_notice(&mut self, notice: Notice, call: &mut InFlight) -> Result<(), Unread> {
+        match notice {
+            Notice::RetryScheduled { attempt, delay, fault } => {
+                // The server may have worked on an attempt that did not answer in time.
+                if fault.kind == FaultKind::Timeout {
+                    self.lose_attempt(None).map_err(Unread::Shortage)?;
+                }
+                self.flight.fold.restart();
+                self.flight.hold_back(self.clock.monotonic().saturating_add(delay));
+                self.start_attempt(call, attempt, &fault).await;
+                self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
+            }
+            Notice::Restarted { fault, usage } => {
+                self.lose_attempt(usage.map(|usage| *usage)).map_err(Unread::Shortage)?;
+                self.flight.fold.restart();
+                self.start_attempt(call, call.attempt.saturating_add(1), &fault).await;
+                self.send(ModelEvent::StreamRestarted { fault }).await;
+            }
+            Notice::AnsweredBy(who) => {
+                self.flight.fold.set_answered_by(who.clone());
+                self.send(ModelEvent::AnsweredBy(who)).await;
+            }
+            Notice::Waiting { limit, delay } => {
+                self.flight.hold_back(self.clock.monotonic().saturating_add(delay));
+                self.send(ModelEvent::WaitingForLimit { delay, limit }).await;
+            }
+            // There is no event for kinds of notices that this version does not know.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Counts an attempt that was lost, and reserves the next one.
+    fn lose_attempt(&mut self, usage: Option<Usage>) -> Result<(), Box<BudgetShortage>> {
+        self.flight.lose_attempt(&self.spending, usage);
+        self.flight.rest();
+        match &mut self.flight.hold {
+            Some(hold) => self.spending.reserve_again(self.machine, hold),
+            None => Ok(()),
+        }
+    }
+
+    /// An attempt has failed and the next one follows: runs the hooks for both.
+    async fn start_attempt(&self, call: &mut InFlight, next: u32, fault: &Fault) {
+        if !self.hooks.is_empty() {
+            let bounds = self.bounds(call.purpose);
+            let mut context = self.attempt_context(call).with_error(fault);
+            self.hooks.on_error(&context, &bounds).await;
+            context.attempt = next;
+            self.hooks.on_retry(&context, &bounds).await;
+        }
+        call.attempt = next;
+    }
+}
