@@ -61,9 +61,12 @@ async fn ids(replies: Vec<Vec<ReplyItem>>) -> [Vec<String>; 4] {
     ids
 }
 
+/// The ids of the calls of each round, whether they come late, and the final ids.
+type Case = (&'static [&'static [&'static str]], bool, &'static [&'static str]);
+
 #[tokio::test]
 async fn deltas_have_the_final_id_from_the_first_one_on() {
-    let cases: [(&[&[&'static str]], bool, &[&str]); 5] = [
+    let cases: [Case; 5] = [
         (&[&["call_0"], &["call_0"]], false, &["call_0", "call_0_2"]),
         (
             &[&["call_0", "call_1"], &["call_0"]],

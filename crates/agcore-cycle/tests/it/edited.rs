@@ -147,11 +147,8 @@ async fn events_name_the_arguments_that_a_hook_set() {
     let mut turn = cycle.turn("Go").with_tools(tools).stream();
     let mut inputs = Vec::new();
     while let Some(event) = turn.next().await {
-        match &event.kind {
-            EventKind::Tool(ToolEvent::Started { input, .. } | ToolEvent::Completed { input, .. }) => {
-                inputs.push(input.to_string());
-            }
-            _ => {}
+        if let EventKind::Tool(ToolEvent::Started { input, .. } | ToolEvent::Completed { input, .. }) = &event.kind {
+            inputs.push(input.to_string());
         }
     }
     assert_eq!(inputs, ["{}", r#"{"by":"hook"}"#]);

@@ -50,7 +50,7 @@ async fn an_old_answer_never_fits_a_new_call() {
                     Arc::new(Message::user("Hi")),
                     Arc::new(Message::assistant("Hello")),
                 ])
-                .unwrap()
+                .unwrap();
         },
         |cycle| {
             cycle.abandon_turn().unwrap();

@@ -103,7 +103,7 @@ fn says_what_is_wrong_with_a_damaged_round() {
     // The arguments of a call are those of the reply.
     expect(
         damage(&state, |s| {
-            s["turn"]["phase"]["acting"]["slots"][0]["call"]["function"]["arguments"] = json!("{\"x\":1}")
+            s["turn"]["phase"]["acting"]["slots"][0]["call"]["function"]["arguments"] = json!("{\"x\":1}");
         }),
         "its open calls are not those of the reply",
     );
@@ -151,7 +151,7 @@ fn says_what_is_wrong_with_the_ids_and_counters_of_a_round() {
     );
     expect(
         damage(&state, |s| {
-            s["turn"]["phase"]["acting"]["slots"][0]["state"] = json!({"checking": {"is_cut": false}})
+            s["turn"]["phase"]["acting"]["slots"][0]["state"] = json!({"checking": {"is_cut": false}});
         }),
         "it checks more answers than its turn asks for",
     );
@@ -165,7 +165,7 @@ fn says_what_is_wrong_with_a_damaged_turn() {
     let user = serde_json::to_value(Message::user("again")).unwrap();
     expect(
         damage(&calling, |s| {
-            s["turn"]["pending"].as_array_mut().unwrap().push(user.clone())
+            s["turn"]["pending"].as_array_mut().unwrap().push(user.clone());
         }),
         "the messages of its turn cannot be sent",
     );

@@ -39,7 +39,7 @@ pub(super) enum Settled {
 pub(super) enum State {
     Ready,
     Running,
-    Asking(Question),
+    Asking(Box<Question>),
     /// Its arguments are being checked.
     Checking,
     Settled(Settled),
@@ -324,7 +324,7 @@ impl Model {
         let closing = self.diverted || self.closing.is_some();
         let call = self.call(id);
         call.interrupted |= question.kind == QuestionKind::Uncertain;
-        call.state = State::Asking(question);
+        call.state = State::Asking(Box::new(question));
         if closing {
             call.give_up();
         }
@@ -341,11 +341,11 @@ impl Model {
         };
         call.state = State::Ready;
         if question.kind != QuestionKind::Uncertain {
-            call.resumed = Some((question.clone(), answer));
+            call.resumed = Some((Question::clone(&question), answer));
         } else if !matches!(answer, Answer::Approve { .. }) {
             call.state = State::Settled(Settled::Failed("is unknown"));
         }
-        self.answered.push(question);
+        self.answered.push(*question);
     }
 
     /// Returns the calls of the round if all are settled. Their messages must be the end of the history.
