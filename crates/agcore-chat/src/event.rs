@@ -258,7 +258,7 @@ pub enum PersonEvent {
         /// The id of the question.
         question: QuestionId,
         /// The answer.
-        answer: Answer,
+        answer: Box<Answer>,
     },
     /// The turn was suspended until these questions are answered; its state can be saved.
     Suspended(Vec<Question>),

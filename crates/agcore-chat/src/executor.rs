@@ -288,7 +288,7 @@ impl Progress {
 /// let done = ToolOutcome::done("It is sunny.");
 /// assert!(matches!(&done, ToolOutcome::Done(result) if result.content.text() == "It is sunny."));
 ///
-/// let ask = ToolOutcome::Ask(Question::new("call_1", 0, QuestionKind::Input, "Which city?"));
+/// let ask = ToolOutcome::ask(Question::new("call_1", 0, QuestionKind::Input, "Which city?"));
 /// assert!(matches!(&ask, ToolOutcome::Ask(question) if question.id.to_string() == "call_1?0"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -298,7 +298,7 @@ pub enum ToolOutcome {
     /// The call has a result for the model, which may be an error.
     Done(ToolResult),
     /// The call cannot continue until a question is answered.
-    Ask(Question),
+    Ask(Box<Question>),
     /// The call ends the turn because another agent takes over (a handoff).
     Divert {
         /// The result that is recorded in the history.
@@ -314,6 +314,11 @@ impl ToolOutcome {
     /// Creates a successful result.
     pub fn done(content: impl Into<Content>) -> Self {
         Self::Done(ToolResult::new(content))
+    }
+
+    /// Creates a question that the call needs answered.
+    pub fn ask(question: Question) -> Self {
+        Self::Ask(Box::new(question))
     }
 
     /// Creates an error result, which is sent to the model.

@@ -113,7 +113,7 @@ impl Usage {
         add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
         match (&mut self.cost, &other.cost) {
             (Some(sum), Some(more)) if sum.currency == more.currency => {
-                sum.micros = sum.micros.saturating_add(more.micros)
+                sum.micros = sum.micros.saturating_add(more.micros);
             }
             (sum @ None, Some(more)) => *sum = Some(more.clone()),
             _ => {}

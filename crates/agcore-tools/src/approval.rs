@@ -238,7 +238,7 @@ impl Approval {
 /// let call = ToolCall::function("call_1", "deploy", "{}");
 /// let (ToolOutcome::Ask(question), _) = executor.settle(ToolWork::new(call.clone())).await else { panic!() };
 /// // The question is plain data: it can be saved, and answered in another process.
-/// let approved = ToolWork::resumed(call, question, Answer::approve());
+/// let approved = ToolWork::resumed(call, *question, Answer::approve());
 /// assert_eq!(executor.settle(approved).await.0, ToolOutcome::done("deployed"));
 /// # Ok(())
 /// # }

@@ -95,7 +95,7 @@ pub enum OutputBody {
 /// let (ToolOutcome::Ask(question), _) = executor.settle(ToolWork::new(call.clone())).await else { panic!() };
 /// assert_eq!(question.prompt, "For which day?");
 ///
-/// let answered = ToolWork::resumed(call, question, Answer::Value("Monday".into()));
+/// let answered = ToolWork::resumed(call, *question, Answer::Value("Monday".into()));
 /// assert_eq!(executor.settle(answered).await.0, ToolOutcome::done(r#"booked for "Monday""#));
 /// # Ok(())
 /// # }

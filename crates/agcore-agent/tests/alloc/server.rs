@@ -65,7 +65,7 @@ fn reply(request: &str, number: u32) -> String {
     let path = request.split('/').nth(1).unwrap_or_default();
     match path {
         "stream" => stream(),
-        "loop" if !request.contains("tool_call_id") => calls(),
+        "loop" if !request.contains("tool_call_id") => calls(number),
         "busy" if number % BUSY != BUSY - 1 => busy(),
         _ => answer(),
     }
@@ -84,10 +84,11 @@ fn answer() -> String {
     completion(&format!(r#"{{"role":"assistant","content":"{ANSWER}"}}"#), "stop")
 }
 
-fn calls() -> String {
+/// Returns a reply with calls. As those of vendors, their ids never repeat.
+fn calls(number: u32) -> String {
     let calls = TOOLS.map(|name| {
         format!(
-            r#"{{"id":"call_{name}","type":"function","function":{{"name":"{name}","arguments":"{{\"city\":\"Paris\"}}"}}}}"#
+            r#"{{"id":"call_{name}_{number}","type":"function","function":{{"name":"{name}","arguments":"{{\"city\":\"Paris\"}}"}}}}"#
         )
     });
     let calls = calls.join(",");

@@ -117,7 +117,7 @@ fn person_events() {
         PersonEvent::Asked(Box::new(question.clone())),
         PersonEvent::Answered {
             question: question.id.clone(),
-            answer: Answer::approve(),
+            answer: Box::new(Answer::approve()),
         },
         PersonEvent::Suspended(vec![question]),
     ];

@@ -110,7 +110,7 @@ impl Driver<'_> {
         let answers = self.new_answers(answers)?;
         let uncertain: Vec<_> = self.machine.uncertain().map(uncertain_question).collect();
         for question in uncertain {
-            self.stage(Outcome::tool(question.call_id.clone(), ToolOutcome::Ask(question)))?;
+            self.stage(Outcome::tool(question.call_id.clone(), ToolOutcome::ask(question)))?;
         }
         for (question, answer) in answers {
             self.stage(Outcome::Answer(question, answer))?;

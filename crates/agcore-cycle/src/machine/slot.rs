@@ -133,10 +133,10 @@ impl Slot {
     }
 
     /// Waits for the answer to a question, which the executor knows under the id `asked_as`.
-    pub(super) fn ask(&mut self, question: Question, asked_as: QuestionId) {
+    pub(super) fn ask(&mut self, question: Box<Question>, asked_as: QuestionId) {
         self.interrupted |= question.kind == QuestionKind::Uncertain;
         self.asked_as = Some(asked_as);
-        self.state = SlotState::Asking(Box::new(question));
+        self.state = SlotState::Asking(question);
     }
 
     /// Applies an answer: it makes the slot ready, or becomes the result.

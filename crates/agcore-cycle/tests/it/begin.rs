@@ -148,7 +148,7 @@ async fn a_call_may_ask_before_it_begins() {
     let budgets = Budgets::new().with_turn(Budget::new().with_tool_calls(5));
     let mut cycle = cycle(&provider).with_settings(CycleSettings::new().with_budgets(budgets));
     let gate = Gate::new(&["send"], |work| match &work.resumed {
-        None => Fate::Refused(ToolOutcome::Ask(Question::new(
+        None => Fate::Refused(ToolOutcome::ask(Question::new(
             "send",
             0,
             QuestionKind::Approval,

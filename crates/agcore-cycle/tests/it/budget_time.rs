@@ -54,7 +54,7 @@ async fn an_exhausted_time_budget_ends_calls_and_tools() {
 async fn waiting_for_a_person_costs_neither_time_nor_another_call() {
     let clock = Arc::new(ManualClock::new());
     let asks = FnExecutor::new(&["send"], |work| match work.resumed {
-        None => ToolOutcome::Ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
+        None => ToolOutcome::ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
         Some(_) => ToolOutcome::done("sent"),
     });
     let provider = ScriptedProvider::new([ScriptStep::calls([call("s", "send", "{}")]), ScriptStep::text("Sent.")]);

@@ -174,7 +174,7 @@ async fn ignores_reports_that_match_no_running_call() {
         settled("unknown", ToolOutcome::done("lost")),
         settled("a", ToolOutcome::done("one")),
         settled("a", ToolOutcome::done("two")),
-        settled("c", ToolOutcome::Ask(stray)),
+        settled("c", ToolOutcome::ask(stray)),
         settled("b", ToolOutcome::done("three")),
     ];
     let calls = ["a", "b", "c"].map(|id| call(id, "add", "{}"));
@@ -195,7 +195,7 @@ fn asking(token: Option<CancellationToken>) -> Arc<FnExecutor> {
             token.cancel();
         }
         match &work.resumed {
-            None => ToolOutcome::Ask(Question::new(
+            None => ToolOutcome::ask(Question::new(
                 work.call.id.as_str(),
                 1,
                 QuestionKind::Approval,

@@ -21,7 +21,7 @@ fn paying() -> (Arc<FnExecutor>, Arc<Mutex<Vec<String>>>) {
     let tools = FnExecutor::new(&["pay"], move |work| {
         if work.resumed.is_none() {
             let question = Question::new(work.call.id.as_str(), 0, QuestionKind::Approval, "Pay?");
-            return ToolOutcome::Ask(question);
+            return ToolOutcome::ask(question);
         }
         log.lock().unwrap().push(work.call.raw_input().to_owned());
         ToolOutcome::done("paid")

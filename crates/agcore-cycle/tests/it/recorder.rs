@@ -92,7 +92,7 @@ fn tools() -> Arc<Gate> {
     Gate::new(&["add", "send"], |work| {
         if work.call.name == "send" && work.resumed.is_none() {
             let question = Question::new(work.call.id.as_str(), 0, QuestionKind::Approval, "Send?");
-            return Fate::Refused(ToolOutcome::Ask(question));
+            return Fate::Refused(ToolOutcome::ask(question));
         }
         Fate::Runs(ToolOutcome::done("ok"))
     })

@@ -111,7 +111,7 @@ async fn a_cancelled_or_dropped_compaction_keeps_the_conversation() {
 #[tokio::test]
 async fn a_suspended_turn_is_compacted_and_resumed() {
     let asks = FnExecutor::new(&["send"], |work| match work.resumed {
-        None => ToolOutcome::Ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
+        None => ToolOutcome::ask(Question::new("s", 1, QuestionKind::Approval, "Send?")),
         Some(_) => ToolOutcome::done("sent"),
     });
     let provider = ScriptedProvider::new([

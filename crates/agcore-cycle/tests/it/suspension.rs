@@ -16,7 +16,7 @@ fn asking(runs: &Arc<Mutex<Vec<String>>>) -> Arc<FnExecutor> {
     let runs = Arc::clone(runs);
     FnExecutor::new(&["send", "add"], move |work| {
         if work.call.name == "send" && work.resumed.is_none() {
-            return ToolOutcome::Ask(Question::new(
+            return ToolOutcome::ask(Question::new(
                 work.call.id.as_str(),
                 1,
                 QuestionKind::Approval,

@@ -37,7 +37,7 @@ impl Outcomes {
             ..
         } = settlement;
         match end {
-            CallEnd::Question(question) => ToolOutcome::Ask(*question),
+            CallEnd::Question(question) => ToolOutcome::Ask(question),
             CallEnd::Guarded(outcome) => *outcome,
             // Whatever its kind, the error of a tool is not a verdict of the executor about the call.
             CallEnd::Failed(error) => self.error(&error),
@@ -73,7 +73,7 @@ impl Outcomes {
                         approved,
                         number: next_question,
                     };
-                    ToolOutcome::Ask(input_question(call, *request))
+                    ToolOutcome::ask(input_question(call, *request))
                 }
                 OutputBody::Divert { content, data } => ToolOutcome::Divert { content, data: *data },
                 _ => ToolOutcome::Done(result(output)),

@@ -202,7 +202,7 @@ pub(crate) fn fatal_text(outcome: &ToolOutcome) -> String {
 #[track_caller]
 pub(crate) fn question(outcome: ToolOutcome) -> Question {
     match outcome {
-        ToolOutcome::Ask(question) => question,
+        ToolOutcome::Ask(question) => *question,
         other => panic!("not a question: {other:?}"),
     }
 }

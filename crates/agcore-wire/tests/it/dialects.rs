@@ -570,7 +570,7 @@ fn one_answer_is_what_every_vendor_gives() {
 #[test]
 fn deepseek_refuses_what_its_server_would_ignore() {
     let request = set(hi().with_tools([tool()]), |request| {
-        request.parallel_tool_calls = Some(false)
+        request.parallel_tool_calls = Some(false);
     });
     refused(dialect::deepseek, &request, "the parameter `parallel_tool_calls`");
 }

@@ -128,7 +128,7 @@ impl Turn {
                 if is_closing {
                     slot.give_up(changes);
                 } else {
-                    changes.emit(PersonEvent::Asked(Box::new(question)));
+                    changes.emit(PersonEvent::Asked(question));
                 }
             }
             ToolOutcome::Done(done) => settle(slot, done),
@@ -179,7 +179,7 @@ impl Turn {
             .ok_or_else(|| MachineError::UnknownQuestion(question.clone()))?;
         changes.emit(PersonEvent::Answered {
             question: question.clone(),
-            answer: answer.clone(),
+            answer: Box::new(answer.clone()),
         });
         if let Some(done) = slot.answered(answer.clone()) {
             slot.settle(result::truncate(done, limit), changes);

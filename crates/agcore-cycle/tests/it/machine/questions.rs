@@ -18,7 +18,7 @@ fn an_answered_call_resumes_with_question_and_answer() {
         ] {
             let mut run = TestRun::running(&["a"]);
             let question = Question::new("a", 1, kind, "Really?").with_state(json!({"inner": [1]}));
-            run.absorb(tool("a", ToolOutcome::Ask(question.clone())));
+            run.absorb(tool("a", ToolOutcome::ask(question.clone())));
             assert_eq!(run.step(), "wait [a?1]");
             run.reload();
             run.absorb(answers("a?1", answer.clone()));
@@ -91,7 +91,7 @@ fn every_question_gets_an_id_of_its_own() {
     run.absorb(asks("a", 1, QuestionKind::Approval));
     let mut same = Question::new("b", 1, QuestionKind::Input, "Mine?");
     same.id = "a?1".into();
-    run.absorb(tool("b", ToolOutcome::Ask(same)));
+    run.absorb(tool("b", ToolOutcome::ask(same)));
     let ids: Vec<_> = run.machine.questions().map(|question| question.id.clone()).collect();
     assert!(ids[0] != ids[1] && !ids.contains(&first), "{first} {ids:?}");
     let before = run.machine.clone();
@@ -111,7 +111,7 @@ fn rejects_the_question_of_another_call() {
     let mut run = TestRun::running(&["a", "b"]);
     let other = Question::new("a", 3, QuestionKind::Input, "Whose?");
     assert_eq!(
-        run.reject(tool("b", ToolOutcome::Ask(other))),
+        run.reject(tool("b", ToolOutcome::ask(other))),
         MachineError::InvalidQuestion("a?3".into())
     );
 }

@@ -241,7 +241,7 @@ pub(super) fn done(id: &str, text: &str) -> Outcome {
 
 /// Returns the question of a call. Its id is `<call>?<number>`.
 pub(super) fn asks(id: &str, number: u32, kind: QuestionKind) -> Outcome {
-    tool(id, ToolOutcome::Ask(Question::new(id, number, kind, "Well?")))
+    tool(id, ToolOutcome::ask(Question::new(id, number, kind, "Well?")))
 }
 
 pub(super) fn answers(question: &str, answer: Answer) -> Outcome {

@@ -143,7 +143,7 @@ async fn a_typed_turn_is_suspended_saved_and_resumed() {
         ];
         let provider = model_for(mode, steps);
         let tools = FnExecutor::new(&["look"], |work| match &work.resumed {
-            None => ToolOutcome::Ask(Question::new(
+            None => ToolOutcome::ask(Question::new(
                 work.call.id.as_str(),
                 0,
                 QuestionKind::Approval,

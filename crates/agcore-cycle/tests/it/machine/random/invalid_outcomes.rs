@@ -155,7 +155,7 @@ fn questions(model: &Model, invalid: &mut Vec<Invalid>) {
     };
     let asks = |question| Outcome::Tool {
         call: id.as_str().into(),
-        outcome: ToolOutcome::Ask(question),
+        outcome: ToolOutcome::ask(question),
         duration_us: 1,
         input: None,
     };

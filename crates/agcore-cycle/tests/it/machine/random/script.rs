@@ -311,7 +311,7 @@ impl Script {
         self.asked += 1;
         let question = Question::new(id, self.asked, kind, "Well?").with_state(json!({"inner": [self.asked, 0.5]}));
         self.checker.model.ask(id, question.clone());
-        self.tool(id, ToolOutcome::Ask(question));
+        self.tool(id, ToolOutcome::ask(question));
     }
 
     fn answer(&mut self, id: &str) {
