@@ -23,9 +23,10 @@ use crate::{
 
 /// One conversation with a model: requests and tool rounds until an answer, a question, a failure or a limit.
 ///
-/// The history is always valid: after success, errors, cancellation and limits alike. Dropping the future or stream of a
-/// turn cancels it; the next turn cleans up. Only then are the hooks told of its end, because dropping cannot wait for them.
-/// What was sent is paid, though: [`usage`](Self::usage) and [`spent`](Self::spent) count a dropped call at once.
+/// The history is always valid: after success, errors, cancellation and limits alike. Dropping the future or stream of
+/// a turn cancels it; the next turn cleans up. Hooks are notified of its end only then, because dropping cannot wait
+/// for them. A call that was already sent still costs money: [`usage`](Self::usage) and [`spent`](Self::spent) count a
+/// dropped call at once.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -56,11 +57,11 @@ pub struct LlmCycle {
     /// The number of events of the newest turn that were sent.
     seq: u64,
     gauge: Gauge,
-    /// What the recorder must keep before the machine absorbs it.
+    /// The outcomes that the recorder must keep before the machine absorbs them.
     unrecorded: Unrecorded,
     /// Whether the newest turn was interrupted: dropped, or stopped by a store that failed.
     is_interrupted: bool,
-    /// What will be kept of an interrupted turn, if somebody asked.
+    /// The history after an interrupted turn is abandoned, once it was requested.
     kept: OnceLock<Vec<Arc<Message>>>,
 }
 
@@ -178,8 +179,8 @@ impl LlmCycle {
         self.replace_history(messages)
     }
 
-    /// Ends an open turn, such as a suspended one, without running its calls; the history says that they did not run.
-    /// Returns whether a turn was open.
+    /// Ends an open turn, such as a suspended one, without running its calls. The history records that they did not
+    /// run. Returns whether a turn was open.
     ///
     /// A new turn does the same before it starts. An [`OutcomeRecorder`](crate::OutcomeRecorder) records this with the next turn.
     ///
@@ -187,6 +188,8 @@ impl LlmCycle {
     /// None in practice: the machine can always stop an open turn.
     pub fn abandon_turn(&mut self) -> Result<bool, MachineError> {
         let was_open = self.machine.is_open();
+        self.unrecorded.is_active |= self.settings.recorder.is_some();
+        self.unrecorded.absorb_now(&mut self.machine);
         // The first stop may end only a compaction.
         while self.machine.is_open() {
             let stop = Outcome::Stop(Cause::abandoned());
@@ -207,6 +210,7 @@ impl LlmCycle {
     }
 
     fn replace_history(&mut self, history: Vec<Arc<Message>>) -> Result<(), MachineError> {
+        self.unrecorded.absorb_now(&mut self.machine);
         self.machine.set_history(history)?;
         self.unrecorded = Unrecorded::default();
         self.end_run();
@@ -236,6 +240,7 @@ impl LlmCycle {
     /// Resets the counters to zero.
     pub fn reset_usage(&mut self) {
         self.machine.reset_usage();
+        self.unrecorded.forget_uses();
     }
 
     /// Returns the state, to be saved.

@@ -8,37 +8,38 @@ use futures_util::{FutureExt, future::Shared};
 
 use crate::{
     error::{CycleError, CycleErrorKind},
-    machine::Outcome,
+    machine::{Machine, Outcome},
 };
 
-/// Keeps the outcomes of a turn, so that the turn can go on in another process after this one has died.
+/// A recorder of the outcomes of a turn, so that the turn can continue in another process after a crash.
 ///
-/// The state of a conversation is the fold of its outcomes: whoever has the state before a turn and the recorded outcomes has
-/// the state at the moment of the last record. [`LlmCycle::resume`](crate::LlmCycle::resume) continues from there. Nothing that
-/// has finished runs again, and calls that had begun without a result become questions.
+/// The state of a conversation is the fold of its outcomes: the state before a turn and the recorded outcomes give the
+/// state at the moment of the last record. [`LlmCycle::resume`](crate::LlmCycle::resume) continues from there. Nothing
+/// that has finished runs again, and calls that had started but have no result become questions.
 ///
 /// # Order
 ///
-/// Outcomes are recorded in order, and each call is awaited before anything is done about them: before the model is called,
-/// before a tool runs, before the turn ends. Outcomes that belong together come in one call, such as the start of all calls of
-/// a batch. The machine absorbs outcomes, and observers receive events about them, only after they were recorded. (Deltas of a
-/// reply, progress of tools and notices about a call are previews: they tell nothing that is recorded.)
+/// Outcomes are recorded in order, and each call of [`record`](Self::record) is awaited before the outcomes take
+/// effect: before the model is called, before a tool runs, before the turn ends. Outcomes that belong together, such as
+/// the start of all tool calls of a batch, are passed in one call. The machine absorbs outcomes, and observers receive
+/// events about them, only after they were recorded. (Deltas of a reply, progress of tools and notices about a call are
+/// previews. They are not recorded, so they do not wait.)
 ///
 /// # Failure
 ///
-/// An error means that none of these outcomes were recorded. The turn does not go on: it fails with
-/// [`CycleErrorKind::Storage`], and stays as it was last recorded. [`resume`](crate::LlmCycle::resume) continues it when the
-/// store works again; another turn abandons it. A reply or a result that could not be recorded is not lost in the meantime: it
-/// is recorded first then. A panic counts as an error.
+/// An error means that none of these outcomes were recorded. The turn stops: it fails with [`CycleErrorKind::Storage`],
+/// and its state remains the last recorded one. [`resume`](crate::LlmCycle::resume) continues it when the store works
+/// again; another turn abandons it. A reply or a result that could not be recorded is not lost in the meantime: it is
+/// recorded first then. A panic counts as an error.
 ///
 /// A turn that is dropped while it records does not know whether it succeeded. The next turn waits for the same write first,
 /// so no outcome is recorded twice.
 ///
 /// # Snapshots
 ///
-/// Whatever changes the state between turns is no outcome, such as
-/// [`set_messages`](crate::LlmCycle::set_messages) or [`reset_usage`](crate::LlmCycle::reset_usage): save the
-/// [state](crate::LlmCycle::machine) after it, and record from there.
+/// Changes of the state between turns, such as [`set_messages`](crate::LlmCycle::set_messages) or
+/// [`reset_usage`](crate::LlmCycle::reset_usage), are not outcomes and are not recorded. Save the
+/// [state](crate::LlmCycle::machine) after such a change, and replay later records from there.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -155,11 +156,58 @@ impl Unrecorded {
             // More may have been absorbed since the write started.
             self.absorbed.drain(..self.absorbed_in_write);
         }
-        if result.is_ok() || self.outcomes.iter().any(Outcome::is_decision) {
-            let outcomes = std::mem::take(&mut self.outcomes);
-            return result.map(|()| outcomes);
+        if result.is_ok() {
+            return Ok(std::mem::take(&mut self.outcomes));
+        }
+        if self.outcomes.iter().any(Outcome::is_decision) {
+            self.outcomes = used(&self.outcomes);
         }
         result.map(|()| Arc::clone(&self.outcomes))
+    }
+
+    /// Moves what waits to be absorbed to what the machine has absorbed, without waiting for its record.
+    pub(crate) fn absorb_now(&mut self, machine: &mut Machine) {
+        let outcomes = std::mem::take(&mut self.outcomes);
+        let mut absorb = |outcome: &Outcome| {
+            let absorbed = machine.absorb(outcome.clone());
+            absorbed
+                .inspect_err(|error| tracing::warn!(%error, "the state has changed since this outcome was recorded"))
+                .is_ok()
+        };
+        let moved: Vec<Outcome> = outcomes.iter().filter(|outcome| absorb(outcome)).cloned().collect();
+        let later: Vec<Outcome> = self
+            .take_later()
+            .into_iter()
+            .filter(|outcome| absorb(outcome))
+            .collect();
+        let at = if self.write.is_some() {
+            let at = self.absorbed_in_write;
+            self.absorbed_in_write += moved.len();
+            at
+        } else {
+            self.absorbed.len()
+        };
+        self.absorbed.splice(at..at, moved);
+        self.absorbed.extend(later);
+        if !self.is_active {
+            self.absorbed.clear();
+            self.absorbed_in_write = 0;
+        }
+    }
+
+    /// Forgets uses that are not recorded yet, because the counters were reset.
+    pub(crate) fn forget_uses(&mut self) {
+        let mut at = 0;
+        let in_write = self.absorbed_in_write;
+        self.absorbed.retain(|outcome| {
+            at += 1;
+            at <= in_write || !matches!(outcome, Outcome::Spent(_) | Outcome::Lost(_))
+        });
+    }
+
+    /// Returns whether a record is being written.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.write.is_some()
     }
 }
 
@@ -167,6 +215,20 @@ impl fmt::Debug for Unrecorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Unrecorded").field(&self.outcomes).finish()
     }
+}
+
+/// Returns what was used, of outcomes that were decided on but could not be recorded. Calls of tools that did not start
+/// used nothing.
+fn used(outcomes: &[Outcome]) -> Arc<[Outcome]> {
+    if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Started(_))) {
+        return Arc::default();
+    }
+    let used = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Spent(_) | Outcome::Lost(_) => Some(outcome.clone()),
+        Outcome::Limit { lost, .. } if lost.calls > 0 => Some(Outcome::Lost(lost.clone())),
+        _ => None,
+    });
+    used.collect()
 }
 
 async fn write(recorder: Arc<dyn OutcomeRecorder>, outcomes: Arc<[Outcome]>) -> Result<(), Fault> {
@@ -186,7 +248,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 /// Converts the fault of a recorder into the error of the turn.
 pub(crate) fn storage_error(fault: Fault) -> CycleError {
     let message = format!(
-        "what happened could not be recorded ({}), so the turn did not go on; resume it when the store works again",
+        "what happened could not be recorded ({}), so the turn was interrupted; resume it when the store works again",
         fault.message
     );
     CycleError::new(CycleErrorKind::Storage, message).with_source(fault)

@@ -7,7 +7,7 @@ use agcore_llm::LlmProvider;
 use serde_json::Value;
 
 use super::{
-    compactor::Compactor, events::EventSender, flight::Flight, recording::Staged, spending::Spending,
+    compactor::Compactor, events::EventSender, flight::Flight, spending::Spending, staged::Staged,
     typed_turn::TypedTurn,
 };
 use crate::{
@@ -57,9 +57,9 @@ pub(crate) struct Driver<'a> {
     pub(super) error: Option<CycleError>,
     /// Reused by every step, so that its buffer is allocated once.
     pub(super) changes: Changes,
-    /// What keeps the outcomes of this turn.
+    /// The recorder of this turn.
     pub(super) recorder: Option<Arc<dyn OutcomeRecorder>>,
-    /// What that must keep before the machine absorbs it.
+    /// The outcomes that it must keep before the machine absorbs them.
     pub(super) unrecorded: &'a mut Unrecorded,
     /// The state with outcomes that are not recorded yet.
     pub(super) staged: Option<Box<Staged>>,

@@ -1,29 +1,13 @@
-//! Reporting outcomes to the machine: recorded first, if there is a recorder, then absorbed, then told to the observer.
+//! Reporting outcomes to the machine: recorded first, if there is a recorder, then absorbed, then sent to the observer.
 
 use agcore_chat::EventKind;
 
-use super::context::Driver;
+use super::{context::Driver, staged::Staged};
 use crate::{
     error::CycleError,
     machine::{Changes, Machine, MachineError, Outcome},
     recorder::storage_error,
 };
-
-/// Outcomes that are not recorded yet, and what they change.
-pub(super) struct Staged {
-    /// The machine after them.
-    machine: Machine,
-    outcomes: Vec<Outcome>,
-    /// Their events, with turn and round.
-    events: Vec<(u32, u32, EventKind)>,
-}
-
-impl Staged {
-    /// Returns the outcomes that are no decisions.
-    pub(super) fn into_facts(self) -> impl Iterator<Item = Outcome> {
-        self.outcomes.into_iter().filter(|outcome| !outcome.is_decision())
-    }
-}
 
 impl Driver<'_> {
     /// Reports an outcome to the machine, and what it changed to the observer. The machine absorbs the outcome at once, not
@@ -62,7 +46,7 @@ impl Driver<'_> {
         changed.map(drop)
     }
 
-    /// Waits until all outcomes are recorded, if they have to be, and until the observer has room for more events.
+    /// Waits until all outcomes are recorded, if they have to be, and until the observer can accept more events.
     pub(super) async fn commit(&mut self) -> Result<(), CycleError> {
         if self.staged.is_some() {
             // Boxed because it is rarely needed.
@@ -80,7 +64,7 @@ impl Driver<'_> {
         self.unrecorded.settle(recorder).await.map_err(storage_error)?;
         *self.machine = staged.machine;
         for (turn, round, event) in staged.events {
-            self.tell(turn, round, event);
+            self.send_event(turn, round, event);
         }
         Ok(())
     }
@@ -88,7 +72,7 @@ impl Driver<'_> {
     /// Absorbs what an earlier run has left unrecorded: it was dropped while it recorded, or the recorder failed.
     pub(super) async fn absorb_unrecorded(&mut self) -> Result<(), CycleError> {
         self.unrecorded.is_active = self.recorder.is_some();
-        if !self.unrecorded.is_empty() {
+        if !self.unrecorded.is_empty() || self.unrecorded.is_writing() {
             self.absorb_pending().await?;
         }
         let later = self.unrecorded.take_later();
@@ -124,13 +108,13 @@ impl Driver<'_> {
         let mut changes = std::mem::take(&mut self.changes);
         let (turn, round) = absorb_into(self.machine, outcome, &mut changes)?;
         for event in changes.events.drain(..) {
-            self.tell(turn, round, event);
+            self.send_event(turn, round, event);
         }
         self.changes = changes;
         Ok(())
     }
 
-    fn tell(&mut self, turn: u32, round: u32, event: EventKind) {
+    fn send_event(&mut self, turn: u32, round: u32, event: EventKind) {
         if let EventKind::Context(event) = &event {
             self.compactor.record(event);
         }

@@ -25,21 +25,19 @@ struct Batch {
     calls: Vec<Text>,
 }
 
-/// A call that has not begun.
+/// A call that has not started.
 pub(super) struct Waiting {
     pub(super) call: Text,
     /// Whether the call counts against budgets when it begins.
     pub(super) counts: bool,
-    /// What a pool has set aside for it.
+    /// The reservation of a pool for it.
     pub(super) reservation: Option<Reservation>,
 }
 
 impl RunningTools {
     /// Cancels everything.
     pub(super) fn clear(&mut self) {
-        if !self.batches.is_empty() || !self.waiting.is_empty() {
-            *self = Self::default();
-        }
+        *self = Self::default();
     }
 
     /// Adds a batch.
@@ -68,12 +66,23 @@ impl RunningTools {
         self.waiting.iter().any(|waiting| *waiting.call == *call)
     }
 
-    /// Returns the calls that have not begun.
+    /// Records which calls wait for a person. A call that was approved but has not started is not working yet.
+    pub(super) fn record_waits(&mut self, report: &ToolReport) {
+        match report {
+            ToolReport::Waiting {
+                call_id,
+                waiting: false,
+            } if self.is_waiting(call_id) => self.waits.remove(call_id),
+            report => self.waits.record(report),
+        }
+    }
+
+    /// Returns the calls that have not started.
     pub(super) fn waiting(&self) -> &[Waiting] {
         &self.waiting
     }
 
-    /// Takes a call that has not begun.
+    /// Takes a call that has not started.
     pub(super) fn take_waiting(&mut self, call: &str) -> Option<Waiting> {
         let at = self.waiting.iter().position(|waiting| *waiting.call == *call)?;
         Some(self.waiting.swap_remove(at))

@@ -171,9 +171,21 @@ impl Driver<'_> {
             }
         };
         if let Some(report) = &report {
-            running.waits.record(report);
-            self.follow_waits(running.waits.is_only_waiting()).await?;
+            running.record_waits(report);
+            if !running.waits.is_only_waiting() {
+                self.spending.resume();
+            }
         }
+        // Handled before anything else is awaited: a report that was taken must not be lost.
+        self.handle_report(report, running).await?;
+        self.follow_waits(running.waits.is_only_waiting()).await
+    }
+
+    async fn handle_report(
+        &mut self,
+        report: Option<ToolReport>,
+        running: &mut RunningTools,
+    ) -> Result<(), CycleError> {
         match report {
             Some(ToolReport::Began { calls }) => self.begin_tools(&calls, running).await,
             Some(ToolReport::Progress { call_id, progress }) => {
@@ -200,7 +212,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not begun yet.
+    /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not started yet.
     fn reserve_tools(&self, calls: Vec<Text>, waiting: &[Waiting]) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
         let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
         let mut reserve = |call: Text| {
@@ -230,12 +242,12 @@ impl Driver<'_> {
         if !new.iter().all(may_begin) {
             return self.cancel_batch(running).await;
         }
-        let begun: Vec<Waiting> = new.iter().filter_map(|call| running.take_waiting(call)).collect();
-        if begun.is_empty() {
+        let started: Vec<Waiting> = new.iter().filter_map(|call| running.take_waiting(call)).collect();
+        if started.is_empty() {
             return Ok(());
         }
-        let counted = begun.iter().filter(|waiting| waiting.counts).count();
-        let reservations = begun.into_iter().filter_map(|waiting| waiting.reservation);
+        let counted = started.iter().filter(|waiting| waiting.counts).count();
+        let reservations = started.into_iter().filter_map(|waiting| waiting.reservation);
         if let Some(spent) = self.spending.begin_tools(counted, reservations) {
             self.stage(Outcome::Spent(spent))?;
         }
@@ -315,9 +327,9 @@ impl Driver<'_> {
 
     /// Converts calls that the executor left without a result into errors.
     async fn fail_unreported(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
-        let begun = self.machine.uncertain().map(|call| Text::from(call.id.as_str()));
+        let started = self.machine.uncertain().map(|call| Text::from(call.id.as_str()));
         let waiting = running.waiting().iter().map(|waiting| waiting.call.clone());
-        let left: Vec<Text> = begun.chain(waiting).collect();
+        let left: Vec<Text> = started.chain(waiting).collect();
         running.clear();
         self.spending.resume();
         for call in left

@@ -23,9 +23,9 @@ pub(super) struct Slot {
     /// The id that the executor gave the open question. The call resumes with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked_as: Option<QuestionId>,
-    /// Whether the call has begun to run at least once.
+    /// Whether the call has started to run at least once.
     #[serde(default, skip_serializing_if = "Not::not")]
-    pub(super) begun: bool,
+    pub(super) started: bool,
     /// Whether the call was announced to observers, which happens once.
     #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
     announced: bool,
@@ -81,7 +81,7 @@ impl Slot {
             state,
             resumed: None,
             asked_as: None,
-            begun: false,
+            started: false,
             announced: false,
             interrupted: false,
         }
@@ -128,7 +128,7 @@ impl Slot {
 
     pub(super) fn start(&mut self, changes: &mut Changes) {
         self.announce(changes);
-        self.begun = true;
+        self.started = true;
         self.state = SlotState::Running;
     }
 
@@ -145,7 +145,8 @@ impl Slot {
             return None;
         };
         let asked_as = self.asked_as.take();
-        if question.kind != QuestionKind::Uncertain {
+        let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
+        if question.kind != QuestionKind::Uncertain || is_edited {
             let mut question = Question::clone(question);
             question.id = asked_as.unwrap_or(question.id);
             self.resumed = Some(Box::new((question, answer)));

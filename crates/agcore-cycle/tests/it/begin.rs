@@ -6,7 +6,8 @@ use std::{
 };
 
 use agcore_chat::{
-    EventKind, Question, QuestionKind, Tool, ToolEvent, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork,
+    Answer, EventKind, Question, QuestionKind, Tool, ToolEvent, ToolExecutor, ToolOutcome, ToolReport, ToolReports,
+    ToolWork,
 };
 use agcore_cycle::{Budget, BudgetPool, Budgets, CycleErrorKind, CycleSettings, LlmCycle};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
@@ -94,7 +95,7 @@ async fn a_call_that_never_began_is_not_uncertain() {
     let uncertain: Vec<_> = cycle.machine().uncertain().map(|call| call.id.clone()).collect();
     assert_eq!(uncertain, ["wait"]);
 
-    // It runs when the turn goes on, without a question.
+    // It runs when the turn continues, without a question.
     let runs = Gate::new(&["send", "wait"], |_| Fate::Runs(ToolOutcome::done("ok")));
     let outcome = cycle.resume([]).with_tools(runs.clone()).await.unwrap();
     assert_eq!(runs.runs(), ["send"]);
@@ -161,7 +162,7 @@ async fn a_call_may_ask_before_it_begins() {
     });
     let outcome = cycle.turn("Go").with_tools(gate.clone()).await.unwrap();
     assert_eq!(cycle.spent().tool_calls, 0);
-    let answer = (outcome.questions()[0].id.clone(), agcore_chat::Answer::approve());
+    let answer = (outcome.questions()[0].id.clone(), Answer::approve());
     cycle.resume([answer]).with_tools(gate.clone()).await.unwrap();
     assert_eq!((gate.runs().len(), cycle.spent().tool_calls), (1, 1));
 }
@@ -216,4 +217,29 @@ async fn a_call_that_was_given_up_never_runs() {
         lines[4].starts_with("tool: The outcome of this call is unknown"),
         "{lines:?}"
     );
+}
+
+#[tokio::test]
+async fn a_call_that_runs_again_gets_the_arguments_that_a_person_edited() {
+    let (provider, waiting) = (calls(&["wait"]), gate());
+    let mut cycle = cycle(&provider);
+    let mut turn = Box::pin(cycle.turn("Go").with_tools(waiting.clone()).run());
+    assert!(turn.as_mut().now_or_never().is_none());
+    drop(turn);
+    let outcome = cycle.resume([]).with_tools(waiting).await.unwrap();
+    let question = outcome.questions()[0].id.clone();
+    let edited = serde_json::json!({"n": 1}).as_object().cloned().unwrap();
+    let answer = Answer::edited(edited);
+    let expected = answer.clone();
+    let again = Gate::new(&["wait"], move |work| {
+        let (question, answer) = *work.resumed.clone().unwrap();
+        assert_eq!((question.kind, &answer), (QuestionKind::Uncertain, &expected));
+        Fate::Runs(ToolOutcome::done("ok"))
+    });
+    cycle
+        .resume([(question, answer)])
+        .with_tools(again.clone())
+        .await
+        .unwrap();
+    assert_eq!(again.runs(), ["wait"]);
 }

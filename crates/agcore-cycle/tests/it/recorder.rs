@@ -105,7 +105,7 @@ fn settings(journal: &Arc<Journal>) -> CycleSettings {
         .with_recorder(journal.clone())
 }
 
-/// Begins the turn, or goes on with it, until it ends. Questions are answered with yes, except about uncertain calls.
+/// Begins the turn, or continues it, until it ends. Questions are answered with yes, except about uncertain calls.
 async fn finish(cycle: &mut LlmCycle, tools: &Arc<Gate>) -> Result<TurnOutcome, CycleError> {
     let mut outcome = if cycle.machine().is_open() {
         cycle.resume([]).with_tools(tools.clone()).await?
@@ -193,25 +193,25 @@ async fn calls_that_begin_together_are_one_record() {
 }
 
 #[tokio::test]
-async fn events_follow_the_record_of_what_they_tell() {
+async fn events_follow_the_record_of_what_they_report() {
     let journal = Arc::new(Journal::default());
     let mut cycle = cycle(&provider()).with_settings(settings(&journal));
     let base = cycle.machine().clone();
     let mut turn = cycle.turn("Go").with_tools(tools()).stream();
-    let mut told = 0;
+    let mut sent_events = 0;
     while let Some(event) = turn.next().await {
         let (_, recorded) = Journal::fold(&base, &journal.lines());
         // Deltas, progress and the suspension itself are not part of the records.
-        let at = recorded.iter().skip(told).position(|kind| *kind == event.kind);
+        let at = recorded.iter().skip(sent_events).position(|kind| *kind == event.kind);
         let is_preview = matches!(
             &event.kind,
             EventKind::Text(agcore_chat::TextEvent::Text(_) | agcore_chat::TextEvent::ToolArguments { .. })
                 | EventKind::Person(agcore_chat::PersonEvent::Suspended(_))
         );
         assert!(is_preview || at == Some(0), "{event:?} before its record: {recorded:?}");
-        told += usize::from(!is_preview);
+        sent_events += usize::from(!is_preview);
     }
-    assert!(told > 5);
+    assert!(sent_events > 5);
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn a_failed_record_ends_the_run_before_anything_is_done_about_it() {
             let (recorded, _) = Journal::fold(&base, &journal.lines());
             assert_eq!(recorded, *cycle.machine(), "write {fails_at}");
             // Nothing ran whose start was not recorded.
-            let begun = journal
+            let started = journal
                 .outcomes()
                 .into_iter()
                 .flatten()
@@ -242,7 +242,7 @@ async fn a_failed_record_ends_the_run_before_anything_is_done_about_it() {
                     Outcome::Started(calls) => Some(calls.len()),
                     _ => None,
                 });
-            assert!(tools.runs().len() <= begun.sum(), "write {fails_at}");
+            assert!(tools.runs().len() <= started.sum(), "write {fails_at}");
 
             // The store works again.
             let outcome = finish(&mut cycle, &tools).await.unwrap();
@@ -286,7 +286,7 @@ async fn nothing_happens_while_a_record_is_written() {
             assert_eq!(outcome.unwrap().text(), "Done.");
             break;
         }
-        assert!(write < 199, "the turn does not go on");
+        assert!(write < 199, "the turn does not continue");
     }
     // Each outcome was recorded once, and the machine is what the records say.
     assert_eq!(Journal::fold(&base, &journal.lines()).0, *cycle.machine());
@@ -329,4 +329,53 @@ async fn a_turn_may_have_a_recorder_of_its_own() {
     assert!(common.lines().is_empty() && !own.lines().is_empty());
     cycle.turn("Hello").await.unwrap();
     assert!(!common.lines().is_empty());
+}
+
+/// Returns the tokens that the turns so far have used.
+fn tokens(cycle: &LlmCycle) -> (u64, u64) {
+    (cycle.usage().calls, cycle.spent().model_calls)
+}
+
+#[tokio::test]
+async fn a_call_that_was_cancelled_is_counted_although_its_record_failed() {
+    let journal = Arc::new(Journal {
+        fails_at: Some(1),
+        ..Journal::default()
+    });
+    let budgets = Budgets::new().with_turn(Budget::new().with_model_calls(50));
+    let settings = CycleSettings::new()
+        .with_budgets(budgets)
+        .with_recorder(journal.clone());
+    let provider = ScriptedProvider::new([ScriptStep::text("half").then_hang(), ScriptStep::text("Hi.")]);
+    let mut cycle = cycle(&provider).with_settings(settings);
+    let base = cycle.machine().clone();
+    let token = tokio_util::sync::CancellationToken::new();
+    let mut turn = cycle.turn("Go").with_token(token.clone()).stream();
+    while let Some(event) = turn.next().await {
+        if matches!(event.kind, EventKind::Text(_)) {
+            token.cancel();
+        }
+    }
+    assert_eq!(turn.finish().await.unwrap_err().kind(), CycleErrorKind::Storage);
+    cycle.turn("Hello").await.unwrap();
+    assert_eq!(tokens(&cycle), (2, 2));
+    assert_eq!(Journal::fold(&base, &journal.lines()).0, *cycle.machine());
+}
+
+#[tokio::test]
+async fn what_was_used_is_counted_when_a_turn_is_given_up_while_it_is_recorded() {
+    let journal = Arc::new(Journal {
+        permits: Some(Semaphore::new(1)),
+        ..Journal::default()
+    });
+    let mut cycle = cycle(&provider()).with_settings(settings(&journal));
+    let base = cycle.machine().clone();
+    let mut turn = Box::pin(cycle.turn("Go").with_tools(tools()).run());
+    assert!(turn.as_mut().now_or_never().is_none(), "the record of the reply waits");
+    drop(turn);
+    assert!(cycle.abandon_turn().unwrap());
+    assert_eq!(tokens(&cycle), (1, 1));
+    journal.permits.as_ref().unwrap().add_permits(100);
+    cycle.turn("Hello").with_tools(tools()).await.unwrap();
+    assert_eq!(Journal::fold(&base, &journal.lines()).0, *cycle.machine());
 }

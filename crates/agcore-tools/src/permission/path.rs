@@ -66,6 +66,11 @@ impl JsonPath {
         &self.segments
     }
 
+    /// Returns whether the path can select several values.
+    pub(crate) fn has_wildcard(&self) -> bool {
+        self.segments.iter().any(|segment| matches!(segment, PathSegment::All))
+    }
+
     /// Returns whether the path selects the whole value.
     pub(crate) fn is_root(&self) -> bool {
         self.segments.is_empty()

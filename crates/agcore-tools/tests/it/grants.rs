@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use agcore_chat::ApprovalScope;
 use agcore_tools::{
-    Actor, Approval, Arguments, Grant, GrantStore, GrantedArgument, InMemoryGrants, PermissionRules, Rule, RuleState,
-    ToolError, ToolErrorKind, ToolPolicy, ToolSession,
+    Actor, Approval, Arguments, Grant, GrantStore, GrantedArgument, InMemoryGrants, PermissionConfig, PermissionRules,
+    Rule, RuleState, ToolError, ToolErrorKind, ToolPolicy, ToolSession,
     permission::{ArgumentTest, JsonPath},
 };
 use async_trait::async_trait;
@@ -455,4 +456,38 @@ async fn a_broken_store_grants_nothing_and_blocks_no_call() {
     // The grant could not be stored, but is valid for this session.
     text(&settle(&executor, "fs.read", json!({})).await);
     assert_eq!(approver.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_grant_with_edited_arguments_covers_only_those() {
+    let allowed = ArgumentTest::Within("/srv".into());
+    let rules = PermissionRules::from(PermissionConfig::default().with_allow_unspecified(false))
+        .with_rule(Rule::argument(RuleState::Allow, "fs.*", "$.path", allowed).unwrap());
+    let edited = json!({"path": "/srv/x"}).as_object().cloned().unwrap();
+    let session = Approval::Allow {
+        scope: ApprovalScope::Session,
+        arguments: Some(edited.into()),
+        grant: None,
+        approver: None,
+    };
+    let calls = [
+        ("fs.write", json!({"path": "/etc/x"})),
+        ("fs.write", json!({"path": "/etc/passwd"})),
+    ];
+    let asked = asked_about(rules, &[session, Approval::once()], &calls).await;
+    assert_eq!(asked, [0, 1], "the approval was given for /srv/x");
+}
+
+#[tokio::test]
+async fn a_grant_for_a_wildcard_covers_the_same_members_only() {
+    let any = Rule::argument(RuleState::Ask, "fs.*", "$.*", ArgumentTest::Present).unwrap();
+    let rules = PermissionRules::default().with_rule(any);
+    let calls = [
+        ("fs.write", json!({"from": "a", "to": "b"})),
+        ("fs.write", json!({"to": "a", "from": "b"})),
+        ("fs.write", json!({"x": "a", "y": "b"})),
+        ("fs.write", json!({"to": "b", "from": "a"})),
+    ];
+    let answers = [Approval::session(), Approval::once(), Approval::once()];
+    assert_eq!(asked_about(rules, &answers, &calls).await, [0, 1, 2]);
 }

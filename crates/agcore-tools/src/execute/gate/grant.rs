@@ -1,6 +1,7 @@
 //! The grants that a [`Gate`] finds and offers.
 
-use super::{AdmissionRequest, DecidedCall, Gate};
+use super::Gate;
+use crate::execute::admission::{AdmissionRequest, DecidedCall};
 use crate::{
     approval::ApprovalRequest,
     arguments::Arguments,
@@ -44,9 +45,9 @@ impl Gate {
 
     /// Returns the grant that an approval of this call implies when it is valid for longer.
     pub(super) fn grant_for(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
-        if call.decision.asks_whole_call {
-            let AdmissionRequest { tool, context, .. } = call.request;
-            return Grant::same_arguments(tool.name().as_str(), arguments).with_owner(context.actor().clone());
+        // After an edit, the rules may allow the call as it is now, and ask about no argument.
+        if call.decision.asks_whole_call || call.decision.asking_arguments.is_empty() {
+            return same_arguments(call, arguments);
         }
         self.tool_grant(call, arguments)
     }
@@ -54,8 +55,13 @@ impl Gate {
     /// Returns the grant that names only the arguments that rules ask about.
     fn tool_grant(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
         let AdmissionRequest { tool, context, .. } = call.request;
+        let asked = self.asked_paths(&call.decision);
+        // Values that a wildcard selects do not show which member had which value.
+        if asked.iter().any(|path| path.has_wildcard()) {
+            return same_arguments(call, arguments);
+        }
         let mut grant = Grant::new(tool.name().as_str()).with_owner(context.actor().clone());
-        for path in self.asked_paths(&call.decision) {
+        for path in asked {
             if !grant.arguments.iter().any(|known| known.path == *path) {
                 let argument = GrantedArgument::from_arguments(path.clone(), arguments);
                 grant = grant.with_argument(argument);
@@ -73,4 +79,10 @@ impl Gate {
             .filter_map(|index| rules.get(*index)?.path())
             .collect()
     }
+}
+
+/// Returns the grant of calls with the same arguments only.
+fn same_arguments(call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
+    let AdmissionRequest { tool, context, .. } = call.request;
+    Grant::same_arguments(tool.name().as_str(), arguments).with_owner(context.actor().clone())
 }

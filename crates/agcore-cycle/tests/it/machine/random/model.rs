@@ -340,7 +340,8 @@ impl Model {
             panic!("{id} has no open question")
         };
         call.state = State::Ready;
-        if question.kind != QuestionKind::Uncertain {
+        let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
+        if question.kind != QuestionKind::Uncertain || is_edited {
             call.resumed = Some((Question::clone(&question), answer));
         } else if !matches!(answer, Answer::Approve { .. }) {
             call.state = State::Settled(Settled::Failed("is unknown"));
