@@ -97,7 +97,7 @@ impl AgentConfig {
         self
     }
 
-    /// Sets timeout, concurrency and layers of the calls of tools.
+    /// Sets the timeout, the concurrency and the layers of tool calls.
     #[must_use]
     pub fn with_tools(mut self, tools: ToolSettings) -> Self {
         self.tools = tools;
@@ -149,7 +149,7 @@ pub enum BusyPolicy {
     Refuse,
     /// It waits; turns run in the order in which they were first polled.
     Queue,
-    /// The running turn and all that wait are cancelled, then it runs. Answers to questions interrupt nothing: a turn that
-    /// resumes waits as with `Queue`.
+    /// The running turn and all waiting turns are cancelled, then the new turn runs. Answers to questions never
+    /// interrupt a turn: a turn that resumes waits as with `Queue`.
     Interrupt,
 }

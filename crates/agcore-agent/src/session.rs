@@ -130,8 +130,9 @@ impl AgentSession {
         self.0.agent()
     }
 
-    /// Sets for whom the session acts: the owner of grants that it receives, whom audit records, tools and calls of the model
-    /// name. By default it is [`Actor::local`]. Holds for all clones, from the next turn on, and is saved with the session.
+    /// Sets the actor on whose behalf the session acts; [`Actor::local`] by default. The actor owns the grants that the
+    /// session receives, and appears in audit records, in the context of tools and in calls of the model. The setting
+    /// is shared by all clones, takes effect with the next turn, and is saved with the session.
     ///
     /// ```
     /// use agcore_agent::agent;
@@ -149,7 +150,7 @@ impl AgentSession {
         self
     }
 
-    /// Returns for whom the session acts.
+    /// Returns the actor on whose behalf the session acts.
     pub fn actor(&self) -> Arc<Actor> {
         self.0.actor()
     }
@@ -255,7 +256,8 @@ impl AgentSession {
             .await
     }
 
-    /// Returns the questions that a suspended turn waits for; none if no turn is suspended. Waits for the running turn.
+    /// Returns the questions that a suspended turn waits for. The list is empty if no turn is suspended. Waits for the
+    /// running turn.
     ///
     /// ```
     /// use agcore_agent::{AgentSpec, agent};
@@ -299,8 +301,8 @@ impl AgentSession {
         self.0.conversation.read(read).await
     }
 
-    /// Gives up a suspended turn without answering its questions: the calls that wait are not run, and the history says so.
-    /// Returns whether there was one. Waits for the running turn.
+    /// Abandons a suspended turn without answering its questions. The calls that wait are not run, and the history
+    /// records that. Returns whether there was one. Waits for the running turn.
     ///
     /// A new [`turn`](Self::turn) does the same before it starts.
     ///

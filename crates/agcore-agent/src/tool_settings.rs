@@ -1,4 +1,4 @@
-//! [`ToolSettings`]: how the calls of tools run.
+//! [`ToolSettings`]: the settings for tool calls.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use agcore_tools::{
     layer::{BoxInvoke, Invoke, OffloadSettings, Redactor},
 };
 
-/// How the calls of tools run: timeout, concurrency, and the layers around each call.
+/// Settings for tool calls: timeout, concurrency, and the layers around each call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,7 +79,7 @@ impl ToolSettings {
         self
     }
 
-    /// Lets calls run without a timeout, unless their tool has one.
+    /// Removes the timeout of calls. The timeout of a tool still applies.
     #[must_use]
     pub fn without_timeout(mut self) -> Self {
         self.timeout = Timeout::Never;

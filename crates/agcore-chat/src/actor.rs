@@ -1,4 +1,4 @@
-//! [`Actor`]: the tenant and user for whom something happens.
+//! [`Actor`]: the tenant and user on whose behalf a call is made.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::small_text::Text;
 
-/// For whom a call is made: the owner of grants, audit records, memory, keys and sessions.
+/// The tenant and user on whose behalf a call is made: the owner of grants, audit records, memory, keys and sessions.
 ///
 /// A program without users of its own does not have to set one: the default is [`local`](Self::local).
 ///
@@ -21,7 +21,7 @@ use crate::small_text::Text;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Actor {
-    /// The tenant: customers of a service whose data must never mix.
+    /// The tenant: a customer of a service, whose data must be kept apart from that of other customers.
     pub tenant: Text,
     /// The user, unique within the tenant.
     pub user: Text,

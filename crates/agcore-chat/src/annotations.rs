@@ -6,8 +6,8 @@ use crate::small_text::Text;
 
 /// Hints about how a tool behaves, as declared by its author; `None` means unknown.
 ///
-/// They decide which calls run side by side and what a person is shown. They grant nothing: permissions are decided by
-/// rules.
+/// They decide which calls run side by side and what a person is shown. If there is an approver, it is asked about
+/// calls of destructive tools that no rule names. Annotations never allow a call: permissions are decided by rules.
 ///
 /// ```
 /// use agcore_chat::ToolAnnotations;

@@ -188,8 +188,8 @@ pub enum ToolReport {
     /// A call starts or stops waiting for a person: for an approval, for an approval of another call that is asked about
     /// first, or for something else that its tool awaits. Reported only if the wait does not end at once.
     ///
-    /// A batch works on nothing but people while at least one call waits and every call that [began](Self::Began) either
-    /// waits or has settled. That time counts towards no time limit.
+    /// A batch only waits for people while at least one call waits and every call that [began](Self::Began) either
+    /// waits or has settled. This time does not count towards any time limit.
     Waiting {
         /// The call's id.
         call_id: Text,

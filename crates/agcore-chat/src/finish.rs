@@ -50,8 +50,8 @@ impl FinishReason {
     /// The reason with which the Messages API pauses a long reply.
     const PAUSE_TURN: &str = "pause_turn";
 
-    /// Returns whether the model only paused. Its message belongs into the history, unchanged, and the model continues
-    /// when the conversation is sent again without another message.
+    /// Returns whether the model only paused. Append its message to the history unchanged, and send the conversation
+    /// again without another message: the model then continues.
     ///
     /// The Messages API pauses long runs of the tools that it executes itself (`pause_turn`).
     ///

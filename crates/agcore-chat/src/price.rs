@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{money::Money, small_text::Text, usage::Usage};
 
-/// A use of a model whose price is asked for.
+/// A request for the price of a use of a model.
 ///
 /// Before a call, a budget asks for the price of each route that could answer it, with the worst case as usage. After
 /// the call it asks for the route that did answer, with the reported usage.
@@ -84,7 +84,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Creates a price of unnamed source.
+    /// Creates a price without a source.
     pub fn new(money: Money) -> Self {
         Self { money, source: None }
     }

@@ -101,8 +101,8 @@ fn divide_half_even(amount: u128, by: u128) -> u128 {
 
 /// A small table of prices in one currency, for programs that use a few models.
 ///
-/// A name that ends in `*` stands for all models that begin with the text before it. The first row that fits counts, so
-/// put longer names first. A model without a row has no price, which is not the same as free of charge.
+/// A name that ends in `*` matches all models whose names begin with the text before it. The first matching row is
+/// used, so put longer names first. A model without a row has no price, which is not the same as free of charge.
 ///
 /// ```
 /// use std::time::SystemTime;

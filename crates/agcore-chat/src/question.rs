@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{annotations::ToolAnnotations, small_text::Text};
 
-/// The id of a question. The agent loop makes the ids of questions unique for ever: none fits another call, even after the
+/// The id of a question. The agent loop never uses an id twice, so an answer never fits another call, even after the
 /// history was replaced, or in a copy of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -42,7 +42,7 @@ pub(crate) enum DialogOutcome {
 /// A parsed answer.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    Approval(Approval),
+    Approval(Box<Approval>),
     Edit,
     Unrecognized,
 }
@@ -105,10 +105,10 @@ impl Dialog {
 
 fn parse(word: &str) -> Answer {
     match word.to_lowercase().as_str() {
-        "y" | "yes" => Answer::Approval(Approval::once()),
-        "s" | "session" => Answer::Approval(Approval::session()),
-        "a" | "always" => Answer::Approval(Approval::always()),
-        "n" | "no" => Answer::Approval(Approval::deny("The user answered no.")),
+        "y" | "yes" => Answer::Approval(Box::new(Approval::once())),
+        "s" | "session" => Answer::Approval(Box::new(Approval::session())),
+        "a" | "always" => Answer::Approval(Box::new(Approval::always())),
+        "n" | "no" => Answer::Approval(Box::new(Approval::deny("The user answered no."))),
         "e" | "edit" => Answer::Edit,
         _ => Answer::Unrecognized,
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn answers_are_words_or_letters() {
-        assert_eq!(parse("Y"), Answer::Approval(Approval::once()));
+        assert_eq!(parse("Y"), Answer::Approval(Box::new(Approval::once())));
         assert_eq!(parse("edit"), Answer::Edit);
         assert_eq!(parse("maybe"), Answer::Unrecognized);
     }

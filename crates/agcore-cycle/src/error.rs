@@ -60,7 +60,8 @@ pub enum CycleErrorKind {
     LimitReached,
     /// A store failed: what happened could not be [recorded](crate::OutcomeRecorder). The turn is not over.
     Storage,
-    /// The answers were given before, and the turn that asked for them has ended. Nothing was done, and nothing is wrong.
+    /// The answers were given before, and the turn that asked for them has ended. Nothing was changed; a client that
+    /// repeats its answers can ignore the error.
     AlreadyAnswered,
     /// The input does not fit the state of the conversation: messages that cannot be sent, an answer to an unknown
     /// question, no turn to resume.

@@ -37,6 +37,7 @@ mod slot;
 mod state;
 mod step;
 mod turn;
+mod version;
 
 pub use changes::{Changes, MachineError};
 pub use compact::{Compact, CompactReason, Summary};

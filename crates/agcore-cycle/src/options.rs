@@ -45,7 +45,7 @@ pub struct CycleSettings {
     /// Whether the request's `tool_choice` applies to every request of a turn. By default it applies to the first round
     /// only: a model that must call a tool in every round can never answer.
     pub keeps_tool_choice: bool,
-    /// Keeps the outcomes of all turns, unless a turn has a recorder of its own.
+    /// The recorder of the outcomes of all turns that have no recorder of their own.
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
 }
 
@@ -127,7 +127,7 @@ impl CycleSettings {
         self
     }
 
-    /// Sets what keeps the outcomes of all turns.
+    /// Sets the recorder of the outcomes of all turns.
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
         self.recorder = Some(recorder);
@@ -162,9 +162,9 @@ pub struct TurnOptions {
     pub stream: bool,
     /// The id under which the turn appears in logs and spans.
     pub trace: Option<Arc<str>>,
-    /// For whom the calls of the model are made; [`Actor::local`] if `None`.
+    /// The actor on whose behalf the model is called; [`Actor::local`] if `None`.
     pub actor: Option<Arc<Actor>>,
-    /// Keeps the outcomes of the turn, in place of the recorder of the [settings](CycleSettings::recorder).
+    /// The recorder of the outcomes of the turn, in place of that of the [settings](CycleSettings::recorder).
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
 }
 
@@ -210,14 +210,14 @@ impl TurnOptions {
         self
     }
 
-    /// Sets for whom the calls of the model are made.
+    /// Sets the actor on whose behalf the model is called.
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.actor = Some(actor.into());
         self
     }
 
-    /// Sets what keeps the outcomes of the turn.
+    /// Sets the recorder of the outcomes of the turn.
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
         self.recorder = Some(recorder);

@@ -24,9 +24,9 @@ use crate::{
 
 /// A turn of an [`LlmCycle`], to be awaited or streamed.
 ///
-/// Created by [`LlmCycle::turn`] and [`LlmCycle::resume`]. Nothing happens before it is awaited or its stream is polled.
-/// Dropping the future or the stream cancels the turn; the history stays valid. It does not take back what was sent:
-/// the call in flight counts towards usage and budgets with what had arrived, or else with an estimate.
+/// Created by [`LlmCycle::turn`] and [`LlmCycle::resume`]. Nothing happens before it is awaited or its stream is
+/// polled. Dropping the future or the stream cancels the turn; the history stays valid. A request that was already sent
+/// is not undone: the call in flight counts towards usage and budgets with what had arrived, or else with an estimate.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;
@@ -69,9 +69,9 @@ impl LlmCycle {
 
     /// Continues a suspended turn with answers to some or all of its questions, or a turn whose process died.
     ///
-    /// An answer that was given before is ignored if it is the same. If all of them were given in turns that have ended, the
-    /// error is [`AlreadyAnswered`](crate::CycleErrorKind::AlreadyAnswered), so that a client which repeats its answers can
-    /// tell that they arrived; the last 32 answers are remembered.
+    /// An answer that was given before is ignored if it is the same. If all of them were given in turns that have
+    /// ended, the error is [`AlreadyAnswered`](crate::CycleErrorKind::AlreadyAnswered), so that a client that repeats
+    /// its answers can recognize that they arrived. The last 32 answers are remembered.
     ///
     /// The turn fails with [`InvalidInput`](crate::CycleErrorKind::InvalidInput) if no turn is open, if an answer fits no open
     /// question, or if a question has another answer already. Then nothing changes: none of the answers count.
@@ -182,13 +182,13 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
         self
     }
 
-    /// Sets for whom the calls of the model are made.
+    /// Sets the actor on whose behalf the model is called.
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.options.actor = Some(actor.into());
         self
     }
 
-    /// Sets what keeps the outcomes of the turn, so that it can go on in another process.
+    /// Sets the recorder of the outcomes of the turn, so that it can continue in another process.
     pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
         self.options.recorder = Some(recorder);
         self

@@ -14,8 +14,9 @@ use crate::{error::CycleError, observer::Observer, outcome::TurnOutcome};
 
 /// The events of a turn.
 ///
-/// Polling the stream drives the turn itself; there is no background task. Dropping the stream cancels the turn; what
-/// was sent is paid and counted, as [`LlmCycle`](crate::LlmCycle) describes. Read the events, then call [`finish`](Self::finish) for the outcome.
+/// Polling the stream drives the turn itself; there is no background task. Dropping the stream cancels the turn. Calls
+/// that were already sent still count, as [`LlmCycle`](crate::LlmCycle) describes. Read the events, then call
+/// [`finish`](Self::finish) for the outcome.
 ///
 /// ```
 /// use agcore_chat::{ChatResponse, EventKind, TextEvent};
@@ -128,8 +129,8 @@ impl<R> fmt::Debug for TurnStream<'_, R> {
 
 /// The text that the model writes during a turn, piece by piece.
 ///
-/// A turn that fails ends with an `Err` item. With [`MidStream::Restart`](agcore_llm::layer::retry::MidStream::Restart) a stream that
-/// breaks starts over, so text may come twice; read the events of a [`TurnStream`] to notice that.
+/// A turn that fails ends with an `Err` item. With [`MidStream::Restart`](agcore_llm::layer::retry::MidStream::Restart)
+/// a stream that breaks starts over, so text may come twice; read the events of a [`TurnStream`] to notice that.
 ///
 /// ```
 /// use agcore_chat::ChatResponse;

@@ -37,7 +37,7 @@ pub enum Credential {
     /// No credential. Many local servers need none.
     #[default]
     None,
-    /// A fixed key, in the header that the API has for keys.
+    /// A fixed key, in the header that the API expects keys in.
     Key(Secret),
     /// Tokens that expire, sent as `Authorization: Bearer TOKEN` to every API. If the server refuses one (HTTP 401), it is
     /// refreshed and the request is sent once more.
@@ -54,8 +54,8 @@ impl Credential {
         Self::Key(key.into())
     }
 
-    /// Creates a credential from a source of tokens, which are sent as `Authorization: Bearer TOKEN`, also to APIs whose
-    /// keys have a header of their own: access tokens of Microsoft Entra ID to Azure, say.
+    /// Creates a credential from a source of tokens, which are sent as `Authorization: Bearer TOKEN`, also to APIs
+    /// whose keys have a header of their own. Access tokens of Microsoft Entra ID for Azure are an example.
     pub fn token(source: impl TokenSource + 'static) -> Self {
         Self::Token(Arc::new(source))
     }

@@ -77,7 +77,8 @@ impl ModelEmbedder {
         }
     }
 
-    /// Wraps a layer around each request: retries, rate limits, a trace, a recording, or one of your own that accounts for budgets.
+    /// Wraps a layer around each request: retries, rate limits, a trace, a recording, or a custom layer, for example
+    /// for budgets.
     ///
     /// A [`KeyPool`](crate::layer::key_pool::KeyPool) of [`EmbeddingProvider`]s uses several keys; pass it to
     /// [`from_provider`](Self::from_provider). A fallback is only useful between servers of the same model, because the

@@ -17,7 +17,8 @@ use agcore_wire::{LlmError, deltas_from_response};
 
 /// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
 ///
-/// There is one method to implement and to wrap. The methods that users call are in [`LlmProviderExt`](crate::LlmProviderExt).
+/// There is one method to implement and to wrap. The methods that users call are in
+/// [`LlmProviderExt`](crate::LlmProviderExt).
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, Message};
@@ -51,8 +52,8 @@ use agcore_wire::{LlmError, deltas_from_response};
 pub trait LlmProvider: Send + Sync + fmt::Debug {
     /// Starts a call and returns its reply.
     ///
-    /// Nothing is sent before the stream is first polled. Dropping the stream closes the connection. If the token of the
-    /// call is cancelled, the stream ends with [`LlmErrorKind::Cancelled`](agcore_wire::LlmErrorKind::Cancelled);
+    /// Nothing is sent before the stream is first polled. Dropping the stream closes the connection. If the token of
+    /// the call is cancelled, the stream ends with [`LlmErrorKind::Cancelled`](agcore_wire::LlmErrorKind::Cancelled);
     /// [`ReplyStream::with_token`] does that for a provider that does not watch the token itself.
     fn open(&self, call: Call) -> ReplyStream;
 
@@ -61,11 +62,12 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
         ProviderInfo::unknown()
     }
 
-    /// Visits every route that a call with this model may take, in the order in which they are tried. `model` is that of the
-    /// request; empty for a request that names none. Nothing is allocated.
+    /// Visits every route that a call with this model may take, in the order in which they are tried. `model` is that
+    /// of the request, or empty if the request names none. Nothing is allocated.
     ///
-    /// By default this is a single route, to the provider itself. A layer forwards to the provider that it wraps; a layer
-    /// with several targets visits the routes of all that can receive calls. [`LlmProviderExt::routes`](crate::LlmProviderExt::routes) collects them.
+    /// By default this is a single route, to the provider itself. A layer forwards to the provider that it wraps; a
+    /// layer with several targets visits the routes of all of them that can receive calls.
+    /// [`LlmProviderExt::routes`](crate::LlmProviderExt::routes) collects them.
     fn visit_routes<'a>(&'a self, model: &'a str, visit: &mut dyn FnMut(ProviderRoute<'a>)) {
         visit(ProviderRoute::new(self.info(), model));
     }
@@ -134,7 +136,7 @@ pub struct Call {
     pub attempt: u32,
     /// The id by which the caller finds the call in logs and spans.
     pub trace: Option<Arc<str>>,
-    /// For whom the call is made; [`Actor::local`] if `None`.
+    /// The actor on whose behalf the call is made; [`Actor::local`] if `None`.
     pub actor: Option<Arc<Actor>>,
 }
 
@@ -176,13 +178,13 @@ impl Call {
         self
     }
 
-    /// Sets for whom the call is made.
+    /// Sets the actor on whose behalf the call is made.
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.actor = Some(actor.into());
         self
     }
 
-    /// Returns for whom the call is made.
+    /// Returns the actor on whose behalf the call is made.
     pub fn actor(&self) -> &Actor {
         const LOCAL: &Actor = &Actor::LOCAL;
         self.actor.as_deref().unwrap_or(LOCAL)

@@ -110,13 +110,14 @@ pub trait LlmProviderExt: LlmProvider {
         &self.info().model
     }
 
-    /// Returns the capabilities of the provider; of several, those of the first one.
+    /// Returns the capabilities of the provider. If there are several providers, these are the capabilities of the
+    /// first one.
     fn capabilities(&self) -> &Capabilities {
         &self.info().capabilities
     }
 
-    /// Returns the routes that a call with this model may take, in the order in which they are tried: one, unless a layer
-    /// has several targets. `model` is that of the request; empty for a request that names none.
+    /// Returns the routes that a call with this model may take, in the order in which they are tried: one, unless a
+    /// layer has several targets. `model` is that of the request, or empty if the request names none.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -143,8 +144,8 @@ pub trait LlmProviderExt: LlmProvider {
         routes
     }
 
-    /// Returns the capabilities that the provider has on every route: a request that needs nothing else is not passed over
-    /// by any of them. The numbers are the smallest that are known.
+    /// Returns the capabilities that the provider has on every route. A request that needs no other capability can be
+    /// served by each of them. The numbers are the smallest that are known.
     fn common_capabilities(&self) -> Capabilities {
         let mut common: Option<Capabilities> = None;
         self.visit_routes("", &mut |route| {

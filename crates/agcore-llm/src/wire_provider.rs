@@ -78,8 +78,8 @@ struct Inner {
 }
 
 impl WireProvider {
-    /// Creates a provider that uses this wire over this transport. The model of `info` is used for requests that name none.
-    /// If its capabilities do not say which token limit is sent by default, the wire does.
+    /// Creates a provider that uses this wire over this transport. The model of `info` is used for requests that name
+    /// none. If its capabilities do not state which token limit is sent by default, that of the wire is used.
     pub fn new(mut info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
         let default = &mut info.capabilities.default_output_tokens;
         *default = default.or_else(|| wire.default_token_limit(&info.model));

@@ -27,8 +27,8 @@
 //! # }
 //! ```
 //!
-//! Use them through `agcore-tools` with the feature `macros`, or through `agcore`. This crate exists because procedural
-//! macros need one of their own.
+//! Use them through `agcore-tools` with the feature `macros`, or through `agcore`. It is a crate of its own because
+//! procedural macros require that.
 
 mod problems;
 mod documentation;
@@ -50,11 +50,11 @@ use syn::{Path, parse_quote};
 
 /// Turns the function below it into a tool.
 ///
-/// Beside `async fn add(a: i64, b: i64)`, which stays as it is, this creates `fn add_tool() -> Registration` with the same
-/// visibility. It creates the tool, with `agcore_tools::typed` and a generated type for the arguments. The function
-/// returns `Result<T, E>`, where `T` is a `ToolOutput` or any type that implements `Serialize`, and `E` is a `ToolError` or
-/// any other error type, such as `Box<dyn Error + Send + Sync>`, which `?` converts everything into. The model sees the
-/// text of such an error, as `ToolError::from_error` describes; `ToolError::other` hides it.
+/// Beside `async fn add(a: i64, b: i64)`, which stays as it is, this creates `fn add_tool() -> Registration` with the
+/// same visibility. It creates the tool, with `agcore_tools::typed` and a generated type for the arguments. The
+/// function returns `Result<T, E>`, where `T` is a `ToolOutput` or any type that implements `Serialize`, and `E` is a
+/// `ToolError` or any other error type, such as `Box<dyn Error + Send + Sync>`, into which `?` converts every error.
+/// The model sees the text of such an error, as `ToolError::from_error` describes; `ToolError::other` hides it.
 ///
 /// ```
 /// # use agcore_tools::{ToolRegistry, tool};

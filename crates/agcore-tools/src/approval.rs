@@ -94,7 +94,7 @@ impl<A: Approver + ?Sized> Approver for Arc<A> {
 pub struct ApprovalRequest {
     /// The id of the session.
     pub session_id: Text,
-    /// For whom the run was started.
+    /// The actor on whose behalf the run was started.
     pub actor: Actor,
     /// The id of the call.
     pub call_id: Text,
@@ -128,8 +128,8 @@ pub enum Approval {
         scope: ApprovalScope,
         /// Arguments that replace the model's. They are validated and checked against the rules like any others.
         arguments: Option<Arguments>,
-        /// A grant to remember in place of [`ApprovalRequest::grant`]. It always belongs to the user for whom the run was
-        /// started.
+        /// A grant to remember in place of [`ApprovalRequest::grant`]. It always belongs to the actor on whose behalf
+        /// the run was started.
         grant: Option<Grant>,
         /// The name of the approver, for the audit log.
         approver: Option<Text>,

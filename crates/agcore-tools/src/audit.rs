@@ -72,7 +72,7 @@ pub struct AuditRecord<'a> {
     /// The id under which the run is traced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<&'a str>,
-    /// For whom the run was started.
+    /// The actor on whose behalf the run was started.
     pub actor: &'a Actor,
     /// The id of the call.
     pub call_id: &'a str,
@@ -123,8 +123,8 @@ pub enum AuditEvent<'a> {
         /// The words of the person who denied the call.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<&'a str>,
-        /// The id of the question that a suspended call asks, or whose answer decided. It is the id by which the executor
-        /// knows the question: unique for the calls of a conversation.
+        /// The id of the question that a suspended call asks, or whose answer decided. It is the id that the executor
+        /// gave the question, and unique for the calls of a conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         question: Option<&'a str>,
     },

@@ -5,6 +5,7 @@ mod filters;
 mod pause;
 mod run_state;
 mod waits;
+mod person;
 
 use std::{
     fmt,
@@ -20,7 +21,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::filters::ProgressFilters;
-pub use self::{extensions::Extensions, run_state::RunState};
+pub use self::{extensions::Extensions, run_state::RunState, waits::ProgressSender};
 pub(crate) use self::{
     filters::ProgressFilter,
     pause::Pause,
@@ -83,9 +84,6 @@ struct CallScope {
     waits: waits::Waits,
 }
 
-/// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
-pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
-
 /// The answer to a question that the tool asked with
 /// [`ToolOutput::awaiting_input`](crate::ToolOutput::awaiting_input).
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +127,7 @@ impl ToolContext {
         self.run.trace_id.as_ref()
     }
 
-    /// Returns for whom the run was started; [`Actor::local`] by default.
+    /// Returns the actor on whose behalf the run was started; [`Actor::local`] by default.
     pub fn actor(&self) -> &Actor {
         const LOCAL: &Actor = &Actor::LOCAL;
         self.run.actor.as_deref().unwrap_or(LOCAL)
@@ -336,7 +334,7 @@ impl ToolContextBuilder {
         self
     }
 
-    /// Sets for whom the run was started: the owner of its grants, whom audit records name.
+    /// Sets the actor on whose behalf the run was started: the owner of its grants, which audit records contain.
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.0.actor = Some(actor.into());
         self

@@ -7,6 +7,7 @@ mod begin;
 mod question;
 mod waits;
 mod start;
+mod admission;
 mod gate;
 mod engine;
 mod outcome;

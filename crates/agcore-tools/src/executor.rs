@@ -117,8 +117,9 @@ impl ToolExecutor for RegistryExecutor {
         }))
     }
 
-    /// Returns `true`: a call that is refused, that waits for an approval, or that waits for other calls is not reported
-    /// to begin. A call that resumes after its tool asked a question is reported again.
+    /// Returns `true`. The begin of a call is reported only when it is about to run: not if it is refused, and not
+    /// while it waits for an approval or for other calls. A call that resumes after its tool asked a question is
+    /// reported again.
     fn reports_begin(&self) -> bool {
         true
     }

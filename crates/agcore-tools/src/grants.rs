@@ -15,8 +15,8 @@ use crate::{
 
 /// An approval by a person that covers later calls.
 ///
-/// A grant has an owner: it covers only calls of runs that were started for the same user of the same tenant, and in the
-/// same line of business unless the owner has no line.
+/// A grant has an owner: it covers only calls of runs that were started on behalf of the same user of the same tenant.
+/// If the owner has a line of business, the line must be the same, too.
 ///
 /// ```
 /// use agcore_tools::{
@@ -48,7 +48,7 @@ use crate::{
 #[must_use]
 #[non_exhaustive]
 pub struct Grant {
-    /// For whom the calls are that the grant covers.
+    /// The actor whose calls the grant covers.
     #[serde(default)]
     pub owner: Actor,
     /// The pattern for the name of the tool.
@@ -152,7 +152,7 @@ impl GrantedArgument {
         }
     }
 
-    /// Returns whether the argument leaves no choice about the values at a path.
+    /// Returns whether the argument has a condition on the values at a path.
     fn names(&self, path: &JsonPath) -> bool {
         self.path == *path || (self.path.is_root() && matches!(self.condition, GrantCondition::Values(_)))
     }

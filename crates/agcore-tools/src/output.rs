@@ -155,9 +155,10 @@ impl InputRequest {
 ///
 /// let call = ToolCall::function("call_1", "count", "{}");
 /// let reports: Vec<_> = executor.execute(vec![ToolWork::new(call)]).collect().await;
-/// assert!(matches!(&reports[0], ToolReport::Progress { progress, .. } if *progress == Progress::part(1.into())));
+/// assert!(matches!(&reports[0], ToolReport::Began { .. }));
+/// assert!(matches!(&reports[1], ToolReport::Progress { progress, .. } if *progress == Progress::part(1.into())));
 /// // The model sees only the final output.
-/// assert!(matches!(&reports[2], ToolReport::Settled { outcome, .. } if *outcome == ToolOutcome::done("1 and 2")));
+/// assert!(matches!(&reports[3], ToolReport::Settled { outcome, .. } if *outcome == ToolOutcome::done("1 and 2")));
 /// # Ok(())
 /// # }
 /// ```

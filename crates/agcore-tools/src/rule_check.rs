@@ -109,7 +109,8 @@ impl PermissionRules {
     }
 }
 
-/// Returns whether a value that matches the schema may have something at the path. What the schema lists counts as complete.
+/// Returns whether a value that matches the schema may have a value at the path. The members that the schema lists are
+/// taken to be complete.
 fn may_have(schema: &Value, path: &[PathSegment]) -> bool {
     Schema {
         root: schema,

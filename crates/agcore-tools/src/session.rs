@@ -15,7 +15,8 @@ use crate::{
     grants::Grant,
 };
 
-/// The version of the JSON form of a session. The grants of version 1 had no owners: they belong to [`Actor::local`](agcore_chat::Actor::local).
+/// The version of the JSON form of a session. The grants of version 1 had no owners: they belong to
+/// [`Actor::local`](agcore_chat::Actor::local).
 const VERSION: u32 = 2;
 
 /// The state that the executors of a session share across rounds: the refusals that the model already knows of, and

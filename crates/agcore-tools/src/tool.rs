@@ -97,10 +97,10 @@ pub trait BaseTool: Send + Sync {
         ToolAnnotations::default()
     }
 
-    /// Returns whether the tool blocks its thread: it computes for long, or waits without `await`.
+    /// Returns whether the tool blocks its thread, because it computes for a long time or waits without `await`.
     ///
-    /// Such a tool runs on a thread for blocking work, so that other calls, progress, timeouts and cancellation go on. See
-    /// [`Run`](crate::layer::Run) for what happens to other tools.
+    /// Such a tool runs on a thread for blocking work, so that other calls, progress, timeouts and cancellation are not
+    /// blocked. See [`Run`](crate::layer::Run) for what happens to other tools.
     fn is_blocking(&self) -> bool {
         false
     }

@@ -29,8 +29,9 @@ use crate::{
 /// Creates a tool from an async function.
 ///
 /// The first parameter of the function is a type that derives `Deserialize` and `JsonSchema`. The schema, the parsing
-/// of arguments and the error texts are derived from it; doc comments on its fields become descriptions. Members that the
-/// schema does not name are [refused](Typed::with_unknown_members). Up to four more parameters can be [extracted from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
+/// of arguments and the error texts are derived from it; doc comments on its fields become descriptions. Members that
+/// the schema does not name are [refused](Typed::with_unknown_members). Up to four more parameters can be [extracted
+/// from the context](FromContext), such as [`State<T>`] and [`ToolContext`].
 ///
 /// ```
 /// use agcore_tools::{BaseTool, State, schemars::{self, JsonSchema}, typed};
@@ -121,8 +122,8 @@ impl<F, Marker> Typed<F, Marker> {
         self
     }
 
-    /// Sets whether the function blocks its thread: it computes for long, or waits without `await`. It then runs on a
-    /// thread for blocking work.
+    /// Sets whether the function blocks its thread, because it computes for a long time or waits without `await`. It
+    /// then runs on a thread for blocking work.
     ///
     /// ```
     /// use agcore_tools::{BaseTool, NoArguments, ToolError, typed};
@@ -162,9 +163,9 @@ impl<F, Marker> fmt::Debug for Typed<F, Marker> {
 impl<F: ToolFunction<Marker>, Marker> Typed<F, Marker> {
     /// Accepts members of the arguments that the schema does not name.
     ///
-    /// By default, they are an error that names the member that was probably meant: a misspelt optional argument would
-    /// otherwise be lost. Types with `#[serde(flatten)]` whose members are known only at run time are not affected. Members
-    /// with `#[serde(alias = "…")]` are, because the schema does not contain aliases.
+    /// By default, they are an error that names the member that was probably meant, because a misspelt optional
+    /// argument would otherwise be ignored. Types with `#[serde(flatten)]` whose members are known only at run time are
+    /// not affected. Names from `#[serde(alias = "…")]` are refused, because the schema does not contain them.
     pub fn with_unknown_members(mut self) -> Self {
         self.parameters = parameters_of::<F::Arguments>();
         self

@@ -1,8 +1,9 @@
-//! Requests for APIs that lack a parameter: what only tunes a reply is left out, or replaced by the nearest accepted value.
+//! Requests for APIs that lack a parameter: parameters that only tune a reply are left out, or replaced by the nearest
+//! accepted value.
 //!
-//! An encoder refuses a parameter that its API or dialect cannot express, because a value that is silently ignored is hard to
-//! notice. For a request that moves to another vendor, an answer is worth more than a seed. [`relax`] removes one refused
-//! parameter and returns its name, [`encode`] repeats that until the request can be sent.
+//! An encoder refuses a parameter that its API or dialect cannot express, because a value that is silently ignored is
+//! hard to notice. For a request that moves to another vendor, an answer usually matters more than a seed. [`relax`]
+//! removes one refused parameter and returns its name; [`encode`] repeats that until the request can be sent.
 //!
 //! | removed or replaced | why it may be |
 //! |---|---|
@@ -37,8 +38,8 @@ pub struct Relaxed {
 
 /// Removes the parameter that an encoder refused from a request, or replaces it by the nearest accepted value.
 ///
-/// Returns `None`, and leaves the request as it is, if the error is no such refusal, or if the parameter changes more than
-/// the tuning of the reply.
+/// Returns `None`, and leaves the request as it is, if the error is not such a refusal, or if the parameter changes
+/// more than the tuning of the reply.
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, Message};

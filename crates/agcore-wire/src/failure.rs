@@ -124,8 +124,9 @@ impl FailureReader {
     /// Returns a `Malformed` error about a page or text that was sent instead of a reply. `expected` names the reply:
     /// "chat completion".
     ///
-    /// It is retryable: nothing of an answer was received, and such pages usually come from a gateway whose server is
-    /// starting or overloaded. Only compressed and other binary data are what the server always sends.
+    /// It is retryable: no part of an answer was received, and such pages usually come from a gateway whose server is
+    /// starting or overloaded. Compressed and other binary data are not retryable, because the server would send the
+    /// same again.
     pub fn unexpected_page(&self, expected: &str, body: &[u8]) -> LlmError {
         let message = match Self::summary(body) {
             Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),

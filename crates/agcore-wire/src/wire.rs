@@ -61,7 +61,8 @@ pub trait Wire<O: Operation>: Send + Sync + std::fmt::Debug + 'static {
         self.decoder(head)
     }
 
-    /// Returns the token limit that is sent to this model if a request sets none, or `None` if then none is sent.
+    /// Returns the token limit that is sent to this model if a request sets none; `None` if no limit is sent in that
+    /// case.
     fn default_token_limit(&self, _model: &str) -> Option<u64> {
         None
     }

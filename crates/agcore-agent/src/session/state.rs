@@ -21,7 +21,7 @@ use crate::error::AgentError;
 /// | 2 | `actor` and `run_state`: missing ones are the local actor and no values |
 const VERSION: u16 = 2;
 
-/// How far the creation time may lie in the future, because the clocks of machines differ.
+/// The longest time by which the creation time may be ahead, because the clocks of machines differ.
 const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A session as data: the state of its conversation, and what its tools remember. Serialize it to JSON, deserialize it in
@@ -42,7 +42,7 @@ pub struct SessionState {
     made_ms: u64,
 }
 
-/// The parts of a session that a state is made of.
+/// The parts of a session that its state consists of.
 pub(super) struct SessionParts {
     pub(super) id: Arc<str>,
     pub(super) actor: Arc<Actor>,
@@ -76,7 +76,7 @@ impl SessionState {
         &self.id
     }
 
-    /// Returns for whom the session acts.
+    /// Returns the actor on whose behalf the session acts.
     pub fn actor(&self) -> &Actor {
         &self.actor
     }
@@ -99,7 +99,7 @@ impl SessionState {
         // A session that was created in the future would never expire.
         let created = created
             .filter(|created| created.duration_since(now).is_ok_and(|ahead| ahead <= CLOCK_SKEW) || *created <= now);
-        let created = created.ok_or_else(|| AgentError::state("its creation time `made_ms` lies in the future"))?;
+        let created = created.ok_or_else(|| AgentError::state("its creation time `made_ms` is in the future"))?;
         Ok(SessionParts {
             id: self.id,
             actor: Arc::new(self.actor),

@@ -1,4 +1,4 @@
-//! Many users of one bundle: nobody waits for another's answer, and nobody is granted what another was.
+//! Many users of one bundle: no user waits for the answer of another, and grants of one user never cover another.
 
 use std::{
     collections::BTreeMap,

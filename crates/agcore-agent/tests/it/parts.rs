@@ -1,4 +1,4 @@
-//! What sessions hand to tools and models: settings, layers, the actor, values of a run.
+//! The parts that sessions pass to tools and models: settings, layers, the actor, values of a run.
 
 use std::{
     borrow::Cow,
@@ -221,9 +221,9 @@ async fn tools_and_calls_of_the_model_know_the_actor() {
     let restored = bundle.restore(saved, bundle.agent().clone()).unwrap();
     assert_eq!(restored.actor(), session.actor());
 
-    let nobody = bundle.new_session();
-    nobody.turn("Go").await.unwrap();
-    assert_eq!(results(&nobody).await, ["local/local"]);
+    let anonymous = bundle.new_session();
+    anonymous.turn("Go").await.unwrap();
+    assert_eq!(results(&anonymous).await, ["local/local"]);
 }
 
 fn saved(version: u32, changes: &[(&str, Value)]) -> SessionState {
@@ -253,13 +253,10 @@ async fn older_sessions_are_restored_and_newer_or_damaged_ones_are_not() {
             "it has version 3, but this program reads versions 1 to 2",
         ),
         (saved(0, &[]), "it has version 0"),
-        (
-            saved(2, &[("made_ms", u64::MAX.into())]),
-            "`made_ms` lies in the future",
-        ),
+        (saved(2, &[("made_ms", u64::MAX.into())]), "`made_ms` is in the future"),
         (
             saved(2, &[("made_ms", 9_999_999_999_999_u64.into())]),
-            "`made_ms` lies in the future",
+            "`made_ms` is in the future",
         ),
     ] {
         let error = restore(state).unwrap_err();
@@ -328,11 +325,11 @@ async fn a_suspended_turn_can_be_given_up() {
 #[tokio::test]
 async fn an_answer_given_twice_does_not_interrupt_the_call_that_it_started() {
     let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (begun, end) = (Arc::clone(&started), Arc::clone(&go_on));
+    let (started, end) = (Arc::clone(&started), Arc::clone(&go_on));
     let pay = typed("pay", "Pays.", move |_: NoArguments| {
-        let (begun, end) = (Arc::clone(&begun), Arc::clone(&end));
+        let (started, end) = (Arc::clone(&started), Arc::clone(&end));
         async move {
-            begun.notify_one();
+            started.notify_one();
             end.notified().await;
             Ok("paid")
         }

@@ -3,7 +3,7 @@
 use super::{ChatRequest, StopSequence};
 
 impl ChatRequest {
-    /// Sets the seed for repeatable sampling; vendors do not guarantee that it is.
+    /// Sets the seed for repeatable sampling. Vendors do not guarantee that replies are identical.
     ///
     /// ```
     /// use agcore_chat::{ChatRequest, Message};

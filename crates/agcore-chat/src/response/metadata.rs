@@ -58,7 +58,7 @@ impl ResponseMetadata {
         }
     }
 
-    /// Returns the server's id of the request, which its support may ask for.
+    /// Returns the server's id of the request, which the vendor's support may ask for.
     pub fn request_id(&self) -> Option<&str> {
         Self::REQUEST_ID_HEADERS
             .iter()

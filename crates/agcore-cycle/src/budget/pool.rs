@@ -17,10 +17,10 @@ use super::{
 
 /// A budget that many turns share, on any thread. All clones refer to the same pool.
 ///
-/// The time of a pool is working time: the sum of the running times of all turns, not the time on a wall. Two turns that
-/// run side by side for 3 seconds use 6 seconds. Turns that are running count from moment to moment, so all of them end
-/// when the sum reaches the limit: 64 turns on a pool of 10 seconds get 156 milliseconds each. A turn does not run while
-/// it waits for a person; while it waits for a rate limit or before another attempt, it does.
+/// The time of a pool is working time: the sum of the running times of all turns, not wall-clock time. Two turns that
+/// run side by side for 3 seconds use 6 seconds. The time of running turns is counted continuously, so all of them end
+/// when the sum reaches the limit: 64 turns on a pool of 10 seconds get 156 milliseconds each. A turn does not run
+/// while it waits for a person; while it waits for a rate limit or before another attempt, it does.
 ///
 /// Two conversations that may make three model calls together:
 ///

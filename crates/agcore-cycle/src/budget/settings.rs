@@ -24,16 +24,17 @@ use super::{
 ///
 /// # Prices
 ///
-/// Before a call, every route that it may take is priced, and the dearest one counts: a route whose price is unknown
-/// refuses the call if money is limited. After the call, the provider, model and service tier that answered are priced. If
-/// the model's name in the reply has no price, the name in the request counts; if that has none either, the cost that the
-/// server reports.
+/// Before a call, the price of every route that it may take is computed, and the highest one is reserved. If money is
+/// limited and the price of a route is unknown, the call is refused. After the call, the provider, model and service
+/// tier that answered are priced. If the model's name in the reply has no price, the name in the request counts; if
+/// that has none either, the cost that the server reports.
 ///
 /// # Giving up is not free
 ///
-/// Dropping the future or stream of a turn cancels it, and what was sent is paid: the tokens that had arrived count, and
-/// if the server had not reported any, the estimated size of the request and of the reply so far. The same is true
-/// of a call that is cancelled or runs out of time. A call that certainly never reached a server costs nothing.
+/// Dropping the future or stream of a turn cancels it, but a request that was already sent still costs money: the
+/// tokens that the server had reported count, or, if it had not reported any, the estimated size of the request and of
+/// the reply so far. The same is true of a call that is cancelled or runs out of time. A call that certainly never
+/// reached a server costs nothing.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -103,7 +104,8 @@ impl Budgets {
         self
     }
 
-    /// Sets the budget of all turns of a session: [`with_cycle`](Self::with_cycle) by the name that users of sessions know.
+    /// Sets the budget of all turns of a session. Does the same as [`with_cycle`](Self::with_cycle), in the terms of
+    /// sessions.
     #[must_use]
     pub fn with_session(self, budget: Budget) -> Self {
         self.with_cycle(budget)

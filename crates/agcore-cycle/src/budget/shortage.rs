@@ -9,7 +9,8 @@ use super::{
     spent::Spent,
 };
 
-/// A budget has too little left for the next step. The source of a [`CycleError`](crate::CycleError) about it.
+/// An error about a budget that has too little left for the next step. It is the source of a
+/// [`CycleError`](crate::CycleError).
 ///
 /// ```
 /// use std::{error::Error, sync::Arc};
@@ -28,7 +29,7 @@ use super::{
 /// let error = cycle.turn("Hello").await.unwrap_err();
 /// let shortage = error.source().and_then(|source| source.downcast_ref::<BudgetShortage>()).unwrap();
 /// assert_eq!((shortage.limit.to_string().as_str(), shortage.left), ("turn.tokens", 500));
-/// assert_eq!((shortage.needed, shortage.output_tokens), (1_010, 1_000));
+/// assert_eq!((shortage.needed, shortage.output_tokens), (1_006, 1_000));
 /// # });
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +38,9 @@ pub struct BudgetShortage {
     /// The budget.
     pub limit: BudgetLimit,
     /// The amount that the step may need, in the unit of the resource: tokens, millionths of the currency's unit,
-    /// microseconds, or calls. With the part that is held back for wrapping up.
+    /// microseconds, or calls. It includes the part that is held back for wrapping up.
     pub needed: u64,
-    /// The amount that is left, in the same unit. Calls in flight have reserved theirs.
+    /// The amount that is left, in the same unit, without what calls in flight have reserved.
     pub left: u64,
     /// The currency of a money budget.
     pub currency: Option<Arc<str>>,

@@ -7,8 +7,8 @@ use agcore_llm::{Fold, ReplyDelta};
 
 use crate::machine::Machine;
 
-/// The final ids of the calls of a reply, decided when each call is first seen: servers repeat ids, change them or leave them
-/// out, but everything that observers hear about a call must name it alike.
+/// The final ids of the calls of a reply, decided when each call is first seen: servers repeat ids, change them or
+/// leave them out, but all events about a call must contain the same id.
 #[derive(Default)]
 pub(super) struct CallIds(Vec<Text>);
 

@@ -42,8 +42,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Returns whether a request without tools names them all the same, so that the beginning of the prompt, which contains
-    /// them, stays in the provider's cache.
+    /// Returns whether a request in which no tool may be called still contains the tools, so that the beginning of the
+    /// prompt, which contains them, stays in the provider's cache.
     fn keeps_tools(&self, purpose: Purpose) -> bool {
         if purpose != Purpose::WrapUp {
             return false;

@@ -139,9 +139,9 @@ pub trait Hook: Send + Sync {
     /// Called before a tool runs. Can block the call or replace its arguments, which are then validated like any others. If a
     /// call resumes after a person's answer, the method is called again, with the call as the model made it.
     ///
-    /// If a person edits the arguments, the method is called once more, with the edited ones, before the tool runs. It can
-    /// block the call then, but no longer replace the arguments: the call ends with an error instead of running with arguments
-    /// that nobody approved.
+    /// If a person edits the arguments, the method is called once more, with the edited ones, before the tool runs. It
+    /// can block the call then, but no longer replace the arguments: the call ends with an error instead of running
+    /// with arguments that were not approved.
     ///
     /// ```
     /// use std::sync::Arc;

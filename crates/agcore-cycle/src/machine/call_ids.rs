@@ -20,9 +20,9 @@ where
     names.find(|name| taken().all(|other| other != name))
 }
 
-/// Renames calls whose id the history already contains, so that an id names one call for ever in events, questions and journals: some
-/// servers count from zero in each reply. A call without an id gets one. `forgotten` are the ids of calls that were
-/// removed from the history.
+/// Renames calls whose id the history already contains, so that an id is never used for two calls in events, questions
+/// and journals: some servers count from zero in each reply. A call without an id gets one. `forgotten` are the ids of
+/// calls that were removed from the history.
 pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &[String]) {
     // Usually all ids are new, which can be checked without hashing a long history.
     let mut new: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();

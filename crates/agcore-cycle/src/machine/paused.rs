@@ -1,7 +1,7 @@
 //! Replies that the server paused in the middle of a long turn of its own tools.
 //!
-//! Such a reply is sent back as it is, and the model goes on. It waits among the pending messages of the turn, and becomes one
-//! message with the reply that continues it.
+//! Such a reply is sent back as it is, and the model continues. It waits among the pending messages of the turn, and
+//! becomes one message with the reply that continues it.
 
 use std::sync::Arc;
 

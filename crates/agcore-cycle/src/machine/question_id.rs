@@ -1,4 +1,4 @@
-//! The ids of questions: an answer fits one question of one call, for ever.
+//! The ids of questions. They are never reused, so an answer fits only one question of one call.
 
 use agcore_chat::{Question, QuestionId, ToolCall};
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     changes::MachineError,
     outcome::Outcome,
-    saved::{VERSION, known_version},
     state::Machine,
+    version::{VERSION, known_version},
 };
 
 /// Outcomes that a machine absorbs together, with the version of their form: one entry of a journal.

@@ -10,23 +10,8 @@ use super::{
     slot::{Slot, SlotState},
     state::Machine,
     turn::{Overflow, Phase, Turn},
+    version::VERSION,
 };
-
-/// The version of the JSON form that this code writes. It reads older ones, too.
-///
-/// - 1: questions keep the ids that executors give them; calls count as begun when they are handed to an executor.
-/// - 2: the ids of questions are unique for ever; calls begin when their executor says so.
-pub(super) const VERSION: u16 = 2;
-
-pub(super) fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
-    match u16::deserialize(deserializer)? {
-        version @ 1..=VERSION => Ok(version),
-        other => Err(D::Error::custom(format_args!(
-            "this state has version {other}, but this program reads versions 1 to {VERSION}; use a version of the program that \
-             is at least as new as the one that wrote it"
-        ))),
-    }
-}
 
 impl Serialize for Machine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -50,7 +35,7 @@ impl Machine {
         if self.version < 2 {
             let slots = self.turn.as_mut().map(Turn::slots_mut).unwrap_or_default();
             for slot in slots {
-                slot.begun = slot.resumed.is_some() || slot.is_running() || slot.question().is_some();
+                slot.started = slot.resumed.is_some() || slot.is_running() || slot.question().is_some();
             }
         }
         self.version = VERSION;
@@ -88,7 +73,7 @@ impl Machine {
         phase.or_else(|| self.flaw_of_summary())
     }
 
-    /// The next request must be valid, and the model must have something to answer.
+    /// Checks that the next request is valid, and that the model has something to answer.
     fn flaw_of_call(&self, turn: &Turn) -> Option<String> {
         let messages = self.view().messages();
         if let Err(error) = validate_messages(&messages) {

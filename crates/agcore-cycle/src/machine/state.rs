@@ -12,14 +12,14 @@ use super::{
     changes::MachineError,
     compact::Compact,
     limits::Limits,
-    saved,
     slot::Slot,
     step::{CallPlan, Purpose, Step, View},
     turn::{Overflow, Phase, Turn},
+    version,
 };
 use crate::budget::Spent;
 
-/// The number of answers of earlier turns that the machine remembers, to tell a repetition from a mistake.
+/// The number of answers of earlier turns that the machine remembers, to distinguish a repetition from a mistake.
 pub(super) const REMEMBERED_ANSWERS: usize = 32;
 
 /// The state of one conversation.
@@ -30,8 +30,9 @@ pub(super) const REMEMBERED_ANSWERS: usize = 32;
 /// read, and those of newer ones are an error. Reading also checks that the parts fit together: that the history can be sent,
 /// that calls and questions belong to the reply, that ids are unique.
 ///
-/// That check finds damage, not forgery. Whoever can write to the store can also approve calls and rewrite the conversation:
-/// the state is as trustworthy as its store. Do not let a browser or another untrusted party keep it, unless it is signed.
+/// That check finds damage, not forgery. Code that can write to the store can also approve calls and rewrite the
+/// conversation: the state is as trustworthy as its store. Do not let a browser or another untrusted party keep it,
+/// unless it is signed.
 ///
 /// ```
 /// use agcore_chat::{AssistantMessage, Message};
@@ -55,7 +56,7 @@ pub(super) const REMEMBERED_ANSWERS: usize = 32;
 #[serde(remote = "Self")]
 pub struct Machine {
     /// First, so that an unknown version is reported before other members are read.
-    #[serde(deserialize_with = "saved::known_version")]
+    #[serde(deserialize_with = "version::known_version")]
     pub(super) version: u16,
     pub(super) history: Vec<Arc<Message>>,
     pub(super) turn: Option<Turn>,
@@ -68,7 +69,7 @@ pub struct Machine {
     pub(super) summing: Option<Compact>,
     #[serde(default)]
     pub(super) breaker: CompactionBreaker,
-    /// The ids of calls that are no longer in the history: an id names one call for ever.
+    /// The ids of calls that are no longer in the history. They are kept because ids are never reused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) forgotten: Vec<String>,
     #[serde(default, skip_serializing_if = "Spent::is_zero")]
@@ -85,7 +86,7 @@ impl Machine {
     /// Creates a machine with an empty history.
     pub fn new(limits: Limits) -> Self {
         Self {
-            version: saved::VERSION,
+            version: version::VERSION,
             history: Vec::new(),
             turn: None,
             turns: 0,
@@ -287,10 +288,10 @@ impl Machine {
         self.slots().iter().any(|slot| slot.call.id == id && slot.is_running())
     }
 
-    /// Returns whether a call goes on after a question that it asked while it ran.
+    /// Returns whether a call continues after a question that it asked while it ran.
     pub(crate) fn continues(&self, id: &str) -> bool {
         let mut slots = self.slots().iter();
-        slots.any(|slot| slot.call.id == id && slot.begun && slot.resumed.is_some())
+        slots.any(|slot| slot.call.id == id && slot.started && slot.resumed.is_some())
     }
 
     /// Returns the id that a call of the next reply will have, if that is not the one of the server. `own` are the ids of the

@@ -228,8 +228,8 @@ impl Form {
     }
 }
 
-/// Returns the choice that makes the model call the answering tool, or any tool if it has others, as far as the API can
-/// express it. Without a choice, the description of the tool must do.
+/// Returns the choice that makes the model call the answering tool, or any tool if it has others, if the API can
+/// express it. Otherwise, only the description of the tool asks for the call.
 fn answering_choice(ask: Ask<'_>, is_alone: bool) -> Option<ToolChoice> {
     let named = || ToolChoice::Function(ask.tool.to_owned());
     match ask.capabilities {

@@ -31,8 +31,9 @@ pub enum OutputMode {
 }
 
 impl OutputMode {
-    /// Returns the preferred mode of a provider with these capabilities. `with_tools` tells whether the model may also call
-    /// tools: with the response format of some servers it never calls one, and others refuse the request.
+    /// Returns the preferred mode of a provider with these capabilities. `with_tools` states whether the model may also
+    /// call tools: on some servers, a model never calls a tool if a response format is set, and others refuse the
+    /// request.
     pub fn from_capabilities(capabilities: &Capabilities, with_tools: bool) -> Self {
         if capabilities.json_schema && (capabilities.json_schema_with_tools || !with_tools) {
             Self::Native

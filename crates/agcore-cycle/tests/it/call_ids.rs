@@ -1,4 +1,4 @@
-//! Everything that observers hear about a call names it alike, whatever ids the server sends.
+//! All events about a call contain the same id, whatever ids the server sends.
 
 use agcore_chat::{EventKind, FinishReason, TextEvent, ToolEvent};
 use agcore_llm::{Notice, ReplyDelta, ReplyItem, wire::CallFragment};

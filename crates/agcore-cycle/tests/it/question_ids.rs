@@ -91,7 +91,7 @@ async fn a_copy_of_a_conversation_does_not_take_an_answer_for_another_call() {
 }
 
 #[tokio::test]
-async fn a_repeated_answer_is_told_from_a_mistake_after_the_turn() {
+async fn a_repeated_answer_is_distinguished_from_a_mistake_after_the_turn() {
     let provider = ScriptedProvider::new([
         ScriptStep::calls([pay(40)]),
         ScriptStep::text("Paid."),

@@ -1,4 +1,4 @@
-//! What the requests of a turn ask for: tools, their choice, and the continuation of paused replies.
+//! The contents of the requests of a turn: tools, their choice, and the continuation of paused replies.
 
 use agcore_chat::{AssistantMessage, Block, ChatRequest, FinishReason, Message, ToolChoice, validate_messages};
 use agcore_cycle::{

@@ -63,7 +63,7 @@ pub struct ProviderConfig {
     #[serde(default)]
     pub tls: TlsOptions,
     /// Whether the parts of a conversation that the vendor's cache should keep are marked automatically. The default is
-    /// `true`. Matters for the Messages API only, which caches nothing without marks.
+    /// `true`. It has an effect on the Messages API only, which caches nothing without marks.
     #[serde(default = "enabled")]
     pub automatic_caching: bool,
     /// The context window of the model in tokens, which overrides the known one.

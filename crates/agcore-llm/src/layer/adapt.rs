@@ -1,4 +1,5 @@
-//! [`Adapt`]: changes requests for one provider, and leaves out what only tunes a reply where the API lacks it.
+//! [`Adapt`]: changes requests for one provider, and leaves out parameters that only tune a reply if the API lacks
+//! them.
 
 use std::{
     fmt,
@@ -21,11 +22,12 @@ pub(super) type RequestMap = Arc<dyn Fn(&mut ChatRequest) + Send + Sync>;
 
 /// A provider whose requests are adapted to it.
 ///
-/// Requests are refused if the API lacks one of their parameters, because a value that is ignored silently is hard to notice.
-/// Where an answer is worth more than a seed, say with a spare provider, [`with_relaxed`](Self::with_relaxed) leaves out
-/// the parameters that only tune a reply, and replaces values that are out of range by the nearest one; the module
-/// [`adapt`](agcore_wire::adapt) lists them. Each is reported with an event of the crate `tracing`. Anything else, such as
-/// other tools for this provider, can be changed with [`with_map`](Self::with_map).
+/// Requests are refused if the API lacks one of their parameters, because a value that is ignored silently is hard to
+/// notice. If an answer matters more than such a parameter, for example with a spare provider,
+/// [`with_relaxed`](Self::with_relaxed) leaves out the parameters that only tune a reply, and replaces values that are
+/// out of range by the nearest one; the module [`adapt`](agcore_wire::adapt) lists them. Each change is reported as an
+/// event of the crate `tracing`. Anything else, such as other tools for this provider, can be changed with
+/// [`with_map`](Self::with_map).
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, ChatResponse, Message};

@@ -84,9 +84,9 @@ impl Failures {
 
     /// Returns one error that summarizes all.
     ///
-    /// Its kind, status and so on are those of the last retryable failure, or else of the last one that is more than a
-    /// provider's refusal of what it does not support, or else of the last failure. It is retryable if any of them is,
-    /// after the shortest of their hints.
+    /// Its kind, status and so on are those of the last retryable failure, or else of the last failure other than a
+    /// refusal of an unsupported parameter, or else of the last failure. It is retryable if any of them is, after the
+    /// shortest of their hints.
     pub(super) fn into_summary(self, summary: impl fmt::Display) -> Option<LlmError> {
         let retryable = || self.0.iter().filter(|failure| failure.error.is_retryable());
         let mut real = self.0.iter().filter(|failure| !failure.error.is_unsupported());

@@ -34,12 +34,13 @@ pub(super) type Rule = Arc<dyn Fn(&LlmError) -> bool + Send + Sync>;
 
 /// Several providers as one: the first is tried, and if it fails the next one, in order or by weight.
 ///
-/// Providers that cannot serve a request are skipped: those without support for its images, audio, files, tools or response
-/// format, and after a first failure also those whose context window is too small. A provider whose API lacks a parameter of
-/// the request [refuses it](LlmError::is_unsupported) before anything is sent, and the next one is tried;
-/// [`Candidate::with_adapted_requests`] leaves out what only tunes a reply instead. The error of a call is retryable if that
-/// of any provider is, so that a spare provider never makes a passing failure permanent. Once parts of an answer were returned, no other
-/// provider is tried unless the policy allows it. If all fail, the error contains each of their errors as [`Failures`].
+/// Providers that cannot serve a request are skipped: those without support for its images, audio, files, tools or
+/// response format, and after a first failure also those whose context window is too small. A provider whose API lacks
+/// a parameter of the request [refuses it](LlmError::is_unsupported) before anything is sent, and the next one is
+/// tried; [`Candidate::with_adapted_requests`] leaves out parameters that only tune a reply instead. The error of a
+/// call is retryable if the error of any provider is, so that a spare provider never makes a passing failure permanent.
+/// Once parts of an answer were returned, no other provider is tried unless the policy allows it. If all fail, the
+/// error contains each of their errors as [`Failures`].
 ///
 /// A request that names a model is sent unchanged. Omit the name, so that each provider uses its own model, or set the
 /// [models of the candidates](Candidate::with_model). The [info](LlmProvider::info) is that of the first candidate.
@@ -89,8 +90,8 @@ impl Fallback {
     /// weights.
     ///
     /// # Errors
-    /// Returns `InvalidRequest` if there are no candidates, all weights of a group are 0, or a weight is negative or not
-    /// finite.
+    /// Returns `InvalidRequest` if there are no candidates, all weights of a group are 0, or a weight is negative or
+    /// not finite.
     pub fn new(
         candidates: impl IntoIterator<Item = Candidate>,
         policy: FallbackPolicy,
@@ -181,8 +182,8 @@ impl Shared {
 /// Tries one candidate after the other.
 struct FallbackStrategy {
     shared: Arc<Shared>,
-    /// The indices of candidates that were tried or skipped. The current one is added only if it fails, because most calls
-    /// succeed.
+    /// The indices of candidates that were tried or skipped. The current one is added only if it fails, because most
+    /// calls succeed.
     excluded: Vec<usize>,
     /// The index of the current candidate.
     current: usize,

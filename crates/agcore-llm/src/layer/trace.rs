@@ -21,13 +21,13 @@ use crate::{
     reply::{ReplyItem, ReplyStream},
 };
 
-/// A provider that creates a span for each call. Put it around retries and routers: one span is one call as the caller sees
-/// it.
+/// A provider that creates a span for each call. Put it around retries and routers: one span is one call as the caller
+/// sees it.
 ///
-/// The span is named `chat {model}`, or `embeddings {model}`. It covers the call with all its retries and waits, and has the attributes of the
-/// [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*`, `error.type`). The
-/// attribute `agcore.answered_by` states which of several providers answered. Messages, replies and users are recorded only
-/// with [`with_content`](Self::with_content).
+/// The span is named `chat {model}`, or `embeddings {model}`. It covers the call with all its retries and waits, and
+/// has the attributes of the [conventions] for inference spans (`gen_ai.request.*`, `gen_ai.response.*`,
+/// `gen_ai.usage.*`, `error.type`). The attribute `agcore.answered_by` states which of several providers answered.
+/// Messages, replies and users are recorded only with [`with_content`](Self::with_content).
 ///
 /// Spans are those of the crate `tracing`; without a subscriber they cost one check per call. The fields `otel.name`,
 /// `otel.kind` and `otel.status_code` are read by the crate `tracing-opentelemetry`.
@@ -64,8 +64,8 @@ impl<P> Trace<P> {
         }
     }
 
-    /// Sets whether messages and replies are recorded, and the id of the user for whom a call is made (`enduser.id`). They
-    /// are user data: leave this off if spans are visible to more people than conversations may be.
+    /// Sets whether messages and replies are recorded, and the id of the user on whose behalf a call is made
+    /// (`enduser.id`). They are user data: leave this off if people who can see spans must not see conversations.
     pub fn with_content(mut self, content: bool) -> Self {
         self.content = content;
         self

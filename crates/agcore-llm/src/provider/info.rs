@@ -76,8 +76,8 @@ pub struct Capabilities {
     pub json_schema: bool,
     /// Whether `response_format` may be `json_object`.
     pub json_object: bool,
-    /// Whether tools may be offered together with the response format `json_schema`. Some servers never call a tool then,
-    /// others refuse the request.
+    /// Whether tools may be offered together with the response format `json_schema`. Some servers then never call a
+    /// tool, and others refuse the request.
     pub json_schema_with_tools: bool,
     /// Whether `tool_choice` can require a call.
     pub required_tool_choice: bool,

@@ -6,37 +6,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::Text;
-
-use super::{ProgressSender, ToolContext, pause::PauseGuard};
+use agcore_chat::{Progress, Text};
 
 /// Receives the id of a call and whether it waits for a person from now on.
 pub(crate) type WaitSender = Arc<dyn Fn(&Text, bool) + Send + Sync>;
 
-impl ToolContext {
-    /// Awaits something that depends on a person, such as a form. The time counts towards neither the timeout nor the
-    /// duration of the call.
-    ///
-    /// Cancel safe if `wait` is.
-    pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
-        let Some(call) = &self.call else {
-            return wait.await;
-        };
-        let clock = self.clock();
-        call.pause.begin(clock.monotonic());
-        let _guard = PauseGuard::new(&call.pause, clock);
-        self.report_wait(wait).await
-    }
-
-    /// Awaits something that depends on a person, and reports that the call waits unless it is ready at once. The time
-    /// is not measured.
-    pub(crate) async fn report_wait<F: Future>(&self, wait: F) -> F::Output {
-        let Some(call) = &self.call else {
-            return wait.await;
-        };
-        call.waits.observe(&call.id, wait).await
-    }
-}
+/// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
+pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
 
 /// The observers of one call.
 #[derive(Clone, Default)]

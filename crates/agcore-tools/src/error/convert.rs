@@ -10,11 +10,11 @@ use super::ToolError;
 const TEXT_BYTES: usize = 1024;
 
 impl ToolError {
-    /// Converts the error of a tool into an [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed) error whose text the
-    /// model sees, too: that of the error itself, on one line and at most 1 KiB, without its causes.
+    /// Converts the error of a tool into an [`ExecutionFailed`](crate::ToolErrorKind::ExecutionFailed) error whose text
+    /// the model sees. The text is that of the error itself, without its causes, on one line and of at most 1 KiB.
     ///
-    /// This is what `?` does. A [`ToolError`] in a box is returned as it is, and of an [`std::io::Error`] the model
-    /// sees only the kind, because its text may contain paths. Use [`other`](Self::other) to hide the text from the model.
+    /// This is what `?` does. A [`ToolError`] in a box is returned as it is. Of a [`std::io::Error`], the model sees
+    /// only the kind, because the text may contain paths. Use [`other`](Self::other) to hide the text from the model.
     ///
     /// ```
     /// use agcore_tools::{NoArguments, ToolError, typed};

@@ -6,7 +6,8 @@ use agcore_chat::{Question, Text, ToolCall, ToolOutcome, ToolWork};
 use tracing::Instrument;
 
 use super::{
-    gate::{Admission, AdmissionRequest, Gate, Rejection, check_edited},
+    admission::{Admission, AdmissionRequest, Rejection},
+    gate::{Gate, check_edited},
     question::ask_again,
     start::{CallStart, PersonDecision, Resumed},
 };

@@ -5,12 +5,12 @@ mod record;
 
 use std::sync::Arc;
 
-use agcore_chat::{ApprovalScope, CallInput, Question, Text, ToolCall, ToolGuard, ToolOutcome};
+use agcore_chat::{ApprovalScope, CallInput, Text};
 
-use self::record::DecisionRecord;
 use super::{
+    admission::{Admission, AdmissionRequest, DecidedCall, DecisionRecord, Rejection},
     question::approval_question,
-    start::{PersonDecision, Resumed},
+    start::PersonDecision,
 };
 use crate::{
     approval::{Approval, ApprovalRequest, Approver},
@@ -20,7 +20,7 @@ use crate::{
     error::ToolError,
     grants::Grant,
     panic::catch_panic,
-    permission::{Decision, ToolFacts, Verdict, decide},
+    permission::{ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
     session::ToolSession,
@@ -32,59 +32,6 @@ pub(crate) struct Gate {
     pub(crate) policy: ToolPolicy,
     pub(crate) session: ToolSession,
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
-}
-
-/// A call that asks for admission.
-#[derive(Clone, Copy)]
-pub(super) struct AdmissionRequest<'a> {
-    pub(super) tool: &'a RegisteredTool,
-    pub(super) context: &'a ToolContext,
-    /// The call, as the model wrote it.
-    pub(super) call: &'a ToolCall,
-    /// Checks arguments that a person has edited.
-    pub(super) guard: Option<&'a ToolGuard>,
-    /// The earlier answer of a person to a question of the call.
-    pub(super) resumed: Option<&'a Resumed>,
-    pub(super) next_question: u32,
-}
-
-/// The gate's answer for a call that is not denied.
-#[derive(Debug)]
-pub(super) enum Admission {
-    /// The call may run.
-    Run {
-        /// Whether a person approved it.
-        approved: bool,
-        /// Whether a person edited its arguments just now.
-        edited: bool,
-    },
-    /// The call waits for the answer to this question.
-    Suspended(Box<Question>),
-}
-
-/// The reason why a call does not run.
-#[derive(Debug)]
-pub(super) enum Rejection {
-    /// A decision, which is recorded.
-    Decided(ToolError),
-    /// Any other failure.
-    Failed(ToolError),
-    /// A guard refused the call.
-    Guarded(ToolOutcome),
-}
-
-impl From<ToolError> for Rejection {
-    fn from(error: ToolError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-/// A call and the decision of the rules about it.
-struct DecidedCall<'a> {
-    request: AdmissionRequest<'a>,
-    /// Whether a person edited the arguments.
-    edited: bool,
-    decision: Decision,
 }
 
 /// A person's approval.

@@ -8,7 +8,7 @@ use agcore_chat::{
 };
 use serde_json::Value;
 
-use super::{gate::AdmissionRequest, start::SavedCall};
+use super::{admission::AdmissionRequest, start::SavedCall};
 use crate::{arguments::Arguments, output::InputRequest, registry::RegisteredTool, schema::CompiledSchema};
 
 /// The longest text of all arguments in the prompt of a question that is not shortened, in bytes.

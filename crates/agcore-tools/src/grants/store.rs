@@ -13,8 +13,7 @@ use crate::error::{ToolError, ToolErrorKind};
 /// The version of the JSON form of grants. Version 1 had no owners: its grants belong to [`Actor::local`].
 const VERSION: u32 = 2;
 
-/// A store of what people have allowed permanently. Approvals for one session are kept in its
-/// [`ToolSession`](crate::ToolSession).
+/// A store of permanent grants. Approvals for one session are kept in its [`ToolSession`](crate::ToolSession).
 ///
 /// A store keeps the grants of each user apart. Whatever it returns, a grant never covers calls of another user.
 ///

@@ -9,10 +9,10 @@ use crate::{
     output::ToolOutput,
 };
 
-/// A layer that records the end of each call in an [`AuditSink`], also of calls that are dropped while they run.
+/// A layer that records the end of each call in an [`AuditSink`], including calls that are dropped while they run.
 ///
-/// Only the end: the decision whether a call may run is recorded before the layers are entered. A sink that panics has no
-/// effect on the result: the call did run.
+/// The decision whether a call may run is not recorded here, but before the layers are entered. A sink that panics has
+/// no effect on the result, because the call has already run.
 #[derive(Clone)]
 pub struct Audit<S> {
     inner: S,

@@ -23,11 +23,11 @@ use crate::{
 /// # Threads
 ///
 /// On a multi-thread runtime of tokio, each call runs in a task of its own, and a tool that
-/// [declares](crate::BaseTool::is_blocking) that it blocks runs on a thread for blocking work, on any runtime. So a tool
-/// that blocks its thread delays neither other calls nor their progress, and its timeout and its cancellation hold. What
-/// has been started on such a thread still runs to its end, though without effect on the result of the call, and holds
-/// its concurrency key until then. The tracing span of the call is entered there, too; values of `tokio::task_local!` are
-/// not visible.
+/// [declares](crate::BaseTool::is_blocking) that it blocks runs on a thread for blocking work, on any runtime. So a
+/// tool that blocks its thread delays neither other calls nor their progress, and its timeout and its cancellation take
+/// effect in time. Code that was started on such a thread still runs to its end. It no longer affects the result of the
+/// call, but holds the concurrency key until then. The tracing span of the call is entered there, too; values of
+/// `tokio::task_local!` are not visible.
 ///
 /// On a current-thread runtime, and outside of tokio, a tool runs in the task of its caller unless it declares that it
 /// blocks.

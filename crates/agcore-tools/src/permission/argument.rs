@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     command::{CommandPattern, is_separator},
-    glob::Glob,
+    glob::{Glob, Match},
     number::same_value,
     scope::PathScope,
 };
@@ -47,17 +47,6 @@ pub enum ArgumentTest {
     Within(PathScope),
     /// The value is a simple command that matches this pattern. See [`CommandPattern`].
     Command(CommandPattern),
-}
-
-/// The result of testing a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Match {
-    /// The value passes.
-    Yes,
-    /// The text alone does not decide.
-    Unknown,
-    /// The value does not pass.
-    No,
 }
 
 impl ArgumentTest {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::{argument::Match, glob::Glob};
+use super::glob::{Glob, Match};
 
 /// A pattern for simple commands: a list of words.
 ///

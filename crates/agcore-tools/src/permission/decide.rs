@@ -78,7 +78,7 @@ pub struct ToolFacts<'a> {
     pub name: &'a str,
     /// The permissions that the tool declares to need.
     pub permissions: &'a [Permission],
-    /// Whether the tool declares to be destructive, and there is an approver who can be asked about that.
+    /// Whether the tool declares itself destructive, and there is an approver to ask about its calls.
     pub destructive: bool,
 }
 
@@ -92,8 +92,8 @@ impl<'a> ToolFacts<'a> {
         }
     }
 
-    /// Sets whether the tool declares to be destructive. If so, the call is asked about unless a rule names the tool or
-    /// one of its arguments.
+    /// Sets whether the tool declares itself destructive. If so, the call needs an approval unless an allow or ask rule
+    /// for the tool or one of its arguments matches.
     #[must_use]
     pub fn with_destructive(mut self, destructive: bool) -> Self {
         self.destructive = destructive;
@@ -139,7 +139,7 @@ pub enum Basis {
     Static(StaticRule),
     /// A rule on top, as an index into [`PermissionRules::rules`].
     Rule(usize),
-    /// The tool declares to be destructive, and no rule names it.
+    /// The tool declares itself destructive, and no rule names it.
     Destructive,
 }
 

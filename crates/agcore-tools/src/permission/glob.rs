@@ -1,4 +1,4 @@
-//! [`Glob`]: a pattern for names and texts.
+//! [`Glob`]: a pattern for names and texts. [`Match`]: whether a value matches a pattern.
 
 use std::{fmt, str::FromStr};
 
@@ -98,6 +98,17 @@ impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
     }
+}
+
+/// The result of testing a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Match {
+    /// The value passes.
+    Yes,
+    /// The text alone does not decide.
+    Unknown,
+    /// The value does not pass.
+    No,
 }
 
 #[cfg(test)]

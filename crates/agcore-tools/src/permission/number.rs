@@ -1,4 +1,4 @@
-//! [`same_value`]: compares JSON values, and numbers by what they are worth rather than by how they are written.
+//! [`same_value`]: compares JSON values, with numbers compared by value and not by notation.
 
 use serde_json::{Number, Value};
 

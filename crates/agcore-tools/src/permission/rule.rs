@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    argument::{ArgumentTest, Match, TestData},
-    glob::Glob,
+    argument::{ArgumentTest, TestData},
+    glob::{Glob, Match},
     kind::Permission,
     path::JsonPath,
 };

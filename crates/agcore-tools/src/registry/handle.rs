@@ -71,7 +71,8 @@ impl ToolRegistry {
         self.change(|change| change.add(tool))
     }
 
-    /// Adds all of these tools, or none of them. Tools of different types are listed with [`tools!`](crate::tools).
+    /// Adds all of these tools, or none of them if one cannot be registered. Tools of different types are listed with
+    /// [`tools!`](crate::tools).
     ///
     /// # Errors
     /// As for [`register`](Self::register). Also when two of the tools have the same name.
@@ -79,9 +80,10 @@ impl ToolRegistry {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
     }
 
-    /// Adds those of these tools that can be registered, and returns the errors of the others, which name them.
+    /// Adds the tools that can be registered, and returns an error, with the name of the tool, for each of the others.
     ///
-    /// For the tools of a server, one of which may have a broken schema. An empty list means that all were added.
+    /// Use this for the tools of a server, one of which may have a broken schema. An empty list means that all tools
+    /// were added.
     ///
     /// ```
     /// use agcore_tools::{NoArguments, ToolRegistry, typed};

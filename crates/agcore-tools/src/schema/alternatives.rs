@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::MESSAGE_BYTES;
 
-/// What a value that matches none of the alternatives was meant to be.
+/// A guess at the alternative that a value was meant to match.
 #[derive(Debug, PartialEq)]
 pub(super) enum Choice {
     /// None of them: the member to blame, if it is not the value itself, and the reason.

@@ -255,7 +255,10 @@ async fn reports_the_arguments_that_ran() {
     };
     let call = || call("call", "t", &json!({"x": 1}));
     let ran = Some(r#"{"x":2}"#.to_owned());
-    assert_eq!(inputs(inline(), ToolWork::new(call())).await, [ran.clone()]);
+    assert_eq!(
+        inputs(inline(), ToolWork::new(call())).await,
+        std::slice::from_ref(&ran)
+    );
     let asked = suspend(&tool, json!({"x": 1})).await;
     let resumed = |answer| ToolWork::resumed(call(), asked.clone(), answer);
     let executor = || other_process(&tool, ask_about_t());

@@ -259,8 +259,8 @@ pub struct FormatRule {
     pub json_object: bool,
     /// JSON that conforms to a schema.
     pub json_schema: bool,
-    /// A schema together with tools. Servers that enforce the schema from the first token never call a tool then, others
-    /// refuse the request. Nothing is refused here: typed output uses this to choose another form.
+    /// A schema together with tools. Servers that enforce the schema from the first token then never call a tool, and
+    /// others refuse the request. The encoder does not check this: typed output uses it to choose another form.
     pub json_schema_with_tools: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Names of tools in the form that every vendor accepts.
 //!
-//! The names of an application may contain dots and be long ([`tool_name`]). They are written in their portable form
+//! The names of an application may contain dots and be long ([`agcore_chat::tool_name`]). They are written in their portable form
 //! everywhere in a request, and restored in the reply by [`decode::tool_names`](crate::decode::tool_names).
 
 use std::borrow::Cow;

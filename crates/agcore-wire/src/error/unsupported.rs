@@ -47,8 +47,8 @@ impl Unsupported {
         &self.name
     }
 
-    /// Returns the accepted value that is closest to the refused one: `1` for a temperature of 1.3, for example. `None` if
-    /// the API has nothing like the parameter.
+    /// Returns the accepted value that is closest to the refused one: `1` for a temperature of 1.3, for example. `None`
+    /// if the API has no similar value.
     pub fn nearest(&self) -> Option<&str> {
         self.nearest.as_deref()
     }

@@ -1,7 +1,7 @@
 //! Pairs of letters: how often a token ends between the two, called their seam.
 //!
-//! Measured with `o200k_base` over prose, code and random text. Frequent pairs such as `th` are within one token, rare pairs such as `xq` are split. This
-//! distinguishes words from noise without a dictionary.
+//! Measured with `o200k_base` over prose, code and random text. Frequent pairs such as `th` are within one token, rare
+//! pairs such as `xq` are split. This distinguishes words from noise without a dictionary.
 
 /// The number of levels of a seam: 0 if a token ends there less than 2.5 % of the time, then up to 7 %, 15 %, 30 % and
 /// 50 %, and 5 for more.

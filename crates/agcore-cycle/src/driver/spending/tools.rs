@@ -4,7 +4,8 @@ use super::{BudgetShortage, Machine, Spending, Spent, shortage_in};
 use crate::budget::Reservation;
 
 impl Spending<'_> {
-    /// Sets aside what one call spends when it begins. `calls` is the number of calls that have not begun, including this one.
+    /// Sets aside what one call spends when it begins. `calls` is the number of calls that have not started, including
+    /// this one.
     pub(in crate::driver) fn reserve_tool(
         &self,
         machine: &Machine,

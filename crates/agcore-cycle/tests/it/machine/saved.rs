@@ -1,4 +1,4 @@
-//! Saved states: those of older versions go on, and damaged ones are rejected.
+//! Saved states: those of older versions continue, and damaged ones are rejected.
 
 use agcore_chat::{Answer, Message, QuestionKind};
 use agcore_cycle::machine::{Machine, Outcome, Step};
@@ -65,7 +65,7 @@ fn damage(json: &Value, change: impl FnOnce(&mut Value)) -> String {
     serde_json::from_value::<Machine>(state).unwrap_err().to_string()
 }
 
-/// Returns a state with a call that goes on after its question, and one that asks.
+/// Returns a state with a call that continues after its question, and one that asks.
 fn round() -> Value {
     let mut run = TestRun::started();
     run.absorb(call_reply(&["a"]));
@@ -84,7 +84,7 @@ fn expect(error: String, what: &str) {
 }
 
 #[test]
-fn says_what_is_wrong_with_a_damaged_round() {
+fn reports_the_fault_with_a_damaged_round() {
     let state = round();
     let slots = |state: &mut Value| state["turn"]["phase"]["acting"]["slots"].take();
 
@@ -110,7 +110,7 @@ fn says_what_is_wrong_with_a_damaged_round() {
 }
 
 #[test]
-fn says_what_is_wrong_with_the_ids_and_counters_of_a_round() {
+fn reports_the_fault_with_the_ids_and_counters_of_a_round() {
     let state = round();
     let rename = |s: &mut Value, id: &str| {
         let acting = &mut s["turn"]["phase"]["acting"];
@@ -158,7 +158,7 @@ fn says_what_is_wrong_with_the_ids_and_counters_of_a_round() {
 }
 
 #[test]
-fn says_what_is_wrong_with_a_damaged_turn() {
+fn reports_the_fault_with_a_damaged_turn() {
     let mut run = TestRun::started();
     let calling = serde_json::to_value(&run.machine).unwrap();
     expect(damage(&calling, |s| s["turn"]["pending"] = json!([])), "cannot be sent");

@@ -14,7 +14,7 @@ use serde_json::json;
 pub(super) struct TestRun {
     pub(super) machine: Machine,
     pub(super) events: Vec<EventKind>,
-    /// The questions so far: the id that the call gave, and the one that the machine made of it.
+    /// The questions so far: the id that the call gave, and the one that the machine derived from it.
     questions: Vec<(QuestionId, QuestionId)>,
 }
 

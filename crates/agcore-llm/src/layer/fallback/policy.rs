@@ -23,7 +23,7 @@ use agcore_wire::{LlmError, LlmErrorKind};
 #[must_use]
 #[non_exhaustive]
 pub struct FallbackPolicy {
-    /// Which failures are followed by the next provider.
+    /// The failures that are followed by the next provider.
     pub on: FallbackOn,
     /// The reaction to a provider that fails after it has returned parts of an answer.
     pub mid_stream: MidStream,
@@ -32,8 +32,8 @@ pub struct FallbackPolicy {
     pub sticky: bool,
 }
 
-/// Which failures are followed by the next provider. If a provider's API cannot express a
-/// request, the next one is always tried.
+/// The failures that are followed by the next provider. If a provider's API cannot express a request, the next one is
+/// always tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

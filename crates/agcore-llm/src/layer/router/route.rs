@@ -110,8 +110,8 @@ impl Route {
         self
     }
 
-    /// Sets a function that changes the requests on this route: other tools for another vendor, say. It cannot change the
-    /// model.
+    /// Sets a function that changes the requests on this route, for example to offer other tools to another vendor. It
+    /// cannot change the model.
     pub fn with_request_map(mut self, map: impl Fn(&mut ChatRequest) + Send + Sync + 'static) -> Self {
         self.map = Some(Arc::new(map));
         self

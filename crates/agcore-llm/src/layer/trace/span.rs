@@ -60,7 +60,7 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
     span
 }
 
-/// Records the user for whom the call is made, unless the program has no users.
+/// Records the user on whose behalf the call is made, unless the program has no users.
 pub(super) fn record_user(span: &Span, call: &Call) {
     let actor = call.actor();
     if *actor != Actor::LOCAL {

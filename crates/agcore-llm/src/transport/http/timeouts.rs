@@ -28,8 +28,8 @@ pub struct Timeouts {
     /// Resolving the host and connecting, including TLS. Default: 10 s.
     #[serde(deserialize_with = "seconds")]
     pub connect: Option<Duration>,
-    /// From sending the request to the head of a streamed reply. Default: 120 s. Servers send the head of a whole reply
-    /// when all of it is generated, so only `total` limits the wait for it.
+    /// From sending the request to the head of a streamed reply. Default: 120 s. Servers send the head of a reply that
+    /// is not streamed only when all of it is generated, so only `total` limits that wait.
     #[serde(deserialize_with = "seconds")]
     pub first_byte: Option<Duration>,
     /// Between two chunks of the body, including those that only contain comments. Default: 60 s.

@@ -1,40 +1,15 @@
 //! The audit records of a [`Gate`].
 
-use agcore_chat::{ApprovalScope, QuestionId, Text, ToolCall};
+use agcore_chat::{Text, ToolCall};
 
-use super::{AdmissionRequest, DecidedCall, Gate, Rejection};
+use super::Gate;
+use crate::execute::admission::{AdmissionRequest, DecidedCall, DecisionRecord, Rejection};
 use crate::{
     arguments::Arguments,
     audit::{AuditEvent, AuditOutcome, AuditRecord, Decider, record},
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
-    grants::Grant,
 };
-
-/// The part of an audit record about the way to a decision.
-pub(super) struct DecisionRecord<'a> {
-    pub(super) outcome: AuditOutcome,
-    pub(super) decider: Decider,
-    pub(super) scope: Option<ApprovalScope>,
-    pub(super) grant: Option<&'a Grant>,
-    pub(super) approver: Option<&'a Text>,
-    pub(super) message: Option<&'a str>,
-    pub(super) question: Option<&'a QuestionId>,
-}
-
-impl DecisionRecord<'_> {
-    pub(super) fn new(outcome: AuditOutcome, decider: Decider) -> Self {
-        Self {
-            outcome,
-            decider,
-            scope: None,
-            grant: None,
-            approver: None,
-            message: None,
-            question: None,
-        }
-    }
-}
 
 impl Gate {
     /// Records that a call was refused before a decision about it was made.

@@ -92,7 +92,7 @@ impl Checker {
                     Outcome::Reply(_) => true,
                     // A text that was checked, or that will never be checked.
                     Outcome::Verdict(_) | Outcome::Stop(_) => changes.appended <= 1,
-                    // The paused reply of a turn that could not go on.
+                    // The paused reply of a turn that could not continue.
                     _ if self.model.is_paused && !self.machine.is_open() => changes.appended <= 1,
                     _ => changes.appended == 0,
                 },

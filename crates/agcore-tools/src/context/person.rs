@@ -1,0 +1,28 @@
+//! Waiting for people, inside of a call.
+
+use super::{ToolContext, pause::PauseGuard};
+
+impl ToolContext {
+    /// Awaits something that depends on a person, such as a form. The time counts towards neither the timeout nor the
+    /// duration of the call.
+    ///
+    /// Cancel safe if `wait` is.
+    pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
+        let Some(call) = &self.call else {
+            return wait.await;
+        };
+        let clock = self.clock();
+        call.pause.begin(clock.monotonic());
+        let _guard = PauseGuard::new(&call.pause, clock);
+        self.report_wait(wait).await
+    }
+
+    /// Awaits something that depends on a person, and reports that the call waits unless it is ready at once. The time
+    /// is not measured.
+    pub(crate) async fn report_wait<F: Future>(&self, wait: F) -> F::Output {
+        let Some(call) = &self.call else {
+            return wait.await;
+        };
+        call.waits.observe(&call.id, wait).await
+    }
+}
