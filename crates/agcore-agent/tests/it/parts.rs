@@ -325,11 +325,11 @@ async fn a_suspended_turn_can_be_given_up() {
 #[tokio::test]
 async fn an_answer_given_twice_does_not_interrupt_the_call_that_it_started() {
     let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (started, end) = (Arc::clone(&started), Arc::clone(&go_on));
+    let (begins, end) = (Arc::clone(&started), Arc::clone(&go_on));
     let pay = typed("pay", "Pays.", move |_: NoArguments| {
-        let (started, end) = (Arc::clone(&started), Arc::clone(&end));
+        let (begins, end) = (Arc::clone(&begins), Arc::clone(&end));
         async move {
-            started.notify_one();
+            begins.notify_one();
             end.notified().await;
             Ok("paid")
         }

@@ -54,6 +54,7 @@ impl Driver<'_> {
         let mut ids = CallIds::default();
         let mut partial = self.partial_value(in_flight.purpose);
         let mut timer = pin!(left.over(&**self.clock));
+        let mut cancelled = pin!(self.options.token.clone().cancelled_owned());
         loop {
             if std::mem::replace(&mut is_live, true) {
                 self.flight.poll();
@@ -62,6 +63,10 @@ impl Driver<'_> {
                 biased;
                 item = items.next() => item,
                 limit = &mut timer => return Err(Unread::Limit(limit)),
+                // Providers end the reply themselves; this is for those that ignore their token.
+                () = &mut cancelled => {
+                    return Err(Unread::Failed(self.flight.fold.fail(LlmError::cancelled())));
+                }
             };
             match item {
                 Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => {

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, FaultKind, FinishReason, Message, ToolOutcome, Usage, validate_messages};
-use agcore_cycle::{CycleErrorKind, TurnOptions, TurnOutcome, machine::Begin};
-use agcore_llm::{LlmError, LlmErrorKind};
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_cycle::{CycleErrorKind, LlmCycle, TurnOptions, TurnOutcome, machine::Begin};
+use agcore_llm::{Call, LlmError, LlmErrorKind, LlmProvider, ReplyStream};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use futures_util::{FutureExt, stream};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -187,6 +191,26 @@ async fn the_round_limit_keeps_the_history() {
     assert_eq!(cycle.messages().len(), 7);
     validate_messages(cycle.messages()).unwrap();
     provider.assert_done();
+}
+
+/// A provider whose replies never end, and that does not watch its token.
+#[derive(Debug)]
+struct Deaf;
+
+impl LlmProvider for Deaf {
+    fn open(&self, _: Call) -> ReplyStream {
+        ReplyStream::new(stream::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_token_cancels_a_provider_that_ignores_it() {
+    let token = CancellationToken::new();
+    let mut cycle = LlmCycle::new(Deaf, ManualClock::new());
+    let mut turn = Box::pin(cycle.turn("Hello").with_token(token.clone()).run());
+    assert!((&mut turn).now_or_never().is_none());
+    token.cancel();
+    assert_eq!(turn.await.unwrap_err().kind(), CycleErrorKind::Cancelled);
 }
 
 #[tokio::test]
