@@ -55,7 +55,7 @@ pub enum CycleErrorKind {
     HookBlocked,
     /// A tool failed in a way that ends the turn.
     ToolFailure,
-    /// A limit or a budget was reached. The source is a [`BudgetShortage`](crate::budget::BudgetShortage) if a budget has too
+    /// A limit or a budget was reached. The source is a [`BudgetShortage`] if a budget has too
     /// little left for the next step.
     LimitReached,
     /// A store failed: what happened could not be [recorded](crate::OutcomeRecorder). The turn is not over.

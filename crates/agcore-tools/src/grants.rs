@@ -133,8 +133,10 @@ impl GrantedArgument {
         })
     }
 
-    /// Requires the values that `path` selects in `arguments`.
+    /// Requires the values that `path` selects in `arguments`. For a path with a wildcard, that is the whole value in which
+    /// the wildcard stands, because the values alone do not show which member had which value.
     pub fn from_arguments(path: JsonPath, arguments: &Arguments) -> Self {
+        let path = path.before_wildcard();
         let values = path.find(arguments.as_value()).into_iter().cloned().collect();
         Self {
             path,
@@ -154,7 +156,7 @@ impl GrantedArgument {
 
     /// Returns whether the argument has a condition on the values at a path.
     fn names(&self, path: &JsonPath) -> bool {
-        self.path == *path || (self.path.is_root() && matches!(self.condition, GrantCondition::Values(_)))
+        self.path == *path || (self.path.contains(path) && matches!(self.condition, GrantCondition::Values(_)))
     }
 }
 

@@ -66,14 +66,23 @@ impl JsonPath {
         &self.segments
     }
 
-    /// Returns whether the path can select several values.
-    pub(crate) fn has_wildcard(&self) -> bool {
-        self.segments.iter().any(|segment| matches!(segment, PathSegment::All))
+    /// Returns the part of the path before its first wildcard.
+    pub(crate) fn before_wildcard(self) -> Self {
+        let Some(at) = self.segments.iter().position(|segment| *segment == PathSegment::All) else {
+            return self;
+        };
+        let segments: Box<[PathSegment]> = self.segments[..at].into();
+        let mut text = "$".to_owned();
+        segments.iter().for_each(|segment| text.push_str(&segment.text()));
+        Self {
+            text: text.into(),
+            segments,
+        }
     }
 
-    /// Returns whether the path selects the whole value.
-    pub(crate) fn is_root(&self) -> bool {
-        self.segments.is_empty()
+    /// Returns whether what `other` selects is a part of what this path selects.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        other.segments.starts_with(&self.segments)
     }
 
     /// Returns the path as text.
@@ -96,6 +105,14 @@ impl JsonPath {
 }
 
 impl PathSegment {
+    fn text(&self) -> String {
+        match self {
+            Self::Name(name) => format!("['{}']", name.replace('\\', "\\\\").replace('\'', "\\'")),
+            Self::Index(index) => format!("[{index}]"),
+            Self::All => "[*]".to_owned(),
+        }
+    }
+
     fn follow<'v>(&self, value: &'v Value, found: &mut Vec<&'v Value>) {
         match (self, value) {
             (Self::Name(name), Value::Object(members)) => found.extend(members.get(&**name)),
@@ -246,5 +263,23 @@ mod tests {
             let error = JsonPath::new(path).expect_err(path);
             assert!(error.message().contains(" at byte "), "{error}");
         }
+    }
+
+    #[test]
+    fn the_part_before_a_wildcard_is_a_path() {
+        for (path, part) in [
+            ("$.*", "$"),
+            ("$.files[*].name", "$['files']"),
+            (r"$['it\'s'][3].*", r"$['it\'s'][3]"),
+            ("$.files[0]", "$.files[0]"),
+        ] {
+            let path = JsonPath::new(path).unwrap();
+            let before = path.clone().before_wildcard();
+            assert_eq!(before.as_str(), part);
+            assert_eq!(JsonPath::new(part).unwrap().segments, before.segments);
+            assert!(before.contains(&path));
+        }
+        let other = JsonPath::new("$.file").unwrap();
+        assert!(!other.contains(&JsonPath::new("$.files[*]").unwrap()));
     }
 }

@@ -1,4 +1,4 @@
-//! [`choose`]: finds out which of several alternatives (`oneOf`, `anyOf`) a value was meant to match.
+//! [`Alternatives`]: finds out which of several alternatives (`oneOf`, `anyOf`) a value was meant to match.
 
 use agcore_chat::text::clip;
 use serde_json::{Map, Value};

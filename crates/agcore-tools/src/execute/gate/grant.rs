@@ -55,13 +55,8 @@ impl Gate {
     /// Returns the grant that names only the arguments that rules ask about.
     fn tool_grant(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Grant {
         let AdmissionRequest { tool, context, .. } = call.request;
-        let asked = self.asked_paths(&call.decision);
-        // Values that a wildcard selects do not show which member had which value.
-        if asked.iter().any(|path| path.has_wildcard()) {
-            return same_arguments(call, arguments);
-        }
         let mut grant = Grant::new(tool.name().as_str()).with_owner(context.actor().clone());
-        for path in asked {
+        for path in self.asked_paths(&call.decision) {
             if !grant.arguments.iter().any(|known| known.path == *path) {
                 let argument = GrantedArgument::from_arguments(path.clone(), arguments);
                 grant = grant.with_argument(argument);
