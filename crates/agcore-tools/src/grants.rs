@@ -133,8 +133,8 @@ impl GrantedArgument {
         })
     }
 
-    /// Requires the values that `path` selects in `arguments`. For a path with a wildcard, that is the whole value in which
-    /// the wildcard stands, because the values alone do not show which member had which value.
+    /// Requires the values that `path` selects in `arguments`. For a path with a wildcard, that is the whole value that
+    /// contains them, because the values alone do not show which member had which value.
     pub fn from_arguments(path: JsonPath, arguments: &Arguments) -> Self {
         let path = path.before_wildcard();
         let values = path.find(arguments.as_value()).into_iter().cloned().collect();

@@ -43,11 +43,7 @@ impl Driver<'_> {
     /// Sends the request and reads the reply.
     pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<ChatResponse, Unread> {
         let left = self.spending.time_left(self.machine, in_flight.purpose);
-        let mut call = Call::cancellable(Arc::clone(&in_flight.request), self.options.token.clone());
-        call.stream = self.options.stream;
-        call.deadline = left.longest();
-        call.trace.clone_from(&self.options.trace);
-        call.actor.clone_from(&self.options.actor);
+        let call = self.call(in_flight, left.longest());
         // A call that is cancelled before it is polled is not sent.
         let mut is_live = !self.options.token.is_cancelled();
         let mut items = self.provider_for(in_flight.purpose).open(call);
@@ -104,6 +100,16 @@ impl Driver<'_> {
                 None => return Err(Unread::Failed(self.flight.fold.fail(LlmError::truncated()))),
             }
         }
+    }
+
+    /// Returns the call for the provider.
+    fn call(&self, in_flight: &InFlight, deadline: Option<Duration>) -> Call {
+        let mut call = Call::cancellable(Arc::clone(&in_flight.request), self.options.token.clone());
+        call.stream = self.options.stream;
+        call.deadline = deadline;
+        call.trace.clone_from(&self.options.trace);
+        call.actor.clone_from(&self.options.actor);
+        call
     }
 
     /// Passes a notice on to the observer and the hooks, and counts what a lost attempt used.
