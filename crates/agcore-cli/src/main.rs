@@ -29,7 +29,6 @@ use std::{
     time::Duration,
 };
 
-use clap::Parser;
 use tokio::{runtime, task::JoinError, time::timeout};
 
 use crate::{
@@ -44,7 +43,7 @@ use crate::{
 const GRACE_PERIOD: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::from_process();
     match run(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -67,7 +66,11 @@ fn run(args: Args) -> Result<(), Failure> {
 
 /// Returns whether the command displays a conversation on this terminal, which log lines would garble.
 fn shows_conversation(command: &Command) -> bool {
-    matches!(command, Command::Chat(_) | Command::Demo) && io::stderr().is_terminal()
+    let is_conversation = matches!(
+        command,
+        Command::Chat(_) | Command::Run(_) | Command::Prompt(_) | Command::Demo
+    );
+    is_conversation && io::stderr().is_terminal()
 }
 
 /// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
@@ -89,7 +92,9 @@ async fn run_command(args: Args, interrupts: Interrupts) -> Result<(), Failure> 
     let color = if args.no_color { Color::Never } else { Color::Auto };
     match args.command {
         Command::Demo => command::demo::run(&interrupts, color).await,
-        Command::Chat(chat) => command::chat::run(&chat, &interrupts, color).await,
+        Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color).await,
+        Command::Run(chat) => command::chat::run(&chat, &interrupts, color).await,
+        Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Config(config) => command::config::run(&config),

@@ -246,7 +246,7 @@ fn json_output_needs_a_message_at_a_terminal() {
     let mut command = agcore.command();
     command.args(["chat", "--json"]);
     let mut session = spawn_with_options(command, limit()).unwrap();
-    session.exp_string("error: --json needs a message").unwrap();
+    session.exp_string("error: a message is needed").unwrap();
     session.exp_eof().unwrap();
     assert!(matches!(session.process().wait().unwrap(), WaitStatus::Exited(_, 2)));
 }

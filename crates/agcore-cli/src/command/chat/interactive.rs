@@ -41,6 +41,11 @@ pub(super) async fn run(
     if settings.history {
         load_history(&console, screen)?;
     }
+    if let Some(message) = &args.message {
+        screen.speaker("you")?;
+        screen.print(&format!("> {message}\n"))?;
+        conversation.send(message.clone()).await?;
+    }
     let mut was_interrupted = false;
     loop {
         screen.speaker("you")?;

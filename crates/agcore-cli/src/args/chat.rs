@@ -1,0 +1,105 @@
+//! Arguments of `chat`, `run` and of a prompt without a command.
+
+use clap::{Parser, ValueEnum};
+
+use super::settings::SettingsArgs;
+
+pub(super) const CHAT_HELP: &str = "\
+With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
+else to standard error. In an interactive chat, /help lists the commands, Alt-Enter or a trailing \\ starts a new \
+line, Ctrl-C cancels the turn, and Ctrl-D exits.
+
+Examples:
+  OPENAI_API_KEY=sk-... agcore chat
+  agcore chat --provider anthropic --model claude-sonnet-4-5
+  agcore chat --provider ollama --model llama3.2
+  agcore chat --base-url http://localhost:8000/v1 --model my-model
+  echo 'Why is the sky blue?' | agcore chat
+  agcore chat --json 'Say hello' | jq -c .kind
+
+Settings, highest priority first:
+  1. command-line options
+  2. environment variables
+  3. .env in the current directory
+  4. agcore.toml in the current directory, or the file named by --config
+  5. defaults
+
+Environment variables:
+  AGCORE_PROVIDER       provider, such as openai or anthropic
+  AGCORE_MODEL          model name
+  AGCORE_BASE_URL       API base URL
+  AGCORE_API_KEY        API key
+  AGCORE_SYSTEM         instructions for the agent
+  AGCORE_HISTORY        keep typed lines for the next chat: on or off
+  OPENAI_API_KEY, ...   API key, in the variable that the vendor uses
+  OPENAI_MODEL, OPENAI_BASE_URL
+                        used by the OpenAI providers only
+
+Environment variables that are ignored in .env:
+  AGCORE_LOG            log level
+  AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
+  OTEL_EXPORTER_OTLP_ENDPOINT, ...
+                        the standard variables of OpenTelemetry
+
+Settings in agcore.toml:
+  provider, model, base_url, api_key, system, history, [permissions]
+
+Tools:
+  current_time, arithmetic
+  read_notes, save_note  (agcore-notes.md in the current directory)
+
+save_note asks for approval. With a single message there is no one to ask, so calls that need approval are denied \
+unless --yes is given. [permissions] in agcore.toml changes the rules by tool name, pattern or permission; deny \
+overrides ask, and ask overrides allow:
+  [permissions]
+  allow = [\"save_note\"]
+  ask = [\"read_*\"]
+  deny = [\"network\"]";
+
+/// Arguments of `chat`.
+#[derive(Debug, Parser)]
+pub(crate) struct ChatArgs {
+    /// A message; `-` reads it from standard input. Without it, reads standard input or, at a terminal, starts an
+    /// interactive chat
+    #[arg(value_name = "PROMPT")]
+    pub(crate) message: Option<String>,
+    /// Answer once and exit, also at a terminal
+    #[arg(long, short, visible_alias = "prompt")]
+    pub(crate) print: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Do not offer tools to the model
+    #[arg(long)]
+    pub(crate) no_tools: bool,
+    /// Run tools that need approval without asking
+    #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"])]
+    pub(crate) yes: bool,
+    /// What is printed on standard output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
+    /// The same as --output-format stream-json
+    #[arg(long, hide = true, conflicts_with = "output_format")]
+    pub(crate) json: bool,
+}
+
+/// What a single turn prints on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer
+    Text,
+    /// One JSON object with the result
+    Json,
+    /// A JSON object on each line for every event, and one with the result at the end
+    StreamJson,
+}
+
+impl ChatArgs {
+    /// Returns the output format.
+    pub(crate) fn output_format(&self) -> OutputFormat {
+        if self.json {
+            OutputFormat::StreamJson
+        } else {
+            self.output_format
+        }
+    }
+}

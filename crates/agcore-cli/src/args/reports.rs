@@ -1,0 +1,54 @@
+//! Arguments of `models`, `config` and `doctor`.
+
+use clap::Parser;
+
+use super::settings::{ServerArgs, SettingsArgs};
+
+pub(super) const MODELS_HELP: &str = "\
+Examples:
+  agcore models
+  agcore models --filter gpt
+  agcore models --provider ollama --json | jq '.[].id'";
+
+pub(super) const CONFIG_HELP: &str = "\
+Unknown settings and AGCORE_* variables produce warnings on standard error.
+
+Examples:
+  agcore config
+  agcore config --provider deepseek --json";
+
+pub(super) const DOCTOR_HELP: &str = "\
+Each check prints ok, warn or fail, and what to do about a problem. The server is asked for its list of models; \
+no model is called, and no API key is printed.
+
+The exit code is that of the first failed check: 2 for settings, 3 for the API key, 4 for an unreachable server, \
+1 for anything else.
+
+Examples:
+  agcore doctor
+  agcore doctor --provider ollama --model llama3.2
+  agcore doctor --provider vllm --base-url http://gpu:8000/v1 --model my-model
+  agcore doctor --json | jq '.checks[] | select(.status == \"fail\")'";
+
+/// Arguments of `models`.
+#[derive(Debug, Parser)]
+pub(crate) struct ModelsArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Show only models whose name or owner contains TEXT, ignoring case
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// Print everything that the server reports as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `config` and `doctor`.
+#[derive(Debug, Parser)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

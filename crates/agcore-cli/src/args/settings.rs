@@ -1,0 +1,45 @@
+//! Options that override settings, shared by several commands.
+
+use std::path::PathBuf;
+
+use clap::{Args as ArgGroup, builder::NonEmptyStringValueParser};
+
+/// The files that decide which tools may run.
+#[derive(Debug, Default, Clone, ArgGroup)]
+pub(crate) struct PolicyArgs {
+    /// Settings file; defaults to agcore.toml in the current directory, if it exists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// File that stores "always allow" answers; defaults to .agcore-grants.json next to the settings file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) grants: Option<PathBuf>,
+}
+
+/// Settings that can be given on the command line, where they override all other sources.
+#[derive(Debug, Default, ArgGroup)]
+pub(crate) struct SettingsArgs {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Model name, or provider and model as PROVIDER:MODEL or PROVIDER/MODEL
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) model: Option<String>,
+    /// Instructions for the agent (the system prompt)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Include message content in spans and the log
+    #[arg(long)]
+    pub(crate) trace_content: bool,
+}
+
+/// The server to talk to.
+#[derive(Debug, Default, Clone, ArgGroup)]
+pub(crate) struct ServerArgs {
+    /// Provider: openai, openai-responses, anthropic, ollama, ollama-native, deepseek, qwen, vllm, llama.cpp …
+    #[arg(long, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) provider: Option<String>,
+    /// API base URL, e.g. http://localhost:8000/v1
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) base_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+}

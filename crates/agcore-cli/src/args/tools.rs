@@ -1,0 +1,59 @@
+//! Arguments of `tools`.
+
+use clap::{Parser, Subcommand};
+
+use super::settings::PolicyArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the tools, the permissions they need, and whether they may run
+    #[command(after_help = LIST_HELP)]
+    List(PolicyArgs),
+    /// Print everything about a tool as JSON, including the schema of its arguments
+    #[command(after_help = SHOW_HELP)]
+    Show {
+        /// Name of the tool
+        name: String,
+        #[command(flatten)]
+        policy: PolicyArgs,
+    },
+    /// Call a tool and print its result
+    #[command(after_help = CALL_HELP)]
+    Call(CallArgs),
+}
+
+const LIST_HELP: &str = "\
+Examples:
+  agcore tools list
+  agcore tools list --config strict.toml";
+
+const SHOW_HELP: &str = "\
+Examples:
+  agcore tools show save_note
+  agcore tools show arithmetic | jq .parameters";
+
+const CALL_HELP: &str = "\
+The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
+answers, and otherwise a question at the terminal. Unless both standard input and standard output are terminals, a \
+call that needs approval is denied; pass --yes to allow it.
+
+The exit code is 1 if the tool fails or the call is denied, and 2 if there is no such tool or the arguments are invalid.
+
+Examples:
+  agcore tools call current_time
+  agcore tools call arithmetic '{\"operation\": \"divide\", \"a\": 1, \"b\": 3}'
+  echo '{\"text\": \"buy milk\"}' | agcore tools call save_note --yes";
+
+/// Arguments of `tools call`.
+#[derive(Debug, Parser)]
+pub(crate) struct CallArgs {
+    /// Name of the tool
+    pub(crate) name: String,
+    /// Arguments as a JSON object; without it, reads standard input unless that is a terminal
+    pub(crate) json: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Run the tool without asking for approval; calls denied by a rule stay denied
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
