@@ -74,7 +74,7 @@ pub(crate) struct ChatArgs {
     /// Run tools that need approval without asking
     #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"])]
     pub(crate) yes: bool,
-    /// What is printed on standard output
+    /// Format of standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
     /// The same as --output-format stream-json
@@ -82,7 +82,7 @@ pub(crate) struct ChatArgs {
     pub(crate) json: bool,
 }
 
-/// What a single turn prints on standard output.
+/// The format in which a single turn is printed on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// The answer

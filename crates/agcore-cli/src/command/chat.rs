@@ -37,7 +37,7 @@ pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts, color: Color) 
     start(args, true, interrupts, color).await
 }
 
-/// Opens a chat that begins with the message, or answers the message once if this is no place for a chat.
+/// Opens a chat that begins with the message, or answers the message once if a chat is not possible.
 ///
 /// # Errors
 /// When the settings are invalid, or a single message fails.
