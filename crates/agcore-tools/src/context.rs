@@ -22,11 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::filters::ProgressFilters;
 pub use self::{extensions::Extensions, run_state::RunState, waits::ProgressSender};
-pub(crate) use self::{
-    filters::ProgressFilter,
-    pause::Pause,
-    waits::{CallObservers, WaitSender},
-};
+pub(crate) use self::{filters::ProgressFilter, pause::Pause, waits::CallObserver};
 
 /// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
@@ -75,7 +71,7 @@ struct RunScope {
 struct CallScope {
     id: Text,
     cancellation: CancellationToken,
-    progress: Option<ProgressSender>,
+    observer: Option<Arc<dyn CallObserver>>,
     answer: Option<Box<InputAnswer>>,
     pause: Pause,
     filters: ProgressFilters,
@@ -202,8 +198,8 @@ impl ToolContext {
             return;
         }
         call.filters.apply(&mut progress);
-        match &call.progress {
-            Some(send) => send(&call.id, progress),
+        match &call.observer {
+            Some(observer) => observer.progress(&call.id, progress),
             None => self.observe(&call.id, progress),
         }
     }
@@ -238,16 +234,21 @@ impl ToolContext {
     }
 
     /// Creates the context of one call of this run.
-    pub(crate) fn for_call(&self, id: Text, observers: CallObservers, answer: Option<InputAnswer>) -> Self {
+    pub(crate) fn for_call(
+        &self,
+        id: Text,
+        observer: Option<Arc<dyn CallObserver>>,
+        answer: Option<InputAnswer>,
+    ) -> Self {
         let call = CallScope {
             id,
             cancellation: self.run.cancellation.child_token(),
-            progress: observers.progress,
             answer: answer.map(Box::new),
             pause: Pause::default(),
             filters: ProgressFilters::default(),
             has_ended: AtomicBool::new(false),
-            waits: waits::Waits::new(observers.waits),
+            waits: waits::Waits::new(observer.clone()),
+            observer,
         };
         Self {
             run: Arc::clone(&self.run),

@@ -1,4 +1,4 @@
-//! [`Waits`]: reports when a call starts and stops waiting for people.
+//! [`CallObserver`], and [`Waits`]: reports when a call starts and stops waiting for people.
 
 use std::{
     future::poll_fn,
@@ -8,31 +8,30 @@ use std::{
 
 use agcore_chat::{Progress, Text};
 
-/// Receives the id of a call and whether it waits for a person from now on.
-pub(crate) type WaitSender = Arc<dyn Fn(&Text, bool) + Send + Sync>;
-
 /// Receives the progress of calls, with the id of the call. Called from within the tool, so it must not block.
 pub type ProgressSender = Arc<dyn Fn(&Text, Progress) + Send + Sync>;
 
-/// The observers of one call.
-#[derive(Clone, Default)]
-pub(crate) struct CallObservers {
-    pub(crate) progress: Option<ProgressSender>,
-    pub(crate) waits: Option<WaitSender>,
+/// Observes the calls of a batch. Called from within tools, so it must not block.
+pub(crate) trait CallObserver: Send + Sync {
+    /// A call reports progress.
+    fn progress(&self, call: &Text, progress: Progress);
+
+    /// A call starts or stops waiting for a person.
+    fn waiting(&self, call: &Text, waiting: bool);
 }
 
 /// The waits of one call. They may nest and overlap.
 pub(super) struct Waits {
     /// The number of waits in progress. Locked while a report is sent, so that reports keep their order.
     open: Mutex<usize>,
-    sender: Option<WaitSender>,
+    observer: Option<Arc<dyn CallObserver>>,
 }
 
 impl Waits {
-    pub(super) fn new(sender: Option<WaitSender>) -> Self {
+    pub(super) fn new(observer: Option<Arc<dyn CallObserver>>) -> Self {
         Self {
             open: Mutex::default(),
-            sender,
+            observer,
         }
     }
 
@@ -52,7 +51,7 @@ impl Waits {
 
     /// Adds or removes a wait. The first and the last one are reported.
     fn count(&self, call: &Text, begins: bool) {
-        let Some(send) = &self.sender else { return };
+        let Some(observer) = &self.observer else { return };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if begins {
             *open += 1;
@@ -60,7 +59,7 @@ impl Waits {
             *open -= 1;
         }
         if *open == usize::from(begins) {
-            send(call, begins);
+            observer.waiting(call, begins);
         }
     }
 }

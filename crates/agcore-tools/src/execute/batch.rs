@@ -20,7 +20,7 @@ use super::{
     schedule::Exclusivity,
     waits::WaitBuffer,
 };
-use crate::context::CallObservers;
+use crate::context::CallObserver;
 
 /// An item of the stream of a [`batch`].
 #[derive(Debug)]
@@ -45,47 +45,61 @@ pub(crate) enum BatchItem {
     },
 }
 
+/// The state that the calls of a batch share with its stream.
+struct Shared {
+    progress: ProgressBuffer,
+    waits: WaitBuffer,
+    queue: CallQueue,
+    line: StartLine,
+}
+
+impl CallObserver for Shared {
+    fn progress(&self, call: &Text, progress: Progress) {
+        self.progress.push(call.clone(), progress);
+    }
+
+    fn waiting(&self, call: &Text, waiting: bool) {
+        self.waits.push(call.clone(), waiting);
+    }
+}
+
 /// Runs calls side by side. Dropping the stream cancels those that still run.
 pub(crate) fn batch(
     engine: Arc<Engine>,
     work: impl IntoIterator<Item = ToolWork>,
 ) -> impl Stream<Item = BatchItem> + Send + Unpin {
-    let (progress, waits) = (Arc::new(ProgressBuffer::default()), Arc::new(WaitBuffer::default()));
-    let queue = Arc::new(CallQueue::new(engine.max_concurrency));
-    let line = Arc::new(StartLine::default());
-    let observers = CallObservers {
-        progress: Some(progress.sender()),
-        waits: Some(waits.sender()),
-    };
+    let shared = Arc::new(Shared {
+        progress: ProgressBuffer::default(),
+        waits: WaitBuffer::default(),
+        queue: CallQueue::new(engine.max_concurrency),
+        line: StartLine::default(),
+    });
     let cancellation = engine.context.cancellation().clone();
     let start = |(index, mut work)| {
-        let (engine, queue, line) = (Arc::clone(&engine), Arc::clone(&queue), Arc::clone(&line));
-        let observers = observers.clone();
+        let (engine, shared) = (Arc::clone(&engine), Arc::clone(&shared));
         async move {
             // Preparation includes approval, which may take long: calls wait for each other only after it.
-            let mut ready = match engine.prepare(&mut work, observers).await {
+            let observer: Arc<dyn CallObserver> = shared.clone();
+            let mut ready = match engine.prepare(&mut work, Some(observer)).await {
                 Prepared::Settled(settlement) => return (index, settlement),
                 Prepared::Ready(ready) => ready,
             };
             let exclusivity = Exclusivity::from_annotations(ready.call.tool.annotations());
-            queue.wait(index, exclusivity).await;
+            shared.queue.wait(index, exclusivity).await;
             let settlement = match ready.acquire_key().await {
                 Err(error) => engine.refuse(ready, error),
                 Ok(()) => {
-                    line.wait(index, ready.call.context.call_id()).await;
+                    shared.line.wait(index, ready.call.context.call_id()).await;
                     engine.run(ready).await
                 }
             };
-            queue.end(index);
+            shared.queue.end(index);
             (index, settlement)
         }
     };
     let calls = work.into_iter().enumerate().map(start).collect();
     Batch {
-        progress,
-        waits,
-        queue,
-        line,
+        shared,
         cancellation,
         calls,
         settled: VecDeque::new(),
@@ -94,10 +108,7 @@ pub(crate) fn batch(
 
 /// The stream of a batch. `F` is the future of one call.
 struct Batch<F> {
-    progress: Arc<ProgressBuffer>,
-    waits: Arc<WaitBuffer>,
-    queue: Arc<CallQueue>,
-    line: Arc<StartLine>,
+    shared: Arc<Shared>,
     cancellation: CancellationToken,
     calls: FuturesUnordered<F>,
     settled: VecDeque<(usize, Box<Settlement>)>,
@@ -106,14 +117,14 @@ struct Batch<F> {
 impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
     /// Returns the next item that is ready: progress first, so that it never follows the end of its call.
     fn next_item(&mut self) -> Option<BatchItem> {
-        let calls = self.line.report();
+        let calls = self.shared.line.report();
         if !calls.is_empty() {
             return Some(BatchItem::Began { calls });
         }
-        if let Some((call_id, waiting)) = self.waits.pop() {
+        if let Some((call_id, waiting)) = self.shared.waits.pop() {
             return Some(BatchItem::Waiting { call_id, waiting });
         }
-        if let Some((call_id, progress)) = self.progress.pop() {
+        if let Some((call_id, progress)) = self.shared.progress.pop() {
             return Some(BatchItem::Progress { call_id, progress });
         }
         let (index, settlement) = self.settled.pop_front()?;
@@ -127,8 +138,8 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
                 self.settled.push_back(settled);
             }
             // After a cancellation no call begins: they are released so that they can end.
-            let cancelled = self.cancellation.is_cancelled() && self.line.cancel();
-            if !self.queue.start() && !cancelled {
+            let cancelled = self.cancellation.is_cancelled() && self.shared.line.cancel();
+            if !self.shared.queue.start() && !cancelled {
                 return;
             }
         }
@@ -139,10 +150,10 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Stream for Batch<F> {
     type Item = BatchItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {
-        self.progress.register(cx.waker());
-        self.waits.register(cx.waker());
+        self.shared.progress.register(cx.waker());
+        self.shared.waits.register(cx.waker());
         // The reader has taken the report of these calls.
-        self.line.release();
+        self.shared.line.release();
         if let Some(item) = self.next_item() {
             return Poll::Ready(Some(item));
         }

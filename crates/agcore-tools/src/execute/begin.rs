@@ -36,10 +36,14 @@ impl StartLine {
 
     /// Returns the ids of the calls to report; empty if there are none.
     pub(super) fn report(&self) -> Vec<Text> {
-        let mut state = self.lock();
-        let ids = state.arrived.iter().map(|arrival| arrival.id.clone()).collect();
-        let State { arrived, reported } = &mut *state;
-        reported.append(arrived);
+        let State { arrived, reported } = &mut *self.lock();
+        let ids = arrived.iter().map(|arrival| arrival.id.clone()).collect();
+        if reported.is_empty() {
+            // Usual, and saves a second buffer.
+            std::mem::swap(arrived, reported);
+        } else {
+            reported.append(arrived);
+        }
         ids
     }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     arguments::Arguments,
-    context::{CallObservers, ToolContext},
+    context::{CallObserver, ToolContext},
     error::{ToolError, ToolErrorKind},
     layer::{BoxInvoke, Invoke, PreparedCall},
     output::ToolOutput,
@@ -131,11 +131,11 @@ pub(crate) enum CallEnd {
 
 impl Engine {
     /// Performs all checks that precede the execution of a call.
-    pub(super) async fn prepare(&self, work: &mut ToolWork, observers: CallObservers) -> Prepared {
+    pub(super) async fn prepare(&self, work: &mut ToolWork, observer: Option<Arc<dyn CallObserver>>) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
-        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, observers, &mut arguments)).await;
+        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, observer, &mut arguments)).await;
         let end = match checked.unwrap_or_else(|panic| Err(panic.into())) {
             Ok(Admitted::Ready {
                 tool,
@@ -180,7 +180,7 @@ impl Engine {
         &self,
         work: &mut ToolWork,
         call_id: &Text,
-        observers: CallObservers,
+        observer: Option<Arc<dyn CallObserver>>,
         arguments: &mut Arguments,
     ) -> Result<Admitted, Rejection> {
         let tool = self.snapshot.find(&work.call.name)?;
@@ -192,7 +192,7 @@ impl Engine {
         {
             return Ok(Admitted::Question(Box::new(again)));
         }
-        let context = self.context.for_call(call_id.clone(), observers, answer);
+        let context = self.context.for_call(call_id.clone(), observer, answer);
         let request = AdmissionRequest {
             tool,
             context: &context,
@@ -314,7 +314,7 @@ impl Engine {
 
     /// Checks and executes one call.
     pub(crate) async fn settle(&self, mut work: ToolWork) -> Box<Settlement> {
-        match self.prepare(&mut work, CallObservers::default()).await {
+        match self.prepare(&mut work, None).await {
             Prepared::Ready(mut ready) => match ready.acquire_key().await {
                 Ok(()) => self.run(ready).await,
                 Err(error) => self.refuse(ready, error),

@@ -2,14 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     task::Waker,
 };
 
 use agcore_chat::{Progress, Text};
 use futures_util::task::AtomicWaker;
-
-use crate::context::ProgressSender;
 
 /// The number of unread items above which the oldest progress without a part is dropped: newer progress replaces it.
 const MAX_UNREAD: usize = 1024;
@@ -31,12 +29,6 @@ struct Unread {
 }
 
 impl ProgressBuffer {
-    /// Returns a sender that adds progress to this buffer.
-    pub(super) fn sender(self: &Arc<Self>) -> ProgressSender {
-        let buffer = Arc::clone(self);
-        Arc::new(move |call_id, progress| buffer.push(call_id.clone(), progress))
-    }
-
     /// Takes the oldest item.
     pub(super) fn pop(&self) -> Option<(Text, Progress)> {
         let mut unread = self.lock();
@@ -55,7 +47,8 @@ impl ProgressBuffer {
         self.reader.register(reader);
     }
 
-    fn push(&self, call_id: Text, progress: Progress) {
+    /// Adds the progress of a call.
+    pub(super) fn push(&self, call_id: Text, progress: Progress) {
         let mut unread = self.lock();
         if progress.part.is_none() {
             unread.without_part += 1;

@@ -2,14 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     task::Waker,
 };
 
 use agcore_chat::Text;
 use futures_util::task::AtomicWaker;
-
-use crate::context::WaitSender;
 
 /// The starts and ends of waits that the reader has not taken yet.
 #[derive(Debug, Default)]
@@ -19,12 +17,6 @@ pub(super) struct WaitBuffer {
 }
 
 impl WaitBuffer {
-    /// Returns a sender that adds to this buffer.
-    pub(super) fn sender(self: &Arc<Self>) -> WaitSender {
-        let buffer = Arc::clone(self);
-        Arc::new(move |call_id, waiting| buffer.push(call_id.clone(), waiting))
-    }
-
     /// Takes the oldest item.
     pub(super) fn pop(&self) -> Option<(Text, bool)> {
         self.unread.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
@@ -35,7 +27,8 @@ impl WaitBuffer {
         self.reader.register(reader);
     }
 
-    fn push(&self, call_id: Text, waiting: bool) {
+    /// Adds that a call starts or stops waiting.
+    pub(super) fn push(&self, call_id: Text, waiting: bool) {
         let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
         unread.push_back((call_id, waiting));
         drop(unread);
