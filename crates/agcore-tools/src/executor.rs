@@ -177,7 +177,7 @@ pub struct ExecutorBuilder {
     snapshot: Arc<ToolSnapshot>,
     context: ToolContext,
     policy: Option<ToolPolicy>,
-    session: ToolSession,
+    session: Option<ToolSession>,
     timeout: Option<Duration>,
     max_concurrency: usize,
     max_result_bytes: usize,
@@ -199,7 +199,7 @@ impl ExecutorBuilder {
             snapshot,
             context,
             policy: None,
-            session: ToolSession::new(),
+            session: None,
             timeout: Some(DEFAULT_TIMEOUT),
             max_concurrency: DEFAULT_MAX_CONCURRENCY,
             max_result_bytes: MAX_TOOL_RESULT_BYTES,
@@ -220,7 +220,7 @@ impl ExecutorBuilder {
 
     /// Sets the state that is shared across rounds. All executors of a session must share one.
     pub fn with_session(mut self, session: ToolSession) -> Self {
-        self.session = session;
+        self.session = Some(session);
         self
     }
 
@@ -292,9 +292,10 @@ impl ExecutorBuilder {
     /// needs, such as a [`State<T>`](crate::State).
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
+        let session = self.session.unwrap_or_default();
         let gate = Gate {
             policy: self.policy.unwrap_or_default(),
-            session: self.session.clone(),
+            session: session.clone(),
             audit: self.audit.clone(),
         };
         let run = Timeout::new(Run, self.timeout);
@@ -321,7 +322,7 @@ impl ExecutorBuilder {
         Ok(RegistryExecutor {
             engine: Arc::new(engine),
             outcomes: Outcomes {
-                session: self.session,
+                session,
                 max_result_bytes: self.max_result_bytes,
             },
         })
