@@ -46,8 +46,12 @@ impl RunningTools {
     }
 
     /// Adds calls that wait until their executor lets them run.
-    pub(super) fn wait_for(&mut self, calls: impl IntoIterator<Item = Waiting>) {
-        self.waiting.extend(calls);
+    pub(super) fn wait_for(&mut self, mut calls: Vec<Waiting>) {
+        if self.waiting.is_empty() {
+            self.waiting = calls;
+        } else {
+            self.waiting.append(&mut calls);
+        }
     }
 
     /// Adds a call that hooks have changed.

@@ -26,7 +26,7 @@ impl Driver<'_> {
         work: Vec<ToolWork>,
         running: &mut RunningTools,
     ) -> Result<(), CycleError> {
-        let calls = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+        let calls = work.iter().map(|work| Text::from(work.call.id.as_str()));
         if self.options.tools.as_ref().is_some_and(|tools| tools.reports_begin()) {
             match self.reserve_tools(calls, running.waiting()) {
                 Ok(waiting) => running.wait_for(waiting),
@@ -43,7 +43,7 @@ impl Driver<'_> {
                 Ok(None) => {}
                 Err(shortage) => return self.limit_tools(*shortage).await,
             }
-            self.absorb(Outcome::Started(calls)).await?;
+            self.absorb(Outcome::Started(calls.collect())).await?;
         }
         // The observer must know the calls before a tool or an approver shows anything of its own.
         self.events.drained().await;
@@ -187,7 +187,7 @@ impl Driver<'_> {
         running: &mut RunningTools,
     ) -> Result<(), CycleError> {
         match report {
-            Some(ToolReport::Began { calls }) => self.begin_tools(&calls, running).await,
+            Some(ToolReport::Began { calls }) => self.begin_tools(calls, running).await,
             Some(ToolReport::Progress { call_id, progress }) => {
                 let progress = Box::new(progress);
                 self.send(ToolEvent::Progress { call_id, progress }).await;
@@ -213,7 +213,11 @@ impl Driver<'_> {
     }
 
     /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not started yet.
-    fn reserve_tools(&self, calls: Vec<Text>, waiting: &[Waiting]) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
+    fn reserve_tools(
+        &self,
+        calls: impl Iterator<Item = Text>,
+        waiting: &[Waiting],
+    ) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
         let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
         let mut reserve = |call: Text| {
             let counts = !self.machine.continues(&call);
@@ -229,25 +233,26 @@ impl Driver<'_> {
                 reservation,
             })
         };
-        calls.into_iter().map(&mut reserve).collect()
+        calls.map(&mut reserve).collect()
     }
 
     /// Records that calls begin. Their executor runs them when it is polled again.
-    async fn begin_tools(&mut self, calls: &[Text], running: &mut RunningTools) -> Result<(), CycleError> {
-        let is_new = |call: &&Text| !self.machine.is_running(call);
-        let mut new: Vec<Text> = calls.iter().filter(is_new).cloned().collect();
+    async fn begin_tools(&mut self, mut new: Vec<Text>, running: &mut RunningTools) -> Result<(), CycleError> {
+        new.retain(|call| !self.machine.is_running(call));
         new.sort_unstable();
         new.dedup();
         let may_begin = |call: &Text| running.is_waiting(call) && self.machine.is_ready(call);
         if !new.iter().all(may_begin) {
             return self.cancel_batch(running).await;
         }
-        let started: Vec<Waiting> = new.iter().filter_map(|call| running.take_waiting(call)).collect();
-        if started.is_empty() {
+        if new.is_empty() {
             return Ok(());
         }
-        let counted = started.iter().filter(|waiting| waiting.counts).count();
-        let reservations = started.into_iter().filter_map(|waiting| waiting.reservation);
+        let (mut counted, mut reservations) = (0, Vec::new());
+        for waiting in new.iter().filter_map(|call| running.take_waiting(call)) {
+            counted += usize::from(waiting.counts);
+            reservations.extend(waiting.reservation);
+        }
         if let Some(spent) = self.spending.begin_tools(counted, reservations) {
             self.stage(Outcome::Spent(spent))?;
         }

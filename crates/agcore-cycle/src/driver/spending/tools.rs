@@ -25,12 +25,10 @@ impl Spending<'_> {
     }
 
     /// Counts calls that begin. Returns what they spend, or `None` if there are no budgets or no calls to count.
-    pub(in crate::driver) fn begin_tools(
-        &self,
-        calls: usize,
-        reservations: impl Iterator<Item = Reservation>,
-    ) -> Option<Spent> {
-        reservations.for_each(|reservation| reservation.settle(&spent(1)));
+    pub(in crate::driver) fn begin_tools(&self, calls: usize, reservations: Vec<Reservation>) -> Option<Spent> {
+        reservations
+            .into_iter()
+            .for_each(|reservation| reservation.settle(&spent(1)));
         (self.is_active() && calls > 0).then(|| spent(calls))
     }
 }
