@@ -176,9 +176,14 @@ impl TurnOptions {
 
     /// Creates options like [`new`](Self::new) with a token that cancels the turn.
     pub fn cancelled_by(token: CancellationToken) -> Self {
+        // Not from the default, which would create another token.
         Self {
+            tools: None,
             token,
-            ..Self::default()
+            stream: false,
+            trace: None,
+            actor: None,
+            recorder: None,
         }
     }
 
