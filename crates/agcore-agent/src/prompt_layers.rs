@@ -13,12 +13,8 @@ pub(crate) fn system_prompt(config: &AgentConfig, agent: &dyn Agent, now: System
         Some(agent.system_prompt()),
         config.environment.as_ref().map(|environment| environment.text(now)),
     ];
-    let layers: Vec<String> = layers
-        .into_iter()
-        .flatten()
-        .filter(|layer| !layer.trim().is_empty())
-        .collect();
-    (!layers.is_empty()).then(|| layers.join("\n\n"))
+    let layers = layers.into_iter().flatten().filter(|layer| !layer.trim().is_empty());
+    layers.reduce(|prompt, layer| prompt + "\n\n" + &layer)
 }
 
 #[cfg(test)]
