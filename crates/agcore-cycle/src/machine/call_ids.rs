@@ -1,41 +1,91 @@
-//! Keeps the ids of tool calls unique within a conversation.
+//! Keeps the ids of tool calls unique within a conversation: [`ForgottenIds`] and [`unique_id`].
 
 use std::{collections::HashSet, sync::Arc};
 
 use agcore_chat::{AssistantMessage, Block, Message};
+use serde::{Deserialize, Serialize};
 
-/// Returns the id for a call that a server calls `id`, if that is empty or taken. `taken` returns all ids that are.
-pub(super) fn unique_id<'a, I>(id: &str, taken: impl Fn() -> I) -> Option<String>
+/// The ids of calls that are no longer in the history. There may be many more of them than in the history, so they are
+/// sorted: searching them takes logarithmic time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub(super) struct ForgottenIds(Vec<String>);
+
+impl ForgottenIds {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the ids, sorted.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Adds an id.
+    pub(super) fn insert(&mut self, id: &str) {
+        if let Err(at) = self.position(id) {
+            self.0.insert(at, id.to_owned());
+        }
+    }
+
+    fn contains(&self, id: &str) -> bool {
+        self.position(id).is_ok()
+    }
+
+    /// Returns the number of ids that start with a prefix.
+    fn count_of(&self, prefix: &str) -> usize {
+        let start = self.0.partition_point(|id| id.as_str() < prefix);
+        self.0[start..].partition_point(|id| id.starts_with(prefix))
+    }
+
+    fn position(&self, id: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|other| other.as_str().cmp(id))
+    }
+}
+
+impl From<Vec<String>> for ForgottenIds {
+    fn from(mut ids: Vec<String>) -> Self {
+        ids.sort_unstable();
+        ids.dedup();
+        Self(ids)
+    }
+}
+
+/// Returns the id for a call that a server calls `id`, if that is empty or taken: by a forgotten call, or by one whose id
+/// `known` returns.
+pub(super) fn unique_id<'a, I>(id: &str, forgotten: &ForgottenIds, known: impl Fn() -> I) -> Option<String>
 where
     I: Iterator<Item = &'a str>,
 {
-    if !id.is_empty() && taken().all(|other| other != id) {
+    let is_taken = |id: &str| forgotten.contains(id) || known().any(|other| other == id);
+    if !id.is_empty() && !is_taken(id) {
         return None;
     }
     let base = if id.is_empty() { "call" } else { id };
+    let prefix = format!("{base}_");
     // Usually the ids with this base are numbered without gaps, so that the first name is free.
-    let is_numbered = |other: &str| other.strip_prefix(base).is_some_and(|rest| rest.starts_with('_'));
-    let first = 2 + taken().filter(|other| is_numbered(other)).count();
-    let mut names = (first..).map(|number| format!("{base}_{number}"));
-    names.find(|name| taken().all(|other| other != name))
+    let numbered = known().filter(|other| other.starts_with(&prefix)).count() + forgotten.count_of(&prefix);
+    let mut names = (2 + numbered..).map(|number| format!("{prefix}{number}"));
+    names.find(|name| !is_taken(name))
 }
 
 /// Renames calls whose id the history already contains, so that an id is never used for two calls in events, questions
 /// and journals: some servers count from zero in each reply. A call without an id gets one. `forgotten` are the ids of
 /// calls that were removed from the history.
-pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &[String]) {
+pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Arc<Message>], forgotten: &ForgottenIds) {
     // Usually all ids are new, which can be checked without hashing a long history.
     let mut new: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();
     new.sort_unstable();
     let is_new = |id: &str| new.binary_search(&id).is_err();
-    if is_new("") && new.is_sorted_by(|a, b| a < b) && ids(history, forgotten).all(is_new) {
+    let is_known = || new.iter().any(|id| forgotten.contains(id)) || !ids(history).all(is_new);
+    if is_new("") && new.is_sorted_by(|a, b| a < b) && !is_known() {
         return;
     }
     let mut own: Vec<String> = Vec::new();
     for block in &mut Arc::make_mut(message).blocks {
         let Block::Call(call) = block else { continue };
-        let taken = || ids(history, forgotten).chain(own.iter().map(String::as_str));
-        if let Some(id) = unique_id(&call.id, taken) {
+        let known = || ids(history).chain(own.iter().map(String::as_str));
+        if let Some(id) = unique_id(&call.id, forgotten, known) {
             Arc::make_mut(call).id = id;
         }
         own.push(call.id.clone());
@@ -43,15 +93,45 @@ pub(super) fn make_ids_unique(message: &mut Arc<AssistantMessage>, history: &[Ar
 }
 
 /// Adds the ids of the calls in `removed` that are not in `kept`: they must not name another call later.
-pub(super) fn forget(removed: &[Arc<Message>], kept: &[Arc<Message>], forgotten: &mut Vec<String>) {
-    let kept: HashSet<&str> = ids(kept, &[]).collect();
-    let removed = ids(removed, &[]).filter(|id| !kept.contains(id));
-    forgotten.extend(removed.map(str::to_owned));
+pub(super) fn forget(removed: &[Arc<Message>], kept: &[Arc<Message>], forgotten: &mut ForgottenIds) {
+    let kept: HashSet<&str> = ids(kept).collect();
+    let removed = ids(removed).filter(|id| !kept.contains(id));
+    removed.for_each(|id| forgotten.insert(id));
 }
 
-/// Returns the ids of all earlier calls.
-pub(super) fn ids<'a>(history: &'a [Arc<Message>], forgotten: &'a [String]) -> impl Iterator<Item = &'a str> {
-    let earlier = history.iter().filter_map(|message| message.as_assistant());
-    let calls = earlier.flat_map(AssistantMessage::tool_calls);
-    calls.map(|call| &*call.id).chain(forgotten.iter().map(String::as_str))
+/// Returns the ids of the calls in these messages.
+pub(super) fn ids(messages: &[Arc<Message>]) -> impl Iterator<Item = &str> {
+    let replies = messages.iter().filter_map(|message| message.as_assistant());
+    replies.flat_map(AssistantMessage::tool_calls).map(|call| &*call.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the id of a call that a server calls `id`.
+    fn id(forgotten: &[&str], known: &[&str], id: &str) -> Option<String> {
+        let forgotten: Vec<String> = forgotten.iter().copied().map(str::to_owned).collect();
+        unique_id(id, &forgotten.into(), || known.iter().copied())
+    }
+
+    #[test]
+    fn numbers_continue_over_forgotten_and_known_calls() {
+        assert_eq!(id(&["b", "a"], &["c"], "d"), None);
+        assert_eq!(id(&["b", "a"], &[], "a").as_deref(), Some("a_2"));
+        assert_eq!(id(&["a_2", "ab", "a", "a-1"], &["a_3"], "a").as_deref(), Some("a_4"));
+        // A gap: the number of ids is no free number.
+        assert_eq!(id(&["a", "a_3"], &[], "a").as_deref(), Some("a_4"));
+        assert_eq!(id(&["call_2"], &[], "").as_deref(), Some("call_3"));
+    }
+
+    #[test]
+    fn forgotten_ids_are_sorted_and_unique_even_if_a_saved_list_is_not() {
+        let mut forgotten: ForgottenIds = serde_json::from_str(r#"["b", "a", "b"]"#).unwrap();
+        forgotten.insert("aa");
+        forgotten.insert("b");
+        assert_eq!(serde_json::to_string(&forgotten).unwrap(), r#"["a","aa","b"]"#);
+        let mut each = ["a", "aa", "b"].iter();
+        assert!(each.all(|id| forgotten.contains(id)) && !forgotten.contains("c"));
+    }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent,
-    UsageTracker, pruned_result, summarized,
+    CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent, UsageTracker, pruned_result,
+    summarized,
 };
 
 use super::{
+    call_ids::ids,
     changes::{Changes, MachineError},
     compact::{Compact, CompactReason, Summary},
     end::End,
@@ -130,15 +131,10 @@ impl Machine {
 
     fn put_summary(&mut self, cut: usize, summary: &str, changes: &mut Changes) {
         let view = self.view();
-        let ids = view.older[..cut]
-            .iter()
-            .filter_map(|message| message.as_assistant())
-            .flat_map(AssistantMessage::tool_calls)
-            .map(|call| call.id.clone());
-        let ids: Vec<String> = ids.collect();
+        let removed: Vec<String> = ids(&view.older[..cut]).map(str::to_owned).collect();
         let mut older = summarized(&view.messages(), cut, summary.trim());
         older.truncate(older.len() - view.added.len());
-        self.forgotten.extend(ids);
+        removed.iter().for_each(|id| self.forgotten.insert(id));
         changes.rewritten |= self.set_older(older);
     }
 }

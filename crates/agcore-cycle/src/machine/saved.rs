@@ -101,7 +101,7 @@ impl Machine {
         {
             return Some("it checks more answers than its turn asks for".to_owned());
         }
-        let before: HashSet<&str> = call_ids::ids(&self.history, &self.forgotten).collect();
+        let before: HashSet<&str> = call_ids::ids(&self.history).chain(self.forgotten.iter()).collect();
         let (mut calls, mut questions) = (HashSet::new(), HashSet::new());
         for slot in slots {
             let id = slot.call.id.as_str();

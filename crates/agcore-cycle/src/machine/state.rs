@@ -8,7 +8,7 @@ use agcore_chat::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    call_ids::{self, forget},
+    call_ids::{self, ForgottenIds, forget},
     changes::MachineError,
     compact::Compact,
     limits::Limits,
@@ -70,8 +70,8 @@ pub struct Machine {
     #[serde(default)]
     pub(super) breaker: CompactionBreaker,
     /// The ids of calls that are no longer in the history. They are kept because ids are never reused.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) forgotten: Vec<String>,
+    #[serde(default, skip_serializing_if = "ForgottenIds::is_empty")]
+    pub(super) forgotten: ForgottenIds,
     #[serde(default, skip_serializing_if = "Spent::is_zero")]
     pub(super) cost: Spent,
     /// The number of questions that were asked so far. Never reset, so that no question gets the id of another one.
@@ -94,7 +94,7 @@ impl Machine {
             limits,
             summing: None,
             breaker: CompactionBreaker::default(),
-            forgotten: Vec::new(),
+            forgotten: ForgottenIds::default(),
             cost: Spent::default(),
             asked: 0,
             remembered: Vec::new(),
@@ -298,8 +298,8 @@ impl Machine {
     /// calls before it in the same reply.
     pub(crate) fn final_call_id(&self, id: &str, own: &[Text]) -> Option<String> {
         let pending = self.open_turn().map_or(&[][..], |turn| &turn.pending);
-        call_ids::unique_id(id, || {
-            let earlier = call_ids::ids(&self.history, &self.forgotten).chain(call_ids::ids(pending, &[]));
+        call_ids::unique_id(id, &self.forgotten, || {
+            let earlier = call_ids::ids(&self.history).chain(call_ids::ids(pending));
             earlier.chain(own.iter().map(|id| &**id))
         })
     }
