@@ -1,6 +1,6 @@
 //! Keeps the ids of tool calls unique within a conversation: [`ForgottenIds`] and [`unique_id`].
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt::Write as _, sync::Arc};
 
 use agcore_chat::{AssistantMessage, Block, Message};
 use serde::{Deserialize, Serialize};
@@ -62,11 +62,16 @@ where
         return None;
     }
     let base = if id.is_empty() { "call" } else { id };
-    let prefix = format!("{base}_");
+    let mut name = format!("{base}_");
+    let prefix = name.len();
     // Usually the ids with this base are numbered without gaps, so that the first name is free.
-    let numbered = known().filter(|other| other.starts_with(&prefix)).count() + forgotten.count_of(&prefix);
-    let mut names = (2 + numbered..).map(|number| format!("{prefix}{number}"));
-    names.find(|name| !is_taken(name))
+    let numbered = known().filter(|other| other.starts_with(&name)).count() + forgotten.count_of(&name);
+    (2 + numbered..).find_map(|number| {
+        name.truncate(prefix);
+        // Writing to a String cannot fail.
+        let _ = write!(name, "{number}");
+        (!is_taken(&name)).then(|| std::mem::take(&mut name))
+    })
 }
 
 /// Renames calls whose id the history already contains, so that an id is never used for two calls in events, questions
