@@ -152,10 +152,15 @@ impl UsefulHeaders {
 /// assert_eq!(metadata.header("anthropic-ratelimit-requests-remaining"), Some("59"));
 /// ```
 pub fn response_metadata(head: &ReplyHead) -> Option<ResponseMetadata> {
-    let names = USEFUL[..ONLY_IN_ERRORS.start]
-        .iter()
-        .chain(&USEFUL[ONLY_IN_ERRORS.end..]);
-    let headers = names.filter_map(|name| Some((*name, head.headers.get(*name)?.to_str().ok()?)));
+    // One pass over the headers of a reply, which are few, instead of a search for each name.
+    let mut first = [None; USEFUL.len()];
+    for (name, value) in &head.headers {
+        if let Some(at) = position(name.as_str()).filter(|at| !ONLY_IN_ERRORS.contains(at)) {
+            first[at].get_or_insert(value);
+        }
+    }
+    let found = USEFUL.iter().zip(&first);
+    let headers = found.filter_map(|(name, value)| Some((*name, (*value)?.to_str().ok()?)));
     headers.clone().next()?;
     Some(ResponseMetadata::new(headers))
 }
