@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(id(&["b", "a"], &["c"], "d"), None);
         assert_eq!(id(&["b", "a"], &[], "a").as_deref(), Some("a_2"));
         assert_eq!(id(&["a_2", "ab", "a", "a-1"], &["a_3"], "a").as_deref(), Some("a_4"));
-        // A gap: the number of ids is no free number.
+        // With a gap, the first candidate may be taken.
         assert_eq!(id(&["a", "a_3"], &[], "a").as_deref(), Some("a_4"));
         assert_eq!(id(&["call_2"], &[], "").as_deref(), Some("call_3"));
     }
