@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault, FaultKind};
+use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
 use agcore_tools::ToolError;
@@ -198,16 +198,9 @@ impl AgentError {
         Fault::new(kind, self.message()).with_retryable(self.is_retryable())
     }
 
-    /// Returns this error and all its sources, separated by colons.
+    /// Returns this error followed by its sources.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = self.source();
-        while let Some(error) = source {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            source = error.source();
-        }
-        text
+        error_chain(self)
     }
 }
 

@@ -7,10 +7,12 @@
 //! assert_eq!(nearest("temprature", ["temperature", "top_p"]), Some("temperature"));
 //! ```
 
+mod chain;
 mod near;
 
 use std::borrow::Cow;
 
+pub use chain::error_chain;
 pub use near::{is_same_name, nearest, nearest_names};
 
 /// Returns the largest character boundary of `text` that is not above `at`.

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault, FaultKind};
+use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
 use agcore_llm::{LlmError, LlmErrorKind};
 
 use crate::{budget::BudgetShortage, machine::MachineError};
@@ -170,16 +170,9 @@ impl CycleError {
         Fault::new(kind, self.message())
     }
 
-    /// Returns this error and all its sources, separated by colons.
+    /// Returns this error followed by its sources.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = self.source();
-        while let Some(error) = source {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            source = error.source();
-        }
-        text
+        error_chain(self)
     }
 }
 

@@ -8,7 +8,10 @@ pub use unsupported::Unsupported;
 
 use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault, text::prefix};
+use agcore_chat::{
+    ChatResponse, Fault,
+    text::{error_chain, prefix},
+};
 
 /// The error of a failed model call. It is the size of a pointer.
 ///
@@ -156,17 +159,7 @@ impl LlmError {
 
     /// Returns the error followed by its causes, for logs and users.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = self.source();
-        while let Some(cause) = source {
-            let cause_text = cause.to_string();
-            if !text.contains(&cause_text) {
-                text.push_str(": ");
-                text.push_str(&cause_text);
-            }
-            source = cause.source();
-        }
-        text
+        error_chain(self)
     }
 
     /// Replaces the message.
