@@ -1,5 +1,7 @@
 //! The contract of a transport: how the bytes of requests and replies are moved.
 
+pub(crate) mod refused;
+
 #[cfg(feature = "http")]
 pub mod http;
 

@@ -63,17 +63,14 @@ pub(crate) const DOORS: &[Door] = &[
     },
     Door {
         system: "incoming HTTP",
-        libraries: &[
-            "actix-web",
-            "axum",
-            "axum-server",
-            "hyper",
-            "hyper-util",
-            "poem",
-            "tiny_http",
-            "warp",
-        ],
+        libraries: &["actix-web", "axum", "axum-server", "hyper", "poem", "tiny_http", "warp"],
         users: &["agcore-mcp", "agcore-server", "agcore-testkit"],
+    },
+    // A client needs its rules for proxies, a server its connections.
+    Door {
+        system: "parts of HTTP",
+        libraries: &["hyper-util"],
+        users: &["agcore-llm", "agcore-mcp", "agcore-server", "agcore-testkit"],
     },
     Door {
         system: "the terminal",
@@ -144,6 +141,8 @@ mod tests {
         check("agcore-cli", "rusqlite", false);
         check("agcore-testkit", "hyper", true);
         check("agcore-llm", "hyper", false);
+        check("agcore-llm", "hyper-util", true);
+        check("agcore-tools", "hyper-util", false);
         check("agcore-cli", "clap", true);
         check("agcore", "crossterm", false);
         check("agcore-cli", "rustls", true);

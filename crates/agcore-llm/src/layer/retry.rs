@@ -14,6 +14,7 @@ use crate::{
     provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     random::Random,
     reply::ReplyStream,
+    transport::refused::LocallyRefused,
 };
 use agcore_wire::LlmError;
 
@@ -152,7 +153,11 @@ impl<P: LlmProvider + 'static> SwitchStrategy for RetryStrategy<P> {
             elapsed,
             left,
         } = attempt;
-        if !is_repeatable || !error.is_retryable() || self.retries >= policy.max_retries {
+        let max_retries = match LocallyRefused::caused(&error) {
+            true => policy.max_retries.min(policy.local_retries),
+            false => policy.max_retries,
+        };
+        if !is_repeatable || !error.is_retryable() || self.retries >= max_retries {
             return Err(error);
         }
         let budget = policy.budget.saturating_sub(elapsed);
@@ -171,7 +176,7 @@ impl<P: LlmProvider + 'static> SwitchStrategy for RetryStrategy<P> {
 fn out_of_time(error: LlmError, delay: Duration, left: Duration) -> LlmError {
     let message = format!(
         "{}; not retried: the next attempt would have to wait {:.1} s, but only {:.1} s are left for retries",
-        error.message(),
+        error.message().trim_end_matches('.'),
         delay.as_secs_f64(),
         left.as_secs_f64(),
     );

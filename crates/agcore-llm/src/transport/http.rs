@@ -19,13 +19,16 @@ mod denial;
 mod error;
 mod options;
 mod proxy;
+mod route;
 mod timeouts;
 mod timer;
 mod tls;
 
 pub use denial::{NetworkDenial, deny_network};
+pub use error::ProxyError;
 pub use options::HttpOptions;
 pub use proxy::Proxy;
+pub use route::ProxyRoute;
 pub use timeouts::Timeouts;
 pub use tls::TlsOptions;
 
@@ -54,7 +57,8 @@ pub struct HttpTransport {
     base: BaseUrl,
     authorizer: Authorizer,
     timeouts: Timeouts,
-    proxy: Proxy,
+    /// The proxy for this server, if there is one.
+    proxy: Option<ProxyRoute>,
     guard: SecretGuard,
 }
 
@@ -70,14 +74,15 @@ impl HttpTransport {
         let guard = SecretGuard::new();
         let authorizer = Authorizer::new(options.credential.clone(), options.key_header.clone(), guard.clone())?;
         let headers = options::parse_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
-        let needs_tls = base.is_secure() || options.proxy.needs_tls();
-        let client = client(headers, needs_tls, &options)?;
+        let proxy = options.proxy.route_to(&base)?;
+        let needs_tls = base.is_secure() || proxy.as_ref().is_some_and(ProxyRoute::is_secure);
+        let client = client(headers, needs_tls, &options, proxy.as_ref())?;
         Ok(Self {
             client,
             base,
             authorizer,
             timeouts: options.timeouts,
-            proxy: options.proxy,
+            proxy,
             guard,
         })
     }
@@ -132,11 +137,11 @@ impl HttpTransport {
         let response = timer.limit(first_byte, TimeoutStage::FirstByte, response).await;
         response
             .map_err(|stage| self.timeout_error(stage))?
-            .map_err(|error| error::send_error(error, self.base.origin(), &self.timeouts))
+            .map_err(|error| error::send_error(error, &self.base, self.proxy.as_ref(), &self.timeouts))
     }
 
     fn execute(&self, request: Request) -> Result<impl Future<Output = reqwest::Result<Response>> + use<>, LlmError> {
-        denial::check(request.url(), &self.proxy)?;
+        denial::check(request.url(), self.proxy.as_ref())?;
         Ok(self.client.execute(request))
     }
 
@@ -154,6 +159,11 @@ impl Transport for HttpTransport {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
         };
+        if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+            && let Some(proxy) = &self.proxy
+        {
+            return Err(error::proxy_authentication(proxy, None));
+        }
         check_head(&head, self.base.origin())?;
         let body = Body::new(response, timer, self.timeouts, self.base.origin().clone());
         Ok(TransportReply {
@@ -173,7 +183,12 @@ impl fmt::Debug for HttpTransport {
     }
 }
 
-fn client(headers: HeaderMap, needs_tls: bool, options: &HttpOptions) -> Result<reqwest::Client, LlmError> {
+fn client(
+    headers: HeaderMap,
+    needs_tls: bool,
+    options: &HttpOptions,
+    proxy: Option<&ProxyRoute>,
+) -> Result<reqwest::Client, LlmError> {
     let mut client = reqwest::Client::builder()
         .tls_backend_preconfigured(tls::client_config(needs_tls, &options.tls)?)
         .redirect(reqwest::redirect::Policy::none())
@@ -189,7 +204,7 @@ fn client(headers: HeaderMap, needs_tls: bool, options: &HttpOptions) -> Result<
         // it.
         client = client.retry(reqwest::retry::never().max_retries_per_request(0));
     }
-    options.proxy.apply(client)?.build().map_err(|error| {
+    proxy::apply(proxy, client)?.build().map_err(|error| {
         LlmError::new(LlmErrorKind::Unknown, "cannot create the HTTP client").with_source(error.without_url())
     })
 }

@@ -3,11 +3,13 @@
 mod body;
 mod connect;
 mod credential;
+mod forward_proxy;
 mod interrupt;
 mod line_wire;
 mod many;
 mod model_list;
 mod proxy;
+mod proxy_errors;
 mod raw_server;
 mod reuse;
 mod timeout;

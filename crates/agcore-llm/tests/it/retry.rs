@@ -90,6 +90,38 @@ async fn a_hint_longer_than_the_budget_fails_at_once_and_the_error_says_so() {
 }
 
 #[tokio::test]
+async fn the_sentence_of_the_server_is_continued() {
+    let slow_down = LlmError::new(LlmErrorKind::RateLimit, "Please slow down.").with_retry_after(Some(seconds(3600)));
+    let (text, _) = play([ScriptStep::error(slow_down)], RetryPolicy::new()).await;
+    let error = text.unwrap_err();
+    assert!(
+        error.message().starts_with("Please slow down; not retried: "),
+        "{error}"
+    );
+}
+
+#[cfg(feature = "http")]
+#[tokio::test]
+async fn a_port_without_a_server_on_this_machine_is_tried_twice() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let check = async |policy: RetryPolicy, expected: usize| {
+        let clock = Arc::new(ManualClock::jumping());
+        let config = agcore_llm::ProviderConfig::parse("openai:m")
+            .unwrap()
+            .with_base_url(&*url);
+        let provider = config.build().unwrap();
+        let retry = Retry::new(provider, policy, Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(|| 1.0));
+        assert_eq!(*retry.chat(request()).await.unwrap_err().kind(), LlmErrorKind::Connect);
+        assert_eq!(clock.sleeps().len(), expected);
+    };
+    check(RetryPolicy::new(), 1).await;
+    check(RetryPolicy::new().with_local_retries(9), 3).await;
+    check(RetryPolicy::never(), 0).await;
+}
+
+#[tokio::test]
 async fn the_deadline_limits_the_waits() {
     let clock = Arc::new(ManualClock::jumping());
     let retry = Retry::new(

@@ -27,6 +27,9 @@ use crate::layer::attempt::MidStream;
 pub struct RetryPolicy {
     /// The number of attempts after the first. The default is 3.
     pub max_retries: u32,
+    /// The number of attempts after the first if no server listens on a port of this machine. Waiting rarely helps then,
+    /// so the default is 1. It does not exceed `max_retries`.
+    pub local_retries: u32,
     /// The longest delay before the first retry; it doubles with each retry. The default is 1 s.
     pub base: Duration,
     /// The longest delay before any retry, unless the server asks for more. The default is 30 s.
@@ -41,6 +44,7 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             max_retries: 3,
+            local_retries: 1,
             base: Duration::from_secs(1),
             cap: Duration::from_secs(30),
             budget: Duration::from_secs(120),
@@ -66,6 +70,12 @@ impl RetryPolicy {
     /// Sets the number of attempts after the first.
     pub fn with_max_retries(mut self, retries: u32) -> Self {
         self.max_retries = retries;
+        self
+    }
+
+    /// Sets the number of attempts after the first if no server listens on a port of this machine.
+    pub fn with_local_retries(mut self, retries: u32) -> Self {
+        self.local_retries = retries;
         self
     }
 

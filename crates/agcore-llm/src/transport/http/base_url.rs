@@ -61,6 +61,11 @@ impl BaseUrl {
         &self.origin
     }
 
+    /// Returns the URL itself.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
     /// Returns whether requests are encrypted.
     pub(super) fn is_secure(&self) -> bool {
         self.prefix.starts_with("https:")
@@ -95,6 +100,19 @@ impl BaseUrl {
             ));
         }
         Ok(url)
+    }
+}
+
+/// Returns whether the host of a URL is a loopback address or `localhost` (RFC 6761, section 6.3).
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else {
+        return false;
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let name = host.trim_end_matches('.');
+    match host.parse::<std::net::IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost"),
     }
 }
 
@@ -169,5 +187,21 @@ mod tests {
         let base = BaseUrl::parse("http://a.example").unwrap();
         assert!(base.join("@b.example/x").is_err());
         assert!(base.join(":81/x").is_err());
+    }
+
+    #[test]
+    fn recognizes_loopback_by_its_name_or_address() {
+        let check = |url: &str, expected: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
+        check("http://127.0.0.1:8080/v1", true);
+        check("http://127.8.9.1/", true);
+        check("http://[::1]:80/", true);
+        check("http://[::ffff:127.0.0.1]/", true);
+        check("http://LOCALHOST:11434", true);
+        check("http://app.localhost./x", true);
+        check("https://api.openai.com/v1", false);
+        check("http://10.0.0.1", false);
+        check("http://0.0.0.0", false);
+        check("http://localhost.example", false);
+        check("http://notlocalhost", false);
     }
 }

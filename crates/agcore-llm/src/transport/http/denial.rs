@@ -11,7 +11,7 @@ use std::{
 
 use reqwest::Url;
 
-use super::proxy::Proxy;
+use super::{base_url::is_loopback, route::ProxyRoute};
 use agcore_wire::{LlmError, LlmErrorKind};
 
 /// The number of active denials. Without any, checking a request costs a single atomic load.
@@ -33,7 +33,7 @@ struct ActiveDenial {
 /// [`with_loopback_denied`](NetworkDenial::with_loopback_denied) denies these as well. Any other request fails with a
 /// `Connect` error that is not retryable and names the line that called this function.
 ///
-/// A request through a proxy is only allowed if the proxy is on loopback, too; a proxy of the environment never is.
+/// A request through a proxy is only allowed if the proxy is on loopback, too.
 /// Each request is checked, so open connections cannot be used either. Only the transport of agcore is affected.
 ///
 /// The denial applies to the whole process, because a test cannot reach every transport that the code under test
@@ -104,15 +104,15 @@ fn denials() -> MutexGuard<'static, Vec<ActiveDenial>> {
     DENIALS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Checks that a request through this proxy is allowed.
+/// Checks that a request is allowed that is sent through this proxy, or without one.
 ///
 /// # Errors
 /// `Connect` if a denial blocks it.
-pub(super) fn check(url: &Url, proxy: &Proxy) -> Result<(), LlmError> {
+pub(super) fn check(url: &Url, proxy: Option<&ProxyRoute>) -> Result<(), LlmError> {
     if COUNT.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let stays_local = is_loopback(url) && proxy_is_loopback(proxy);
+    let stays_local = is_loopback(url) && proxy.is_none_or(ProxyRoute::is_loopback);
     let denial = denials().iter().copied().find(|denial| denial.loopback || !stays_local);
     denial.map_or(Ok(()), |denial| Err(denied(denial, url)))
 }
@@ -126,55 +126,4 @@ fn denied(denial: ActiveDenial, url: &Url) -> LlmError {
         denial.caller.line(),
     );
     LlmError::new(LlmErrorKind::Connect, message).with_retryable(false)
-}
-
-fn proxy_is_loopback(proxy: &Proxy) -> bool {
-    match proxy {
-        Proxy::None => true,
-        Proxy::Environment => false,
-        Proxy::Url(url) => Url::parse(url.expose()).is_ok_and(|url| is_loopback(&url)),
-    }
-}
-
-/// Returns whether the host of a URL is a loopback address or `localhost` (RFC 6761, section 6.3).
-fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else {
-        return false;
-    };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let name = host.trim_end_matches('.');
-    match host.parse::<std::net::IpAddr>() {
-        Ok(address) => address.to_canonical().is_loopback(),
-        Err(_) => name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recognizes_loopback_by_its_name_or_address() {
-        let check = |url: &str, expected: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
-        check("http://127.0.0.1:8080/v1", true);
-        check("http://127.8.9.1/", true);
-        check("http://[::1]:80/", true);
-        check("http://[::ffff:127.0.0.1]/", true);
-        check("http://LOCALHOST:11434", true);
-        check("http://app.localhost./x", true);
-        check("https://api.openai.com/v1", false);
-        check("http://10.0.0.1", false);
-        check("http://0.0.0.0", false);
-        check("http://localhost.example", false);
-        check("http://notlocalhost", false);
-    }
-
-    #[test]
-    fn trusts_only_proxies_on_loopback() {
-        let check = |proxy: &Proxy, expected: bool| assert_eq!(proxy_is_loopback(proxy), expected, "{proxy:?}");
-        check(&Proxy::None, true);
-        check(&Proxy::Environment, false);
-        check(&Proxy::Url("http://127.0.0.1:3128".into()), true);
-        check(&Proxy::Url("http://me:pw@proxy:3128".into()), false);
-    }
 }

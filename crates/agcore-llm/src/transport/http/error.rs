@@ -2,59 +2,122 @@
 //!
 //! URLs are removed, because their paths and queries may contain keys.
 
-use std::{error::Error, io};
+mod cause;
+mod peer;
+
+use std::{error::Error, fmt, io};
 
 use agcore_wire::{LlmError, LlmErrorKind, TimeoutStage};
+use http::StatusCode;
 
-use super::timeouts::Timeouts;
+use super::{
+    base_url::{BaseUrl, is_loopback},
+    route::ProxyRoute,
+    timeouts::Timeouts,
+};
+use crate::transport::refused::LocallyRefused;
+
+use self::{
+    cause::{Cause, TunnelFault, io_kind, tunnel_fault},
+    peer::Peer,
+};
+
+/// The source of an [`LlmError`] that is about the proxy and not about the server.
+///
+/// ```no_run
+/// use std::error::Error;
+/// use agcore_llm::{LlmError, transport::http::ProxyError};
+///
+/// fn failed_proxy(error: &LlmError) -> Option<&str> {
+///     let source = error.source()?.downcast_ref::<ProxyError>()?;
+///     Some(source.proxy().address())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ProxyError {
+    proxy: ProxyRoute,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl ProxyError {
+    /// Returns the proxy.
+    pub fn proxy(&self) -> &ProxyRoute {
+        &self.proxy
+    }
+}
+
+impl fmt::Display for ProxyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the proxy {}", self.proxy)
+    }
+}
+
+impl Error for ProxyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
 
 /// Converts an error that occurred before the head of the reply arrived.
-pub(super) fn send_error(error: reqwest::Error, origin: &str, timeouts: &Timeouts) -> LlmError {
+pub(super) fn send_error(
+    error: reqwest::Error,
+    base: &BaseUrl,
+    proxy: Option<&ProxyRoute>,
+    timeouts: &Timeouts,
+) -> LlmError {
     if timeouts.connect.is_some() && error.is_timeout() && error.is_connect() {
+        let target = match proxy {
+            Some(proxy) => format!("{} through the proxy {proxy}", base.origin()),
+            None => base.origin().to_string(),
+        };
         return timeouts
-            .error(TimeoutStage::Connect, origin)
+            .error(TimeoutStage::Connect, &target)
             .with_source(error.without_url());
     }
-    let (kind, message, retryable) = match Cause::from_error(&error) {
-        Cause::Dns => (
-            LlmErrorKind::Connect,
-            format!("cannot resolve the host of {origin}; check the base URL and the network"),
-            true,
-        ),
-        Cause::Refused => (
-            LlmErrorKind::Connect,
-            format!("connection refused; is the server running at {origin}?"),
-            true,
-        ),
-        Cause::Tls { plain: true } => (
-            LlmErrorKind::Connect,
-            format!("{origin} does not support TLS; should its base URL start with http:// instead of https://?"),
-            false,
-        ),
-        Cause::Tls { plain: false } => (
-            LlmErrorKind::Connect,
-            format!("cannot establish a TLS connection to {origin}; is its certificate valid and trusted here?"),
-            false,
-        ),
-        Cause::Other if error.is_builder() => (
-            LlmErrorKind::InvalidRequest,
-            "cannot send the request: its URL or its headers are invalid".to_owned(),
-            false,
-        ),
-        Cause::Other if error.is_connect() => (
-            LlmErrorKind::Connect,
-            format!("cannot connect to {origin}; check the base URL and the network"),
-            true,
-        ),
-        Cause::Other => (
-            LlmErrorKind::Connect,
-            format!("lost the connection to {origin} before the reply started"),
-            true,
-        ),
+    // A plain request goes to the proxy itself. An encrypted one passes through the tunnel that the proxy opens.
+    let blamed = proxy.filter(|_| !base.is_secure() || tunnel_fault(&error).is_some());
+    let peer = match blamed {
+        Some(proxy) => Peer::Proxy(proxy),
+        None => Peer::Server(base.origin()),
     };
-    LlmError::new(kind, message)
-        .with_retryable(retryable)
-        .with_source(error.without_url())
+    let cause = Cause::from_error(&error);
+    if let Cause::Tunnel(TunnelFault::Authentication) = cause
+        && let Some(proxy) = blamed
+    {
+        return proxy_authentication(proxy, Some(error.without_url().into()));
+    }
+    let (kind, message, retryable) = peer.describe(&cause, base.origin());
+    let is_local = blamed.map_or_else(|| is_loopback(base.url()), ProxyRoute::is_loopback);
+    let source: Box<dyn Error + Send + Sync> = match cause {
+        Cause::Refused if is_local => Box::new(LocallyRefused::new(error.without_url())),
+        _ => error.without_url().into(),
+    };
+    let error = LlmError::new(kind, message).with_retryable(retryable);
+    match blamed {
+        Some(proxy) => error.with_source(ProxyError {
+            proxy: proxy.clone(),
+            source: Some(source),
+        }),
+        None => error.with_source(source),
+    }
+}
+
+/// Returns the error of a proxy that does not accept the user name and password, or received none.
+pub(super) fn proxy_authentication(proxy: &ProxyRoute, source: Option<Box<dyn Error + Send + Sync>>) -> LlmError {
+    let problem = match proxy.has_credentials() {
+        true => "rejects the user name or password in its URL",
+        false => "requires a user name and password",
+    };
+    let message = format!(
+        "the proxy {proxy} {problem}; set {} to something like http://user:password@host:3128",
+        proxy.setting()
+    );
+    LlmError::new(LlmErrorKind::Authentication, message)
+        .with_status(StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16())
+        .with_source(ProxyError {
+            proxy: proxy.clone(),
+            source,
+        })
 }
 
 /// Converts an error that occurred in the body. It is `Truncated` if the server closed the connection in an orderly
@@ -75,54 +138,4 @@ pub(super) fn body_error(error: reqwest::Error, origin: &str) -> LlmError {
         ),
     };
     LlmError::new(kind, message).with_source(error.without_url())
-}
-
-/// The reason why no reply arrived.
-#[derive(Debug, PartialEq, Eq)]
-enum Cause {
-    Dns,
-    Refused,
-    /// `plain` is whether the server answered without TLS.
-    Tls {
-        plain: bool,
-    },
-    Other,
-}
-
-impl Cause {
-    fn from_error(error: &reqwest::Error) -> Self {
-        if error.is_dns() {
-            return Self::Dns;
-        }
-        for cause in causes(error) {
-            if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
-                return Self::Tls {
-                    plain: matches!(tls, rustls::Error::InvalidMessage(_)),
-                };
-            }
-            if cause
-                .downcast_ref()
-                .is_some_and(|io: &io::Error| io.kind() == io::ErrorKind::ConnectionRefused)
-            {
-                return Self::Refused;
-            }
-        }
-        Self::Other
-    }
-}
-
-fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    causes(error)
-        .find_map(|cause| cause.downcast_ref())
-        .map(io::Error::kind)
-}
-
-/// Returns the causes of an error, including those inside I/O errors, whose `source()` skips the error they wrap.
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(error.source(), |&cause| {
-        match cause.downcast_ref().and_then(|io: &io::Error| io.get_ref()) {
-            Some(inner) => Some(inner as _),
-            None => cause.source(),
-        }
-    })
 }

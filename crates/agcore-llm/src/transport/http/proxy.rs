@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, de};
 use crate::credential::Secret;
 use agcore_wire::{LlmError, LlmErrorKind};
 
+use super::{base_url::BaseUrl, route::ProxyRoute};
+
 /// The proxy that requests are sent through: `none`, `environment` or a URL in settings.
 ///
 /// ```
@@ -26,7 +28,8 @@ pub enum Proxy {
     /// No proxy, regardless of the environment.
     #[default]
     None,
-    /// The proxy of the environment variables `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+    /// The proxy of the environment variables `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in capital or
+    /// small letters. Servers on loopback are reached without it.
     Environment,
     /// This `http://` or `https://` proxy for all requests. The URL may contain a user name and password.
     Url(Secret),
@@ -46,27 +49,43 @@ impl Proxy {
         }
     }
 
-    /// Returns whether the connection to the proxy itself may be encrypted.
-    pub(super) fn needs_tls(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Environment => true,
-            Self::Url(url) => url.expose().starts_with("https:"),
-        }
+    /// Returns the proxy for requests to a server with this base URL, or `None` if they are sent without one.
+    ///
+    /// # Errors
+    /// `InvalidRequest` if the base URL or the proxy is invalid.
+    pub fn route(&self, base_url: &str) -> Result<Option<ProxyRoute>, LlmError> {
+        self.route_to(&BaseUrl::parse(base_url)?)
     }
 
-    /// Sets this proxy on a client.
-    pub(super) fn apply(&self, client: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder, LlmError> {
-        Ok(match self {
-            Self::None => client.no_proxy(),
-            Self::Environment => client,
-            Self::Url(url) => {
-                let proxy =
-                    reqwest::Proxy::all(url.expose()).map_err(|error| invalid().with_source(error.without_url()))?;
-                client.no_proxy().proxy(proxy)
-            }
-        })
+    pub(super) fn route_to(&self, base: &BaseUrl) -> Result<Option<ProxyRoute>, LlmError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Environment => ProxyRoute::from_environment(base.url(), variable),
+            Self::Url(url) => ProxyRoute::parse(url.expose(), None).map(Some).ok_or_else(invalid),
+        }
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`Proxy::Environment` is a request to read these variables"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Sets the proxy of a client. The client does not read the environment, so that errors name the proxy that is used.
+pub(super) fn apply(
+    route: Option<&ProxyRoute>,
+    client: reqwest::ClientBuilder,
+) -> Result<reqwest::ClientBuilder, LlmError> {
+    let client = client.no_proxy();
+    let Some(route) = route else {
+        return Ok(client);
+    };
+    let proxy =
+        reqwest::Proxy::all(route.url().expose()).map_err(|error| invalid().with_source(error.without_url()))?;
+    Ok(client.proxy(proxy))
 }
 
 const EXPECTED: &str = "`none`, `environment`, or a URL such as http://host:3128";

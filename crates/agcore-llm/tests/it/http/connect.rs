@@ -67,3 +67,63 @@ async fn recognizes_a_server_without_tls() {
     );
     assert!(!error.is_retryable());
 }
+
+#[tokio::test]
+async fn recognizes_a_server_that_closes_the_connection_during_the_handshake() {
+    let server = RawServer::start(|mut connection| async move {
+        connection.receive().await;
+    })
+    .await;
+    let error = call_error(&unlimited(&server.url().replace("http:", "https:")), hello()).await;
+    assert!(
+        error.message().contains("during the TLS handshake"),
+        "{error}: {}",
+        error.chain()
+    );
+    assert!(!error.is_retryable());
+}
+
+#[tokio::test]
+async fn recognizes_a_server_that_does_not_speak_http() {
+    let tls_alert = &b"\x15\x03\x03\x00\x02\x02\x32"[..];
+    for reply in [tls_alert, b"SSH-2.0-OpenSSH_9.6\r\n", b"220 mail.example ESMTP\r\n"] {
+        let server = RawServer::start(move |mut connection| async move {
+            connection.request().await;
+            connection.send(reply).await;
+            connection.closed().await;
+        })
+        .await;
+        let error = call_error(&unlimited(&server.url()), hello()).await;
+        assert_eq!(error.kind(), &LlmErrorKind::Connect);
+        let expected = format!(
+            "{} did not answer with valid HTTP; \
+             is it a model server, or should its base URL start with https:// instead of http://?",
+            server.origin()
+        );
+        assert_eq!(error.message(), expected);
+        assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn recognizes_a_server_that_speaks_first() {
+    let server = RawServer::start(|mut connection| async move {
+        connection.send("220 mail.example ESMTP\r\n").await;
+        connection.closed().await;
+    })
+    .await;
+    let error = call_error(&unlimited(&server.url()), hello()).await;
+    assert!(error.message().contains("did not answer with valid HTTP"), "{error}");
+}
+
+#[tokio::test]
+async fn reports_headers_that_are_too_large() {
+    let head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(1 << 20));
+    let server = RawServer::answering(head).await;
+    let error = call_error(&unlimited(&server.url()), hello()).await;
+    assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+    assert!(
+        error.message().starts_with("the headers of the reply of http://"),
+        "{error}"
+    );
+}

@@ -5,12 +5,20 @@ use std::process::Command;
 use agcore_llm::transport::http::Proxy;
 
 use super::{
+    forward_proxy::ForwardProxy,
     raw_server::{RawServer, whole},
     *,
 };
 
 const URL: &str = "AGCORE_TEST_URL";
 const PROXY: &str = "AGCORE_TEST_PROXY";
+
+/// A server that only a proxy can reach.
+const REMOTE: &str = "http://model.example/v1";
+
+pub(super) fn parsed(proxy: &str) -> Proxy {
+    Proxy::parse(proxy).unwrap()
+}
 
 /// Makes a call in a child process, because the environment belongs to the whole process.
 #[test]
@@ -26,51 +34,89 @@ fn call_in_child() {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let provider = provider(HttpOptions::new(url).with_proxy(Proxy::parse(&proxy).unwrap()));
+        let provider = provider(HttpOptions::new(url).with_proxy(parsed(&proxy)));
         let (text, end) = read(provider.open(hello())).await;
-        end.unwrap();
-        assert_eq!(text, "one END");
+        println!("<{}>", end.map_or_else(|error| error.message().to_owned(), |()| text));
     });
 }
 
-/// Calls `url` in a child process with all environment variables for proxies set to `proxy`.
-async fn call_in_process(url: String, proxy: String, setting: &'static str) {
-    let child = tokio::task::spawn_blocking(move || {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "http::proxy::call_in_child", "--ignored"]);
-        command
-            .env(URL, url)
-            .env(PROXY, setting)
-            .env_remove("NO_PROXY")
-            .env_remove("no_proxy");
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            command.env(name, &proxy).env(name.to_lowercase(), &proxy);
-        }
-        command.output().unwrap()
-    });
+/// Calls `url` in a child process with these variables, and returns the answer or the message of the error.
+pub(super) async fn call_in_process(url: &str, setting: &str, variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "http::proxy::call_in_child", "--ignored", "--nocapture"]);
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+        command.env_remove(name).env_remove(name.to_lowercase());
+    }
+    command
+        .env(URL, url)
+        .env(PROXY, setting)
+        .envs(variables.iter().copied());
+    let child = tokio::task::spawn_blocking(move || command.output().unwrap());
     let output = child.await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    let (_, result) = text.split_once('<').unwrap();
+    result.split_once('>').unwrap().0.to_owned()
 }
 
 #[tokio::test]
 async fn ignores_the_environment_by_default() {
-    let (server, proxy) = (
-        RawServer::answering(whole("200 OK", "one END")).await,
-        RawServer::answering("").await,
-    );
-    call_in_process(server.url(), proxy.origin(), "none").await;
+    let server = RawServer::answering(whole("200 OK", "one END")).await;
+    let proxy = RawServer::answering("").await;
+    let variables = [("HTTP_PROXY", &*proxy.origin()), ("all_proxy", &*proxy.origin())];
+    assert_eq!(call_in_process(&server.url(), "none", &variables).await, "one END");
     assert_eq!((server.connections(), proxy.connections()), (1, 0));
 }
 
 #[tokio::test]
 async fn uses_the_environment_if_configured() {
-    let (server, proxy) = (
-        RawServer::answering("").await,
-        RawServer::answering(whole("200 OK", "one END")).await,
+    let server = RawServer::answering(whole("200 OK", "one END")).await;
+    let proxy = ForwardProxy::to(server.origin().trim_start_matches("http://")).await;
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"] {
+        let answer = call_in_process(REMOTE, "environment", &[(name, &proxy.url())]).await;
+        assert_eq!(answer, "one END", "{name}");
+    }
+    assert_eq!(proxy.lines(), ["post http://model.example/v1/lines http/1.1"; 3]);
+}
+
+#[tokio::test]
+async fn errors_name_the_variable() {
+    let proxy = RawServer::answering("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").await;
+    let variables = [("https_proxy", &*proxy.origin())];
+    let error = call_in_process("https://model.example/v1", "environment", &variables).await;
+    let expected = format!(
+        "the proxy {} (from https_proxy) refused to connect to https://model.example; \
+         it does not allow this address or cannot reach it",
+        proxy.origin()
     );
-    call_in_process(server.url(), proxy.origin(), "environment").await;
-    assert_eq!((server.connections(), proxy.connections()), (0, 1));
+    assert_eq!(error, expected);
+    let error = call_in_process(REMOTE, "environment", &[("HTTP_PROXY", "no-such-proxy.invalid:1")]).await;
+    assert_eq!(
+        error,
+        "cannot resolve the host of the proxy http://no-such-proxy.invalid:1 (from HTTP_PROXY); \
+         check HTTP_PROXY and the network"
+    );
+    let error = call_in_process(REMOTE, "environment", &[("ALL_PROXY", "socks5://127.0.0.1:1")]).await;
+    assert_eq!(
+        error,
+        "cannot use the proxy socks5://127.0.0.1:1 (from ALL_PROXY): only http:// and https:// proxies are supported"
+    );
+}
+
+#[tokio::test]
+async fn servers_on_this_machine_and_exceptions_are_reached_without_it() {
+    let server = RawServer::answering(whole("200 OK", "one END")).await;
+    let proxy = RawServer::answering("").await;
+    let proxy_url = proxy.origin();
+    let answer = call_in_process(&server.url(), "environment", &[("HTTP_PROXY", &proxy_url)]).await;
+    assert_eq!(answer, "one END");
+    let variables = [("HTTP_PROXY", &*proxy_url), ("NO_PROXY", "no-such-host.invalid")];
+    let error = call_in_process("http://no-such-host.invalid/v1", "environment", &variables).await;
+    assert!(
+        error.contains("cannot resolve the host of http://no-such-host.invalid;"),
+        "{error}"
+    );
+    assert_eq!(proxy.connections(), 0);
 }
 
 #[tokio::test]
@@ -85,11 +131,21 @@ async fn sends_every_request_and_the_password_to_a_configured_proxy() {
     })
     .await;
     let address = proxy.origin().replace("http://", "http://me:secret@");
-    let options = HttpOptions::new("http://model.example/v1").with_proxy(Proxy::parse(&address).unwrap());
+    let options = HttpOptions::new(REMOTE).with_proxy(parsed(&address));
     let (text, end) = read(provider(options).open(hello())).await;
     end.unwrap();
     assert_eq!(
         text, "post http://model.example/v1/lines http/1.1 basic bwu6c2vjcmv0 END",
         "base64 in lower case"
     );
+}
+
+#[tokio::test]
+async fn a_configured_proxy_is_used_for_this_machine_as_well() {
+    let server = RawServer::answering(whole("200 OK", "one END")).await;
+    let proxy = ForwardProxy::to(server.origin().trim_start_matches("http://")).await;
+    let options = HttpOptions::new(server.url()).with_proxy(parsed(&proxy.url()));
+    let (text, end) = read(provider(options).open(hello())).await;
+    end.unwrap();
+    assert_eq!((&*text, proxy.lines().len()), ("one END", 1));
 }

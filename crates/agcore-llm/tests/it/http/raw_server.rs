@@ -133,10 +133,23 @@ impl Connection {
         let _ = self.stream.write_all(bytes.as_ref()).await;
     }
 
+    /// Receives some bytes.
+    pub(crate) async fn receive(&mut self) {
+        let _ = self.stream.read(&mut [0; 1024]).await;
+    }
+
     /// Waits until the peer closes the connection.
     pub(crate) async fn closed(&mut self) {
         let mut rest = [0; 1024];
         while self.stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+    }
+
+    /// Sends these bytes to an address and then passes on everything in both directions.
+    pub(crate) async fn tunnel(mut self, address: &str, first: &[u8]) {
+        let mut upstream = TcpStream::connect(address).await.unwrap();
+        upstream.write_all(first).await.unwrap();
+        // Either peer may close or reset its connection.
+        let _ = tokio::io::copy_bidirectional(&mut self.stream, &mut upstream).await;
     }
 
     /// Resets the connection instead of closing it.

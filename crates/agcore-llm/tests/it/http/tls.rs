@@ -20,7 +20,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{raw_server::whole, *};
 
-const CA: &str = include_str!("tls/ca.pem");
+pub(super) const CA: &str = include_str!("tls/ca.pem");
 const SERVER: (&str, &str) = (include_str!("tls/server.pem"), include_str!("tls/server.key"));
 const CLIENT: (&str, &str) = (include_str!("tls/client.pem"), include_str!("tls/client.key"));
 
@@ -47,7 +47,7 @@ fn server_config(requires_client: bool) -> ServerConfig {
 }
 
 /// Starts a server that greets every client that it accepts, and returns its base URL.
-async fn start(requires_client: bool) -> (String, JoinHandle<()>) {
+pub(super) async fn start(requires_client: bool) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://localhost:{}/v1", listener.local_addr().unwrap().port());
     let acceptor = TlsAcceptor::from(Arc::new(server_config(requires_client)));
@@ -82,12 +82,23 @@ async fn trusts_an_own_certificate_authority() {
     let error = call(&url, TlsOptions::new()).await.unwrap_err();
     assert_eq!(*error.kind(), LlmErrorKind::Connect);
     assert!(
-        error.message().contains("is its certificate valid and trusted here?"),
+        error.message().contains("is not signed by a trusted authority") && error.message().contains("SSL_CERT_FILE"),
         "{error}"
     );
 
     let trusting = TlsOptions::new().with_root_certificates(CA);
     assert_eq!(call(&url, trusting).await.unwrap(), "welcome END");
+    server.abort();
+}
+
+/// Other platforms have their own store of certificates.
+#[cfg(not(any(windows, target_vendor = "apple")))]
+#[tokio::test]
+async fn trusts_the_authority_that_the_environment_names() {
+    let (url, server) = start(false).await;
+    let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/http/tls/ca.pem");
+    let answer = proxy::call_in_process(&url, "none", &[("SSL_CERT_FILE", ca)]).await;
+    assert_eq!(answer, "welcome END");
     server.abort();
 }
 
