@@ -1,6 +1,7 @@
 //! [`Failure`]: why a command failed, as a message and an exit code.
 
 use std::{
+    error::Error,
     fmt,
     io::{self, Write},
     process::ExitCode,
@@ -10,7 +11,7 @@ use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
     chat::text::nearest,
-    llm::{LlmErrorKind, ProviderType},
+    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
 };
 
 use crate::vendor::key_variable;
@@ -20,6 +21,10 @@ use crate::vendor::key_variable;
 pub(crate) struct Failure {
     kind: FailureKind,
     message: String,
+    /// Suggestions for what to do next, one on each line.
+    advice: Option<String>,
+    /// Whether the server knows no such path or model.
+    is_not_found: bool,
 }
 
 /// The category of a failure, which determines the exit code.
@@ -45,6 +50,8 @@ impl Failure {
         Self {
             kind,
             message: message.into(),
+            advice: None,
+            is_not_found: false,
         }
     }
 
@@ -75,10 +82,7 @@ impl Failure {
             io::ErrorKind::BrokenPipe => FailureKind::OutputClosed,
             _ => FailureKind::Task,
         };
-        Self {
-            kind,
-            message: format!("cannot write the output: {error}"),
-        }
+        Self::new(kind, format!("cannot write the output: {error}"))
     }
 
     /// Creates a failure for a provider that cannot be built. An invalid request here means invalid settings.
@@ -93,6 +97,22 @@ impl Failure {
         } else {
             failure
         }
+    }
+
+    /// Creates a failure for a server without a list of models.
+    pub(crate) fn no_list() -> Self {
+        Self {
+            is_not_found: true,
+            ..Self::task("the server does not list its models")
+        }
+    }
+
+    /// Suggests another base URL, in case the server knows no such path.
+    pub(crate) fn or_base_url(mut self, url: Option<&str>) -> Self {
+        if let Some(url) = url.filter(|_| self.is_not_found) {
+            self.advice = Some(format!("Try --base-url {url}, or check the model name (--model)."));
+        }
+        self
     }
 
     /// Returns whether the command was interrupted with Ctrl-C.
@@ -124,7 +144,11 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match &self.advice {
+            Some(advice) => write!(f, "\n{advice}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -137,16 +161,22 @@ impl From<LlmError> for Failure {
 impl From<&LlmError> for Failure {
     fn from(error: &LlmError) -> Self {
         let kind = match error.kind() {
+            _ if is_from_proxy(error) => FailureKind::Unreachable,
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
             LlmErrorKind::Cancelled => return Self::cancelled(),
             _ => FailureKind::Task,
         };
-        let mut message = error.chain();
-        if let Some(advice) = advice(error) {
-            message = format!("{message}\n{advice}");
+        let message = match error.kind() {
+            // These messages contain the reason.
+            LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => error.to_string(),
+            _ => error.chain(),
+        };
+        Self {
+            advice: advice(error),
+            is_not_found: *error.kind() == LlmErrorKind::NotFound && error.status() == Some(404),
+            ..Self::new(kind, message)
         }
-        Self { kind, message }
     }
 }
 
@@ -163,10 +193,20 @@ impl From<AgentError> for Failure {
 /// Suggests a next step in terms of the program's own options, which the error does not know.
 fn advice(error: &LlmError) -> Option<String> {
     let advice = match error.kind() {
+        _ if is_from_proxy(error) => {
+            "Check the proxy (--proxy or the variable that sets it), or connect without one (--proxy off)."
+        }
         LlmErrorKind::Authentication => return Some(key_advice(error)),
+        // The message names the new address.
+        LlmErrorKind::NotFound if error.status().is_some_and(|status| status < 400) => return None,
         LlmErrorKind::NotFound => {
             "Check the model name (--model; `agcore models` lists the available ones) and the base URL (--base-url), \
              which usually ends in /v1."
+        }
+        // The message contains the remedy.
+        LlmErrorKind::Connect if !error.is_retryable() => return None,
+        LlmErrorKind::Connect if is_ollama(error) => {
+            "Start Ollama with `ollama serve`, or check the base URL (--base-url)."
         }
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
         // If part of the reply was read, the server does speak the API.
@@ -183,6 +223,16 @@ fn advice(error: &LlmError) -> Option<String> {
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+/// Returns whether the proxy failed, and not the server.
+fn is_from_proxy(error: &LlmError) -> bool {
+    let source = error.source();
+    source.is_some_and(<dyn Error>::is::<ProxyError>) || error.status() == Some(407)
+}
+
+fn is_ollama(error: &LlmError) -> bool {
+    error.provider().is_some_and(|name| name.starts_with("ollama"))
 }
 
 /// Returns the provider that the error came from.

@@ -1,6 +1,6 @@
 //! Vendor details that the command line needs: variables of API keys and the form of base URLs.
 
-use agcore::llm::ProviderType;
+use agcore::llm::{ProviderConfig, ProviderType};
 
 /// Returns the environment variable of a provider's API key: the vendor's own, or one derived from the provider's name.
 pub(crate) fn key_variable(provider: &ProviderType) -> String {
@@ -21,6 +21,30 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
 /// Returns whether this is one of OpenAI's own APIs, which use the variables `OPENAI_MODEL` and `OPENAI_BASE_URL`.
 pub(crate) fn is_openai(provider: &ProviderType) -> bool {
     provider.key_variable() == Some("OPENAI_API_KEY")
+}
+
+/// Returns the base URL with the version that it probably lacks: `http://host/v1` for `http://host`. The default base URL
+/// of a provider is complete.
+pub(crate) fn versioned_url(config: &ProviderConfig) -> Option<String> {
+    let url = config.base_url.as_deref()?;
+    let is_version = |segment: &str| {
+        let digits = segment.strip_prefix('v').unwrap_or_default();
+        digits.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_native = config.provider_type.name() == "ollama-native";
+    let is_complete = |segment: &str| {
+        if is_native {
+            segment == "api"
+        } else {
+            is_version(segment)
+        }
+    };
+    let (_, rest) = url.split_once("://")?;
+    if url.contains('?') || rest.split('/').skip(1).any(is_complete) {
+        return None;
+    }
+    let version = if is_native { "api" } else { "v1" };
+    Some(format!("{}/{version}", redacted_url(url.trim_end_matches('/'))))
 }
 
 /// Returns a URL with its credentials and query masked.
@@ -46,6 +70,24 @@ mod tests {
         check("https://me:secret@host/v1", "https://***@host/v1");
         check("https://host/v1?key=secret@x", "https://host/v1?***");
         check("host", "host");
+    }
+
+    #[test]
+    fn adds_the_version_that_a_base_url_lacks() {
+        let check = |provider: &str, url: &str, expected: Option<&str>| {
+            let config = ProviderConfig::new(provider.parse().unwrap(), "m").with_base_url(url);
+            assert_eq!(versioned_url(&config).as_deref(), expected, "{url}");
+        };
+        check("openai", "http://host:18080", Some("http://host:18080/v1"));
+        check("vllm", "https://host/llm/", Some("https://host/llm/v1"));
+        check("ollama-native", "http://host:11434", Some("http://host:11434/api"));
+        check("openai", "http://v1", Some("http://v1/v1"));
+        check("openai", "https://host/v1/", None);
+        check("openai", "https://host/v1beta/openai", None);
+        check("openai", "https://host/deployments/m?api-version=1", None);
+        check("ollama-native", "http://host:11434/api", None);
+        let default = ProviderConfig::new("deepseek".parse().unwrap(), "m");
+        assert_eq!(versioned_url(&default), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::{
     render::sanitized_line,
     settings::Choices,
     table::table,
+    vendor::versioned_url,
 };
 
 /// Lists the models of a server.
@@ -23,8 +24,9 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     };
     let choices = Choices::read(&settings)?;
     choices.check_unknown()?;
-    let all = choices.provider_config().list_models().await.map_err(Failure::setup)?;
-    let all = all.ok_or_else(|| Failure::task("the server does not list its models".to_owned()))?;
+    let config = choices.provider_config();
+    let all = config.list_models().await.map_err(Failure::setup)?;
+    let all = all.ok_or_else(|| Failure::no_list().or_base_url(versioned_url(&config).as_deref()))?;
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());
     match &args.filter {

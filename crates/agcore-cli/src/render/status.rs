@@ -31,6 +31,8 @@ const MAX_TOOLS: usize = 6;
 pub(super) struct StatusLines {
     /// When the wait for the model started.
     waiting: Option<Instant>,
+    /// When the next attempt of a failed call starts.
+    next_attempt: Option<Instant>,
     tools: Vec<RunningTool>,
     /// The width of each line on the screen.
     drawn: Vec<usize>,
@@ -55,14 +57,23 @@ impl StatusLines {
         self.waiting.get_or_insert_with(Instant::now);
     }
 
+    /// Starts a wait before the next attempt of a call.
+    pub(super) fn start_delay(&mut self, delay: Duration) {
+        let now = Instant::now();
+        self.next_attempt = now.checked_add(delay);
+        // The wait for the model starts with the attempt.
+        self.waiting = Some(self.next_attempt.unwrap_or(now));
+    }
+
     /// Ends the wait for the model.
     pub(super) fn stop_waiting(&mut self) {
         self.waiting = None;
+        self.next_attempt = None;
     }
 
     /// Adds a running tool.
     pub(super) fn start_tool(&mut self, call_id: &str, label: String) {
-        self.waiting = None;
+        self.stop_waiting();
         self.tools.push(RunningTool {
             call_id: call_id.to_owned(),
             label,
@@ -85,7 +96,7 @@ impl StatusLines {
 
     /// Removes everything.
     pub(super) fn clear(&mut self) {
-        self.waiting = None;
+        self.stop_waiting();
         self.tools.clear();
     }
 
@@ -117,14 +128,26 @@ impl StatusLines {
     }
 
     fn lines(&self, width: usize, now: Instant) -> Vec<String> {
-        let waiting = self.waiting.filter(|_| self.tools.is_empty());
-        let waited = waiting.map(|since| now - since).filter(|waited| *waited >= WAIT_DELAY);
-        let waiting = waited.map(|waited| truncated(&format!("waiting for the model{}", seconds(waited)), width));
+        let waiting = self.wait(now).filter(|_| self.tools.is_empty());
+        let waiting = waiting.map(|line| truncated(&line, width));
         let shown = self.tools.iter().take(MAX_TOOLS);
         let more = self.tools.len().saturating_sub(MAX_TOOLS);
         let more = (more > 0).then(|| truncated(&format!("and {more} more"), width));
         let lines = shown.map(|tool| tool.line(width, now));
         waiting.into_iter().chain(lines).chain(more).collect()
+    }
+}
+
+impl StatusLines {
+    /// Returns the line for the wait: the time that is left until the next attempt, or the time since the last one.
+    fn wait(&self, now: Instant) -> Option<String> {
+        let left = self.next_attempt.map(|next| next.saturating_duration_since(now));
+        if let Some(left) = left.filter(|left| !left.is_zero()) {
+            // Rounded up, so that the last second is 1.
+            return Some(format!("next attempt in {} s", left.as_millis().div_ceil(1000)));
+        }
+        let waited = now.saturating_duration_since(self.waiting?);
+        (waited >= WAIT_DELAY).then(|| format!("waiting for the model{}", seconds(waited)))
     }
 }
 
@@ -207,6 +230,20 @@ mod tests {
         let out = drawn(&mut running(9), 80);
         assert_eq!(out.lines().count(), MAX_TOOLS + 1);
         assert!(out.contains("and 3 more"), "{out}");
+    }
+
+    #[test]
+    fn counts_down_to_the_next_attempt() {
+        let mut status = StatusLines::default();
+        status.start_delay(Duration::from_secs(20));
+        let next = status.next_attempt.unwrap();
+        let check = |at: Instant, expected: &[&str]| assert_eq!(status.lines(80, at), expected);
+        check(next - Duration::from_millis(19_500), &["next attempt in 20 s"]);
+        check(next - Duration::from_millis(1), &["next attempt in 1 s"]);
+        check(next, &[]);
+        check(next + Duration::from_secs(2), &["waiting for the model  2 s"]);
+        status.stop_waiting();
+        assert_eq!(status.lines(80, next - Duration::from_secs(1)), Vec::<String>::new());
     }
 
     #[test]

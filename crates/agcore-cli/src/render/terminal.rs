@@ -196,14 +196,12 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 
     fn model(&mut self, event: &ModelEvent) -> io::Result<()> {
         let line = match event {
-            ModelEvent::RetryScheduled { attempt, delay, fault } => format!(
-                "↻ {}; attempt {} in {}",
-                sanitized(&fault.to_string()),
-                attempt + 1,
-                HumanDuration(*delay)
-            ),
+            ModelEvent::RetryScheduled { attempt, delay, fault } => {
+                let next = format!("attempt {} in {}", attempt + 1, HumanDuration(*delay));
+                format!("↻ {}", continued(&fault.to_string(), &next))
+            }
             ModelEvent::StreamRestarted { fault } => {
-                format!("↻ {}; the answer is restarted", sanitized(&fault.to_string()))
+                format!("↻ {}", continued(&fault.to_string(), "the answer is restarted"))
             }
             ModelEvent::WaitingForLimit { delay, limit } => format!("… waiting {} for {limit}", HumanDuration(*delay)),
             _ => return Ok(()),
@@ -220,9 +218,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             EventKind::Turn(TurnEvent::Started(_)) | EventKind::Tool(ToolEvent::Completed { .. }) => {
                 status.start_waiting();
             }
-            EventKind::Model(ModelEvent::RetryScheduled { .. } | ModelEvent::StreamRestarted { .. }) => {
-                status.start_waiting();
+            EventKind::Model(ModelEvent::RetryScheduled { delay, .. } | ModelEvent::WaitingForLimit { delay, .. }) => {
+                status.start_delay(*delay);
             }
+            EventKind::Model(ModelEvent::StreamRestarted { .. }) => status.start_waiting(),
             EventKind::Turn(TurnEvent::Complete { .. } | TurnEvent::Error(_)) => status.clear(),
             EventKind::Text(_) => status.stop_waiting(),
             _ => {}
@@ -292,6 +291,18 @@ impl<A: Write, N: Write> fmt::Debug for Terminal<A, N> {
     }
 }
 
+/// Returns an error and what happens next, as one sentence if the error is not a question.
+fn continued(error: &str, next: &str) -> String {
+    let error = sanitized(error);
+    let mut letters = next.chars();
+    match (error.trim_end_matches('.'), letters.next()) {
+        (question, Some(first)) if question.ends_with('?') => {
+            format!("{question} {}{}", first.to_uppercase(), letters.as_str())
+        }
+        (clause, _) => format!("{clause}; {next}"),
+    }
+}
+
 /// Returns the kind of output written last after a piece of text.
 fn after(text: &str, before: LastOutput, within: LastOutput) -> LastOutput {
     match text {
@@ -308,4 +319,17 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
     }
     stream.write_all(text.as_bytes())?;
     stream.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_continued() {
+        let check = |error: &str, expected: &str| assert_eq!(continued(error, "attempt 2 in 1.0 s"), expected);
+        check("the server is busy", "the server is busy; attempt 2 in 1.0 s");
+        check("Please slow down.", "Please slow down; attempt 2 in 1.0 s");
+        check("is it running?", "is it running? Attempt 2 in 1.0 s");
+    }
 }

@@ -70,7 +70,7 @@ impl HttpClient for Client {
         let posted = self.runtime.spawn(post(Arc::clone(&self.transport), request));
         let response = match posted.await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.record(error.chain())),
+            Ok(Err(error)) => return Err(self.record(error.to_string())),
             Err(error) => return Err(self.record(error.to_string())),
         };
         if !response.status().is_success() {

@@ -25,6 +25,7 @@ mod models;
 mod output;
 mod permissions;
 mod precedence;
+mod rate_limits;
 mod stream;
 mod chat_tools;
 mod tools_command;

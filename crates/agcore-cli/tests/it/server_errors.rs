@@ -44,10 +44,19 @@ fn no_server_at_the_address() {
         &[
             &address.to_string(),
             "Check the base URL (--base-url) and that the server is running.",
-            "↻ ",
+            "? Attempt 2 in ",
         ],
     );
     assert_eq!(ran.stdout, "");
+    assert_eq!(
+        ran.stderr.matches("↻ ").count(),
+        1,
+        "retried more than once: {}",
+        ran.stderr
+    );
+    for unwanted in ["?:", "error sending request", "os error"] {
+        assert!(!ran.stderr.contains(unwanted), "{unwanted:?} in {}", ran.stderr);
+    }
 }
 
 #[test]
@@ -63,7 +72,43 @@ fn a_web_page_instead_of_a_model_server() {
     };
     check(&server.base_url(), &["Welcome", "/chat/completions is appended to it"]);
     // A path that does not exist.
-    check(&server.root_url(), &["(HTTP 404)", "the base URL (--base-url)"]);
+    check(
+        &format!("{}/x", server.base_url()),
+        &["(HTTP 404)", "the base URL (--base-url)"],
+    );
+}
+
+#[test]
+fn a_base_url_without_its_version() {
+    let server = Server::playground();
+    let root = server.root_url();
+    let agcore = Agcore::new().with("OPENAI_API_KEY", KEY).with("AGCORE_BASE_URL", &root);
+    let advice = format!("Try --base-url {}, or check the model name", server.base_url());
+    agcore.run(["chat", "hi"]).assert_failed(1, &["(HTTP 404)", &advice]);
+    agcore
+        .run(["models"])
+        .assert_failed(1, &["does not list its models", &advice]);
+    let ran = agcore.run(["doctor"]);
+    let advice = format!("If chats fail too, try --base-url {}", server.base_url());
+    let shown = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains(&advice), "{shown}");
+}
+
+#[test]
+fn a_redirect() {
+    let redirect = |_: &RecordedRequest| Reply::redirect(308, "https://other.example/v1");
+    let server = Server::start(MockOptions::new(), redirect);
+    let ran = Agcore::talking_to(&server).run(["chat", "hi"]);
+    ran.assert_failed(1, &["redirects to https://other.example/v1", "set the base URL"]);
+    assert!(!ran.stderr.contains("model name"), "{}", ran.stderr);
+}
+
+#[test]
+fn ollama_is_not_running() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{address}/v1");
+    let ran = Agcore::new().run(["chat", "--provider", "ollama", "--model", "m", "--base-url", &url, "hi"]);
+    ran.assert_failed(4, &["connection refused", "Start Ollama with `ollama serve`"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::{
     interrupt::Interrupts,
     render::Color,
     settings::Settings,
-    vendor::redacted_url,
+    vendor::{redacted_url, versioned_url},
 };
 
 /// Runs a chat at the terminal until the user leaves. A turn that fails is reported and does not end the chat.
@@ -87,6 +87,7 @@ fn conversation(
         questions,
         interrupts: interrupts.clone(),
         policy,
+        better_url: versioned_url(&settings.provider),
     };
     Ok(Conversation {
         session,

@@ -17,6 +17,7 @@ use crate::{
     render::{Color, JsonLines, Render, Terminal},
     settings::Settings,
     turn,
+    vendor::versioned_url,
 };
 
 /// Runs one turn. The answer goes to standard output, everything else to standard error.
@@ -33,8 +34,10 @@ pub(super) async fn run(
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
     let (session, _) = session::session(args, settings, approver)?;
     let mut render = renderer(args.output_format(), color);
-    turn::run(&session, message, interrupts, &mut *render).await?;
-    Ok(())
+    let turn = turn::run(&session, message, interrupts, &mut *render).await;
+    let better = versioned_url(&settings.provider);
+    turn.map(|_| ())
+        .map_err(|failure| failure.or_base_url(better.as_deref()))
 }
 
 /// Returns the message: the argument, or standard input.

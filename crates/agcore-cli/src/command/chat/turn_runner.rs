@@ -31,6 +31,8 @@ pub(super) struct TurnRunner {
     pub(super) interrupts: Interrupts,
     /// Decides which tools may run.
     pub(super) policy: Policy,
+    /// The base URL to suggest if the server does not know the path.
+    pub(super) better_url: Option<String>,
 }
 
 /// The pending answer to the question on the screen.
@@ -59,7 +61,10 @@ impl TurnRunner {
         match result {
             Ok(()) => Ok(()),
             Err(failure) if failure.is_output_closed() => Err(failure),
-            Err(failure) => self.report(&failure, session.messages().await.len() > before),
+            Err(failure) => {
+                let failure = failure.or_base_url(self.better_url.as_deref());
+                self.report(&failure, session.messages().await.len() > before)
+            }
         }
     }
 

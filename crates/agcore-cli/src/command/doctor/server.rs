@@ -8,7 +8,11 @@ use agcore::{
 };
 
 use super::check::Check;
-use crate::{exit::Failure, settings::Choices, vendor::redacted_url};
+use crate::{
+    exit::Failure,
+    settings::Choices,
+    vendor::{redacted_url, versioned_url},
+};
 
 /// Requests the server's list of models, with short timeouts.
 pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
@@ -37,10 +41,14 @@ pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
 }
 
 fn no_list(config: &ProviderConfig) -> Check {
+    let check = versioned_url(config).map_or_else(
+        || "check the base URL (--base-url).".to_owned(),
+        |url| format!("try --base-url {url}."),
+    );
     Check::warn(
         "server",
         format!("{} is reachable, but does not list its models", address(config)),
-        "Some servers do not support this. If chats fail too, check the base URL (--base-url).",
+        format!("Some servers do not support this. If chats fail too, {check}"),
     )
 }
 
