@@ -7,6 +7,7 @@ mod permissions;
 mod file;
 
 mod origin;
+mod proxy;
 mod sources;
 mod tools;
 mod choices;
@@ -17,6 +18,7 @@ pub(crate) use self::{
     choices::{Choices, Unknown},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
+    proxy::shown_proxy,
     tools::ToolSettings,
 };
 

@@ -28,6 +28,7 @@ Environment variables:
   AGCORE_PROVIDER       provider, such as openai or anthropic
   AGCORE_MODEL          model name
   AGCORE_BASE_URL       API base URL
+  AGCORE_PROXY          proxy: URL, off, or environment (the default)
   AGCORE_API_KEY        API key
   AGCORE_SYSTEM         instructions for the agent
   AGCORE_HISTORY        keep typed lines for the next chat: on or off
@@ -38,11 +39,12 @@ Environment variables:
 Environment variables that are ignored in .env:
   AGCORE_LOG            log level
   AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
+  HTTPS_PROXY, ...      proxy for servers on other machines
   OTEL_EXPORTER_OTLP_ENDPOINT, ...
                         the standard variables of OpenTelemetry
 
 Settings in agcore.toml:
-  provider, model, base_url, api_key, system, history, [permissions]
+  provider, model, base_url, proxy, api_key, system, history, [permissions]
 
 Tools:
   current_time, arithmetic

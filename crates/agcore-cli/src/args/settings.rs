@@ -40,6 +40,9 @@ pub(crate) struct ServerArgs {
     /// API base URL, e.g. http://localhost:8000/v1
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) base_url: Option<String>,
+    /// Proxy URL, or off; by default, HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY decide
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) proxy: Option<String>,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
 }

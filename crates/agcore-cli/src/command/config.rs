@@ -9,7 +9,7 @@ use crate::{
     exit::Failure,
     process::{print, variable},
     render::{sanitized_line, truncated},
-    settings::{Choices, Chosen, Origin},
+    settings::{Choices, Chosen, Origin, shown_proxy},
     table::table,
     telemetry::{Collector, EXPORT_UNAVAILABLE},
     vendor::redacted_url,
@@ -78,6 +78,11 @@ fn rows(choices: &Choices) -> Vec<Row> {
             .as_ref()
             .map_or_else(|| unset("model"), |model| text("model", model)),
         base_url(choices),
+        Row {
+            name: "proxy",
+            value: Some(shown_proxy(&choices.proxy.value)),
+            origin: Some(choices.proxy.origin.clone()),
+        },
         Row {
             name: "api_key",
             value: choices.key.as_ref().map(|_| "set".to_owned()),

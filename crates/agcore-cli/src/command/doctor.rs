@@ -2,6 +2,7 @@
 
 mod check;
 mod settings;
+mod proxy;
 mod server;
 mod system;
 
@@ -34,6 +35,7 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
     match Choices::read(&args.settings) {
         Ok(choices) => {
             report.add(settings::checks(&choices))?;
+            report.add(proxy::check(&choices).into_iter().collect())?;
             report.add(server::checks(&choices).await)?;
         }
         Err(failure) => report.add(vec![Check::fail("settings", &failure)])?,

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use agcore::llm::{
     ProviderConfig, ProviderType,
     credential::{Credential, Secret},
+    transport::http::Proxy,
 };
 
 use super::{
     origin::{Chosen, Origin},
+    proxy,
     sources::Sources,
     tools::ToolSettings,
 };
@@ -35,10 +37,11 @@ const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 const ENVIRONMENT_ONLY: [&str; 2] = [LOG_VARIABLE, TRACE_CONTENT];
 
 /// All variables of the program.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
     "AGCORE_BASE_URL",
+    "AGCORE_PROXY",
     "AGCORE_API_KEY",
     "AGCORE_SYSTEM",
     "AGCORE_HISTORY",
@@ -55,6 +58,8 @@ pub(crate) struct Choices {
     pub(crate) model: Option<Chosen<String>>,
     /// The base URL, if it is not the provider's default.
     pub(crate) base_url: Option<Chosen<String>>,
+    /// The proxy for requests to the server.
+    pub(crate) proxy: Chosen<Proxy>,
     /// The API key.
     pub(crate) key: Option<Chosen<Secret>>,
     /// The instructions for the agent.
@@ -117,6 +122,7 @@ impl Choices {
             provider,
             model,
             base_url,
+            proxy: proxy(args, &sources)?,
             system: system.unwrap_or_else(|| default(SYSTEM.to_owned())),
             history: history(&sources)?,
             trace_content: trace_content(args)?,
@@ -129,7 +135,8 @@ impl Choices {
     /// Returns the configuration of the provider. The model name is empty if no model is set.
     pub(crate) fn provider_config(&self) -> ProviderConfig {
         let model = self.model.as_ref().map_or("", |model| &model.value);
-        let mut config = ProviderConfig::new(self.provider.value.clone(), model);
+        let config = ProviderConfig::new(self.provider.value.clone(), model);
+        let mut config = config.with_proxy(self.proxy.value.clone());
         if let Some(url) = &self.base_url {
             config = config.with_base_url(url.value.as_str());
         }
@@ -176,6 +183,15 @@ fn provider(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<ProviderTyp
         Ok(value) => Ok(Chosen { value, origin }),
         Err(error) => Err(Failure::usage(format!("{error}"))),
     }
+}
+
+fn proxy(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<Proxy>, Failure> {
+    let setting = first([
+        option("--proxy", args.server.proxy.as_ref()),
+        sources.variable(&["AGCORE_PROXY"]),
+        sources.setting(sources.file.proxy.clone()),
+    ]);
+    setting.map_or_else(|| Ok(default(Proxy::Environment)), |setting| proxy::parse(&setting))
 }
 
 fn key(provider: &ProviderType, sources: &Sources) -> Option<Chosen<Secret>> {

@@ -15,10 +15,11 @@ use super::{
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 7] = [
+pub(super) const SETTINGS: [&str; 8] = [
     "provider",
     "model",
     "base_url",
+    "proxy",
     "api_key",
     "system",
     "history",
@@ -37,6 +38,8 @@ pub(super) struct File {
     pub(super) model: Option<String>,
     /// The base URL.
     pub(super) base_url: Option<String>,
+    /// The proxy.
+    pub(super) proxy: Option<String>,
     /// The API key. The environment is a better place for it.
     #[serde(default, deserialize_with = "api_key")]
     pub(super) api_key: Option<Secret>,

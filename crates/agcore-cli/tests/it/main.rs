@@ -25,6 +25,7 @@ mod models;
 mod output;
 mod permissions;
 mod precedence;
+mod proxy;
 mod rate_limits;
 mod stream;
 mod chat_tools;
