@@ -1,70 +1,55 @@
-//! A single request over HTTP: the reply, its cost, and an error.
+//! A single request: the whole reply and its cost, a streamed reply, and an error.
 //!
-//! The server is a mock on loopback, so no key is needed; everything else is what a real program does. With a real key,
-//! the provider is one line: `agcore::model("openai:gpt-5-mini", key)?`.
-//!
-//! Run it: `cargo run -p agcore-examples --example basic_chat`.
-
-#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+//! Run it: `cargo run --example basic_chat`, or with a real model, as the [README](README.md) describes.
 
 use std::error::Error;
 
-use agcore::{
-    ChatRequest, LlmProviderExt, Message,
-    llm::{LlmErrorKind, ProviderConfig},
-};
-use agcore_testkit::mock_server::{ApiError, MockServer, Reply, Script};
+use agcore::{ChatRequest, LlmError, LlmProviderExt, Message, llm::LlmErrorKind};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let server = MockServer::start(Script::new([
-        Reply::text("Paris."),
-        Reply::error(ApiError::new(404).with_message("The model `gpt-0` does not exist.")),
-    ]))
-    .await?;
+    // In your program: `agcore::model("openai:gpt-5-mini", key)?`.
+    let model = agcore_examples::model(offline())?;
 
-    let config = ProviderConfig::parse("openai:gpt-5-mini")?
-        .with_base_url(server.base_url())
-        .with_api_key("sk-example");
-    let provider = config.build()?;
-
-    // A request is plain data. It names no model, so the provider's default is used.
+    // A request is plain data.
     let request = ChatRequest::new([
-        Message::system("Answer in one word."),
+        Message::system("Answer in one sentence."),
         Message::user("What is the capital of France?"),
     ])
-    .with_temperature(0.0)
-    .with_max_tokens(50);
-    println!("asked     {}", request.messages[1].text());
+    .with_max_tokens(500);
 
-    // The whole reply. What the server did not report is `None`, never 0.
-    let response = provider.chat(request.clone()).await?;
-    println!("answered  {}", response.text());
-    println!("by        {}", response.model.as_deref().unwrap_or("?"));
-    let usage = response.usage.clone().unwrap_or_default();
-    let count = |tokens: Option<u64>| tokens.map_or("?".into(), |count| count.to_string());
-    println!(
-        "cost      {} tokens in, {} out",
-        count(usage.prompt_tokens),
-        count(usage.completion_tokens)
-    );
-    assert_eq!(response.text(), "Paris.");
-    assert!(usage.total().is_some());
-
-    // An error has a kind, knows whether a retry may help, and reads as a sentence.
-    match provider.chat(request.with_model("gpt-0")).await {
-        Ok(response) => return Err(format!("gpt-0 should not exist: {}", response.text()).into()),
-        Err(error) => {
-            println!("error     {error}");
-            println!("          retryable: {}", error.is_retryable());
-            assert_eq!(*error.kind(), LlmErrorKind::NotFound);
-        }
+    // Wait for the whole reply. What the server did not report is `None`, never 0.
+    let response = model.chat(request.clone()).await?;
+    println!("answer  {}", response.text());
+    println!("model   {}", response.model.as_deref().unwrap_or("not reported"));
+    if let Some(tokens) = response.usage.as_ref().and_then(|usage| usage.total()) {
+        println!("tokens  {tokens}");
     }
 
-    // The mock server recorded the requests.
-    let sent = server.shutdown().await;
-    assert_eq!(sent[0].header("authorization"), Some("Bearer sk-example"));
-    assert_eq!(sent[0].json()["model"], "gpt-5-mini");
-    assert_eq!(sent[1].json()["model"], "gpt-0");
+    // Or print the text while it arrives.
+    let mut text = model.chat_stream(request.clone()).text_stream();
+    while let Some(piece) = text.next().await {
+        println!("piece   {:?}", piece?);
+    }
+
+    // An error has a kind, knows whether a retry may help, and reads as a sentence.
+    match model.chat(request.with_model("gpt-0")).await {
+        Ok(response) => println!("answer  {}", response.text()),
+        Err(error) => {
+            println!("error   {error}");
+            println!("kind    {:?}, retryable: {}", error.kind(), error.is_retryable());
+        }
+    }
     Ok(())
+}
+
+/// The answers of the model that is used without `AGCORE_MODEL`.
+fn offline() -> ScriptedProvider {
+    let unknown = LlmError::new(LlmErrorKind::NotFound, "the model `gpt-0` does not exist");
+    ScriptedProvider::new([
+        ScriptStep::text("It is Paris."),
+        ScriptStep::text("It is Paris."),
+        ScriptStep::error(unknown),
+    ])
 }

@@ -1,18 +1,17 @@
 //! A router: two keys of one vendor, and a second vendor as a fallback.
 //!
 //! A key that hits a rate limit cools down while the other one is used, and a vendor that fails is skipped. The cooldowns are
-//! saved and restored, as across a restart. The vendors are mock servers on loopback.
+//! saved and restored, as across a restart. The first vendor is a mock server on loopback that fails on purpose.
 //!
-//! Run it: `cargo run -p agcore-examples --example fallback`.
-
-#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+//! Run it: `cargo run --example fallback`. With a real model, as the [README](README.md) describes, that model is the second
+//! vendor.
 
 use std::{error::Error, sync::Arc};
 
 use agcore::{
-    ChatRequest, LlmProvider, LlmProviderExt, Message,
+    ChatRequest, LlmError, LlmProvider, LlmProviderExt, Message,
     llm::{
-        ProviderConfig, SystemClock,
+        LlmErrorKind, ProviderConfig, SystemClock,
         layer::{
             failures::Failures,
             key_pool::PoolKey,
@@ -22,65 +21,16 @@ use agcore::{
         system_random,
     },
 };
-use agcore_testkit::mock_server::{ApiError, MockServer, Reply, Script};
+use agcore_testkit::{
+    mock_server::{ApiError, MockServer, Reply, Script},
+    scripted::{ScriptStep, ScriptedProvider},
+};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let first = MockServer::start(Script::new([
-        Reply::error(ApiError::new(429).with_retry_after("60")),
-        Reply::text("Paris."),
-        Reply::error(ApiError::new(503)),
-        Reply::text("Rome."),
-        Reply::error(ApiError::new(503)),
-    ]))
-    .await?;
-    let second = MockServer::start(Script::new([
-        Reply::text("Madrid."),
-        Reply::error(ApiError::new(401).with_message("Unknown key.")),
-    ]))
-    .await?;
-
-    // The first call uses the key `team`, which hits a rate limit. `spare` takes over at once.
-    let router = router(&first, &second)?;
-    assert_eq!(ask(&router, "the capital of France").await?, "openai/spare");
-    assert!(router.status()["openai"][0].cooldown.is_some());
-
-    // The first vendor is down.
-    assert_eq!(ask(&router, "the capital of Spain").await?, "deepseek/default");
-
-    // The program restarts. The saved state contains labels and times, but no keys.
-    let saved = serde_json::to_string(&router.export())?;
-    println!("saved         {saved}");
-    let router = self::router(&first, &second)?;
-    let unknown = router.import(&serde_json::from_str::<RouterState>(&saved)?)?;
-    assert!(unknown.is_empty(), "every label still belongs to a key");
-    assert_eq!(ask(&router, "the capital of Italy").await?, "openai/spare");
-
-    // Both vendors fail, for different reasons.
-    let request = ChatRequest::new([Message::user("What is the capital of Peru?")]);
-    let Err(error) = router.chat(request).await else {
-        return Err("both vendors should fail".into());
+fn router(first: &MockServer, second: Arc<dyn LlmProvider>) -> Result<Router, Box<dyn Error>> {
+    let openai = |key: &str| -> Result<Arc<dyn LlmProvider>, LlmError> {
+        let config = ProviderConfig::parse("openai:gpt-5-mini")?.with_base_url(first.base_url());
+        config.with_api_key(key).build()
     };
-    println!("failed        {:?}, retryable: {}", error.kind(), error.is_retryable());
-    let failures = Failures::from_error(&error).ok_or("the error should contain the failures of both vendors")?;
-    for failure in failures.iter() {
-        println!("  {:11} {}", failure.name, failure.error);
-    }
-    assert_eq!((failures.len(), error.is_retryable()), (2, true));
-
-    // `team` was used once and then left alone.
-    let keys: Vec<_> = first.shutdown().await.iter().map(key).collect();
-    assert_eq!(keys, ["sk-team", "sk-spare", "sk-spare", "sk-spare", "sk-spare"]);
-    assert_eq!(second.shutdown().await.len(), 2);
-    Ok(())
-}
-
-fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Error>> {
-    let provider = |name: &str, server: &MockServer, key: &str| -> Result<Arc<dyn LlmProvider>, Box<dyn Error>> {
-        let config = ProviderConfig::parse(name)?.with_base_url(server.base_url());
-        Ok(config.with_api_key(key).build()?)
-    };
-    let openai = |key| provider("openai:gpt-5-mini", first, key);
     let keys = [
         PoolKey::new("team", openai("sk-team")?),
         PoolKey::new("spare", openai("sk-spare")?),
@@ -88,25 +38,69 @@ fn router(first: &MockServer, second: &MockServer) -> Result<Router, Box<dyn Err
     let limits = RateLimits::new().with_requests_per_minute(500);
     Ok(Router::builder(Arc::new(SystemClock::new()), system_random())
         .with_route(Route::from_keys("openai", keys).with_limits(limits))
-        .with_route(Route::new(
-            "deepseek",
-            provider("deepseek:deepseek-chat", second, "sk-other")?,
-        ))
+        .with_route(Route::new("second", second))
         .build()?)
 }
 
-/// Asks a question, prints the answer, and returns who answered.
-async fn ask(router: &Router, what: &str) -> Result<String, Box<dyn Error>> {
-    let request = ChatRequest::new([Message::user(format!("What is {what}?"))]);
-    let response = router.chat(request).await?;
-    let who = response.answered_by.clone().ok_or("a router reports who answered")?;
-    let key = who.key.unwrap_or_default();
-    println!("{:13} {} ({}, key {key})", who.provider, response.text(), who.model);
-    Ok(format!("{}/{key}", who.provider))
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let first = MockServer::start(failing_vendor()).await?;
+    let second = agcore_examples::model(offline())?;
+
+    // The key `team` hits a rate limit. `spare` takes over at once.
+    let router = router(&first, second.clone())?;
+    ask(&router, "What is the capital of France?").await?;
+    let is_cooling_down = router.status()["openai"][0].cooldown.is_some();
+    println!("the key `team` cools down: {is_cooling_down}");
+
+    // The first vendor is down.
+    ask(&router, "What is the capital of Spain?").await?;
+
+    // The program restarts. The saved state contains labels and times, but no keys.
+    let saved = serde_json::to_string(&router.export())?;
+    let router = self::router(&first, second)?;
+    router.import(&serde_json::from_str::<RouterState>(&saved)?)?;
+    ask(&router, "What is the capital of Italy?").await?;
+
+    // Both vendors fail, for different reasons.
+    let refused = LlmError::new(LlmErrorKind::Authentication, "the key is unknown");
+    let router = self::router(&first, Arc::new(ScriptedProvider::new([ScriptStep::error(refused)])))?;
+    if let Err(error) = ask(&router, "What is the capital of Peru?").await {
+        println!("failed, retryable: {}", error.is_retryable());
+        for failure in Failures::from_error(&error).into_iter().flat_map(Failures::iter) {
+            println!("  {}: {}", failure.name, failure.error);
+        }
+    }
+    Ok(())
 }
 
-/// Returns the key of a request.
-fn key(request: &agcore_testkit::mock_server::RecordedRequest) -> String {
-    let header = request.header("authorization").unwrap_or_default();
-    header.trim_start_matches("Bearer ").to_owned()
+/// Prints the answer and who gave it.
+async fn ask(router: &Router, question: &str) -> Result<(), LlmError> {
+    let response = router.chat(ChatRequest::new([Message::user(question)])).await?;
+    println!("{}", response.text());
+    if let Some(by) = response.answered_by {
+        println!(
+            "  answered by {}, with the key `{}`",
+            by.provider,
+            by.key.unwrap_or_default()
+        );
+    }
+    Ok(())
+}
+
+/// The first vendor: one rate limit, and it is down for the second and the last question.
+fn failing_vendor() -> Script {
+    Script::new([
+        Reply::error(ApiError::new(429).with_retry_after("60")),
+        Reply::text("Paris."),
+        Reply::error(ApiError::new(503)),
+        Reply::text("Rome."),
+        Reply::error(ApiError::new(503)),
+        Reply::error(ApiError::new(503)),
+    ])
+}
+
+/// The second vendor that is used without `AGCORE_MODEL`.
+fn offline() -> ScriptedProvider {
+    ScriptedProvider::new([ScriptStep::text("Madrid.")])
 }

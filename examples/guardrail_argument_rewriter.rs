@@ -4,16 +4,13 @@
 //! schema like any others. Hooks run in the order in which they were added: the second one sees the arguments that the first
 //! one has replaced.
 //!
-//! Run it: `cargo run -p agcore-examples --example guardrail_argument_rewriter`.
-
-#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+//! Run it: `cargo run --example guardrail_argument_rewriter`, or with a real model, as the [README](README.md) describes.
 
 use std::error::Error;
 
 use agcore::{
-    AgentBuilder, AgentSpec, ToolRegistry,
-    chat::{Role, ToolCall, ToolResult},
-    llm::{Hook, HookContext, ResultVerdict, ToolVerdict},
+    chat::{Role, ToolCall},
+    llm::{Hook, HookContext, ToolVerdict},
     tools::{ToolError, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
@@ -42,7 +39,7 @@ impl InFolder {
 
 #[async_trait]
 impl Hook for InFolder {
-    /// If it fails, the tool does not run.
+    /// If the hook fails, the tool does not run.
     fn fails_closed(&self) -> bool {
         true
     }
@@ -58,21 +55,15 @@ impl Hook for InFolder {
         match self.resolve(asked) {
             Some(path) if path == asked => ToolVerdict::Continue,
             Some(path) => {
-                println!("  folder  {asked} becomes {path}");
+                println!("folder  {asked} becomes {path}");
                 arguments.insert("path".to_owned(), path.into());
                 ToolVerdict::Replace(arguments)
             }
             None => {
-                println!("  folder  {asked} is blocked");
+                println!("folder  {asked} is blocked");
                 ToolVerdict::Block(format!("{asked} is outside the folder that you may read"))
             }
         }
-    }
-
-    /// The call is the one that ran, with the replaced arguments.
-    async fn post_tool(&self, _: &HookContext<'_>, call: &ToolCall, _: &ToolResult) -> ResultVerdict {
-        println!("  ran     {} {}", call.name, call.raw_input());
-        ResultVerdict::Continue
     }
 }
 
@@ -87,6 +78,7 @@ impl Hook for MaxLines {
         };
         match arguments.get("lines").and_then(Value::as_i64) {
             Some(lines) if lines > self.0 => {
+                println!("lines   {lines} becomes {}", self.0);
                 arguments.insert("lines".to_owned(), self.0.into());
                 ToolVerdict::Replace(arguments)
             }
@@ -106,51 +98,37 @@ async fn read(
     Ok(format!("{lines} lines of {path}"))
 }
 
-/// Runs a turn in which the model makes these calls. Returns the result of each.
-async fn call_results(hooks: [Option<MaxLines>; 2], calls: &[(&str, i64)]) -> Result<Vec<String>, Box<dyn Error>> {
-    let tools = ToolRegistry::new();
-    tools.register(read_tool())?;
-    let calls = calls.iter().enumerate().map(|(at, (path, lines))| {
-        let arguments = serde_json::json!({ "path": path, "lines": lines });
-        ToolCall::function(format!("call_{at}"), "read", arguments.to_string())
-    });
-    let model = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Read.")]);
-
-    let mut builder = AgentBuilder::new().with_provider(model).with_tools(tools);
-    builder = builder.with_hook(InFolder("/srv/files"));
-    for hook in hooks.into_iter().flatten() {
-        builder = builder.with_hook(hook);
-    }
-    let session = builder
-        .build()?
-        .session("s-1", AgentSpec::new("reader", "You read files."));
-    session.turn("Read them all.").await?;
-    let messages = session.messages().await;
-    let results = messages.iter().filter(|message| message.role() == Role::Tool);
-    Ok(results.map(|message| message.text().into_owned()).collect())
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    println!("a valid path, a path to normalize, a path outside, too many lines:");
-    let calls = [
-        ("/srv/files/a.txt", 5),
-        ("notes/../b.txt", 5),
-        ("../../etc/passwd", 5),
-        ("/etc/passwd", 5_000),
-    ];
-    let results = call_results([Some(MaxLines(100)), None], &calls).await?;
-    for result in &results {
-        println!("  result  {result}");
-    }
-    assert_eq!(results[0], "5 lines of /srv/files/a.txt");
-    assert_eq!(results[1], "5 lines of /srv/files/b.txt");
-    assert_eq!(results[2], "../../etc/passwd is outside the folder that you may read");
-    assert_eq!(results[3], "100 lines of /srv/files/etc/passwd");
+    let session = agcore::agent(agcore_examples::model(offline())?)
+        .with_instructions("You read files. Use the tool.")
+        .with_tool(read_tool())
+        .with_hook(InFolder("/srv/files"))
+        .with_hook(MaxLines(100))
+        .session()?;
 
-    println!("a hook with a bug:");
-    let results = call_results([Some(MaxLines(100)), Some(MaxLines(-1))], &[("a.txt", 5)]).await?;
-    println!("  result  {}", results[0]);
-    assert!(results[0].contains("$.lines"), "the tool did not run: {}", results[0]);
+    let outcome = session
+        .turn("Read 5 lines of /srv/files/a.txt, notes/../b.txt and ../../etc/passwd, and 5000 of /c.txt.")
+        .await?;
+    for message in session.messages().await {
+        if message.role() == Role::Tool {
+            println!("result  {}", message.text());
+        }
+    }
+    println!("answer  {}", outcome.text());
     Ok(())
+}
+
+/// The model that is used without `AGCORE_MODEL`.
+fn offline() -> ScriptedProvider {
+    let calls = [
+        r#"{"path": "/srv/files/a.txt", "lines": 5}"#,
+        r#"{"path": "notes/../b.txt", "lines": 5}"#,
+        r#"{"path": "../../etc/passwd", "lines": 5}"#,
+        r#"{"path": "/c.txt", "lines": 5000}"#,
+    ];
+    let calls = (1..)
+        .zip(calls)
+        .map(|(number, arguments)| ToolCall::function(format!("call_{number}"), "read", arguments));
+    ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("I read three of the four.")])
 }

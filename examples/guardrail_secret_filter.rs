@@ -3,18 +3,15 @@
 //! A [`Hook`] is application code that runs around turns, requests and tool calls. This one rejects turns with a private key,
 //! and replaces API keys in requests and in the results of tools. The model never sees a key, so its replies contain none.
 //!
-//! Run it: `cargo run -p agcore-examples --example guardrail_secret_filter`.
-
-#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+//! Run it: `cargo run --example guardrail_secret_filter`, or with a real model, as the [README](README.md) describes.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
 use agcore::{
-    AgentBuilder, AgentSpec, ChatRequest, Message, ToolRegistry,
-    agent::AgentErrorKind,
+    ChatRequest, Message,
     chat::{Content, ContentPart, ToolCall, ToolResult},
     llm::{Hook, HookContext, RequestVerdict, ResultVerdict, TurnVerdict},
-    tools::{NoArguments, ToolError, typed},
+    tools::{ToolError, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
@@ -117,58 +114,43 @@ impl Hook for SecretFilter {
     }
 }
 
-fn tools() -> Result<ToolRegistry, ToolError> {
-    let tools = ToolRegistry::new();
-    let show = |_: NoArguments| async { Ok("REGION=eu KEY=\"AKIA1234567890EXAMPLE\"") };
-    tools.register(typed("environment", "Shows the environment.", show))?;
-    Ok(tools)
+/// Shows the environment.
+#[tool(read_only)]
+async fn environment() -> Result<String, ToolError> {
+    Ok("REGION=eu KEY=\"AKIA1234567890EXAMPLE\"".to_owned())
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let model = ScriptedProvider::new([
-        ScriptStep::calls([ToolCall::function("call_1", "environment", "{}")]),
-        ScriptStep::text("It is a different key."),
-    ]);
-    let bundle = AgentBuilder::new()
-        .with_provider(model.clone())
-        .with_tools(tools()?)
+    let session = agcore::agent(agcore_examples::model(offline())?)
+        .with_instructions("You manage settings. Use the tool.")
+        .with_tool(environment_tool())
         .with_hook(SecretFilter)
-        .build()?;
-    let session = bundle.session("s-1", AgentSpec::new("clerk", "You manage settings."));
+        .session()?;
 
     println!("a turn with a key:");
-    let outcome = session.turn("Is my key (sk-live-4242) the one in use?").await?;
+    let outcome = session
+        .turn("Is my key (sk-live-4242) the one in the environment?")
+        .await?;
     println!("  answer  {}", outcome.text());
-    let messages = session.messages().await;
-    for message in &messages {
-        println!("  history {:9} {}", message.role().as_str(), message.text());
+    for message in session.messages().await {
+        if !message.text().is_empty() {
+            println!("  history {:9} {}", message.role().as_str(), message.text());
+        }
     }
 
     println!("a turn with a private key:");
-    let blocked = session.turn("-----BEGIN PRIVATE KEY----- MIGH").await;
-    println!("  blocked {blocked:?}");
-
-    // No key ever reached the model, and the blocked turn did not reach it at all.
-    let requests = model.requests();
-    assert_eq!(requests.len(), 2);
-    for request in &requests {
-        let sent = serde_json::to_string(&**request)?;
-        assert!(!sent.contains("sk-live") && !sent.contains("AKIA"), "{sent}");
+    match session.turn("-----BEGIN PRIVATE KEY----- MIGH").await {
+        Ok(outcome) => println!("  answer  {}", outcome.text()),
+        Err(error) => println!("  blocked {error}"),
     }
-    assert_eq!(
-        requests[0]
-            .messages
-            .last()
-            .map(|message| message.text().into_owned())
-            .as_deref(),
-        Some("Is my key ([key]) the one in use?")
-    );
-    assert_eq!(messages[0].text(), "Is my key (sk-live-4242) the one in use?");
-    assert_eq!(messages[2].text(), "REGION=eu KEY=\"[key]\"");
-    let error = blocked.err().ok_or("the turn should be blocked")?;
-    assert_eq!(error.kind(), AgentErrorKind::HookBlocked);
-    assert_eq!(error.message(), "Please do not send private keys.");
-    assert_eq!(session.messages().await.len(), messages.len());
     Ok(())
+}
+
+/// The model that is used without `AGCORE_MODEL`.
+fn offline() -> ScriptedProvider {
+    ScriptedProvider::new([
+        ScriptStep::calls([ToolCall::function("call_1", "environment", "{}")]),
+        ScriptStep::text("It is a different key."),
+    ])
 }

@@ -3,36 +3,24 @@
 //! Every tool call passes the same gate. Rules decide first. An [`Approver`] decides what the rules leave open. Each decision is
 //! an audit record before anything runs.
 //!
-//! Run it: `cargo run -p agcore-examples --example permission_and_approval`.
+//! Run it: `cargo run --example permission_and_approval`, or with a real model, as the [README](README.md) describes.
 
-#![expect(clippy::print_stdout, reason = "an example prints what it does")]
-
-use std::{
-    error::Error,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::error::Error;
 
 use agcore::{
-    AgentBuilder, AgentSpec, ToolRegistry,
     chat::{Role, ToolCall, text::visible},
     tools::{
-        Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, Permission, PermissionRules, Rule,
-        RuleState, ToolError,
-        permission::ArgumentTest,
-        schemars::{self, JsonSchema},
-        typed,
+        Approval, ApprovalRequest, Approver, AuditEvent, AuditRecord, AuditSink, PermissionRules, Rule, RuleState,
+        ToolError, permission::ArgumentTest, tool,
     },
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;
-use serde::Deserialize;
 
 /// By default, reading and network access are allowed, deleting and shells are denied. In addition, writing and sending mail
-/// need approval, and no path that the text places below `/etc`, or might place there, may be written, even with approval.
-/// Rules do not see the file system, and so no symbolic links: a tool that must not leave a directory has to check that
+/// need approval, and no path below `/etc` may be written, even with approval.
+///
+/// Rules compare the text of a path. They do not see symbolic links: a tool that must not leave a directory has to check that
 /// itself.
 fn rules() -> Result<PermissionRules, ToolError> {
     let etc = ArgumentTest::Within("/etc".into());
@@ -43,31 +31,43 @@ fn rules() -> Result<PermissionRules, ToolError> {
     ]))
 }
 
-/// Simulates a person: approves writing for the whole session, whatever the path, and denies sending mail.
-///
-/// Without the wider grant, the approval would cover only the same arguments.
-#[derive(Default)]
-struct Person {
-    asked: AtomicUsize,
+/// Reads a file.
+#[tool(permissions(read))]
+async fn read(path: String) -> Result<String, ToolError> {
+    Ok(format!("read {path}"))
 }
+
+/// Writes a file.
+#[tool(permissions(write))]
+async fn write(path: String) -> Result<String, ToolError> {
+    Ok(format!("wrote {path}"))
+}
+
+/// Deletes a file.
+#[tool(permissions(delete))]
+async fn delete(path: String) -> Result<String, ToolError> {
+    Ok(format!("deleted {path}"))
+}
+
+/// Sends a mail.
+#[tool(permissions(network))]
+async fn mail(to: String) -> Result<String, ToolError> {
+    Ok(format!("sent to {to}"))
+}
+
+/// Simulates a person: approves writing for the whole session, whatever the path, and denies sending mail.
+struct Person;
 
 #[async_trait]
 impl Approver for Person {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let arguments = request.arguments.as_value();
-        // The complete call, with escapes for characters that a person cannot see.
-        println!(
-            "  ?  {} {} ({})",
-            request.tool,
-            visible(&arguments.to_string()),
-            request.reason
-        );
+        // Show the complete call, with escapes for characters that a person cannot see.
+        let arguments = visible(&request.arguments.as_value().to_string()).into_owned();
+        println!("  ?  {} {arguments} ({})", request.tool, request.reason);
         match &*request.tool {
-            "write" => Approval::session()
-                .with_grant(request.tool_grant.clone())
-                .with_approver("ann"),
-            _ => Approval::deny("not before I have read the draft").with_approver("ann"),
+            // Without the wider grant, the approval would cover only the same arguments.
+            "write" => Approval::session().with_grant(request.tool_grant.clone()),
+            _ => Approval::deny("not before I have read the draft"),
         }
     }
 }
@@ -89,78 +89,49 @@ impl AuditSink for PrintedLog {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct File {
-    /// The path of the file.
-    path: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Mail {
-    /// The recipient.
-    to: String,
-}
-
-/// The tools with their permissions.
-fn tools() -> Result<ToolRegistry, ToolError> {
-    let tools = ToolRegistry::new();
-    let done = |verb| move |file: File| async move { Ok(format!("{verb} {}", file.path)) };
-    tools.register(typed("read", "Reads a file.", done("read")).with_permissions([Permission::Read]))?;
-    tools.register(typed("write", "Writes a file.", done("wrote")).with_permissions([Permission::Write]))?;
-    tools.register(typed("delete", "Deletes a file.", done("deleted")).with_permissions([Permission::Delete]))?;
-    let send = |mail: Mail| async move { Ok(format!("sent to {}", mail.to)) };
-    tools.register(typed("mail", "Sends a mail.", send).with_permissions([Permission::Network]))?;
-    Ok(tools)
-}
-
-/// The calls of the scripted model, one per round, and the expected text of each result.
-const CALLS: [(&str, &str, &str); 6] = [
-    ("read", r#"{"path": "/notes/a.md"}"#, "read /notes/a.md"),
-    ("write", r#"{"path": "/notes/a.md"}"#, "wrote /notes/a.md"),
-    ("write", r#"{"path": "/notes/b.md"}"#, "wrote /notes/b.md"),
-    ("write", r#"{"path": "file:///etc/passwd"}"#, "not allowed"),
-    ("delete", r#"{"path": "/notes/a.md"}"#, "not allowed"),
-    (
-        "mail",
-        r#"{"to": "ada@example.org"}"#,
-        "not before I have read the draft",
-    ),
-];
-
-fn model() -> ScriptedProvider {
-    let calls = (1..).zip(CALLS).map(|(number, (tool, arguments, _))| {
-        ScriptStep::calls([ToolCall::function(format!("call_{number}"), tool, arguments)])
-    });
-    ScriptedProvider::new(calls.chain([ScriptStep::text("I did what I was allowed to do.")]))
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let person = Arc::new(Person::default());
-    let bundle = AgentBuilder::new()
-        .with_provider(model())
-        .with_tools(tools()?)
+    let session = agcore::agent(agcore_examples::model(offline())?)
+        .with_instructions("You keep notes in /notes. Use the tools.")
+        .with_tool(read_tool())
+        .with_tool(write_tool())
+        .with_tool(delete_tool())
+        .with_tool(mail_tool())
         .with_permissions(rules()?)
-        .with_approver(Arc::clone(&person))
+        .with_approver(Person)
         .with_audit(PrintedLog)
-        .build()?;
-    let session = bundle.session("s-1", AgentSpec::new("clerk", "You keep notes."));
+        .session()?;
 
     println!("decisions (? asks the person, # is a line of the audit log):");
-    session.turn("Tidy up my notes.").await?;
+    let outcome = session
+        .turn("Read a.md, write a.md, b.md and /etc/passwd, delete a.md, and mail ada@example.org.")
+        .await?;
 
     println!("results that the model saw:");
-    let messages = session.messages().await;
-    let results = messages.iter().filter(|message| message.role() == Role::Tool);
-    for (result, (tool, _, expected)) in results.zip(CALLS) {
-        println!("  {tool:7} {}", result.text());
-        assert!(result.text().contains(expected), "{tool}: {}", result.text());
+    for message in session.messages().await {
+        if message.role() == Role::Tool {
+            println!("  {}", message.text());
+        }
     }
-
-    // The person was asked about the first write and about the mail. The approval for the session covers the second write.
-    assert_eq!(person.asked.load(Ordering::Relaxed), 2);
-    let grants = session.tools().grants();
-    println!("granted for the session: {}", grants[0].tool);
-    assert_eq!(grants.len(), 1);
+    for grant in session.tools().grants() {
+        println!("granted for the session: {}", grant.tool);
+    }
+    println!("{}", outcome.text());
     Ok(())
+}
+
+/// The model that is used without `AGCORE_MODEL`.
+fn offline() -> ScriptedProvider {
+    let calls = [
+        ("read", r#"{"path": "/notes/a.md"}"#),
+        ("write", r#"{"path": "/notes/a.md"}"#),
+        ("write", r#"{"path": "/notes/b.md"}"#),
+        ("write", r#"{"path": "file:///etc/passwd"}"#),
+        ("delete", r#"{"path": "/notes/a.md"}"#),
+        ("mail", r#"{"to": "ada@example.org"}"#),
+    ];
+    let steps = (1..).zip(calls).map(|(number, (tool, arguments))| {
+        ScriptStep::calls([ToolCall::function(format!("call_{number}"), tool, arguments)])
+    });
+    ScriptedProvider::new(steps.chain([ScriptStep::text("I did what I was allowed to do.")]))
 }

@@ -1,5 +1,7 @@
 //! `test`: unit tests, integration tests, doc tests, and the examples.
 
+mod program;
+mod model_server;
 mod example;
 mod runner;
 

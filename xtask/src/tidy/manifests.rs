@@ -17,6 +17,9 @@ const MSRV_LINT: &str = "incompatible_msrv";
 /// A package outside the workspace, which cannot inherit.
 const OUTSIDE: &str = "fuzz/Cargo.toml";
 
+/// The examples, which print and read the environment, as programs do.
+const WITH_OWN_LINTS: &str = "examples/Cargo.toml";
+
 const DEPENDENCIES: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Checks the manifests of all members, and the compiler version of the whole repository.
@@ -62,7 +65,7 @@ fn not_inherited<'a>(file: &'a SourceFile, manifest: &'a Table) -> impl Iterator
         )
     });
     let has_lints = manifest.get("lints").is_some_and(is_inherited);
-    let lints = (!has_lints).then(|| {
+    let lints = (!has_lints && file.path != WITH_OWN_LINTS).then(|| {
         Finding::new(
             &file.path,
             "the lints are not inherited from the workspace",
@@ -185,6 +188,13 @@ workspace = true
             &["version", "edition", "rust-version", "license", "lints"],
         );
         check(|_| "[package".to_owned(), &["not valid TOML"]);
+    }
+
+    #[test]
+    fn the_examples_have_their_own_lints() {
+        let manifest = GOOD.replace("[lints]\nworkspace = true", "[lints.clippy]\ntodo = \"warn\"");
+        let found = |path| findings(&Sources::from([(path, manifest.as_str())])).len();
+        assert_eq!((found("examples/Cargo.toml"), found("crates/a/Cargo.toml")), (0, 1));
     }
 
     #[test]

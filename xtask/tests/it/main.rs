@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod commits;
+mod examples;
 mod fixture;
 mod generate;
 mod graph;
