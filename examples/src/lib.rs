@@ -36,3 +36,16 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
     }
     config.build()
 }
+
+/// Compiles the programs of the README and of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../docs/guide/getting-started.md")]
+#[doc = include_str!("../../docs/guide/providers-and-keys.md")]
+#[doc = include_str!("../../docs/guide/streaming.md")]
+#[doc = include_str!("../../docs/guide/tools.md")]
+#[doc = include_str!("../../docs/guide/typed-output.md")]
+#[doc = include_str!("../../docs/guide/approvals.md")]
+#[doc = include_str!("../../docs/guide/sessions.md")]
+#[doc = include_str!("../../docs/guide/testing.md")]
+struct Pages;

@@ -261,6 +261,13 @@ impl From<CycleError> for AgentError {
     }
 }
 
+/// The provider could not be created, so that `agent(model(name, key)?).session()?` needs a single error type.
+impl From<LlmError> for AgentError {
+    fn from(error: LlmError) -> Self {
+        CycleError::from(error).into()
+    }
+}
+
 impl From<MachineError> for AgentError {
     fn from(error: MachineError) -> Self {
         CycleError::from(error).into()

@@ -155,8 +155,7 @@ pub use agcore_tools::ToolRegistry;
 #[doc(no_inline)]
 pub use agcore_agent::{AgentBuilder, AgentError, AgentSession, AgentSpec, agent};
 
-/// Compiles the examples of both READMEs.
+/// Compiles the examples of the README.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../README.md")]
-struct Readmes;
+struct Readme;

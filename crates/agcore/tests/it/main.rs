@@ -8,4 +8,6 @@
     reason = "tests fail by panicking"
 )]
 
+#[cfg(feature = "all-apis")]
+mod providers;
 mod tools;
