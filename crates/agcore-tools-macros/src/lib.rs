@@ -77,20 +77,7 @@ use syn::{Path, parse_quote};
 /// # Ok::<(), agcore_tools::ToolError>(())
 /// ```
 ///
-/// # Name and description
-///
-/// The name of the function is the name of the tool, and its doc comment is the description. A doc comment on a
-/// parameter describes that argument.
-///
-/// # Parameters
-///
-/// A parameter is an argument that the model provides, unless it is extracted from the context. `State<…>` and
-/// `ToolContext` are recognized by their names; `#[context]` marks any other type that implements `FromContext`. Up to
-/// four parameters can be extracted, at any position, and unlike arguments they can be destructured by a pattern.
-///
-/// An `Option` may be missing. `#[serde(…)]` and `#[schemars(…)]` on a parameter work as on a field; on the function,
-/// below `#[tool]`, they work as on a struct. A struct or enum of the application can be an argument if it has the
-/// attribute [`#[arguments]`](macro@arguments).
+#[doc = include_str!("tool_options.md")]
 ///
 /// ```
 /// use agcore_tools::{State, ToolError, tool};
@@ -121,21 +108,6 @@ use syn::{Path, parse_quote};
 /// assert_eq!(schema["properties"]["limit"]["default"], 10);
 /// ```
 ///
-/// # Options
-///
-/// | option | meaning |
-/// |---|---|
-/// | `name = "…"` | the name of the tool |
-/// | `description = …` | the description; an expression, such as `include_str!` |
-/// | `permissions(read, "acme:refund")` | the permissions it needs: `read`, `write`, `delete`, `network`, `shell`, `file_system`, or a custom one in quotes |
-/// | `read_only`, `destructive`, `idempotent`, `open_world`, `stable_display` | annotations; `read_only = false` states the opposite, and without the option it is unknown |
-/// | `title = …`, `concurrency_key = …` | annotations with a text value |
-/// | `output = T` | derives the output schema from the type `T` |
-/// | `blocking` | the function is a plain `fn` that blocks its thread; calls run on a thread for blocking work |
-/// | `unknown_members` | arguments that the schema does not name are ignored instead of refused |
-/// | `associated` | the function is an associated function without `self`, as `Toolbox::add` with `Toolbox::add_tool` |
-/// | `crate = path` | the path of `agcore-tools`, where it is neither `agcore_tools` nor `agcore::tools` |
-///
 /// ```
 /// # extern crate agcore_tools as facade;
 /// use facade::{ToolError, tool};
@@ -159,7 +131,8 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_tool(parse_quote!(::agcore_tools), options, item)
 }
 
-/// Expands like `tool`, with the paths of the facade `agcore`, which re-exports it under that name.
+#[doc = include_str!("tool_options.md")]
+// Expands like `tool`, with the paths of the facade `agcore`, which re-exports it under that name with more docs.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn facade_tool(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -215,7 +188,7 @@ pub fn arguments(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_arguments(parse_quote!(::agcore_tools), options, item)
 }
 
-/// Expands like `arguments`, with the paths of the facade `agcore`, which re-exports it under that name.
+// Expands like `arguments`, with the paths of the facade `agcore`, which re-exports it under that name with docs.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn facade_arguments(options: TokenStream, item: TokenStream) -> TokenStream {

@@ -51,13 +51,15 @@
 //! # Modules
 //!
 //! This crate contains no logic. It re-exports the crates of agcore as modules, each behind a feature of the same name, and
-//! the most used names at the root. Depend on a single crate instead if you need only one layer.
+//! the most used names at the root. Each module starts with an example and a table of what to use for which task.
 //!
 //! - [`agent`](mod@agent): agents, and sessions that remember earlier turns, stream, suspend, and resume
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
-//! - [`chat`]: the vocabulary: messages, tools, requests, replies, usage, events
+//! - [`chat`]: messages, tools, requests, replies, token usage and events
+//!
+//! The guide in the repository, `docs/guide`, has a page for each task, and a table of all providers with their keys.
 //!
 //! # Features
 //!
@@ -85,54 +87,15 @@
 //!
 //! <!-- /features -->
 
-/// The vocabulary: messages, tools, requests, replies, usage, events.
-///
-/// The public items of the crate `agcore-chat`.
-pub mod chat {
-    #[doc(inline)]
-    pub use agcore_chat::*;
-}
-
-/// Providers, streaming, retries and routing; the agent loop with hooks, budgets and typed output.
-///
-/// The public items of the crates `agcore-llm` and `agcore-cycle`.
+pub mod chat;
 #[cfg(feature = "llm")]
-pub mod llm {
-    #[doc(inline)]
-    pub use agcore_cycle::*;
-    #[doc(inline)]
-    pub use agcore_llm::*;
-}
-
-/// Prompt templates, their registry, the message composer, blocks of untrusted data.
-///
-/// The public items of the crate `agcore-prompt`.
+pub mod llm;
 #[cfg(feature = "prompt")]
-pub mod prompt {
-    #[doc(inline)]
-    pub use agcore_prompt::*;
-}
-
-/// Typed tools, their registry, permissions, approvals.
-///
-/// The public items of the crate `agcore-tools`.
+pub mod prompt;
 #[cfg(feature = "tools")]
-pub mod tools {
-    #[doc(inline)]
-    pub use agcore_tools::*;
-    // These take the place of those of agcore-tools: they generate paths that start with `agcore::tools`.
-    #[cfg(feature = "macros")]
-    pub use agcore_tools_macros::{facade_arguments as arguments, facade_tool as tool};
-}
-
-/// Agents, and sessions that remember, stream, suspend and resume.
-///
-/// The public items of the crate `agcore-agent`.
+pub mod tools;
 #[cfg(feature = "agent")]
-pub mod agent {
-    #[doc(inline)]
-    pub use agcore_agent::*;
-}
+pub mod agent;
 
 #[doc(no_inline)]
 pub use agcore_chat::{ChatRequest, ChatResponse, Message, StreamEvent};
