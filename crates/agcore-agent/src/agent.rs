@@ -109,7 +109,7 @@ pub struct AgentSpec {
     pub request: Parameters,
 }
 
-/// Model and parameters: a request without messages.
+/// The model and the parameters of an agent's requests: a [`ChatRequest`] without messages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Parameters(pub ChatRequest);

@@ -11,6 +11,27 @@ use crate::{agent::AgentSpec, config::AgentConfig};
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentSpec};
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let model = ScriptedProvider::new([ScriptStep::text("Welcome!"), ScriptStep::text("Hello again.")]);
+/// let bundle = AgentBuilder::new().with_provider(model).build()?;
+/// let cook = AgentSpec::new("cook", "You are a cook.");
+///
+/// let session = bundle.session("table-7", cook.clone());
+/// session.turn("Hello").await?;
+///
+/// // Save the session, and continue it later or in another process.
+/// let saved = session.export().await;
+/// let session = bundle.restore(saved, cook)?;
+/// assert_eq!(session.turn("Hello").await?.text(), "Hello again.");
+/// assert_eq!(session.messages().await.len(), 4);
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct RuntimeBundle(Arc<Parts>);
 

@@ -49,3 +49,8 @@ pub use {
     tool_source::ToolSource,
     turn::AgentTurn,
 };
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

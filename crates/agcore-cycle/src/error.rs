@@ -43,7 +43,7 @@ enum Source {
     Other(Box<dyn Error + Send + Sync>),
 }
 
-/// Which part of the loop failed.
+/// The kind of a [`CycleError`]: which part of the loop failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CycleErrorKind {

@@ -63,3 +63,8 @@ pub use {
     typed::{error::OutputError, mode::OutputMode, options::TypedOptions, output::Output},
     typed_outcome::{Typed, TypedOutcome},
 };
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

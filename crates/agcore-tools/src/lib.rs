@@ -110,3 +110,8 @@ pub mod __private {
 
     pub use crate::{error::IntoToolError, typed::Argument};
 }
+
+/// Compiles the example of the README.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

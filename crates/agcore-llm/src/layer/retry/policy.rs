@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::layer::attempt::MidStream;
 
-/// When a failed call is repeated.
+/// When and how often a failed call is retried.
 ///
 /// ```
 /// use std::time::Duration;
