@@ -7,6 +7,7 @@ mod exception;
 mod foreign_types;
 mod functions;
 mod length;
+mod links;
 mod machine_paths;
 mod manifests;
 mod module_files;
@@ -49,6 +50,7 @@ const CONVENTIONS: &[(&str, Run)] = &[
     ("length", Run::Text(length::findings)),
     ("functions", Run::Text(functions::findings)),
     ("readmes", Run::Text(readmes::findings)),
+    ("links", Run::Text(links::findings)),
     ("manifests", Run::Text(manifests::findings)),
     ("printing", Run::Text(printing::findings)),
     ("stubs", Run::Text(stubs::findings)),

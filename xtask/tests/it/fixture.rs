@@ -61,6 +61,8 @@ impl Fixture {
         };
         fixture.write("Cargo.toml", ROOT);
         fixture.write("CHANGELOG.md", "# Changelog\n\n## 0.1.0\n\nThe first version.\n");
+        // The page to which the generated picture of the crates links.
+        fixture.write("docs/architecture.md", "# Architecture\n");
         fixture.package("agcore-chat", "");
         fixture.package(
             "agcore-llm",

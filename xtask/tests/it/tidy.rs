@@ -25,6 +25,18 @@ fn finds_a_file_without_docs() {
 }
 
 #[test]
+fn finds_a_broken_link() {
+    let workspace = Fixture::new();
+    workspace.append(
+        "crates/agcore-chat/README.md",
+        "\n[llm](../agcore-llm) [guide](../../docs/guide.md)\n",
+    );
+    workspace
+        .xtask("tidy links")
+        .fails("tidy links", &["which does not exist", "docs/guide.md"]);
+}
+
+#[test]
 fn finds_a_module_root_inside_its_folder() {
     let workspace = Fixture::new();
     workspace.write("crates/agcore-chat/src/wire/mod.rs", "//! Wires.\n");
