@@ -50,6 +50,8 @@ pub mod scripted;
 pub mod spans;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "stores")]
+pub mod stores;
 
 /// Denying network access, so that a test that would make a real call fails instead.
 ///

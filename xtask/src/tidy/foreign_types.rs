@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "agcore-llm",
         &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],
     ),
+    ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-prompt", &["serde", "serde_json"]),
     (
         "agcore-testkit",

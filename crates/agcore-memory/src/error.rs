@@ -1,0 +1,160 @@
+//! [`MemoryError`]: the error type of all stores.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use agcore_chat::{Fault, FaultKind};
+
+/// An error of a store.
+///
+/// [`Display`](fmt::Display) prints one layer; the cause is in [`source`](Error::source). Messages never contain the
+/// credentials of a database. Cheap to clone.
+///
+/// ```
+/// use agcore_memory::{MemoryError, MemoryErrorKind};
+///
+/// let error = MemoryError::new(MemoryErrorKind::Unavailable, "the database does not answer");
+/// assert!(error.is_recoverable());
+/// assert_eq!(error.to_string(), "the database does not answer");
+/// ```
+#[derive(Clone)]
+pub struct MemoryError(Arc<Inner>);
+
+struct Inner {
+    kind: MemoryErrorKind,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// The reason for an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MemoryErrorKind {
+    /// The item to change does not exist.
+    NotFound,
+    /// Another writer was faster: the stream ends at another record than expected.
+    Conflict {
+        /// The sequence number that the writer expected.
+        expected: u64,
+        /// The sequence number of the last record.
+        found: u64,
+    },
+    /// The storage failed: a full disk, a file that cannot be written, an error of the database.
+    Storage,
+    /// Stored data cannot be read: it is corrupt, or was written by a newer version.
+    Serialization,
+    /// An id, a filter or a value is not acceptable. Nothing was stored.
+    InvalidInput,
+    /// A search failed.
+    Retrieval,
+    /// The storage cannot be reached at the moment, or is locked.
+    Unavailable,
+}
+
+impl MemoryErrorKind {
+    /// Returns the name of the kind in logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::Conflict { .. } => "conflict",
+            Self::Storage => "storage",
+            Self::Serialization => "serialization",
+            Self::InvalidInput => "invalid_input",
+            Self::Retrieval => "retrieval",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+impl MemoryError {
+    /// Creates an error.
+    #[cold]
+    pub fn new(kind: MemoryErrorKind, message: impl Into<String>) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            source: None,
+        }))
+    }
+
+    /// Creates an error with a cause.
+    #[cold]
+    pub fn with_source(
+        kind: MemoryErrorKind,
+        message: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            source: Some(source.into()),
+        }))
+    }
+
+    /// Creates an [`InvalidInput`](MemoryErrorKind::InvalidInput) error.
+    #[cold]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(MemoryErrorKind::InvalidInput, message)
+    }
+
+    /// Creates a [`Conflict`](MemoryErrorKind::Conflict) error.
+    #[cold]
+    pub fn conflict(stream: &str, expected: u64, found: u64) -> Self {
+        let message =
+            format!("the stream `{stream}` ends at record {found}, not at {expected}: read it again and retry");
+        Self::new(MemoryErrorKind::Conflict { expected, found }, message)
+    }
+
+    /// Returns the reason for the error.
+    pub fn kind(&self) -> MemoryErrorKind {
+        self.0.kind
+    }
+
+    /// Returns the message without its cause.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns whether the same operation can succeed later. After a conflict the stream has to be read first.
+    pub fn is_recoverable(&self) -> bool {
+        matches!(
+            self.0.kind,
+            MemoryErrorKind::Conflict { .. } | MemoryErrorKind::Unavailable
+        )
+    }
+
+    /// Converts the error into serializable data for events and journals.
+    pub fn fault(&self) -> Fault {
+        let kind = match self.0.kind {
+            MemoryErrorKind::NotFound => FaultKind::NotFound,
+            MemoryErrorKind::InvalidInput => FaultKind::InvalidRequest,
+            _ => FaultKind::Storage,
+        };
+        Fault::new(kind, self.to_string())
+    }
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+/// Prints the kind and the message with all causes, because this is what `main` prints of an error that it returns.
+impl fmt::Debug for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.0.message, self.0.kind.as_str())?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl Error for MemoryError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let source = self.0.source.as_deref();
+        source.map(|source| source as &(dyn Error + 'static))
+    }
+}

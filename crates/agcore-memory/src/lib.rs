@@ -1,0 +1,53 @@
+//! The persistence contracts of agcore: stores of memory items, journals and eviction, and implementations that keep
+//! everything in the memory of the process.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agcore_chat::SystemClock;
+//! use agcore_memory::{InMemoryStore, MemoryItem, MemoryStore};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let store = InMemoryStore::new(Arc::new(SystemClock::new()));
+//! store.save(MemoryItem::new("notes/tea", "Ann likes green tea.")).await?;
+//! assert_eq!(store.get("local", "notes/tea").await?.unwrap().content, "Ann likes green tea.");
+//! # Ok::<(), agcore_memory::MemoryError>(())
+//! # }).unwrap();
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | keep facts, notes and documents | [`MemoryStore`] and [`MemoryItem`] |
+//! | find them again by id, owner, time or metadata | [`MemoryFilter`] |
+//! | keep a log that several writers append to | [`Journal`] |
+//! | let old items go | [`EvictionConfig`] |
+//! | join parts into ids that cannot collide | [`mod@id`] |
+//!
+//! [`InMemoryStore`] and [`InMemoryJournal`] implement the contracts for tests and short-lived programs. Databases
+//! implement them in other crates.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod error;
+mod timestamp;
+pub mod id;
+mod item;
+mod filter;
+mod eviction;
+mod store;
+mod in_memory;
+mod journal;
+
+pub use error::{MemoryError, MemoryErrorKind};
+pub use eviction::{EvictionCandidate, EvictionConfig, EvictionPolicy, RESERVED_PREFIXES};
+pub use filter::{MemoryFilter, Order};
+pub use in_memory::InMemoryStore;
+pub use item::MemoryItem;
+pub use journal::{Entry, InMemoryJournal, Journal, Record};
+pub use store::MemoryStore;
+pub use timestamp::{Timestamp, TimestampError};
+
+#[doc(no_inline)]
+pub use agcore_chat::{Actor, Clock};
