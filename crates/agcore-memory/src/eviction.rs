@@ -232,6 +232,22 @@ impl EvictionConfig {
         self.policies.iter().map(|(prefix, policy)| (prefix.as_str(), policy))
     }
 
+    /// Returns the rules of expiry, for databases that evaluate them on their own: prefixes, each with the moment at or before
+    /// which an item must have been saved to be expired, if the policy has a lifetime. The first prefix with which an id
+    /// begins decides; without one, the item does not expire.
+    pub fn expiry_rules(&self, now: Timestamp) -> Vec<(&str, Option<Timestamp>)> {
+        let cutoff = |ttl: Duration| {
+            let millis = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+            Timestamp::from_millis(now.as_millis().saturating_sub(millis))
+        };
+        let rules = self.rules().map(|(prefix, policy)| (prefix, policy.ttl().map(cutoff)));
+        let reserved = RESERVED_PREFIXES.iter().map(|prefix| (*prefix, None));
+        let mut rules: Vec<_> = rules.chain(reserved).collect();
+        // Stable, so that a policy for exactly a reserved prefix precedes it.
+        rules.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        rules
+    }
+
     /// Returns whether an item with this id, last saved at `updated_at`, must not be returned any more.
     pub fn is_expired(&self, id: &str, updated_at: Timestamp, now: Timestamp) -> bool {
         let ttl = self.policy(id).and_then(EvictionPolicy::ttl);
@@ -276,6 +292,26 @@ mod tests {
         assert_eq!(prefix("knowledge_page"), None, "a shorter prefix is store-wide, too");
         assert_eq!(prefix("_session_x/key"), Some("_session_x/"));
         assert_eq!(prefix("_session_y/key"), None);
+    }
+
+    #[test]
+    fn the_rules_of_expiry_are_those_of_the_policies() {
+        let ttl = |seconds| EvictionPolicy::Ttl(Duration::from_secs(seconds));
+        let config = EvictionConfig::new()
+            .with_default(ttl(10))
+            .with_policy("a/", EvictionPolicy::Keep)
+            .with_policy("a/b", ttl(20))
+            .with_policy("know", ttl(30))
+            .with_policy("_session_", ttl(40));
+        let now = at(100);
+        let rules = config.expiry_rules(now);
+        for id in ["x", "a/", "a/b", "know", "knowledge_x", "_session_x", "conversation_x"] {
+            for saved in [50, 60, 61, 70, 71, 80, 81, 90, 91] {
+                let rule = rules.iter().find(|(prefix, _)| id.starts_with(prefix));
+                let expired = rule.is_some_and(|(_, cutoff)| cutoff.is_some_and(|cutoff| at(saved) <= cutoff));
+                assert_eq!(expired, config.is_expired(id, at(saved), now), "{id} {saved}");
+            }
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct MemoryFilter {
     pub until: Option<Timestamp>,
     /// Items that are valid at this time.
     pub valid_at: Option<Timestamp>,
-    /// Entries of the metadata: strings, booleans and integers.
+    /// Entries of the metadata: strings, booleans and integers of 64 bits with a sign.
     pub metadata: Vec<(String, Value)>,
     /// The order of the list.
     pub order: Order,
@@ -149,7 +149,7 @@ impl MemoryFilter {
         for (name, value) in &self.metadata {
             let is_comparable = match value {
                 Value::String(_) | Value::Bool(_) => true,
-                Value::Number(number) => !number.is_f64(),
+                Value::Number(number) => number.is_i64(),
                 Value::Null | Value::Array(_) | Value::Object(_) => false,
             };
             if !is_comparable {

@@ -76,6 +76,32 @@ pub(crate) fn check_prefix(what: &str, text: &str) -> Result<(), MemoryError> {
     Ok(())
 }
 
+/// Returns the smallest text that is greater than every text with a prefix, in the order of bytes, so that a database can
+/// look for a prefix by range. Returns `None` if there is none: then the range has no end.
+///
+/// ```
+/// use agcore_memory::id::upper_bound;
+///
+/// assert_eq!(upper_bound("notes/").as_deref(), Some("notes0"));
+/// assert_eq!(upper_bound(""), None);
+/// ```
+pub fn upper_bound(prefix: &str) -> Option<String> {
+    let mut bound = prefix.to_owned();
+    while let Some(last) = bound.pop() {
+        // Surrogates are not characters.
+        let next = if last == '\u{d7ff}' {
+            0xe000
+        } else {
+            u32::from(last) + 1
+        };
+        if let Some(next) = char::from_u32(next) {
+            bound.push(next);
+            return Some(bound);
+        }
+    }
+    None
+}
+
 fn encode(part: &str, id: &mut String) {
     if part.is_empty() {
         id.push_str(EMPTY);
@@ -132,6 +158,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_prefix_is_a_range(prefix in ".{0,3}|[a\u{d7ff}\u{10ffff}]{0,3}", text in ".{0,3}|[ab\u{d7ff}\u{e000}\u{10ffff}]{0,4}") {
+            let is_in_range = text >= prefix && upper_bound(&prefix).is_none_or(|bound| text < bound);
+            prop_assert_eq!(is_in_range, text.starts_with(&prefix));
+        }
+
         #[test]
         fn different_parts_never_collide(one in vec("[ab/%:\u{0}é]{0,3}", 0..4), other in vec("[ab/%:\u{0}é]{0,3}", 0..4)) {
             prop_assert_eq!(&split(&join(&one)).unwrap(), &one);

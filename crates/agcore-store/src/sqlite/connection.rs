@@ -1,0 +1,55 @@
+//! Opens connections.
+
+use agcore_memory::MemoryError;
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Durability, SqliteOptions, error::convert};
+
+/// The number of statements that a connection keeps prepared.
+const PREPARED_STATEMENTS: usize = 64;
+
+/// Opens the connection of the writer and creates the file if it does not exist.
+pub(super) fn open(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let connection = connect(options, flags)?;
+    let synchronous = match options.durability {
+        Durability::ProcessDeath => "NORMAL",
+        Durability::PowerLoss => "FULL",
+    };
+    let set_up = || {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        if let Some(pages) = options.max_pages {
+            connection.pragma_update(None, "max_page_count", pages)?;
+        }
+        // What is deleted is overwritten: erasing a user must leave nothing in the file.
+        connection.pragma_update(None, "secure_delete", true)
+    };
+    set_up().map_err(|error| convert(&cannot_open(options), error))?;
+    Ok(connection)
+}
+
+/// Opens the connection of a reader.
+pub(super) fn open_for_reading(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+    // A file that is opened read-only cannot be read in WAL mode if no other connection is open.
+    let connection = connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let read_only = connection.pragma_update(None, "query_only", true);
+    read_only.map_err(|error| convert(&cannot_open(options), error))?;
+    Ok(connection)
+}
+
+fn connect(options: &SqliteOptions, flags: OpenFlags) -> Result<Connection, MemoryError> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || {
+        let connection = Connection::open_with_flags(&options.path, flags)?;
+        connection.busy_timeout(options.busy_timeout)?;
+        connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+        Ok(connection)
+    };
+    open().map_err(|error| convert(&cannot_open(options), error))
+}
+
+fn cannot_open(options: &SqliteOptions) -> String {
+    format!("cannot open {}", options.path.display())
+}

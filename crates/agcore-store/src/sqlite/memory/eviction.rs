@@ -1,0 +1,98 @@
+//! Eviction: policies that the store applies by itself.
+
+use std::sync::atomic::Ordering;
+
+use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy, MemoryError, Timestamp};
+use rusqlite::{Connection, params_from_iter};
+
+use super::conditions::Conditions;
+use crate::sqlite::{SqliteStore, error::convert};
+
+impl SqliteStore {
+    /// Counts writes, and applies the policies when it is time to.
+    pub(super) async fn count_writes(&self, written: usize) -> Result<(), MemoryError> {
+        if self.0.eviction.rules().next().is_none() {
+            return Ok(());
+        }
+        let written = u64::try_from(written).unwrap_or(u64::MAX);
+        let before = self.0.writes.fetch_add(written, Ordering::Relaxed);
+        let interval = u64::from(self.0.eviction.check_interval.max(1));
+        if before / interval == (before + written) / interval {
+            return Ok(());
+        }
+        // The items are saved; that others could not be removed must not look as if they were not.
+        if let Err(error) = self.evict_now().await {
+            tracing::warn!(%error, "items could not be evicted");
+        }
+        Ok(())
+    }
+
+    /// Applies the policies.
+    pub(super) async fn evict_now(&self) -> Result<u64, MemoryError> {
+        let (eviction, now) = (self.0.eviction.clone(), self.now());
+        self.write(move |connection| {
+            evict(connection, &eviction, now).map_err(|error| convert("cannot evict items", error))
+        })
+        .await
+    }
+
+    /// Empties the write-ahead log, in which erased data would otherwise survive for a while.
+    pub(super) async fn truncate_log(&self) -> Result<(), MemoryError> {
+        self.0.writer.truncate_log().await
+    }
+}
+
+fn evict(connection: &Connection, eviction: &EvictionConfig, now: Timestamp) -> rusqlite::Result<u64> {
+    let mut evicted = 0;
+    let expired = Conditions::expired(eviction, now);
+    if !expired.is_never() {
+        let sql = format!("DELETE FROM memory_items WHERE {}", expired.sql());
+        evicted += connection.execute(&sql, params_from_iter(expired.values()))?;
+    }
+    for (prefix, policy) in eviction.rules().filter(|(_, policy)| policy.max_items().is_some()) {
+        for tenant in tenants(connection)? {
+            for victim in victims(connection, &tenant, prefix, policy, eviction, now)? {
+                let mut statement =
+                    connection.prepare_cached("DELETE FROM memory_items WHERE tenant = ?1 AND id = ?2")?;
+                evicted += statement.execute([&tenant, &victim])?;
+            }
+        }
+    }
+    Ok(evicted as u64)
+}
+
+fn tenants(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT DISTINCT tenant FROM memory_items")?;
+    let tenants = statement.query_map([], |row| row.get(0))?;
+    tenants.collect()
+}
+
+fn victims(
+    connection: &Connection,
+    tenant: &str,
+    prefix: &str,
+    policy: &EvictionPolicy,
+    eviction: &EvictionConfig,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<String>> {
+    let conditions = Conditions::tenant(tenant).and(Conditions::prefix(prefix));
+    let count = conditions.count(connection)?;
+    if policy.max_items().is_none_or(|max| count <= max) {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT id, created_at, updated_at, recalls, score_sum, recalled_at FROM memory_items WHERE {}",
+        conditions.sql()
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let candidates = statement.query_map(params_from_iter(conditions.values()), |row| {
+        let time = |index| row.get(index).map(Timestamp::from_millis);
+        let recalled_at = row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis);
+        let recalls = row.get::<_, i64>(3)?.unsigned_abs();
+        let candidate = EvictionCandidate::new(row.get::<_, String>(0)?, time(1)?, time(2)?);
+        Ok(candidate.with_recalls(recalls, row.get(4)?, recalled_at))
+    })?;
+    let candidates = candidates.collect::<Result<Vec<_>, _>>()?;
+    let applies = |item: &EvictionCandidate| eviction.rule(&item.id).is_some_and(|(known, _)| known == prefix);
+    Ok(policy.victims(candidates.into_iter().filter(applies).collect(), now))
+}

@@ -1,0 +1,3 @@
+//! Runs the conformance suites on every database.
+
+mod sqlite;
