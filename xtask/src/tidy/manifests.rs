@@ -17,8 +17,8 @@ const MSRV_LINT: &str = "incompatible_msrv";
 /// A package outside the workspace, which cannot inherit.
 const OUTSIDE: &str = "fuzz/Cargo.toml";
 
-/// The examples, which print and read the environment, as programs do.
-const WITH_OWN_LINTS: &str = "examples/Cargo.toml";
+/// The examples. They have lints of their own, because they print and read the environment, as programs do.
+const EXAMPLES: &str = "examples/Cargo.toml";
 
 const DEPENDENCIES: &[&str] = &["dependencies", "dev-dependencies", "build-dependencies"];
 
@@ -47,6 +47,7 @@ pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
             .filter_map(|(name, places)| declared_twice(name, places)),
     );
     findings.extend(compiler_version(sources));
+    findings.extend(hidden_examples(sources));
     findings
 }
 
@@ -65,7 +66,7 @@ fn not_inherited<'a>(file: &'a SourceFile, manifest: &'a Table) -> impl Iterator
         )
     });
     let has_lints = manifest.get("lints").is_some_and(is_inherited);
-    let lints = (!has_lints && file.path != WITH_OWN_LINTS).then(|| {
+    let lints = (!has_lints && file.path != EXAMPLES).then(|| {
         Finding::new(
             &file.path,
             "the lints are not inherited from the workspace",
@@ -139,6 +140,18 @@ fn compiler_version(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
+/// Checks that `cargo run --example NAME` finds the examples, without `--package`.
+fn hidden_examples(sources: &Sources) -> Option<Finding> {
+    sources.get(EXAMPLES)?;
+    let root: Table = sources.get("Cargo.toml")?.text.parse().ok()?;
+    let default = root.get("workspace")?.get("default-members")?.as_array()?;
+    let is_listed = default.iter().any(|member| member.as_str() == Some("examples"));
+    (!is_listed).then(|| {
+        let problem = "the examples do not run from the root with `cargo run --example NAME`";
+        Finding::new("Cargo.toml", problem, "add \"examples\" to `default-members`")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,7 +207,20 @@ workspace = true
     fn the_examples_have_their_own_lints() {
         let manifest = GOOD.replace("[lints]\nworkspace = true", "[lints.clippy]\ntodo = \"warn\"");
         let found = |path| findings(&Sources::from([(path, manifest.as_str())])).len();
-        assert_eq!((found("examples/Cargo.toml"), found("crates/a/Cargo.toml")), (0, 1));
+        assert_eq!((found(EXAMPLES), found("crates/a/Cargo.toml")), (0, 1));
+    }
+
+    #[test]
+    fn the_examples_run_from_the_root() {
+        let check = |default_members: &str, expected: usize| {
+            let lint = "[workspace.lints.clippy]\nincompatible_msrv = \"warn\"";
+            let root = format!("[workspace]\n{default_members}\n{lint}\n");
+            let found = findings(&Sources::from([("Cargo.toml", root.as_str()), (EXAMPLES, GOOD)]));
+            assert_eq!(found.len(), expected, "{found:?}");
+        };
+        check("", 0);
+        check("default-members = [\"crates/a\", \"examples\"]", 0);
+        check("default-members = [\"crates/a\"]", 1);
     }
 
     #[test]
