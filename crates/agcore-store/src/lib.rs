@@ -25,6 +25,10 @@
 //!
 //! <!-- features -->
 //!
+//! | feature | description |
+//! |---|---|
+//! | `sqlite` | `SqliteStore`: one file, with SQLite built in. |
+//!
 //! <!-- /features -->
 
 #[cfg(doctest)]

@@ -41,7 +41,7 @@ struct Shared {
     writes: AtomicU64,
 }
 
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
@@ -52,7 +52,7 @@ pub enum Durability {
     PowerLoss,
 }
 
-/// How to open a [`SqliteStore`].
+/// Options for opening a [`SqliteStore`].
 ///
 /// ```no_run
 /// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {

@@ -118,7 +118,7 @@ async fn a_full_database_loses_nothing_that_was_acknowledged() {
     assert_eq!(ids(store.list(&MemoryFilter::new("local")).await.unwrap()), saved);
     assert!(
         MemoryStore::delete(&store, "local", &saved[0]).await.unwrap(),
-        "there is no room to make room"
+        "nothing can be deleted any more"
     );
     store.save(MemoryItem::new("again", "x")).await.unwrap();
     store.close().await;
