@@ -6,6 +6,7 @@ mod vendor;
 mod exit;
 mod interrupt;
 mod process;
+mod input;
 mod atomic_file;
 mod history;
 mod grants;

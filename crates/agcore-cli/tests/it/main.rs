@@ -28,6 +28,7 @@ mod precedence;
 mod proxy;
 mod rate_limits;
 mod stream;
+mod redirected_output;
 mod chat_tools;
 mod tools_command;
 mod apis;

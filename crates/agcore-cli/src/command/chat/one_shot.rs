@@ -12,8 +12,8 @@ use crate::{
     approve::AllowAll,
     args::{ChatArgs, OutputFormat},
     exit::Failure,
+    input,
     interrupt::Interrupts,
-    process::read_stdin,
     render::{Color, JsonLines, Render, Terminal},
     settings::Settings,
     turn,
@@ -30,7 +30,7 @@ pub(super) async fn run(
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<(), Failure> {
-    let message = message(args).await?;
+    let message = input::message(args.message.as_deref()).await?;
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
     let (session, _) = session::session(args, settings, approver)?;
     let mut render = renderer(args.output_format(), color);
@@ -38,28 +38,6 @@ pub(super) async fn run(
     let better = versioned_url(&settings.provider);
     turn.map(|_| ())
         .map_err(|failure| failure.or_base_url(better.as_deref()))
-}
-
-/// Returns the message: the argument, or standard input.
-async fn message(args: &ChatArgs) -> Result<String, Failure> {
-    match args.message.as_deref() {
-        Some(message) if message != "-" => non_empty(message),
-        None if io::stdin().is_terminal() => Err(Failure::usage(
-            "a message is needed: pass one as an argument or on standard input",
-        )),
-        _ => non_empty(&read_stdin().await?),
-    }
-}
-
-/// Removes trailing white space from a message.
-///
-/// # Errors
-/// When the message is empty.
-fn non_empty(message: &str) -> Result<String, Failure> {
-    match message.trim_end() {
-        "" => Err(Failure::usage("the message is empty; nothing was sent")),
-        message => Ok(message.to_owned()),
-    }
 }
 
 fn renderer(format: OutputFormat, color: Color) -> Box<dyn Render> {
@@ -71,16 +49,5 @@ fn renderer(format: OutputFormat, color: Color) -> Box<dyn Render> {
         }
         // Programs get what the model wrote.
         OutputFormat::Text => Box::new(terminal),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rejects_empty_messages_and_trims_the_end() {
-        assert_eq!(non_empty(" a\n\n").unwrap(), " a");
-        assert!(non_empty(" \n").is_err());
     }
 }

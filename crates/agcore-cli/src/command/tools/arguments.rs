@@ -7,7 +7,7 @@ use agcore::{
     tools::{Arguments, RegisteredTool},
 };
 
-use crate::{exit::Failure, process::read_stdin};
+use crate::{exit::Failure, input::read_stdin};
 
 /// Creates a call of a tool and validates its arguments.
 ///
