@@ -162,6 +162,8 @@ impl From<&LlmError> for Failure {
     fn from(error: &LlmError) -> Self {
         let kind = match error.kind() {
             _ if is_from_proxy(error) => FailureKind::Unreachable,
+            // A call of a tool was denied; no server is involved.
+            LlmErrorKind::Permission if error.provider().is_none() => FailureKind::Task,
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
             LlmErrorKind::Cancelled => return Self::cancelled(),
