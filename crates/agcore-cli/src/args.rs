@@ -10,7 +10,7 @@ mod inspect;
 mod prompt;
 
 pub(crate) use self::{
-    chat::{ChatArgs, OutputFormat},
+    chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     reports::{ModelsArgs, ReportArgs},
     settings::{PolicyArgs, SettingsArgs},
@@ -45,6 +45,7 @@ Exit codes:
   2    invalid arguments, input or settings
   3    API key missing, rejected or lacking a permission
   4    server unreachable, or no answer in time
+  6    a tool call was denied because no one could be asked
   130  interrupted with Ctrl-C
   141  output closed by its reader, as in `agcore chat ... | head -1`";
 

@@ -7,8 +7,8 @@ use std::{
 };
 
 use rustyline::{
-    Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
-    RepeatCount, error::ReadlineError, history::FileHistory,
+    Behavior, Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
+    Modifiers, RepeatCount, error::ReadlineError, history::FileHistory,
 };
 
 use crate::exit::Failure;
@@ -46,8 +46,20 @@ impl Console {
     /// # Errors
     /// When the terminal cannot be used.
     pub(crate) fn open() -> Result<Self, Failure> {
+        Self::with_behavior(Behavior::Stdio)
+    }
+
+    /// Opens the controlling terminal, even if standard input or output is redirected.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used.
+    pub(crate) fn open_controlling() -> Result<Self, Failure> {
+        Self::with_behavior(Behavior::PreferTerm)
+    }
+
+    fn with_behavior(behavior: Behavior) -> Result<Self, Failure> {
         let input = Input {
-            editor: editor().map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
+            editor: editor(behavior).map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
             history: None,
         };
         Ok(Self(Arc::new(Mutex::new(input))))
@@ -125,10 +137,11 @@ impl Console {
     }
 }
 
-fn editor() -> rustyline::Result<Editor<(), FileHistory>> {
+fn editor(behavior: Behavior) -> rustyline::Result<Editor<(), FileHistory>> {
     let config = Config::builder()
         .max_history_size(MAX_HISTORY)?
         .history_ignore_dups(true)?
+        .behavior(behavior)
         .build();
     let mut editor = Editor::with_config(config)?;
     editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);

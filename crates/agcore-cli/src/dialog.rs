@@ -11,7 +11,7 @@ use crate::{
     approve::Question,
     console::{Console, Line},
     exit::Failure,
-    process::print,
+    interrupt::Interrupts,
     render::{Palette, wrapped},
 };
 
@@ -26,6 +26,10 @@ pub(crate) struct Dialog {
     pub(crate) prompt: &'static str,
     /// The tools, to validate edited arguments.
     pub(crate) tools: Arc<ToolSnapshot>,
+    /// Receives Ctrl-C, which cancels the turn.
+    pub(crate) interrupts: Interrupts,
+    /// Writes to the terminal.
+    pub(crate) print: fn(&str) -> Result<(), Failure>,
 }
 
 /// The result of a dialog.
@@ -71,7 +75,8 @@ impl Dialog {
                     },
                 },
                 Line::Interrupted => {
-                    question.answer(Approval::deny("The user cancelled the turn."));
+                    // The turn is cancelled before the question is dropped, so that the call counts as not run.
+                    self.interrupts.press();
                     return Ok(DialogOutcome::Cancelled);
                 }
                 Line::Closed => Approval::deny("The user did not answer."),
@@ -95,7 +100,7 @@ impl Dialog {
                 Ok(arguments) => return Ok(Some(arguments)),
                 Err(error) => {
                     let style = self.palette.error;
-                    print(&format!("{style}✗ {}{style:#}\n", wrapped(&error, 2)))?;
+                    (self.print)(&format!("{style}✗ {}{style:#}\n", wrapped(&error, 2)))?;
                 }
             }
         }

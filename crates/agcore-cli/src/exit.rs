@@ -38,6 +38,8 @@ pub(crate) enum FailureKind {
     Key,
     /// The server could not be reached, or did not answer in time.
     Unreachable,
+    /// A tool call was denied because no one could be asked.
+    Denied,
     /// Interrupted with Ctrl-C.
     Cancelled,
     /// The reader of the output has gone away.
@@ -136,6 +138,7 @@ impl Failure {
             FailureKind::Usage => 2,
             FailureKind::Key => 3,
             FailureKind::Unreachable => 4,
+            FailureKind::Denied => 6,
             FailureKind::Cancelled => 130,
             FailureKind::OutputClosed => 141,
         })

@@ -45,6 +45,11 @@ impl Interrupts {
         self.0.exit.cancelled().await;
     }
 
+    /// Acts as if Ctrl-C had been pressed, for input that receives it as a key.
+    pub(crate) fn press(&self) {
+        self.0.interrupt();
+    }
+
     /// Makes the first Ctrl-C cancel the token, until the guard is dropped. A second one exits the program.
     pub(crate) fn cancel(&self, token: &CancellationToken) -> InterruptGuard {
         self.set(Action::Cancel(token.clone()))

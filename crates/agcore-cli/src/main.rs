@@ -12,7 +12,9 @@ mod history;
 mod grants;
 mod settings;
 mod sample_tools;
+mod permission_mode;
 mod policy;
+mod denials;
 mod listing;
 mod render;
 mod table;
@@ -20,6 +22,7 @@ mod telemetry;
 mod console;
 mod approve;
 mod dialog;
+mod question_terminal;
 mod turn;
 mod command;
 

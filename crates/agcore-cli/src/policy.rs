@@ -9,8 +9,10 @@ use agcore::tools::{
 };
 
 use crate::{
+    args::PermissionMode,
     exit::Failure,
     grants::GrantsFile,
+    permission_mode::mode_rule,
     settings::{PermissionEntry, Subject, ToolSettings},
 };
 
@@ -27,10 +29,22 @@ impl Policy {
     /// # Errors
     /// When a rule names an unknown tool, or the grants cannot be read.
     pub(crate) fn new(tools: &ToolRegistry, settings: &ToolSettings) -> Result<Self, Failure> {
+        Self::for_mode(tools, settings, PermissionMode::Default)
+    }
+
+    /// Creates the policy for these tools in a permission mode.
+    ///
+    /// # Errors
+    /// When a rule names an unknown tool, or the grants cannot be read.
+    pub(crate) fn for_mode(
+        tools: &ToolRegistry,
+        settings: &ToolSettings,
+        mode: PermissionMode,
+    ) -> Result<Self, Failure> {
         let tools = tools.snapshot();
         settings.permissions.iter().try_for_each(|entry| entry.check(&tools))?;
         Ok(Self {
-            rules: rules(&tools, &settings.permissions),
+            rules: rules(&tools, &settings.permissions, mode),
             grants: Arc::new(GrantsFile::open(settings.grants.clone())?),
         })
     }
@@ -121,7 +135,7 @@ impl fmt::Display for Access {
 ///
 /// An entry that allows or asks about a permission replaces its default; among entries, deny overrides ask and ask
 /// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows.
-fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry]) -> PermissionRules {
+fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode) -> PermissionRules {
     let mut config = PermissionConfig::default();
     for entry in entries.iter().filter(|entry| entry.state != RuleState::Deny) {
         if let Subject::Permission(permission) = &entry.subject {
@@ -129,7 +143,9 @@ fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry]) -> PermissionRules {
             config.allowed.insert(permission.clone());
         }
     }
-    let rules = PermissionRules::new(config).with_rules(entries.iter().map(PermissionEntry::rule));
+    let rules = PermissionRules::new(config)
+        .with_rules(entries.iter().map(PermissionEntry::rule))
+        .with_rules(tools.tools().iter().filter_map(|tool| mode_rule(mode, tool)));
     let default_asks: Vec<Rule> = tools
         .tools()
         .iter()

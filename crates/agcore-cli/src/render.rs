@@ -30,6 +30,17 @@ pub(crate) trait Render: Send {
     /// When the output is closed.
     fn event(&mut self, event: &StreamEvent) -> io::Result<()>;
 
+    /// Erases the progress display, before something else is written.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    fn hide(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Shows these arguments of a call in place of the model's.
+    fn set_edited(&mut self, _call_id: String, _arguments: String) {}
+
     /// Updates the progress display. Called every [`TICK`] while no event arrives.
     ///
     /// # Errors

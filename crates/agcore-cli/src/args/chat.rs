@@ -14,6 +14,7 @@ Examples:
   agcore chat --provider anthropic --model claude-sonnet-4-5
   agcore chat --provider ollama --model llama3.2
   agcore chat --base-url http://localhost:8000/v1 --model my-model
+  git diff | agcore -p 'Review this change.'
   echo 'Why is the sky blue?' | agcore chat
   agcore chat --json 'Say hello' | jq -c .kind
 
@@ -50,8 +51,9 @@ Tools:
   current_time, arithmetic
   read_notes, save_note  (agcore-notes.md in the current directory)
 
-save_note asks for approval. With a single message there is no one to ask, so calls that need approval are denied \
-unless --yes is given. [permissions] in agcore.toml changes the rules by tool name, pattern or permission; deny \
+save_note asks for approval at the terminal, also if standard input or output is redirected. Without a terminal, or in \
+a background job, calls that need approval are denied, and the exit code is 6; --yes or --permission-mode changes that. \
+[permissions] in agcore.toml changes the rules by tool name, pattern or permission; deny \
 overrides ask, and ask overrides allow:
   [permissions]
   allow = [\"save_note\"]
@@ -61,8 +63,8 @@ overrides ask, and ask overrides allow:
 /// Arguments of `chat`.
 #[derive(Debug, Parser)]
 pub(crate) struct ChatArgs {
-    /// A message; `-` reads it from standard input. Without it, reads standard input or, at a terminal, starts an
-    /// interactive chat
+    /// A message, to which piped input is appended; `-` reads the message from standard input. Without it, reads standard
+    /// input or, at a terminal, starts an interactive chat
     #[arg(value_name = "PROMPT")]
     pub(crate) message: Option<String>,
     /// Answer once and exit, also at a terminal
@@ -73,9 +75,12 @@ pub(crate) struct ChatArgs {
     /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
-    /// Run tools that need approval without asking
-    #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"])]
-    pub(crate) yes: bool,
+    /// How to handle calls that need approval
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = PermissionMode::Default)]
+    permission_mode: PermissionMode,
+    /// Run tools that need approval without asking, like --permission-mode bypassPermissions
+    #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"], conflicts_with = "permission_mode")]
+    yes: bool,
     /// Format of standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
@@ -95,7 +100,48 @@ pub(crate) enum OutputFormat {
     StreamJson,
 }
 
+/// The handling of calls that need approval. Calls that a rule denies are denied in every mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PermissionMode {
+    /// Ask
+    #[value(name = "default")]
+    Default,
+    /// Allow tools that only change files, ask about the rest
+    #[value(name = "acceptEdits", alias = "accept-edits")]
+    AcceptEdits,
+    /// Run read-only tools only
+    #[value(name = "plan")]
+    Plan,
+    /// Deny instead of asking
+    #[value(name = "dontAsk", alias = "dont-ask")]
+    DontAsk,
+    /// Allow
+    #[value(name = "bypassPermissions", alias = "bypass-permissions")]
+    BypassPermissions,
+}
+
+impl PermissionMode {
+    /// Returns the name of the mode.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::DontAsk => "dontAsk",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
 impl ChatArgs {
+    /// Returns the permission mode.
+    pub(crate) fn permission_mode(&self) -> PermissionMode {
+        match self.yes {
+            true => PermissionMode::BypassPermissions,
+            false => self.permission_mode,
+        }
+    }
+
     /// Returns the output format.
     pub(crate) fn output_format(&self) -> OutputFormat {
         if self.json {

@@ -34,10 +34,11 @@ Examples:
 
 const CALL_HELP: &str = "\
 The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
-answers, and otherwise a question at the terminal. Unless both standard input and standard output are terminals, a \
-call that needs approval is denied; pass --yes to allow it.
+answers, and otherwise a question at the terminal, also if standard input or output is redirected. Without a terminal, \
+or in a background job, a call that needs approval is denied; pass --yes to allow it.
 
-The exit code is 1 if the tool fails or the call is denied, and 2 if there is no such tool or the arguments are invalid.
+The exit code is 1 if the tool fails or the call is denied, 2 if there is no such tool or the arguments are invalid, and \
+6 if no one could be asked.
 
 Examples:
   agcore tools call current_time

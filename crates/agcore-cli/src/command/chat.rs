@@ -2,8 +2,9 @@
 
 mod screen;
 mod session;
-mod one_shot;
 mod turn_runner;
+mod asking;
+mod one_shot;
 mod conversation;
 mod compact;
 mod saved;

@@ -255,6 +255,14 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
         self.show(&event.kind)
     }
 
+    fn hide(&mut self) -> io::Result<()> {
+        Self::hide(self)
+    }
+
+    fn set_edited(&mut self, call_id: String, arguments: String) {
+        Self::set_edited(self, call_id, arguments);
+    }
+
     fn tick(&mut self) -> io::Result<()> {
         match &mut self.status {
             Some(status) if self.last == LastOutput::Line => {

@@ -1,5 +1,8 @@
 //! Tools in a chat without a terminal.
 
+use agcore_testkit::mock_server::{Answer, MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::json;
+
 use crate::support::{Agcore, Server};
 
 #[test]
@@ -20,9 +23,44 @@ fn denies_calls_that_need_approval() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
     let ran = agcore.run(["chat", "save it"]);
-    ran.assert_success();
-    assert!(ran.stderr.contains("✗ save_note"), "{}", ran.stderr);
+    ran.assert_failed(
+        6,
+        &[
+            "✗ save_note",
+            "error: save_note was denied: it needs approval (rule 1 (default for write: ask save_note)), and there is no terminal",
+            "Pass --yes, or allow the tool in agcore.toml: [permissions] allow = [\"save_note\"].",
+        ],
+    );
+    // The answer is printed regardless.
+    assert!(
+        ran.stdout.contains("this call of save_note is not allowed"),
+        "{}",
+        ran.stdout
+    );
     assert!(agcore.files().is_empty(), "{:?}", agcore.files());
+}
+
+#[test]
+fn a_model_that_repeats_a_denied_call_ends_the_turn() {
+    let call = |_: &RecordedRequest| {
+        let call = ToolCall::new("save_note", &json!({"text": "x"}));
+        Reply::answer(Answer::new().with_call(call))
+    };
+    let server = Server::start(MockOptions::new(), call);
+    let ran = Agcore::talking_to(&server).run(["-p", "go"]);
+    ran.assert_failed(
+        6,
+        &[
+            "error: save_note was denied: it needs approval",
+            "\nPass --yes",
+            "\nThe turn ended because the model repeated the call.",
+        ],
+    );
+    assert_eq!(server.requests().len(), 2);
+    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", "[permissions]\ndeny = ['save_note']\n");
+    agcore
+        .run(["-p", "go"])
+        .assert_failed(1, &["error: save_note was denied: rule", "repeated the call"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::Agcore;
 
-const CODES: [&str; 7] = ["0 ", "1 ", "2 ", "3 ", "4 ", "130 ", "141 "];
+const CODES: [&str; 8] = ["0 ", "1 ", "2 ", "3 ", "4 ", "6 ", "130 ", "141 "];
 
 #[test]
 fn shows_help_without_arguments() {

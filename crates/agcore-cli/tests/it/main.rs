@@ -28,6 +28,7 @@ mod precedence;
 mod proxy;
 mod rate_limits;
 mod stream;
+mod permission_mode;
 mod redirected_output;
 mod chat_tools;
 mod tools_command;
@@ -48,6 +49,8 @@ mod edited_arguments;
 mod history;
 #[cfg(unix)]
 mod interrupts;
+#[cfg(unix)]
+mod one_shot;
 #[cfg(unix)]
 mod terminal_output;
 #[cfg(unix)]

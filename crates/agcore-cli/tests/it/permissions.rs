@@ -53,7 +53,7 @@ fn a_rule_asks_about_what_is_allowed_by_default() {
     let agcore = with_permissions("ask = ['current_*']");
     agcore
         .run(["tools", "call", "current_time"])
-        .assert_failed(1, &["it needs approval", "agcore.toml:2:8: ask current_*"]);
+        .assert_failed(6, &["it needs approval", "agcore.toml:2:8: ask current_*"]);
     agcore.run(["tools", "call", "current_time", "--yes"]).assert_success();
 }
 
@@ -150,7 +150,7 @@ fn grants_are_next_to_the_settings_or_in_the_given_file() {
     agcore
         .run([&SAVE[..], &["--grants", "granted.json"]].concat())
         .assert_success();
-    agcore.run(SAVE).assert_failed(1, &["it needs approval"]);
+    agcore.run(SAVE).assert_failed(6, &["it needs approval"]);
 
     let elsewhere = Agcore::new().with_file("mine.toml", "").with_file(GRANTS, GRANTED);
     let config = elsewhere.directory.path().join("mine.toml");

@@ -25,10 +25,10 @@ pub(crate) struct Person {
 }
 
 /// Starts the program with the terminal's echo on: rexpect turns it off.
-fn echoing(agcore: &Agcore, arguments: &[&str]) -> Command {
+fn echoing(agcore: &Agcore, script: &str, arguments: &[&str]) -> Command {
     let program = agcore.command();
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", "stty echo && exec \"$0\" \"$@\""]);
+    command.args(["-c", &format!("stty echo && {script}")]);
     command.arg(program.get_program()).args(arguments);
     command.env_clear().current_dir(agcore.directory.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -56,8 +56,17 @@ impl Person {
 
     /// Starts any command at a terminal.
     pub(crate) fn running(agcore: Agcore, arguments: &[&str]) -> Self {
+        Self::start(agcore, "exec \"$0\" \"$@\"", arguments)
+    }
+
+    /// Runs a shell script at a terminal. `$0` is the program.
+    pub(crate) fn scripting(agcore: Agcore, script: &str) -> Self {
+        Self::start(agcore, script, &[])
+    }
+
+    fn start(agcore: Agcore, script: &str, arguments: &[&str]) -> Self {
         let agcore = agcore.with("TERM", "xterm-256color");
-        let command = echoing(&agcore, arguments);
+        let command = echoing(&agcore, script, arguments);
         let session = spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap();
         Self { session, agcore }
     }

@@ -84,10 +84,13 @@ impl Agcore {
         })
     }
 
-    /// Starts the program with pipes. Must be called within a runtime.
+    /// Starts the program with pipes, as a background job of the terminal at which the tests may run. Must be called
+    /// within a runtime.
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
         let mut command = Command::from(self.command());
         command.args(arguments).kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -67,7 +67,7 @@ fn denies_a_call_that_needs_approval() {
     let note = r#"{"text": "milk"}"#;
     let agcore = Agcore::new();
     agcore.run(["tools", "call", "save_note", note]).assert_failed(
-        1,
+        6,
         &[
             "error: save_note was denied: it needs approval (rule 1 (default for write: ask save_note)), and there is no terminal",
             "--yes",

@@ -2,8 +2,6 @@
 
 use std::{io, sync::Arc};
 
-use agcore::tools::Approver;
-
 use super::{
     commands::{self, Next},
     conversation::Conversation,
@@ -12,12 +10,13 @@ use super::{
     turn_runner::TurnRunner,
 };
 use crate::{
-    approve::{AllowAll, AskUser},
+    approve::AskUser,
     args::ChatArgs,
     console::{Console, Line},
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
+    permission_mode::mode_approver,
     render::Color,
     settings::Settings,
     vendor::{redacted_url, versioned_url},
@@ -75,12 +74,8 @@ fn conversation(
         palette: color.palette(&io::stdout()),
     };
     let (ask_user, questions) = AskUser::new();
-    let approver: Arc<dyn Approver> = if args.yes {
-        Arc::new(AllowAll)
-    } else {
-        Arc::new(ask_user)
-    };
-    let (session, policy) = session(args, settings, Some(approver))?;
+    let approver = mode_approver(args.permission_mode(), Some(Arc::new(ask_user)));
+    let (session, policy) = session(args, settings, approver)?;
     let turns = TurnRunner {
         console: console.clone(),
         screen,

@@ -1,19 +1,21 @@
 //! Answers a single message.
 
 use std::{
+    collections::VecDeque,
     io::{self, IsTerminal},
     sync::Arc,
 };
 
-use agcore::tools::Approver;
-
-use super::session;
+use super::{asking::Asking, session::audited_session};
 use crate::{
-    approve::AllowAll,
+    approve::AskUser,
     args::{ChatArgs, OutputFormat},
-    exit::Failure,
+    denials::Denials,
+    exit::{Failure, FailureKind},
     input,
     interrupt::Interrupts,
+    permission_mode::mode_approver,
+    question_terminal::{QuestionTerminal, report_grants},
     render::{Color, JsonLines, Render, Terminal},
     settings::Settings,
     turn,
@@ -23,7 +25,7 @@ use crate::{
 /// Runs one turn. The answer goes to standard output, everything else to standard error.
 ///
 /// # Errors
-/// When there is no message, or the turn fails.
+/// When there is no message, the turn fails, or a call was denied because no one could be asked.
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
@@ -31,13 +33,37 @@ pub(super) async fn run(
     color: Color,
 ) -> Result<(), Failure> {
     let message = input::message(args.message.as_deref()).await?;
-    let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
-    let (session, _) = session::session(args, settings, approver)?;
+    let mode = args.permission_mode();
+    let terminal = QuestionTerminal::open(interrupts, color)?;
+    let (ask_user, questions) = AskUser::new();
+    let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
+    let denials = Arc::new(Denials::default());
+    let approver = mode_approver(mode, person);
+    let (session, policy) = audited_session(args, settings, approver, Some(Arc::clone(&denials) as _))?;
     let mut render = renderer(args.output_format(), color);
-    let turn = turn::run(&session, message, interrupts, &mut *render).await;
-    let better = versioned_url(&settings.provider);
-    turn.map(|_| ())
-        .map_err(|failure| failure.or_base_url(better.as_deref()))
+    if let Some(terminal) = terminal {
+        render = Box::new(Asking {
+            render,
+            terminal,
+            questions,
+            tools: session.bundle().tools().snapshot(),
+            pending: None,
+            queued: VecDeque::new(),
+        });
+    }
+    let result = turn::run(&session, message, interrupts, &mut *render).await;
+    // Ends the output, before anything is reported below it.
+    drop(render);
+    report_grants(&policy.grants().take_updates())?;
+    match (result, denials.unasked(mode)) {
+        (Ok(_), None) => Ok(()),
+        (Ok(_), Some(denied)) => Err(denied),
+        (Err(failure), Some(denied)) if denials.has_repeated() && failure.kind() == FailureKind::Task => {
+            let message = format!("{denied}\nThe turn ended because the model repeated the call.");
+            Err(Failure::new(FailureKind::Denied, message))
+        }
+        (Err(failure), _) => Err(failure.or_base_url(versioned_url(&settings.provider).as_deref())),
+    }
 }
 
 fn renderer(format: OutputFormat, color: Color) -> Box<dyn Render> {

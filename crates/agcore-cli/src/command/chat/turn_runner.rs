@@ -16,11 +16,13 @@ use crate::{
     grants::GrantUpdate,
     interrupt::Interrupts,
     policy::Policy,
+    process::print,
     render::{Render, Terminal},
     turn::{self, EventStream, ticks},
 };
 
-const PROMPT: &str = "  [y]es, with any arguments for this [s]ession or [a]lways, [e]dit, [n]o: ";
+/// The possible answers.
+pub(super) const PROMPT: &str = "  [y]es, with any arguments for this [s]ession or [a]lways, [e]dit, [n]o: ";
 
 /// Runs turns at a terminal.
 pub(super) struct TurnRunner {
@@ -52,10 +54,12 @@ impl TurnRunner {
             palette: self.screen.palette,
             prompt: PROMPT,
             tools: session.bundle().tools().snapshot(),
+            interrupts: self.interrupts.clone(),
+            print,
         };
         let _guard = self.interrupts.cancel(&token);
         let echo_off = EchoOff::new();
-        let result = self.render(turn, &dialog, &token).await;
+        let result = self.render(turn, &dialog).await;
         drop(echo_off);
         self.report_grants()?;
         match result {
@@ -69,12 +73,7 @@ impl TurnRunner {
     }
 
     /// Renders events and asks questions until the turn ends. While a question is on the screen, events are queued.
-    async fn render(
-        &mut self,
-        mut turn: EventStream,
-        dialog: &Dialog,
-        token: &CancellationToken,
-    ) -> Result<(), Failure> {
+    async fn render(&mut self, mut turn: EventStream, dialog: &Dialog) -> Result<(), Failure> {
         let palette = self.screen.palette;
         let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
         let mut pending: Option<PendingAnswer> = None;
@@ -96,9 +95,8 @@ impl TurnRunner {
                 outcome = answered(&mut pending) => {
                     pending = None;
                     match outcome? {
-                        DialogOutcome::Cancelled => token.cancel(),
-                        DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
-                        DialogOutcome::Answered => {}
+                                                DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
+                        DialogOutcome::Answered | DialogOutcome::Cancelled => {}
                     }
                     queued.drain(..).try_for_each(|event| check_output(render.event(&event)))?;
                 }

@@ -1,17 +1,14 @@
 //! `agcore tools call`: calls a tool, subject to the same permission checks as a call by a model.
 
 use std::{
-    io::{self, IsTerminal, Write},
-    sync::{Arc, Mutex, PoisonError},
+    io::{self, IsTerminal},
+    sync::Arc,
 };
 
 use agcore::{
     chat::{ToolOutcome, ToolWork},
     llm::SystemClock,
-    tools::{
-        Approver, AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider, RegisteredTool, RegistryExecutor,
-        ToolContext, ToolError, ToolRegistry,
-    },
+    tools::{Approver, RegisteredTool, RegistryExecutor, ToolContext, ToolError, ToolRegistry},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -19,11 +16,12 @@ use super::{arguments::call, terminal_approver::TerminalApprover};
 use crate::{
     approve::AllowAll,
     args::CallArgs,
+    denials::Denials,
     exit::Failure,
-    grants::GrantUpdate,
     interrupt::Interrupts,
     policy::Policy,
     process::print,
+    question_terminal::report_grants,
     render::{Color, sanitized},
     sample_tools::NotesFile,
 };
@@ -50,19 +48,19 @@ pub(super) async fn run(
     let token = CancellationToken::new();
     let approver: Option<Arc<dyn Approver>> = match args.yes {
         true => Some(Arc::new(AllowAll)),
-        false => TerminalApprover::new(tools.snapshot(), &token, color)?.map(|approver| Arc::new(approver) as _),
+        false => TerminalApprover::new(tools.snapshot(), interrupts, color)?.map(|approver| Arc::new(approver) as _),
     };
-    let denial = Arc::new(Denial::default());
+    let denials = Arc::new(Denials::default());
     let executor =
-        executor(tools, policy, approver, &denial, &token).map_err(|error| Failure::task(error.to_string()))?;
+        executor(tools, policy, approver, &denials, &token).map_err(|error| Failure::task(error.to_string()))?;
     let _meaning = interrupts.cancel(&token);
     let (outcome, _) = executor.settle(ToolWork::new(call)).await;
     report_grants(&policy.grants().take_updates())?;
     if token.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    match (denial.take(), outcome) {
-        (Some(reason), _) => Err(Failure::task(reason)),
+    match (denials.failure(), outcome) {
+        (Some(failure), _) => Err(failure),
         (None, ToolOutcome::Done(result)) if result.is_error => Err(Failure::task(result.content.text())),
         (None, ToolOutcome::Done(result)) => print_result(&result.content.text()),
         (None, ToolOutcome::Fatal(fault)) => Err(Failure::task(fault.message)),
@@ -74,7 +72,7 @@ fn executor(
     tools: &ToolRegistry,
     policy: &Policy,
     approver: Option<Arc<dyn Approver>>,
-    denial: &Arc<Denial>,
+    denials: &Arc<Denials>,
     token: &CancellationToken,
 ) -> Result<RegistryExecutor, ToolError> {
     let context = ToolContext::builder(Arc::new(SystemClock::new()))
@@ -85,42 +83,8 @@ fn executor(
     tools
         .executor(context)
         .with_policy(policy.with_approver(approver))
-        .with_audit(Arc::clone(denial) as _)
+        .with_audit(Arc::clone(denials) as _)
         .build()
-}
-
-/// Records why the call was denied. Unlike the message for the model, this reason names the rule.
-#[derive(Debug, Default)]
-struct Denial(Mutex<Option<String>>);
-
-impl Denial {
-    fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl AuditSink for Denial {
-    fn record(&self, record: &AuditRecord<'_>) {
-        let AuditEvent::Decided {
-            outcome: AuditOutcome::Denied,
-            decider,
-            reason,
-            ..
-        } = record.event
-        else {
-            return;
-        };
-        let tool = record.tool;
-        let message = match decider {
-            Decider::NoApprover => format!(
-                "{tool} was denied: it needs approval ({reason}), and there is no terminal to ask at\n\
-                 Pass --yes, or allow the tool in agcore.toml: [permissions] allow = [\"{tool}\"]."
-            ),
-            Decider::Person => format!("{tool} was denied: you answered no"),
-            _ => format!("{tool} was denied: {reason}"),
-        };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
-    }
 }
 
 /// Prints a result. On a terminal, control characters are replaced.
@@ -131,13 +95,4 @@ fn print_result(result: &str) -> Result<(), Failure> {
     } else {
         print(&format!("{result}{end}"))
     }
-}
-
-fn report_grants(updates: &[GrantUpdate]) -> Result<(), Failure> {
-    let report =
-        |(GrantUpdate::Saved(text) | GrantUpdate::Failed(text)): &GrantUpdate| writeln!(io::stderr(), "{text}");
-    updates
-        .iter()
-        .try_for_each(report)
-        .map_err(|error| Failure::output(&error))
 }

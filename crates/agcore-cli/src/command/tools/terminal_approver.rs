@@ -1,20 +1,12 @@
 //! [`TerminalApprover`]: asks the user at the terminal before a tool runs.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use agcore::tools::{Approval, ApprovalRequest, Approver, ToolSnapshot};
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    approve::{Question, question},
-    console::{Console, discard_input},
-    dialog::{Dialog, DialogOutcome},
-    exit::Failure,
-    render::Color,
+    approve::Question, exit::Failure, interrupt::Interrupts, question_terminal::QuestionTerminal, render::Color,
 };
 
 /// Does not offer "session", which would be the same as "yes" for a single call.
@@ -22,48 +14,36 @@ const PROMPT: &str = "  [y]es, [a]lways with any arguments, [e]dit, [n]o: ";
 
 /// Asks for approval at the terminal.
 pub(super) struct TerminalApprover {
-    dialog: Dialog,
-    /// Cancelled by Ctrl-C at the question.
-    token: CancellationToken,
+    terminal: QuestionTerminal,
+    tools: Arc<ToolSnapshot>,
 }
 
 impl TerminalApprover {
-    /// Creates an approver, or returns `None` if standard input or output is not a terminal.
+    /// Creates an approver, or returns `None` if there is no terminal to ask at.
     ///
     /// # Errors
     /// When the terminal cannot be used.
     pub(super) fn new(
         tools: Arc<ToolSnapshot>,
-        token: &CancellationToken,
+        interrupts: &Interrupts,
         color: Color,
     ) -> Result<Option<Self>, Failure> {
-        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-            return Ok(None);
-        }
-        let dialog = Dialog {
-            console: Console::open()?,
-            palette: color.palette(&io::stderr()),
-            prompt: PROMPT,
-            tools,
-        };
-        Ok(Some(Self {
-            dialog,
-            token: token.clone(),
-        }))
+        let terminal = QuestionTerminal::open(interrupts, color)?;
+        Ok(terminal.map(|terminal| Self { terminal, tools }))
+    }
+
+    async fn ask(&self, question: Question) -> Result<(), Failure> {
+        let dialog = self.terminal.show(&question, PROMPT, Arc::clone(&self.tools))?;
+        dialog.answer(question).await.map(drop)
     }
 }
 
 #[async_trait]
 impl Approver for TerminalApprover {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let style = self.dialog.palette.question;
-        // If the question cannot be shown, reading the answer fails as well.
-        let _ = writeln!(io::stderr(), "{style}{}{style:#}", question(request));
-        discard_input();
         let (question, answer) = Question::new(request.clone());
-        if let Ok(DialogOutcome::Cancelled) = self.dialog.clone().answer(question).await {
-            self.token.cancel();
-        }
+        // If the terminal fails, the question is dropped without an answer.
+        let _ = self.ask(question).await;
         answer
             .await
             .unwrap_or_else(|_| Approval::deny("The user did not answer."))

@@ -1,0 +1,83 @@
+//! [`Asking`]: renders a single turn and asks the questions that come up in it.
+
+use std::{collections::VecDeque, io, sync::Arc};
+
+use agcore::{StreamEvent, tools::ToolSnapshot};
+use futures_util::FutureExt;
+use tokio::{sync::mpsc::UnboundedReceiver, task::JoinHandle};
+
+use super::turn_runner::PROMPT;
+use crate::{
+    approve::Question, dialog::DialogOutcome, exit::Failure, question_terminal::QuestionTerminal, render::Render,
+};
+
+/// Asks a question once all events that precede it are on the screen. While it is there, later events are queued.
+pub(super) struct Asking {
+    pub(super) render: Box<dyn Render>,
+    pub(super) terminal: QuestionTerminal,
+    pub(super) questions: UnboundedReceiver<Question>,
+    /// The tools, to validate edited arguments.
+    pub(super) tools: Arc<ToolSnapshot>,
+    pub(super) pending: Option<JoinHandle<Result<DialogOutcome, Failure>>>,
+    pub(super) queued: VecDeque<StreamEvent>,
+}
+
+impl Asking {
+    fn ask(&mut self, question: Question) -> io::Result<()> {
+        self.render.hide()?;
+        // A question that cannot be shown is dropped, which denies the call.
+        if let Ok(dialog) = self.terminal.show(&question, PROMPT, Arc::clone(&self.tools)) {
+            self.pending = Some(tokio::spawn(dialog.answer(question)));
+        }
+        Ok(())
+    }
+
+    /// Continues with the output once the question is answered. Returns whether one is still open.
+    fn is_asking(&mut self) -> io::Result<bool> {
+        let Some(pending) = &mut self.pending else {
+            return Ok(false);
+        };
+        let Some(outcome) = pending.now_or_never() else {
+            return Ok(true);
+        };
+        self.pending = None;
+        if let Ok(Ok(DialogOutcome::Edited(call_id, arguments))) = outcome {
+            self.render.set_edited(call_id, arguments);
+        }
+        self.render_queued()?;
+        Ok(false)
+    }
+
+    fn render_queued(&mut self) -> io::Result<()> {
+        self.queued.drain(..).try_for_each(|event| self.render.event(&event))
+    }
+}
+
+impl Render for Asking {
+    fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        if self.is_asking()? {
+            self.queued.push_back(event.clone());
+            return Ok(());
+        }
+        self.render.event(event)
+    }
+
+    /// Called when no event is ready, so everything before a question is on the screen.
+    fn tick(&mut self) -> io::Result<()> {
+        if self.is_asking()? {
+            return Ok(());
+        }
+        match self.questions.try_recv() {
+            Ok(question) => self.ask(question),
+            Err(_) => self.render.tick(),
+        }
+    }
+}
+
+impl Drop for Asking {
+    /// Renders what is left if the turn ended during a question.
+    fn drop(&mut self) {
+        // Fails only if the output was closed.
+        let _ = self.render_queued();
+    }
+}

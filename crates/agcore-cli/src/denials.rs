@@ -1,0 +1,95 @@
+//! [`Denials`]: records which calls were denied, and why.
+
+use std::sync::{Mutex, PoisonError};
+
+use agcore::tools::{Arguments, AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider};
+
+use crate::{
+    args::PermissionMode,
+    exit::{Failure, FailureKind},
+};
+
+/// Records denied calls. Unlike the messages for the model, it names the rules.
+#[derive(Debug, Default)]
+pub(crate) struct Denials(Mutex<Vec<Denial>>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Denial {
+    tool: String,
+    arguments: Arguments,
+    decider: Decider,
+    reason: String,
+}
+
+impl Denials {
+    /// Returns the failure for the calls that were denied because no one could be asked.
+    pub(crate) fn unasked(&self, mode: PermissionMode) -> Option<Failure> {
+        let mut unasked = self.all();
+        unasked.retain(|denial| denial.decider == Decider::NoApprover);
+        let obstacle = match mode {
+            PermissionMode::DontAsk => "the permission mode dontAsk never asks",
+            _ => "there is no terminal to ask at",
+        };
+        let mut tools: Vec<&str> = unasked.iter().map(|denial| denial.tool.as_str()).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        let mut lines: Vec<String> = unasked
+            .iter()
+            .map(|Denial { tool, reason, .. }| {
+                format!("{tool} was denied: it needs approval ({reason}), and {obstacle}")
+            })
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        if lines.is_empty() {
+            return None;
+        }
+        lines.push(format!(
+            "Pass --yes, or allow the tool in agcore.toml: [permissions] allow = {tools:?}."
+        ));
+        Some(Failure::new(FailureKind::Denied, lines.join("\n")))
+    }
+
+    /// Returns whether the same call was denied more than once.
+    pub(crate) fn has_repeated(&self) -> bool {
+        let all = self.all();
+        let is_repeated = |(index, denial)| all[..index].contains(denial);
+        all.iter().enumerate().any(is_repeated)
+    }
+
+    /// Returns the failure for a single call, if it was denied.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let Denial {
+            tool, decider, reason, ..
+        } = self.all().pop()?;
+        match decider {
+            Decider::NoApprover => self.unasked(PermissionMode::Default),
+            Decider::Person => Some(Failure::task(format!("{tool} was denied: you answered no"))),
+            _ => Some(Failure::task(format!("{tool} was denied: {reason}"))),
+        }
+    }
+
+    fn all(&self) -> Vec<Denial> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl AuditSink for Denials {
+    fn record(&self, record: &AuditRecord<'_>) {
+        if let AuditEvent::Decided {
+            outcome: AuditOutcome::Denied,
+            decider,
+            reason,
+            ..
+        } = record.event
+        {
+            let denial = Denial {
+                tool: record.tool.to_owned(),
+                arguments: record.arguments.clone(),
+                decider,
+                reason: reason.to_string(),
+            };
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(denial);
+        }
+    }
+}

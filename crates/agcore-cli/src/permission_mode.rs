@@ -1,0 +1,70 @@
+//! The rules and the approver of each [`PermissionMode`].
+
+use std::sync::Arc;
+
+use agcore::{
+    chat::ToolCall,
+    llm::{Hook, HookContext, ToolVerdict},
+    tools::{Approver, Permission, RegisteredTool, Rule, RuleState, ToolRegistry, ToolSnapshot},
+};
+use async_trait::async_trait;
+
+use crate::{approve::AllowAll, args::PermissionMode};
+
+/// Returns the rule of a mode for a tool. Like the rules of the settings, it ranks above the defaults.
+pub(crate) fn mode_rule(mode: PermissionMode, tool: &RegisteredTool) -> Option<Rule> {
+    let state = match mode {
+        PermissionMode::AcceptEdits if only_edits(tool) => RuleState::Allow,
+        PermissionMode::Plan if !is_read_only(tool) => RuleState::Deny,
+        _ => return None,
+    };
+    Some(Rule::tool(state, tool.name().as_str()).with_name(format!("permission mode {}", mode.as_str())))
+}
+
+/// Returns the approver of a mode. `person` asks the user; it is `None` if no one can be asked.
+pub(crate) fn mode_approver(mode: PermissionMode, person: Option<Arc<dyn Approver>>) -> Option<Arc<dyn Approver>> {
+    match mode {
+        PermissionMode::BypassPermissions => Some(Arc::new(AllowAll)),
+        PermissionMode::DontAsk => None,
+        PermissionMode::Default | PermissionMode::AcceptEdits | PermissionMode::Plan => person,
+    }
+}
+
+/// Returns whether a tool needs to write, and nothing else that is not allowed anyway.
+fn only_edits(tool: &RegisteredTool) -> bool {
+    let is_edit = |permission: &Permission| matches!(permission, Permission::Write | Permission::FileSystem);
+    let permissions = tool.permissions();
+    permissions.iter().any(is_edit)
+        && permissions
+            .iter()
+            .all(|permission| is_edit(permission) || *permission == Permission::Read)
+        && tool.annotations().destructive != Some(true)
+}
+
+fn is_read_only(tool: &RegisteredTool) -> bool {
+    tool.annotations().read_only == Some(true)
+}
+
+/// Reports to the model why a call is denied in plan mode. The rules of the mode deny it as well, but do not give a reason.
+pub(crate) struct PlanModeNotice(Arc<ToolSnapshot>);
+
+impl PlanModeNotice {
+    /// Creates the notice for these tools.
+    pub(crate) fn new(tools: &ToolRegistry) -> Self {
+        Self(tools.snapshot())
+    }
+}
+
+#[async_trait]
+impl Hook for PlanModeNotice {
+    async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
+        match self.0.get(&call.name) {
+            Some(tool) if !is_read_only(tool) => ToolVerdict::Block(format!(
+                "{} was not run: plan mode is on, in which only read-only tools may run. Do not retry; describe what you \
+                 would do instead.",
+                tool.name()
+            )),
+            _ => ToolVerdict::Continue,
+        }
+    }
+}

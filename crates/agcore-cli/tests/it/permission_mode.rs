@@ -1,0 +1,138 @@
+//! `--permission-mode`.
+
+#[cfg(unix)]
+use crate::person::{Person, QUESTION};
+use crate::support::{Agcore, RunOutput, Server};
+
+const NOTES: &str = "agcore-notes.md";
+
+/// Answers a message that calls `save_note`, with these rules, and returns whether the tool has run.
+fn save(rules: &str, options: &[&str]) -> (RunOutput, bool) {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", &format!("[permissions]\n{rules}\n"));
+    let ran = agcore.run([&["-p", "save it"], options].concat());
+    let has_run = agcore.files().contains(&NOTES.to_owned());
+    (ran, has_run)
+}
+
+#[track_caller]
+fn check(rules: &str, mode: &str, code: i32, has_run: bool) -> RunOutput {
+    let (ran, found) = save(rules, &["--permission-mode", mode]);
+    assert_eq!((ran.code(), found), (Some(code), has_run), "{mode}: {}", ran.stderr);
+    ran.assert_clean();
+    ran
+}
+
+#[test]
+fn each_mode_decides_about_calls_that_need_approval() {
+    for mode in ["default", "dontAsk", "dont-ask"] {
+        check("", mode, 6, false);
+    }
+    for mode in ["acceptEdits", "accept-edits", "bypassPermissions", "bypass-permissions"] {
+        check("", mode, 0, true);
+    }
+    check("", "plan", 0, false);
+    for option in ["--yes", "--yolo", "--dangerously-skip-permissions"] {
+        let (ran, has_run) = save("", &[option]);
+        ran.assert_success();
+        assert!(has_run, "{option}");
+    }
+}
+
+#[test]
+fn rules_that_deny_hold_in_every_mode() {
+    for mode in ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] {
+        check("deny = ['save_note']", mode, 0, false);
+        check("deny = ['write']", mode, 0, false);
+    }
+}
+
+#[test]
+fn accept_edits_still_asks_what_a_rule_asks_about() {
+    for rule in ["ask = ['save_note']", "ask = ['write']", "ask = ['*']"] {
+        let ran = check(rule, "acceptEdits", 6, false);
+        assert!(ran.stderr.contains("agcore.toml:2:8: ask"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn plan_mode_ignores_rules_and_answers_that_allow() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server)
+        .with_file("agcore.toml", "[permissions]\nallow = ['save_note', 'write', '*']\n")
+        .with_file(
+            ".agcore-grants.json",
+            r#"{"version": 1, "grants": [{"tool": "save_note"}]}"#,
+        );
+    let ran = agcore.run(["-p", "save it", "--permission-mode", "plan"]);
+    let answer = ran.assert_success();
+    assert!(
+        answer.contains("save_note was not run: plan mode is on, in which only read-only tools may run."),
+        "{answer}"
+    );
+    assert!(!agcore.files().contains(&NOTES.to_owned()));
+    // Read-only tools run.
+    let ran = agcore.run(["-p", "some arithmetic", "--permission-mode", "plan"]);
+    assert!(ran.assert_success().contains("**arithmetic** returned: 2"));
+}
+
+#[test]
+fn dont_ask_reports_why_a_call_was_denied() {
+    let ran = check("", "dontAsk", 6, false);
+    ran.assert_failed(
+        6,
+        &["and the permission mode dontAsk never asks\nPass --yes, or allow the tool in agcore.toml"],
+    );
+    check("allow = ['save_note']", "dontAsk", 0, true);
+}
+
+#[test]
+fn rejects_unknown_and_contradictory_modes() {
+    let (ran, _) = save("", &["--permission-mode", "acceptEdit"]);
+    ran.assert_failed(2, &["acceptEdits"]);
+    let (ran, _) = save("", &["--yes", "--permission-mode", "plan"]);
+    ran.assert_failed(2, &["--permission-mode", "cannot be used with"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_chat_follows_the_mode() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &["--permission-mode", "plan"]);
+    person.types("/tools");
+    person.sees("denied: permission mode plan: deny save_note");
+    person.next();
+    person.types("save it");
+    person.sees("plan mode is on");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    assert!(agcore.files().is_empty());
+
+    let mut person = Person::chatting(agcore, &["--permission-mode", "acceptEdits"]);
+    person.types("save it");
+    let shown = person.sees("returned: Saved to agcore-notes.md.");
+    assert!(!shown.contains(QUESTION), "{shown}");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+
+    let mut person = Person::chatting(agcore, &["--permission-mode", "dontAsk"]);
+    person.types("save it");
+    let shown = person.sees("this call of save_note is not allowed");
+    assert!(!shown.contains(QUESTION), "{shown}");
+    person.next();
+    person.types("/exit");
+    person.leaves_with(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn dont_ask_does_not_ask_at_a_terminal() {
+    let server = Server::playground();
+    let arguments = ["-p", "save it", "--permission-mode", "dontAsk"];
+    let mut person = Person::running(Agcore::talking_to(&server), &arguments);
+    let shown = person.sees("error: save_note was denied");
+    assert!(!shown.contains(QUESTION), "{shown}");
+    assert!(person.leaves_with(6).files().is_empty());
+}
