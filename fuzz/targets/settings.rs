@@ -41,14 +41,13 @@ fuzz_target!(|data: &[u8]| {
         format!("OPENAI_API_KEY={KEY}"),
     ] {
         let file = format!("{before}\n{line}{after}");
-        let mut messages = messages(&file);
-        messages.extend(
-            dotenv::parse(Path::new(".env"), &file)
-                .err()
-                .map(|error| error.to_string()),
-        );
-        for message in messages {
+        for message in messages(&file) {
             assert!(!message.contains(KEY), "{message}");
+        }
+        let lines = file.lines().count();
+        for invalid in dotenv::parse(&file).invalid {
+            assert!((1..=lines).contains(&invalid.number), "there is no line {}", invalid.number);
+            assert!(!invalid.word.contains(KEY), "{}", invalid.word);
         }
     }
 });

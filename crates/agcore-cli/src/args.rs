@@ -8,6 +8,7 @@ mod tools;
 mod reports;
 mod inspect;
 mod prompt;
+mod trust;
 
 pub(crate) use self::{
     chat::{ChatArgs, OutputFormat, PermissionMode},
@@ -15,6 +16,7 @@ pub(crate) use self::{
     reports::{ModelsArgs, ReportArgs},
     settings::{PolicyArgs, SettingsArgs},
     tools::{CallArgs, ToolsCommand},
+    trust::TrustArgs,
 };
 
 use std::{env, ffi::OsString};
@@ -24,6 +26,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use self::{
     chat::CHAT_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
+    trust::TRUST_HELP,
 };
 
 const HELP: &str = "\
@@ -98,6 +101,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ToolsCommand,
     },
+    /// Trust the settings and instructions in the files of the current directory
+    #[command(after_help = TRUST_HELP)]
+    Trust(TrustArgs),
     /// List the models that a server offers
     #[command(after_help = MODELS_HELP)]
     Models(ModelsArgs),

@@ -7,3 +7,4 @@ pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod models;
 pub(crate) mod tools;
+pub(crate) mod trust;

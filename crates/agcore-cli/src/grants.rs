@@ -1,24 +1,21 @@
-//! [`GrantsFile`]: a file that stores "always allow" answers.
+//! [`Grants`]: the stored "always allow" answers.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+mod place;
 
-use agcore::tools::{Actor, Grant, GrantStore, InMemoryGrants, ToolError, ToolErrorKind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agcore::tools::{Actor, Grant, GrantStore, ToolError, ToolErrorKind};
 use async_trait::async_trait;
 
-use crate::{atomic_file::replace, exit::Failure};
+pub(crate) use self::place::GrantsPlace;
 
-/// The default name of the file.
-pub(crate) const DEFAULT_FILE: &str = ".agcore-grants.json";
+use crate::exit::Failure;
 
 /// Grants stored in a file, which is created with the first grant. The file is read when the program starts and again
 /// before each change, so grants added by another process are kept.
 #[derive(Debug)]
-pub(crate) struct GrantsFile {
-    path: PathBuf,
+pub(crate) struct Grants {
+    place: GrantsPlace,
     known: Mutex<Vec<Grant>>,
     /// Updates that were not reported yet.
     updates: Mutex<Vec<GrantUpdate>>,
@@ -35,24 +32,24 @@ pub(crate) enum GrantUpdate {
     Failed(String),
 }
 
-impl GrantsFile {
+impl Grants {
     /// Reads the file. A missing file holds no grants.
     ///
     /// # Errors
     /// When the file cannot be read, is corrupt, or comes from a newer version: grants are never guessed.
-    pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
-        let known = read(&path).map_err(Failure::usage)?;
+    pub(crate) fn open(place: GrantsPlace) -> Result<Self, Failure> {
+        let known = place.read().map_err(Failure::usage)?;
         Ok(Self {
-            path,
+            place,
             known: Mutex::new(known),
             updates: Mutex::default(),
             update_lock: tokio::sync::Mutex::default(),
         })
     }
 
-    /// Returns the path of the file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Returns where the grants are stored.
+    pub(crate) fn place(&self) -> &GrantsPlace {
+        &self.place
     }
 
     /// Returns whether a grant covers the tool with any arguments.
@@ -70,8 +67,8 @@ impl GrantsFile {
     /// Changes the file. Returns whether it was different before.
     async fn save(&self, change: impl FnOnce(&mut Vec<Grant>) + Send + 'static) -> Result<bool, String> {
         let _guard = self.update_lock.lock().await;
-        let path = self.path.clone();
-        let saved = tokio::task::spawn_blocking(move || update(&path, change)).await;
+        let place = self.place.clone();
+        let saved = tokio::task::spawn_blocking(move || place.update(change)).await;
         let (grants, changed) = saved.unwrap_or_else(|error| Err(error.to_string()))?;
         *lock(&self.known) = grants;
         Ok(changed)
@@ -79,7 +76,7 @@ impl GrantsFile {
 }
 
 #[async_trait]
-impl GrantStore for GrantsFile {
+impl GrantStore for Grants {
     async fn list(&self, actor: &Actor) -> Result<Vec<Grant>, ToolError> {
         let known = lock(&self.known);
         Ok(known.iter().filter(|grant| grant.is_for(actor)).cloned().collect())
@@ -95,10 +92,7 @@ impl GrantStore for GrantsFile {
             })
             .await;
         let update = match &saved {
-            Ok(_) => GrantUpdate::Saved(format!(
-                "{tool} is always allowed from now on ({}).",
-                self.path.display()
-            )),
+            Ok(_) => GrantUpdate::Saved(format!("{tool} is always allowed from now on ({}).", self.place)),
             Err(error) => GrantUpdate::Failed(format!("{tool} is allowed for this session only: {error}")),
         };
         lock(&self.updates).push(update);
@@ -118,55 +112,30 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read(path: &Path) -> Result<Vec<Grant>, String> {
-    let refuse = |error: String| format!("{}: {error}\nTo use another file, pass --grants FILE.", path.display());
-    match fs::read_to_string(path) {
-        Ok(text) => match InMemoryGrants::from_json(&text) {
-            Ok(grants) => Ok(grants.all()),
-            Err(error) => Err(refuse(error.message().to_owned())),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(refuse(format!(
-            "cannot read the grants: {error}; restore or remove the file"
-        ))),
-    }
-}
-
-/// Changes the grants in the file. Returns them all, and whether they were different before.
-fn update(path: &Path, change: impl FnOnce(&mut Vec<Grant>)) -> Result<(Vec<Grant>, bool), String> {
-    let before = read(path)?;
-    let mut grants = before.clone();
-    change(&mut grants);
-    let changed = grants != before;
-    if changed {
-        let text = InMemoryGrants::from_iter(grants.clone()).to_json() + "\n";
-        replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    }
-    Ok((grants, changed))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[tokio::test]
     async fn keeps_grants_added_by_another_process() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join(DEFAULT_FILE);
+        let place = GrantsPlace::File(directory.path().join("grants.json"));
         let (one, other) = (
-            GrantsFile::open(path.clone()).unwrap(),
-            GrantsFile::open(path.clone()).unwrap(),
+            Grants::open(place.clone()).unwrap(),
+            Grants::open(place.clone()).unwrap(),
         );
         one.add(Grant::new("a")).await.unwrap();
         other.add(Grant::new("b")).await.unwrap();
         other.add(Grant::new("b")).await.unwrap();
-        assert_eq!(read(&path).unwrap(), [Grant::new("a"), Grant::new("b")]);
+        assert_eq!(place.read().unwrap(), [Grant::new("a"), Grant::new("b")]);
         assert!(
             other.has("a") && !one.has("b"),
             "the file is read at the start and before each change"
         );
         assert!(other.revoke(&Grant::new("b")).await.unwrap() && !other.revoke(&Grant::new("c")).await.unwrap());
-        assert_eq!(read(&path).unwrap(), [Grant::new("a")]);
+        assert_eq!(place.read().unwrap(), [Grant::new("a")]);
         let left: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "temporary files were left behind");
     }
@@ -174,7 +143,7 @@ mod tests {
     #[tokio::test]
     async fn reports_a_grant_that_cannot_be_saved() {
         let directory = tempfile::tempdir().unwrap();
-        let grants = GrantsFile::open(directory.path().join("missing").join(DEFAULT_FILE)).unwrap();
+        let grants = Grants::open(GrantsPlace::File(directory.path().join("missing").join("grants.json"))).unwrap();
         assert!(grants.add(Grant::new("a")).await.is_err());
         assert!(matches!(&grants.take_updates()[..], [GrantUpdate::Failed(text)] if text.contains("cannot write")));
         assert!(grants.take_updates().is_empty() && !grants.has("a"));

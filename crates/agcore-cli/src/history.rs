@@ -1,65 +1,45 @@
 //! The file that stores lines typed in chats for later chats.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use crate::process::os_variable;
+use crate::places::{create_private_directory, state_directory};
 
-/// Returns the path of the history file and creates its directory: `agcore/history` in `$XDG_STATE_HOME`, else in
-/// `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Returns `None` if no variable names such a place.
+/// The name of the file.
+const FILE: &str = "history";
+
+/// Returns the path of the history file and creates its directory. Returns `None` if there is no place for it.
 ///
 /// # Errors
 /// When the directory cannot be created.
 pub(crate) fn history_file() -> Result<Option<PathBuf>, String> {
-    let Some(directory) = state_directory(|name| os_variable(name).map(PathBuf::from)) else {
+    let Some(directory) = state_directory() else {
         return Ok(None);
     };
     match create_private_directory(&directory) {
-        Ok(()) => Ok(Some(directory.join("history"))),
+        Ok(()) => Ok(Some(directory.join(FILE))),
         Err(error) => Err(format!("{}: {error}", directory.display())),
     }
 }
 
-/// Returns the program's state directory according to these variables.
-fn state_directory(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    // Relative paths must be ignored: XDG Base Directory Specification 0.8.
-    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-    let home = || absolute("HOME").map(|home| home.join(".local").join("state"));
-    let local = || absolute("LOCALAPPDATA").filter(|_| cfg!(windows));
-    let state = absolute("XDG_STATE_HOME").or_else(local).or_else(home)?;
-    Some(state.join("agcore"))
+/// Returns the path of the history file like [`history_file`], but creates nothing.
+///
+/// # Errors
+/// When the directory cannot be created or written.
+pub(crate) fn check() -> Result<Option<PathBuf>, String> {
+    let Some(directory) = state_directory() else {
+        return Ok(None);
+    };
+    let existing = directory.ancestors().find(|path| path.exists());
+    check_writable(existing.unwrap_or(&directory))?;
+    Ok(Some(directory.join(FILE)))
 }
 
-/// Creates a directory that only its owner can access. An existing directory is left unchanged.
-fn create_private_directory(directory: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_state_directory_follows_the_xdg_specification() {
-        let check = |variables: &[(&str, &str)], expected: Option<&str>| {
-            let variable = |name: &str| {
-                let found = variables.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| PathBuf::from(value))
-            };
-            assert_eq!(state_directory(variable), expected.map(PathBuf::from), "{variables:?}");
-        };
-        check(&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")], Some("/s/agcore"));
-        check(
-            &[("XDG_STATE_HOME", "s"), ("HOME", "/h")],
-            Some("/h/.local/state/agcore"),
-        );
-        check(&[("XDG_STATE_HOME", ""), ("LOCALAPPDATA", "/w")], None);
-        check(&[], None);
+fn check_writable(directory: &Path) -> Result<(), String> {
+    if !directory.is_dir() {
+        return Err(format!("{} is not a directory", directory.display()));
     }
+    #[cfg(unix)]
+    rustix::fs::access(directory, rustix::fs::Access::WRITE_OK)
+        .map_err(|error| format!("{} is not writable: {error}", directory.display()))?;
+    Ok(())
 }

@@ -8,8 +8,10 @@ mod interrupt;
 mod process;
 mod input;
 mod atomic_file;
+mod places;
 mod history;
 mod grants;
+mod trust;
 mod settings;
 mod sample_tools;
 mod permission_mode;
@@ -23,6 +25,7 @@ mod console;
 mod approve;
 mod dialog;
 mod question_terminal;
+mod trust_dialog;
 mod turn;
 mod command;
 
@@ -100,6 +103,7 @@ async fn run_command(args: Args, interrupts: Interrupts) -> Result<(), Failure> 
         Command::Run(chat) => command::chat::run(&chat, &interrupts, color).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
+        Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Config(config) => command::config::run(&config),
         Command::Doctor(doctor) => command::doctor::run(&doctor, color).await,

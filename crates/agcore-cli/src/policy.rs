@@ -11,7 +11,7 @@ use agcore::tools::{
 use crate::{
     args::PermissionMode,
     exit::Failure,
-    grants::GrantsFile,
+    grants::Grants,
     permission_mode::mode_rule,
     settings::{PermissionEntry, Subject, ToolSettings},
 };
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     rules: PermissionRules,
-    grants: Arc<GrantsFile>,
+    grants: Arc<Grants>,
 }
 
 impl Policy {
@@ -45,7 +45,7 @@ impl Policy {
         settings.permissions.iter().try_for_each(|entry| entry.check(&tools))?;
         Ok(Self {
             rules: rules(&tools, &settings.permissions, mode),
-            grants: Arc::new(GrantsFile::open(settings.grants.clone())?),
+            grants: Arc::new(Grants::open(settings.grants.clone())?),
         })
     }
 
@@ -59,7 +59,7 @@ impl Policy {
     }
 
     /// Returns the stored grants.
-    pub(crate) fn grants(&self) -> &GrantsFile {
+    pub(crate) fn grants(&self) -> &Grants {
         &self.grants
     }
 
@@ -77,9 +77,7 @@ impl Policy {
         match decision.verdict {
             Verdict::Allow => Access::Allowed(reason),
             Verdict::Deny => Access::Denied(reason),
-            _ if self.grants.has(tool) => {
-                Access::Allowed(format!("you answered \"always\" ({})", self.grants.path().display()))
-            }
+            _ if self.grants.has(tool) => Access::Allowed(format!("you answered \"always\" ({})", self.grants.place())),
             _ if session.is_some_and(|session| is_granted(session, tool)) => {
                 Access::Allowed("you allowed it for this session".to_owned())
             }
@@ -171,6 +169,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        grants::GrantsPlace,
         sample_tools,
         settings::{Origin, permissions_of},
     };
@@ -182,8 +181,9 @@ mod tests {
         let settings = ToolSettings {
             permissions: entries,
             permissions_origin: Origin::Default,
-            grants: directory.path().join("grants.json"),
+            grants: GrantsPlace::File(directory.path().join("grants.json")),
             grants_origin: Origin::Default,
+            warnings: Vec::new(),
         };
         let policy = Policy::new(&tools, &settings).unwrap();
         let found = tools

@@ -1,4 +1,5 @@
-//! [`Settings`]: read from options, the environment, `.env`, `agcore.toml` and defaults, in this order of precedence.
+//! [`Settings`]: read from options, the environment, the folder's `.env` and `agcore.toml`, the user's `agcore.toml` and
+//! defaults, in this order of precedence. Most settings of a folder are used only if the user trusts it.
 
 // The parsers of the files are pure and use nothing else of this crate, so that the fuzz target can include them.
 mod error;
@@ -6,31 +7,42 @@ mod dotenv;
 mod permissions;
 mod file;
 
+mod model_name;
+mod untrusted;
+mod effect;
+mod context;
+mod folder;
+mod report;
 mod origin;
 mod proxy;
 mod sources;
+mod selection;
 mod tools;
 mod choices;
 
-use agcore::llm::ProviderConfig;
+use agcore::{LlmError, llm::ProviderConfig};
 
 pub(crate) use self::{
     choices::{Choices, Unknown},
+    context::ContextFiles,
+    effect::Effect,
+    folder::Folder,
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
     proxy::shown_proxy,
+    report::FolderReport,
     tools::ToolSettings,
 };
 
 use self::error::SettingsError;
-use crate::{args::SettingsArgs, exit::Failure};
+use crate::exit::Failure;
 
 /// The settings of a chat.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The provider and its model.
     pub(crate) provider: ProviderConfig,
-    /// The instructions for the agent.
+    /// The instructions for the agent, including those of the project.
     pub(crate) system: String,
     /// Whether typed lines are kept for the next chat.
     pub(crate) history: bool,
@@ -38,24 +50,33 @@ pub(crate) struct Settings {
     pub(crate) trace_content: bool,
     /// Decides which tools may run.
     pub(crate) tools: ToolSettings,
+    /// The instructions of the project.
+    pub(crate) context_files: ContextFiles,
+    report: FolderReport,
 }
 
 impl Settings {
-    /// Reads the settings of a chat from all sources.
+    /// Takes the settings of a chat from all settings.
     ///
     /// # Errors
-    /// When a source cannot be read, or a setting is invalid, unknown or missing.
-    pub(crate) fn read(args: &SettingsArgs) -> Result<Self, Failure> {
-        let choices = Choices::read(args)?;
+    /// When a setting is unknown or missing.
+    pub(crate) fn new(choices: Choices) -> Result<Self, Failure> {
         choices.check_unknown()?;
         choices.model()?;
         Ok(Self {
             provider: choices.provider_config(),
-            system: choices.system.value,
+            system: choices.context_files.appended_to(&choices.system.value),
             history: choices.history.value,
             trace_content: choices.trace_content.value,
             tools: choices.tools,
+            context_files: choices.context_files,
+            report: choices.report,
         })
+    }
+
+    /// Converts an error of a provider that cannot be built, and adds what to do about a missing key.
+    pub(crate) fn setup_failure(&self, error: LlmError) -> Failure {
+        self.report.setup_failure(error)
     }
 }
 

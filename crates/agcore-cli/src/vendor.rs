@@ -47,6 +47,45 @@ pub(crate) fn versioned_url(config: &ProviderConfig) -> Option<String> {
     Some(format!("{}/{version}", redacted_url(url.trim_end_matches('/'))))
 }
 
+/// Returns whether the program reads this variable, in the environment or in `.env`.
+pub(crate) fn is_known_variable(name: &str) -> bool {
+    let is_of_vendor = || ProviderType::all().any(|provider| key_variable(&provider) == name);
+    name.starts_with("AGCORE_") || ["OPENAI_MODEL", "OPENAI_BASE_URL"].contains(&name) || is_of_vendor()
+}
+
+/// Returns whether the servers of this provider offer models of several vendors, with names such as `vendor/model`.
+pub(crate) fn has_models_of_vendors(provider: &ProviderType) -> bool {
+    let names = [
+        "compatible",
+        "groq",
+        "llama.cpp",
+        "ollama",
+        "ollama-native",
+        "openrouter",
+        "vllm",
+    ];
+    names.contains(&provider.name())
+}
+
+/// Returns a model that is worth a try, for messages.
+pub(crate) fn example_model(provider: &ProviderType) -> Option<&'static str> {
+    Some(match provider.name() {
+        "openai" | "openai-responses" => "gpt-5-mini",
+        "anthropic" => "claude-sonnet-4-5",
+        "deepseek" => "deepseek-chat",
+        "gemini" => "gemini-2.5-flash",
+        "groq" => "llama-3.3-70b-versatile",
+        "mistral" => "mistral-small-latest",
+        "moonshot" => "kimi-k2-0905-preview",
+        "ollama" | "ollama-native" => "llama3.2",
+        "openrouter" => "openrouter/auto",
+        "qwen" => "qwen-plus",
+        "xai" => "grok-4",
+        "zhipu" => "glm-4.6",
+        _ => return None,
+    })
+}
+
 /// Returns a URL with its credentials and query masked.
 pub(crate) fn redacted_url(url: &str) -> String {
     let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
@@ -88,6 +127,23 @@ mod tests {
         check("ollama-native", "http://host:11434/api", None);
         let default = ProviderConfig::new("deepseek".parse().unwrap(), "m");
         assert_eq!(versioned_url(&default), None);
+    }
+
+    #[test]
+    fn every_listed_name_is_that_of_a_provider() {
+        let with_example = ProviderType::all().filter(|provider| example_model(provider).is_some());
+        assert_eq!(with_example.count(), 14);
+        assert_eq!(ProviderType::all().filter(has_models_of_vendors).count(), 7);
+    }
+
+    #[test]
+    fn knows_the_variables_that_are_read() {
+        for name in ["AGCORE_ANYTHING", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "VLLM_API_KEY"] {
+            assert!(is_known_variable(name), "{name}");
+        }
+        for name in ["", "DATABASE_URL", "agcore_model", "ANTHROPIC_MODEL"] {
+            assert!(!is_known_variable(name), "{name}");
+        }
     }
 
     #[test]

@@ -21,13 +21,17 @@ Examples:
 Settings, highest priority first:
   1. command-line options
   2. environment variables
-  3. .env in the current directory
+  3. .env in the current directory, if you trust it
   4. agcore.toml in the current directory, or the file named by --config
-  5. defaults
+  5. your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
+  6. defaults
+
+Until you trust a folder with `agcore trust`, its agcore.toml may only set the model, `system` and `history`; the rest of \
+it, .env, AGENTS.md and CLAUDE.md are ignored, with a message. A chat at a terminal asks.
 
 Environment variables:
   AGCORE_PROVIDER       provider, such as openai or anthropic
-  AGCORE_MODEL          model name
+  AGCORE_MODEL          model name, or PROVIDER:MODEL
   AGCORE_BASE_URL       API base URL
   AGCORE_PROXY          proxy: URL, off, or environment (the default)
   AGCORE_API_KEY        API key
@@ -41,11 +45,15 @@ Environment variables that are ignored in .env:
   AGCORE_LOG            log level
   AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
   HTTPS_PROXY, ...      proxy for servers on other machines
+  AGCORE_CONFIG_DIR     directory of your own agcore.toml, as an absolute path
   OTEL_EXPORTER_OTLP_ENDPOINT, ...
                         the standard variables of OpenTelemetry
 
 Settings in agcore.toml:
   provider, model, base_url, proxy, api_key, system, history, [permissions]
+
+Instructions of a project:
+  AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
 Tools:
   current_time, arithmetic

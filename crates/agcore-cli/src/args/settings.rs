@@ -7,12 +7,15 @@ use clap::{Args as ArgGroup, builder::NonEmptyStringValueParser};
 /// The files that decide which tools may run.
 #[derive(Debug, Default, Clone, ArgGroup)]
 pub(crate) struct PolicyArgs {
-    /// Settings file; defaults to agcore.toml in the current directory, if it exists
+    /// Settings file; replaces agcore.toml in the current directory
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// File that stores "always allow" answers; defaults to .agcore-grants.json next to the settings file
+    /// File that stores "always allow" answers; by default they are stored for each folder in the user's state directory
     #[arg(long, value_name = "FILE")]
     pub(crate) grants: Option<PathBuf>,
+    /// Trust the files of the current directory in this run, without remembering it
+    #[arg(long)]
+    pub(crate) trust_folder: bool,
 }
 
 /// Settings that can be given on the command line, where they override all other sources.
@@ -29,6 +32,9 @@ pub(crate) struct SettingsArgs {
     /// Include message content in spans and the log
     #[arg(long)]
     pub(crate) trace_content: bool,
+    /// Do not add AGENTS.md and CLAUDE.md to the instructions
+    #[arg(long)]
+    pub(crate) no_context_files: bool,
 }
 
 /// The server to talk to.
@@ -43,6 +49,9 @@ pub(crate) struct ServerArgs {
     /// Proxy URL, or off; by default, HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY decide
     #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) proxy: Option<String>,
+    /// Do not read .env
+    #[arg(long)]
+    pub(crate) no_env_file: bool,
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
 }

@@ -18,7 +18,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     render::Color,
-    settings::Settings,
+    trust_dialog,
 };
 
 /// Answers the message once, or chats if there is none.
@@ -48,7 +48,11 @@ pub(crate) async fn prompt(args: &ChatArgs, interrupts: &Interrupts, color: Colo
 }
 
 async fn start(args: &ChatArgs, is_single: bool, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
-    let settings = Settings::read(&args.settings)?;
+    let may_ask = args.output_format() == OutputFormat::Text;
+    let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
+    if is_single {
+        trust_dialog::print_notices(&settings.context_files.warnings())?;
+    }
     match is_single {
         true => one_shot::run(args, &settings, interrupts, color).await,
         false => interactive::run(args, &settings, interrupts, color).await,

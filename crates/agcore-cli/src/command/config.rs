@@ -9,7 +9,7 @@ use crate::{
     exit::Failure,
     process::{print, variable},
     render::{sanitized_line, truncated},
-    settings::{Choices, Chosen, Origin, shown_proxy},
+    settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy},
     table::table,
     telemetry::{Collector, EXPORT_UNAVAILABLE},
     vendor::redacted_url,
@@ -39,15 +39,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         .settings
         .iter()
         .chain(&unknown.variables)
+        .chain(&choices.warnings)
+        .chain(&choices.ignored_notice)
         .map(String::as_str)
         .chain(EXPORT_UNAVAILABLE.filter(|_| Collector::from_variables(variable).is_some()))
         .collect();
     if args.json {
         let settings: Vec<Value> = rows.iter().map(Row::as_json).collect();
-        return print(&format!("{:#}\n", json!({"settings": settings, "warnings": warnings})));
+        let report = json!({"settings": settings, "folder": folder(&choices.report), "warnings": warnings});
+        return print(&format!("{report:#}\n"));
     }
     let rows: Vec<[String; 3]> = rows.iter().map(Row::cells).collect();
-    print(&table(&rows))?;
+    print(&format!("{}\n{}", table(&rows), files(&choices.report)))?;
     for warning in warnings {
         let written = writeln!(io::stderr(), "warning: {}", sanitized_line(warning));
         written.map_err(|error| Failure::output(&error))?;
@@ -110,10 +113,46 @@ fn rows(choices: &Choices) -> Vec<Row> {
         },
         Row {
             name: "grants",
-            value: Some(choices.tools.grants.display().to_string()),
+            value: Some(choices.tools.grants.to_string()),
             origin: Some(choices.tools.grants_origin.clone()),
         },
     ]
+}
+
+/// Lists the files that were considered, and the settings that are ignored.
+fn files(report: &FolderReport) -> String {
+    let path = report.folder.as_ref().map(|path| path.display().to_string());
+    let mut rows = vec![["folder".to_owned(), path.unwrap_or_default(), report.trust.describe()]];
+    let file = |(file, state): &(String, &str)| ["file".to_owned(), file.clone(), (*state).to_owned()];
+    rows.extend(report.files.iter().map(file));
+    let ignored = |effect: &Effect| {
+        let value = effect
+            .value
+            .as_ref()
+            .map(|value| format!(" = {value}"))
+            .unwrap_or_default();
+        let name = effect.name.as_ref()?;
+        Some([
+            "ignored".to_owned(),
+            truncated(&format!("{name}{value}"), MAX_VALUE),
+            format!("{}, disabled: folder not trusted", effect.file),
+        ])
+    };
+    rows.extend(report.ignored.iter().filter_map(ignored));
+    table(&rows)
+}
+
+/// Describes the folder as JSON.
+fn folder(report: &FolderReport) -> Value {
+    let file = |(path, state): &(String, &str)| json!({"path": path, "state": state});
+    let ignored = |effect: &Effect| json!({"file": effect.file, "name": effect.name, "value": effect.value});
+    json!({
+        "path": report.folder.as_ref().map(|path| path.display().to_string()),
+        "trusted": report.trust.is_given(),
+        "trust": report.trust.describe(),
+        "files": report.files.iter().map(file).collect::<Vec<_>>(),
+        "ignored": report.ignored.iter().map(ignored).collect::<Vec<_>>(),
+    })
 }
 
 fn on_or_off(is_on: bool) -> String {

@@ -10,6 +10,7 @@ use crate::{
     render::sanitized_line,
     settings::Choices,
     table::table,
+    trust_dialog::print_notices,
     vendor::versioned_url,
 };
 
@@ -24,8 +25,10 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     };
     let choices = Choices::read(&settings)?;
     choices.check_unknown()?;
+    print_notices(&choices.notices())?;
     let config = choices.provider_config();
-    let all = config.list_models().await.map_err(Failure::setup)?;
+    let all = config.list_models().await;
+    let all = all.map_err(|error| choices.report.setup_failure(error))?;
     let all = all.ok_or_else(|| Failure::no_list().or_base_url(versioned_url(&config).as_deref()))?;
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());

@@ -18,6 +18,7 @@ use crate::{
     render::{Color, sanitized_line},
     sample_tools,
     settings::ToolSettings,
+    trust_dialog::print_notices,
 };
 
 /// Runs a `tools` command.
@@ -52,7 +53,9 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
 }
 
 fn policy(tools: &ToolRegistry, args: &PolicyArgs) -> Result<Policy, Failure> {
-    Policy::new(tools, &ToolSettings::read(args)?)
+    let settings = ToolSettings::read(args)?;
+    print_notices(&settings.notices())?;
+    Policy::new(tools, &settings)
 }
 
 fn find(tools: &ToolRegistry, name: &str) -> Result<RegisteredTool, Failure> {

@@ -1,7 +1,5 @@
 //! [`Choices`]: every setting with its value and its source.
 
-use std::path::PathBuf;
-
 use agcore::llm::{
     ProviderConfig, ProviderType,
     credential::{Credential, Secret},
@@ -9,35 +7,36 @@ use agcore::llm::{
 };
 
 use super::{
+    context::ContextFiles,
+    folder::{Folder, Wanted},
     origin::{Chosen, Origin},
     proxy,
+    report::FolderReport,
+    selection::Selection,
     sources::Sources,
     tools::ToolSettings,
 };
 use crate::{
     args::SettingsArgs,
     exit::{Failure, suggestion},
+    places::CONFIG_DIRECTORY,
     process,
     telemetry::LOG_VARIABLE,
-    vendor::{is_openai, key_variable},
+    vendor::{example_model, key_variable},
 };
 
-/// The default provider.
-const PROVIDER: &str = "openai";
-/// The default model of the OpenAI APIs.
-const OPENAI_MODEL: &str = "gpt-5-mini";
 /// The default instructions.
 const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
 
 /// The variable that decides whether spans include message content.
 const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
-/// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, and where it
-/// goes.
-const ENVIRONMENT_ONLY: [&str; 2] = [LOG_VARIABLE, TRACE_CONTENT];
+/// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes,
+/// and which settings are the user's own.
+const ENVIRONMENT_ONLY: [&str; 3] = [LOG_VARIABLE, TRACE_CONTENT, CONFIG_DIRECTORY];
 
 /// All variables of the program.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 10] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
     "AGCORE_BASE_URL",
@@ -47,6 +46,7 @@ const VARIABLES: [&str; 9] = [
     "AGCORE_HISTORY",
     LOG_VARIABLE,
     TRACE_CONTENT,
+    CONFIG_DIRECTORY,
 ];
 
 /// Every setting, with its source.
@@ -70,8 +70,14 @@ pub(crate) struct Choices {
     pub(crate) trace_content: Chosen<bool>,
     /// Decides which tools may run.
     pub(crate) tools: ToolSettings,
-    /// The settings files that were read.
-    pub(crate) files: Vec<PathBuf>,
+    /// The instructions of the project.
+    pub(crate) context_files: ContextFiles,
+    /// Which files were considered, and what of them is ignored.
+    pub(crate) report: FolderReport,
+    /// Messages about lines and files that are invalid or never used.
+    pub(crate) warnings: Vec<String>,
+    /// A message about what is ignored because the folder is not trusted.
+    pub(crate) ignored_notice: Option<String>,
     /// Unknown settings and variables, possibly mistyped.
     pub(crate) unknown: Unknown,
 }
@@ -91,45 +97,80 @@ impl Choices {
     /// # Errors
     /// When a source cannot be read or the provider is unknown.
     pub(crate) fn read(args: &SettingsArgs) -> Result<Self, Failure> {
-        let mut sources = Sources::read(args.server.policy.config.as_deref())?;
-        let tools = ToolSettings::new(&mut sources.file, &args.server.policy);
-        let provider = provider(args, &sources)?;
-        let is_openai = is_openai(&provider.value);
-        // OpenAI's own variables apply to its APIs only: their values must not be sent to another vendor.
-        let variable = |name: &str, openai: &str| {
-            let names = [name, openai];
-            sources.variable(if is_openai { &names } else { &names[..1] })
+        Self::in_folder(args, Self::open_folder(args)?)
+    }
+
+    /// Reads the files of the current directory that these arguments want.
+    ///
+    /// # Errors
+    /// When `agcore.toml` cannot be read or parsed.
+    pub(crate) fn open_folder(args: &SettingsArgs) -> Result<Folder, Failure> {
+        let wanted = Wanted {
+            variables: !args.server.no_env_file,
+            instructions: !args.no_context_files,
+            all_settings: true,
         };
-        let file = &sources.file;
-        let model = first([
-            option("--model", args.model.as_ref()),
-            variable("AGCORE_MODEL", "OPENAI_MODEL"),
-            sources.setting(file.model.clone()),
-            is_openai.then(|| default(OPENAI_MODEL.to_owned())),
-        ]);
-        let base_url = first([
-            option("--base-url", args.server.base_url.as_ref()),
-            variable("AGCORE_BASE_URL", "OPENAI_BASE_URL"),
-            sources.setting(file.base_url.clone()),
-        ]);
-        let system = first([
-            option("--system", args.system.as_ref()),
-            sources.variable(&["AGCORE_SYSTEM"]),
-            sources.setting(file.system.clone()),
-        ]);
-        Ok(Self {
-            key: key(&provider.value, &sources),
+        Folder::open(&args.server.policy, wanted)
+    }
+
+    /// Reads all settings from all sources, with the files of the current directory as they were read before.
+    ///
+    /// # Errors
+    /// When a source cannot be read or the provider is unknown.
+    pub(crate) fn in_folder(args: &SettingsArgs, mut folder: Folder) -> Result<Self, Failure> {
+        let report = FolderReport::new(&folder, &args.server.policy);
+        let ignored_notice = folder.ignored_notice();
+        let context_files = folder.context_files();
+        let mut sources = Sources::read(&mut folder, &args.server.policy)?;
+        let mut tools = ToolSettings::new(&mut sources.files, &folder, &args.server.policy);
+        let Selection {
             provider,
             model,
             base_url,
+        } = Selection::new(args, &sources).map_err(|failure| report.explain(failure))?;
+        let system = Chosen::first([
+            Chosen::option("--system", args.system.as_ref()),
+            sources.variable(&["AGCORE_SYSTEM"]),
+            sources.setting(|file| file.system.clone()),
+        ]);
+        let mut warnings = std::mem::take(&mut tools.warnings);
+        warnings.extend(folder.take_warnings());
+        Ok(Self {
+            key: key(&provider.value, &sources),
+            model,
+            base_url,
             proxy: proxy(args, &sources)?,
-            system: system.unwrap_or_else(|| default(SYSTEM.to_owned())),
+            system: system.unwrap_or_else(|| Chosen::default(SYSTEM.to_owned())),
             history: history(&sources)?,
             trace_content: trace_content(args)?,
             tools,
-            files: sources.files(),
+            context_files,
+            report,
+            warnings,
+            ignored_notice,
             unknown: unknown(&sources),
+            provider,
         })
+    }
+
+    /// Returns what a user should know before a command uses the settings, each as a line.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let warnings = self.warnings.iter().chain(&self.ignored_notice);
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        warnings
+            .chain(self.note().map(|note| format!("note: {note}")))
+            .collect()
+    }
+
+    /// Returns why the provider was selected, if the user may not expect it.
+    fn note(&self) -> Option<String> {
+        let Origin::Key(variable) = &self.provider.origin else {
+            return None;
+        };
+        let provider = &self.provider.value;
+        Some(format!(
+            "using {provider} because {variable} is set; pass --provider to select another one"
+        ))
     }
 
     /// Returns the configuration of the provider. The model name is empty if no model is set.
@@ -164,47 +205,43 @@ impl Choices {
     pub(crate) fn model(&self) -> Result<&str, Failure> {
         self.model.as_ref().map(|model| model.value.as_str()).ok_or_else(|| {
             let provider = &self.provider.value;
-            Failure::usage(format!(
-                "no model is set for {provider}: pass --model NAME, set AGCORE_MODEL, or write `model = \"NAME\"` in \
-                 agcore.toml"
-            ))
+            let example = example_model(provider)
+                .map(|model| format!(" (for example, --model {model})"))
+                .unwrap_or_default();
+            self.report.explain(Failure::usage(format!(
+                "no model is set for {provider}: pass --model NAME{example}, set AGCORE_MODEL, or write `model = \
+                 \"NAME\"` in agcore.toml\n`agcore models --provider {provider}` lists the models."
+            )))
         })
     }
 }
 
-fn provider(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<ProviderType>, Failure> {
-    let name = first([
-        option("--provider", args.server.provider.as_ref()),
-        sources.variable(&["AGCORE_PROVIDER"]),
-        sources.setting(sources.file.provider.clone()),
-    ]);
-    let Chosen { value, origin } = name.unwrap_or_else(|| default(PROVIDER.to_owned()));
-    match value.parse() {
-        Ok(value) => Ok(Chosen { value, origin }),
-        Err(error) => Err(Failure::usage(format!("{error}"))),
-    }
-}
-
 fn proxy(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<Proxy>, Failure> {
-    let setting = first([
-        option("--proxy", args.server.proxy.as_ref()),
+    let setting = Chosen::first([
+        Chosen::option("--proxy", args.server.proxy.as_ref()),
         sources.variable(&["AGCORE_PROXY"]),
-        sources.setting(sources.file.proxy.clone()),
+        sources.setting(|file| file.proxy.clone()),
     ]);
-    setting.map_or_else(|| Ok(default(Proxy::Environment)), |setting| proxy::parse(&setting))
+    setting.map_or_else(
+        || Ok(Chosen::default(Proxy::Environment)),
+        |setting| proxy::parse(&setting),
+    )
 }
 
 fn key(provider: &ProviderType, sources: &Sources) -> Option<Chosen<Secret>> {
     let variable = sources.variable(&["AGCORE_API_KEY", &key_variable(provider)]);
-    let setting = sources.file.api_key.clone().filter(|key| !key.expose().is_empty());
-    variable
-        .map(|chosen| chosen.map(Secret::from))
-        .or_else(|| sources.setting(setting))
+    let setting = || {
+        sources.setting_for(provider, |file| {
+            file.api_key.clone().filter(|key| !key.expose().is_empty())
+        })
+    };
+    variable.map(|chosen| chosen.map(Secret::from)).or_else(setting)
 }
 
 fn history(sources: &Sources) -> Result<Chosen<bool>, Failure> {
     let Some(Chosen { value, origin }) = sources.variable(&["AGCORE_HISTORY"]) else {
-        return Ok(sources.setting(sources.file.history).unwrap_or_else(|| default(true)));
+        let setting = sources.setting(|file| file.history);
+        return Ok(setting.unwrap_or_else(|| Chosen::default(true)));
     };
     parse_switch(&value, origin)
 }
@@ -215,7 +252,7 @@ fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {
         return Ok(Chosen { value: true, origin });
     }
     match process::variable(TRACE_CONTENT) {
-        None => Ok(default(false)),
+        None => Ok(Chosen::default(false)),
         Some(value) => parse_switch(&value, Origin::Environment(TRACE_CONTENT.to_owned())),
     }
 }
@@ -231,7 +268,8 @@ fn parse_switch(value: &str, origin: Origin) -> Result<Chosen<bool>, Failure> {
 }
 
 fn unknown(sources: &Sources) -> Unknown {
-    let settings = sources.file.unknown.iter().map(|(name, error)| {
+    let settings = sources.files.iter().flat_map(|file| &file.file.unknown);
+    let settings = settings.map(|(name, error)| {
         let near = name.as_deref().map(|name| suggestion(name, super::file::SETTINGS));
         error.to_string() + &near.unwrap_or_default()
     });
@@ -245,19 +283,4 @@ fn unknown(sources: &Sources) -> Unknown {
         settings,
         variables: unknown.chain(misplaced).collect(),
     }
-}
-
-fn option(name: &'static str, value: Option<&String>) -> Option<Chosen<String>> {
-    let origin = Origin::Option(name);
-    value.cloned().map(|value| Chosen { value, origin })
-}
-
-fn default<T>(value: T) -> Chosen<T> {
-    let origin = Origin::Default;
-    Chosen { value, origin }
-}
-
-/// Returns the first value that is set.
-fn first<T, const N: usize>(sources: [Option<Chosen<T>>; N]) -> Option<Chosen<T>> {
-    sources.into_iter().flatten().next()
 }

@@ -49,13 +49,26 @@ pub(super) struct File {
     pub(super) history: Option<bool>,
     /// The table `[permissions]`.
     #[serde(default)]
-    permissions: PermissionTable,
+    pub(super) permissions: PermissionTable,
     /// The entries of the table, with their locations.
     #[serde(skip)]
     pub(super) entries: Vec<PermissionEntry>,
     /// Unknown settings: the name, if it may be quoted, and the error.
     #[serde(skip)]
     pub(super) unknown: Vec<(Option<String>, SettingsError)>,
+    /// The names of all settings in the file and their values as TOML. The values may contain keys.
+    #[serde(skip)]
+    pub(super) named: Named,
+}
+
+/// Settings by name. The values are not printed with `{:?}`, because they may contain keys.
+#[derive(Default)]
+pub(super) struct Named(pub(super) toml::Table);
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 impl File {
@@ -71,6 +84,7 @@ impl File {
             .keys()
             .filter(|name| !SETTINGS.contains(&name.get_ref().as_str()));
         file.unknown = unknown.map(|name| unknown_setting(path, text, name)).collect();
+        file.named = Named(read(path, text)?);
         Ok(file)
     }
 }

@@ -20,13 +20,30 @@ pub(crate) enum Origin {
     Environment(String),
     /// A variable in `.env`.
     Dotenv(String),
-    /// The settings file.
+    /// The settings file of the folder, or the one named by `--config`.
     File(PathBuf),
+    /// The user's settings file.
+    UserFile(PathBuf),
+    /// Several settings files, whose values add up.
+    Files(Vec<PathBuf>),
+    /// The only API key that is set, in this variable.
+    Key(String),
     /// The default.
     Default,
 }
 
 impl<T> Chosen<T> {
+    /// Creates a default.
+    pub(super) fn default(value: T) -> Self {
+        let origin = Origin::Default;
+        Self { value, origin }
+    }
+
+    /// Returns the first value that is set.
+    pub(super) fn first<const N: usize>(sources: [Option<Self>; N]) -> Option<Self> {
+        sources.into_iter().flatten().next()
+    }
+
     /// Converts the value and keeps the source.
     pub(super) fn map<U>(self, map: impl FnOnce(T) -> U) -> Chosen<U> {
         Chosen {
@@ -36,7 +53,28 @@ impl<T> Chosen<T> {
     }
 }
 
+impl Chosen<String> {
+    /// Returns the value of an option, if it was given.
+    pub(super) fn option(name: &'static str, value: Option<&String>) -> Option<Self> {
+        let origin = Origin::Option(name);
+        value.cloned().map(|value| Self { value, origin })
+    }
+}
+
 impl Origin {
+    /// Returns the precedence of the source: a lower number overrides a higher one.
+    pub(super) fn rank(&self) -> usize {
+        match self {
+            Self::Option(_) => 0,
+            Self::Environment(_) => 1,
+            Self::Dotenv(_) => 2,
+            Self::File(_) => 3,
+            Self::UserFile(_) | Self::Files(_) => 4,
+            Self::Key(_) => 5,
+            Self::Default => 6,
+        }
+    }
+
     /// Returns the kind of source, for JSON output.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -44,6 +82,9 @@ impl Origin {
             Self::Environment(_) => "environment",
             Self::Dotenv(_) => "dotenv",
             Self::File(_) => "file",
+            Self::UserFile(_) => "user_file",
+            Self::Files(_) => "files",
+            Self::Key(_) => "key_variable",
             Self::Default => "default",
         }
     }
@@ -52,8 +93,9 @@ impl Origin {
     pub(crate) fn place(&self) -> Option<String> {
         match self {
             Self::Option(name) => Some((*name).to_owned()),
-            Self::Environment(name) | Self::Dotenv(name) => Some(name.clone()),
-            Self::File(path) => Some(path.display().to_string()),
+            Self::Environment(name) | Self::Dotenv(name) | Self::Key(name) => Some(name.clone()),
+            Self::File(path) | Self::UserFile(path) => Some(path.display().to_string()),
+            Self::Files(paths) => Some(joined(paths)),
             Self::Default => None,
         }
     }
@@ -65,8 +107,15 @@ impl fmt::Display for Origin {
             Self::Option(name) => write!(f, "option {name}"),
             Self::Environment(name) => write!(f, "environment, {name}"),
             Self::Dotenv(name) => write!(f, ".env, {name}"),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::UserFile(path) => write!(f, "{}", path.display()),
+            Self::Files(paths) => f.write_str(&joined(paths)),
+            Self::Key(name) => write!(f, "{name} is set"),
             Self::Default => f.write_str("default"),
         }
     }
+}
+
+fn joined(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    paths.join(" and ")
 }

@@ -1,4 +1,4 @@
-//! [`Sources`]: the environment, `.env` and the settings file, read once.
+//! [`Sources`]: the environment, `.env` and the settings files, read once.
 
 use std::{
     collections::HashMap,
@@ -6,19 +6,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use agcore::llm::ProviderType;
+
 use super::{
-    dotenv,
     file::File,
+    folder::Folder,
     origin::{Chosen, Origin},
 };
 use crate::{
+    args::PolicyArgs,
     exit::Failure,
+    places::{SETTINGS_FILE, user_settings},
     process::{variable, variable_names},
 };
-
-/// The default settings file.
-pub(super) const FILE: &str = "agcore.toml";
-const DOTENV: &str = ".env";
 
 /// The prefix of the program's variables.
 const PREFIX: &str = "AGCORE_";
@@ -27,30 +27,28 @@ const PREFIX: &str = "AGCORE_";
 #[derive(Debug)]
 pub(super) struct Sources {
     dotenv: Option<HashMap<String, String>>,
-    /// The path of the settings file.
-    path: PathBuf,
-    /// Whether the settings file exists.
-    has_file: bool,
-    /// The settings file, or empty settings if it does not exist.
+    /// The settings files, highest precedence first.
+    pub(super) files: Vec<SettingsFile>,
+}
+
+/// A settings file that is used.
+#[derive(Debug)]
+pub(super) struct SettingsFile {
+    /// Where it is.
+    pub(super) origin: Origin,
+    /// Its settings.
     pub(super) file: File,
 }
 
 impl Sources {
-    /// Reads `.env` and the settings file.
+    /// Takes what may be used of the folder, and reads the other settings files.
     ///
     /// # Errors
     /// When a file cannot be read or parsed.
-    pub(super) fn read(config: Option<&Path>) -> Result<Self, Failure> {
-        let file = file(config)?;
-        let dotenv = match read(Path::new(DOTENV))? {
-            Some(text) => Some(dotenv::parse(Path::new(DOTENV), &text)?),
-            None => None,
-        };
+    pub(super) fn read(folder: &mut Folder, policy: &PolicyArgs) -> Result<Self, Failure> {
         Ok(Self {
-            dotenv,
-            path: config.unwrap_or(Path::new(FILE)).to_owned(),
-            has_file: file.is_some(),
-            file: file.unwrap_or_default(),
+            files: settings_files(folder, policy)?,
+            dotenv: folder.take_variables()?.map(|dotenv| dotenv.values()),
         })
     }
 
@@ -82,17 +80,22 @@ impl Sources {
             .is_some_and(|variables| variables.contains_key(name))
     }
 
-    /// Returns a value of the settings file, with its source.
-    pub(super) fn setting<T>(&self, value: Option<T>) -> Option<Chosen<T>> {
-        let origin = Origin::File(self.path.clone());
-        value.map(|value| Chosen { value, origin })
+    /// Returns a value of the first settings file that has it.
+    pub(super) fn setting<T>(&self, value: impl Fn(&File) -> Option<T>) -> Option<Chosen<T>> {
+        self.files.iter().find_map(|file| file.setting(&value))
     }
 
-    /// Returns the files that were read.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
-        let dotenv = self.dotenv.is_some().then(|| PathBuf::from(DOTENV));
-        let file = self.has_file.then(|| self.path.clone());
-        dotenv.into_iter().chain(file).collect()
+    /// Returns a value that depends on the provider, such as a key. Files that name another provider are skipped.
+    pub(super) fn setting_for<T>(
+        &self,
+        provider: &ProviderType,
+        value: impl Fn(&File) -> Option<T>,
+    ) -> Option<Chosen<T>> {
+        let is_meant = |file: &&SettingsFile| {
+            let name = file.file.provider.as_ref();
+            name.is_none_or(|name| name.parse().is_ok_and(|named: ProviderType| named == *provider))
+        };
+        self.files.iter().filter(is_meant).find_map(|file| file.setting(&value))
     }
 
     /// Returns the names of all variables with the program's prefix, in the environment and in `.env`, sorted.
@@ -106,26 +109,45 @@ impl Sources {
     }
 }
 
-/// Reads the settings file: the given one, which must exist, or the default one, which need not exist.
-///
-/// # Errors
-/// When the file cannot be read or parsed.
-pub(super) fn file(config: Option<&Path>) -> Result<Option<File>, Failure> {
-    let path = config.unwrap_or(Path::new(FILE));
-    match read(path)? {
-        Some(text) => Ok(Some(File::parse(path, &text)?)),
-        None if config.is_none() => Ok(None),
-        None => Err(Failure::usage(format!(
-            "the settings file {} does not exist",
-            path.display()
-        ))),
+impl SettingsFile {
+    fn setting<T>(&self, value: impl Fn(&File) -> Option<T>) -> Option<Chosen<T>> {
+        let origin = self.origin.clone();
+        value(&self.file).map(|value| Chosen { value, origin })
     }
 }
 
-/// Reads a file. Returns `None` if it does not exist.
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+/// Reads the settings files, highest precedence first: the one named by `--config`, else that of the folder, and the
+/// user's own.
+///
+/// # Errors
+/// When a file cannot be read or parsed, or the named one does not exist.
+pub(super) fn settings_files(folder: &mut Folder, policy: &PolicyArgs) -> Result<Vec<SettingsFile>, Failure> {
+    let first = match &policy.config {
+        Some(path) => {
+            let file = read(path)?;
+            let missing = || Failure::usage(format!("the settings file {} does not exist", path.display()));
+            Some((path.clone(), file.ok_or_else(missing)?))
+        }
+        None => folder.take_file().map(|file| (PathBuf::from(SETTINGS_FILE), file)),
+    };
+    let users = match user_settings() {
+        Some(path) => read(&path)?.map(|file| SettingsFile {
+            origin: Origin::UserFile(path),
+            file,
+        }),
+        None => None,
+    };
+    let first = first.map(|(path, file)| SettingsFile {
+        origin: Origin::File(path),
+        file,
+    });
+    Ok(first.into_iter().chain(users).collect())
+}
+
+/// Reads and parses a file. Returns `None` if it does not exist.
+fn read(path: &Path) -> Result<Option<File>, Failure> {
     match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some(File::parse(path, &text)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
     }

@@ -1,56 +1,89 @@
-//! [`ToolSettings`]: the permissions of tools and the path of the grants file.
+//! [`ToolSettings`]: the permissions of tools and where stored answers are kept.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::{file::File, origin::Origin, permissions::PermissionEntry, sources};
-use crate::{args::PolicyArgs, exit::Failure, grants};
+use super::{
+    folder::{Folder, Wanted},
+    origin::Origin,
+    permissions::PermissionEntry,
+    sources::{SettingsFile, settings_files},
+};
+use crate::{args::PolicyArgs, exit::Failure, grants::GrantsPlace};
 
 /// The settings that decide which tools may run.
 #[derive(Debug)]
 pub(crate) struct ToolSettings {
-    /// The entries of `[permissions]`.
+    /// The entries of `[permissions]` in all settings files.
     pub(crate) permissions: Vec<PermissionEntry>,
     /// The source of the entries.
     pub(crate) permissions_origin: Origin,
-    /// The file that stores "always allow" answers.
-    pub(crate) grants: PathBuf,
-    /// The source of that path.
+    /// Where "always allow" answers are stored.
+    pub(crate) grants: GrantsPlace,
+    /// The source of that place.
     pub(crate) grants_origin: Origin,
+    /// Messages for the user: what is ignored.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl ToolSettings {
-    /// Reads the settings file only. Needs neither a provider nor a key nor a model.
+    /// Reads the settings files only. Needs neither a provider nor a key nor a model.
     ///
     /// # Errors
-    /// When the file cannot be read or has an unknown setting.
+    /// When a file cannot be read or has an unknown setting.
     pub(crate) fn read(args: &PolicyArgs) -> Result<Self, Failure> {
-        let mut file = sources::file(args.config.as_deref())?.unwrap_or_default();
-        match file.unknown.first() {
-            None => Ok(Self::new(&mut file, args)),
-            Some((_, error)) => Err(error.clone().into()),
+        let wanted = Wanted {
+            variables: false,
+            instructions: false,
+            all_settings: false,
+        };
+        let mut folder = Folder::open(args, wanted)?;
+        let notice = folder.ignored_notice();
+        let mut files = settings_files(&mut folder, args)?;
+        if let Some((_, error)) = files.iter().find_map(|file| file.file.unknown.first()) {
+            return Err(error.clone().into());
         }
+        let mut settings = Self::new(&mut files, &folder, args);
+        settings.warnings.extend(folder.take_warnings());
+        settings.warnings.extend(notice);
+        Ok(settings)
     }
 
-    /// Takes the settings out of a parsed file. The default grants file is next to the settings file.
-    pub(super) fn new(file: &mut File, args: &PolicyArgs) -> Self {
-        let directory = args.config.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        let permissions = std::mem::take(&mut file.entries);
-        let path = || args.config.clone().unwrap_or_else(|| sources::FILE.into());
+    /// Returns the messages, each as a line.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let warnings = self.warnings.iter();
+        warnings.map(|warning| format!("warning: {warning}")).collect()
+    }
+
+    /// Takes the settings out of parsed files. Their permissions add up.
+    pub(super) fn new(files: &mut [SettingsFile], folder: &Folder, args: &PolicyArgs) -> Self {
+        let (mut permissions, mut origins) = (Vec::new(), Vec::new());
+        for SettingsFile { origin, file } in files {
+            if !file.entries.is_empty() {
+                permissions.append(&mut file.entries);
+                origins.push(origin.clone());
+            }
+        }
+        let (grants, grants_origin) = match &args.grants {
+            Some(path) => (GrantsPlace::File(path.clone()), Origin::Option("--grants")),
+            None => (
+                GrantsPlace::of_folder(folder.snapshot.folder.as_deref()),
+                Origin::Default,
+            ),
+        };
         Self {
-            permissions_origin: if permissions.is_empty() {
-                Origin::Default
-            } else {
-                Origin::File(path())
-            },
             permissions,
-            grants_origin: args
-                .grants
-                .as_ref()
-                .map_or(Origin::Default, |_| Origin::Option("--grants")),
-            grants: args
-                .grants
-                .clone()
-                .unwrap_or_else(|| directory.join(grants::DEFAULT_FILE)),
+            permissions_origin: combined(origins),
+            warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
+            grants,
+            grants_origin,
         }
     }
+}
+
+fn combined(mut origins: Vec<Origin>) -> Origin {
+    if origins.len() > 1 {
+        let path = |origin: &Origin| origin.place().map(PathBuf::from);
+        return Origin::Files(origins.iter().filter_map(path).collect());
+    }
+    origins.pop().unwrap_or(Origin::Default)
 }

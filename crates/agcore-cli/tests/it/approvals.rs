@@ -8,28 +8,32 @@ use crate::{
 };
 
 const SAVED: &str = "returned: Saved to agcore-notes.md.";
-const GRANTS: &str = ".agcore-grants.json";
+const ALWAYS: &str = "save_note is always allowed from now on (";
 
 #[test]
 fn always_is_remembered_across_chats() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
     person.types("save it");
     person.sees(QUESTION);
     person.types("a");
     person.sees(SAVED);
-    person.sees("save_note is always allowed from now on (.agcore-grants.json).");
+    person.sees(ALWAYS);
     person.next();
     person.types("/exit");
     let agcore = person.leaves_with(0);
-    assert_eq!(agcore.files(), [GRANTS, "agcore-notes.md"]);
+    assert_eq!(agcore.files(), ["agcore-notes.md"]);
     let granted: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(agcore.directory.path().join(GRANTS)).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(agcore.state("grants.json")).unwrap()).unwrap();
+    let folder = agcore.directory.path().canonicalize().unwrap();
     assert_eq!(
         granted,
         serde_json::json!({
-            "version": 2,
-            "grants": [{"owner": {"tenant": "local", "user": "local"}, "tool": "save_note"}]
+            "version": 1,
+            "folders": {folder.to_str().unwrap(): {
+                "version": 2,
+                "grants": [{"owner": {"tenant": "local", "user": "local"}, "tool": "save_note"}]
+            }}
         })
     );
 
@@ -39,7 +43,7 @@ fn always_is_remembered_across_chats() {
     assert!(!shown.contains("Allow save_note"), "{shown}");
     person.next();
     person.types("/tools");
-    person.sees("allowed: you answered \"always\" (.agcore-grants.json)");
+    person.sees("allowed: you answered \"always\" (");
     person.next();
     person.types("/exit");
     let agcore = person.leaves_with(0);
@@ -58,7 +62,10 @@ fn always_is_remembered_across_chats() {
 fn the_tool_list_of_a_chat_reflects_the_answers() {
     let server = Server::playground();
     let rules = "[permissions]\nask = ['read_notes']\ndeny = ['current_time']\n";
-    let mut person = Person::chatting(Agcore::talking_to(&server).with_file("agcore.toml", rules), &[]);
+    let mut person = Person::chatting(
+        Agcore::talking_to(&server).trusting().with_file("agcore.toml", rules),
+        &[],
+    );
     person.types("/tools");
     person.sees("arithmetic: Performs an arithmetic operation on two numbers.\r\n  allowed: all permissions it needs are allowed");
     person.sees("  denied: agcore.toml:3:9: deny current_time");
@@ -81,7 +88,10 @@ fn the_tool_list_of_a_chat_reflects_the_answers() {
 fn does_not_ask_about_calls_denied_by_a_rule() {
     let server = Server::playground();
     let rules = "[permissions]\ndeny = ['save_*']\n";
-    let mut person = Person::chatting(Agcore::talking_to(&server).with_file("agcore.toml", rules), &[]);
+    let mut person = Person::chatting(
+        Agcore::talking_to(&server).trusting().with_file("agcore.toml", rules),
+        &[],
+    );
     person.types("save it");
     let shown = person.sees("permission denied: this call of save_note is not allowed");
     assert!(!shown.contains("Allow save_note"), "{shown}");
@@ -120,7 +130,7 @@ fn tools_call_asks_at_the_terminal() {
         }
         person
     };
-    let mut person = run(Agcore::new(), &["perhaps", "n"]);
+    let mut person = run(Agcore::new().at_home(), &["perhaps", "n"]);
     person.sees("error: save_note was denied: you answered no");
     let agcore = person.leaves_with(1);
     assert!(agcore.files().is_empty());
@@ -140,12 +150,12 @@ fn tools_call_asks_at_the_terminal() {
     assert!(agcore.files().is_empty());
 
     let mut person = run(agcore, &["a"]);
-    person.sees("save_note is always allowed from now on (.agcore-grants.json).");
+    person.sees(ALWAYS);
     person.sees("Saved to agcore-notes.md.");
     let agcore = person.leaves_with(0);
 
     let mut person = Person::running(agcore, &call);
     let shown = person.sees("Saved to agcore-notes.md.");
     assert!(!shown.contains("Allow save_note"), "{shown}");
-    assert_eq!(person.leaves_with(0).files(), [GRANTS, "agcore-notes.md"]);
+    assert_eq!(person.leaves_with(0).files(), ["agcore-notes.md"]);
 }

@@ -15,7 +15,7 @@ fn setting(agcore: &Agcore, arguments: &[&str], name: &str) -> (Value, Value, Va
 
 #[test]
 fn shows_the_source_of_each_value() {
-    let mut agcore = Agcore::new();
+    let mut agcore = Agcore::new().at_home().trusting();
     let check = |agcore: &Agcore, arguments: &[&str], name: &str, expected: [&str; 3]| {
         let (value, source, place) = setting(agcore, arguments, name);
         let place = if place.is_null() { json!("") } else { place };
@@ -69,6 +69,7 @@ fn shows_unset_values_and_hides_the_key() {
 #[test]
 fn warns_about_unknown_names_and_shows_the_rest() {
     let agcore = Agcore::new()
+        .trusting()
         .with_file("agcore.toml", "nodel = 'x'\nsystem = 'Be kind.'\n")
         .with("AGCORE_MODLE", "y");
     let ran = agcore.run(["config"]);

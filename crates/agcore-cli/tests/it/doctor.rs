@@ -128,7 +128,7 @@ fn unknown_model() {
 #[test]
 fn invalid_settings() {
     let server = server();
-    let agcore = Agcore::talking_to(&server).with("AGCORE_MODLE", "x");
+    let agcore = Agcore::talking_to(&server).trusting().with("AGCORE_MODLE", "x");
     assert_check(
         &agcore.run(["doctor", "--json"]),
         "settings",
@@ -145,4 +145,40 @@ fn invalid_settings() {
     assert_eq!(ran.code(), Some(2));
     assert_check(&ran, "settings", "fail", "agcore.toml:1:");
     assert_check(&ran, "clock", "ok", "the time is 2");
+}
+
+#[test]
+fn reports_what_is_disabled_without_trust() {
+    let server = server();
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with_file("agcore.toml", "model = 'gpt-5'\nbase_url = 'http://127.0.0.1:1'")
+        .with_file(".env", "OPENAI_MODEL=x");
+    let ran = agcore.run(["doctor", "--json"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.stdout);
+    assert_check(&ran, "settings", "ok", "read agcore.toml");
+    let disabled = "disabled because the folder is not trusted: base_url (agcore.toml), OPENAI_MODEL (.env)";
+    assert_check(&ran, "trust", "warn", disabled);
+    assert_check(&ran, "model", "ok", "gpt-5 (agcore.toml)");
+    let ran = agcore.trusting().run(["doctor", "--json"]);
+    assert_check(&ran, "trust", "ok", "this folder is trusted for this run");
+}
+
+#[test]
+fn writes_nothing() {
+    let server = server();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let ran = agcore.run(["doctor", "--json"]);
+    let history = agcore.state("history");
+    assert_check(&ran, "history", "ok", history.to_str().unwrap());
+    assert!(agcore.files().is_empty());
+    assert!(crate::support::files(agcore.home.path()).is_empty());
+
+    std::fs::write(agcore.home.path().join("state"), "").unwrap();
+    assert_check(
+        &agcore.run(["doctor", "--json"]),
+        "history",
+        "warn",
+        "is not a directory",
+    );
 }

@@ -26,6 +26,7 @@ fn help_lists_examples_and_exit_codes() {
         &["tools", "list", "--help"],
         &["tools", "show", "--help"],
         &["tools", "call", "--help"],
+        &["trust", "--help"],
         &["models", "--help"],
         &["config", "--help"],
         &["doctor", "--help"],

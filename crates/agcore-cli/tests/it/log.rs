@@ -51,7 +51,9 @@ fn the_option_overrides_the_variable() {
 #[test]
 fn dotenv_cannot_enable_logging() {
     let server = Server::playground();
-    let agcore = Agcore::talking_to(&server).with_file(".env", "AGCORE_LOG=info\nAGCORE_TRACE_CONTENT=on\n");
+    let agcore = Agcore::talking_to(&server)
+        .trusting()
+        .with_file(".env", "AGCORE_LOG=info\nAGCORE_TRACE_CONTENT=on\n");
     let ran = agcore.run(["chat", "hi"]);
     ran.assert_success();
     assert!(!ran.stderr.contains("invoke_agent"), "{}", ran.stderr);

@@ -17,6 +17,7 @@ mod cassette;
 mod config;
 mod demo;
 mod doctor;
+mod env_file;
 mod help;
 mod input;
 mod log;
@@ -31,6 +32,10 @@ mod stream;
 mod permission_mode;
 mod redirected_output;
 mod chat_tools;
+mod provider_choice;
+mod agents_md;
+mod trust;
+mod user_settings;
 mod tools_command;
 mod apis;
 
@@ -55,3 +60,5 @@ mod one_shot;
 mod terminal_output;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod trust_question;

@@ -29,7 +29,7 @@ fn echoing(agcore: &Agcore, script: &str, arguments: &[&str]) -> Command {
     let program = agcore.command();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &format!("stty echo && {script}")]);
-    command.arg(program.get_program()).args(arguments);
+    command.arg(program.get_program()).args(agcore.arguments(arguments));
     command.env_clear().current_dir(agcore.directory.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command

@@ -1,4 +1,4 @@
-//! Precedence of settings: options, environment, `.env`, `agcore.toml`, defaults.
+//! Precedence of settings: options, environment, `.env`, the folder's `agcore.toml`, the user's `agcore.toml`, defaults.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use agcore_testkit::mock_server::MockOptions;
 use crate::support::{Agcore, Server};
 
 /// The sources of a setting, highest precedence first.
-const SOURCES: [&str; 4] = ["option", "environment", "dotenv", "file"];
+const SOURCES: [&str; 5] = ["option", "environment", "dotenv", "file", "user"];
 
 /// The names of a setting in its sources.
 struct Names {
@@ -18,7 +18,10 @@ struct Names {
 
 /// Sets a value in each of these sources, runs the program, and returns the request that it sent.
 fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str) -> String) -> serde_json::Value {
-    let mut agcore = Agcore::new().with("OPENAI_API_KEY", "sk-environment");
+    let mut agcore = Agcore::new()
+        .at_home()
+        .trusting()
+        .with("OPENAI_API_KEY", "sk-environment");
     if names.option != "--base-url" {
         agcore = agcore.with("OPENAI_BASE_URL", &server.base_url());
     }
@@ -29,7 +32,8 @@ fn request(server: &Server, names: &Names, sources: &[&str], value: impl Fn(&str
             "option" => arguments.extend([names.option.to_owned(), value]),
             "environment" => agcore = agcore.with(names.variable, &value),
             "dotenv" => agcore = agcore.with_file(".env", &format!("{}='{value}'\n", names.variable)),
-            _ => agcore = agcore.with_file("agcore.toml", &format!("{} = '{value}'\n", names.member)),
+            "file" => agcore = agcore.with_file("agcore.toml", &format!("{} = '{value}'\n", names.member)),
+            _ => agcore = agcore.with_user_settings(&format!("{} = '{value}'\n", names.member)),
         }
     }
     agcore.run(&arguments).assert_success();
@@ -126,7 +130,12 @@ fn the_provider() {
             .run([&["chat", "hi"], arguments].concat())
             .assert_failed(2, &[&format!("no model is set for {provider}")]);
     };
-    let mut agcore = Agcore::new().with_file("agcore.toml", "provider = 'vllm'");
+    let mut agcore = Agcore::new()
+        .at_home()
+        .trusting()
+        .with_user_settings("provider = 'llama.cpp'");
+    check(&agcore, &[], "llama.cpp");
+    agcore = agcore.with_file("agcore.toml", "provider = 'vllm'");
     check(&agcore, &[], "vllm");
     agcore = agcore.with_file(".env", "AGCORE_PROVIDER=ollama");
     check(&agcore, &[], "ollama");
@@ -138,7 +147,10 @@ fn the_provider() {
 #[test]
 fn the_key() {
     let server = Server::playground();
-    let mut agcore = Agcore::new().with("OPENAI_BASE_URL", &server.base_url());
+    let mut agcore = Agcore::new()
+        .at_home()
+        .trusting()
+        .with("OPENAI_BASE_URL", &server.base_url());
     let check = |agcore: &Agcore, expected: &str| {
         agcore.run(["chat", "hi"]).assert_success();
         let requests = server.requests();
@@ -147,6 +159,8 @@ fn the_key() {
             Some(format!("Bearer {expected}").as_str())
         );
     };
+    agcore = agcore.with_user_settings("api_key = 'sk-of-user'");
+    check(&agcore, "sk-of-user");
     agcore = agcore.with_file("agcore.toml", "api_key = 'sk-of-file'");
     check(&agcore, "sk-of-file");
     agcore = agcore.with_file(".env", "OPENAI_API_KEY=sk-openai-dotenv");
@@ -163,6 +177,7 @@ fn the_key() {
 fn empty_variables_are_not_set() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)
+        .trusting()
         .with("AGCORE_MODEL", "")
         .with_file(".env", "AGCORE_MODEL=of-dotenv");
     agcore.run(["chat", "hi"]).assert_success();

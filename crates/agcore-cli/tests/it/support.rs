@@ -1,9 +1,9 @@
 //! Runs the program in an empty directory with an empty environment, and a model server next to it.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{ExitStatus, Output, Stdio},
     time::Duration,
 };
@@ -26,7 +26,10 @@ pub(crate) const KEY: &str = "sk-test-0123456789";
 /// Runs the program in its own directory. It inherits nothing from the environment of the tests.
 pub(crate) struct Agcore {
     pub(crate) directory: TempDir,
+    /// The home directory, which is set by [`Agcore::at_home`].
+    pub(crate) home: TempDir,
     variables: Vec<(String, String)>,
+    trusts_folder: bool,
 }
 
 /// The result of a run.
@@ -40,7 +43,9 @@ impl Agcore {
     pub(crate) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().unwrap(),
+            home: tempfile::tempdir().unwrap(),
             variables: Vec::new(),
+            trusts_folder: false,
         }
     }
 
@@ -49,6 +54,47 @@ impl Agcore {
         Self::new()
             .with("OPENAI_API_KEY", KEY)
             .with("OPENAI_BASE_URL", &server.base_url())
+    }
+
+    /// Passes `--trust-folder` to every command.
+    pub(crate) fn trusting(self) -> Self {
+        Self {
+            trusts_folder: true,
+            ..self
+        }
+    }
+
+    /// Sets the home directory and the directories for settings and state below it.
+    pub(crate) fn at_home(self) -> Self {
+        let home = self.home.path().to_str().unwrap().to_owned();
+        self.with("HOME", &home)
+            .with("XDG_CONFIG_HOME", &format!("{home}/config"))
+            .with("XDG_STATE_HOME", &format!("{home}/state"))
+    }
+
+    /// Writes the user's settings file. Needs [`Agcore::at_home`].
+    pub(crate) fn with_user_settings(self, text: &str) -> Self {
+        let directory = self.home.path().join("config").join("agcore");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("agcore.toml"), text).unwrap();
+        self
+    }
+
+    /// Returns the path of a file in the state directory. Needs [`Agcore::at_home`].
+    pub(crate) fn state(&self, name: &str) -> PathBuf {
+        self.home.path().join("state").join("agcore").join(name)
+    }
+
+    /// Returns the arguments with those that are always passed.
+    pub(crate) fn arguments<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = arguments
+            .into_iter()
+            .map(|argument| argument.as_ref().to_owned())
+            .collect();
+        if self.trusts_folder {
+            arguments.push("--trust-folder".into());
+        }
+        arguments
     }
 
     /// Sets an environment variable.
@@ -88,7 +134,7 @@ impl Agcore {
     /// within a runtime.
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
         let mut command = Command::from(self.command());
-        command.args(arguments).kill_on_drop(true);
+        command.args(self.arguments(arguments)).kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
         command

@@ -131,5 +131,8 @@ fn greet(settings: &Settings, screen: Screen) -> Result<(), Failure> {
         .map(|url| format!(" at {}", redacted_url(url)))
         .unwrap_or_default();
     screen.note(&format!("Model: {} ({}{place})", provider.model, provider.name()))?;
+    for line in settings.context_files.notes() {
+        screen.note(&line)?;
+    }
     screen.note("/help lists the commands, Ctrl-C cancels a turn, Ctrl-D exits.")
 }

@@ -44,8 +44,9 @@ pub(super) fn audited_session(
     let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
     let offered = if args.no_tools { ToolRegistry::new() } else { tools };
     let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
+    let provider = settings.provider.build();
     let mut builder = AgentBuilder::new()
-        .with_provider(settings.provider.build().map_err(Failure::setup)?)
+        .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
         .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
         .with_tools(offered)
         .with_policy(policy.with_approver(approver))

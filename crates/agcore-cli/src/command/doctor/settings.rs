@@ -1,14 +1,15 @@
-//! Checks of settings, model, key, tools and history.
+//! Checks of settings, trust, model, key, tools and history.
 
 use agcore::llm::LlmErrorKind;
 
 use super::check::Check;
 use crate::{
     exit::Failure,
-    history::history_file,
+    history,
     policy::Policy,
     sample_tools,
     settings::{Choices, Unknown},
+    trust::Trust,
     vendor::key_variable,
 };
 
@@ -16,17 +17,62 @@ use crate::{
 pub(super) fn checks(choices: &Choices) -> Vec<Check> {
     let mut checks = vec![files(choices)];
     checks.extend(unknown_names(&choices.unknown));
-    checks.extend([model(choices), key(choices), tools(choices), history(choices)]);
+    checks.extend(warnings(choices));
+    checks.extend([
+        trust(choices),
+        model(choices),
+        key(choices),
+        tools(choices),
+        history(choices),
+    ]);
     checks
 }
 
 fn files(choices: &Choices) -> Check {
-    let names: Vec<String> = choices.files.iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<&str> = choices.report.used().collect();
     let read = match names.as_slice() {
-        [] => "no settings files in this directory; none are needed".to_owned(),
-        names => format!("read {}", names.join(" and ")),
+        [] => "no settings files; none are needed".to_owned(),
+        names => format!("read {}", names.join(", ")),
     };
     Check::ok("settings", read)
+}
+
+/// Reports whether the folder is trusted, and what is ignored otherwise.
+fn trust(choices: &Choices) -> Check {
+    let report = &choices.report;
+    if report.ignored.is_empty() {
+        let trust = match report.trust {
+            Trust::Unknown => "no file in this folder needs trust".to_owned(),
+            _ => format!("this folder is {}", report.trust.describe()),
+        };
+        return Check::ok("trust", trust);
+    }
+    let ignored: Vec<String> = report
+        .ignored
+        .iter()
+        .map(|effect| match &effect.name {
+            Some(name) => format!("{name} ({})", effect.file),
+            None => effect.file.clone(),
+        })
+        .collect();
+    Check::warn(
+        "trust",
+        format!(
+            "disabled because the folder is {}: {}",
+            report.trust.describe(),
+            ignored.join(", ")
+        ),
+        "Review the files and run `agcore trust`, or pass --trust-folder to use them in one run.",
+    )
+}
+
+/// Returns messages about lines and files that are ignored for other reasons.
+fn warnings(choices: &Choices) -> Vec<Check> {
+    let advice = "Correct or remove it.";
+    let warnings = choices.warnings.iter();
+    warnings
+        .map(|message| Check::warn("settings", message, advice))
+        .collect()
 }
 
 fn unknown_names(unknown: &Unknown) -> Vec<Check> {
@@ -58,7 +104,9 @@ fn model(choices: &Choices) -> Check {
 fn key(choices: &Choices) -> Check {
     let provider = &choices.provider.value;
     match (choices.provider_config().build(), &choices.key) {
-        (Err(error), _) if *error.kind() == LlmErrorKind::Authentication => Check::fail("key", &Failure::setup(error)),
+        (Err(error), _) if *error.kind() == LlmErrorKind::Authentication => {
+            Check::fail("key", &choices.report.setup_failure(error))
+        }
         (_, Some(key)) => Check::ok("key", format!("set ({})", key.origin)),
         (_, None) if provider.key_variable().is_some() => Check::warn(
             "key",
@@ -87,13 +135,13 @@ fn history(choices: &Choices) -> Check {
     if !choices.history.value {
         return Check::ok("history", format!("off ({})", choices.history.origin));
     }
-    match history_file() {
+    match history::check() {
         Ok(Some(file)) => Check::ok("history", file.display().to_string()),
         Ok(None) => Check::warn(
             "history",
             "there is no directory for the chat history",
             format!("Set HOME or XDG_STATE_HOME. {off}"),
         ),
-        Err(error) => Check::warn("history", error, format!("Create the directory. {off}")),
+        Err(error) => Check::warn("history", error, format!("Correct the permissions. {off}")),
     }
 }

@@ -1,0 +1,107 @@
+//! `agcore trust`: remembers that the user trusts the files of a folder.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use agcore::{chat::Clock, llm::SystemClock};
+use serde_json::json;
+
+use crate::{
+    args::{SettingsArgs, TrustArgs},
+    exit::Failure,
+    interrupt::Interrupts,
+    process::print,
+    render::{Color, sanitized_line},
+    settings::{Choices, Folder},
+    table::table,
+    trust::{Trust, TrustStore, TrustedFolder},
+    trust_dialog::{ask, description, is_at_terminal, print_question},
+};
+
+/// Runs `agcore trust`.
+///
+/// # Errors
+/// When the files or the list of trusted folders cannot be read or written, or there is no terminal to ask at.
+pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+    let store = TrustStore::of_user();
+    if args.list {
+        return list(&store, args.json);
+    }
+    if let Some(folder) = &args.revoke {
+        return revoke(&store, folder);
+    }
+    let folder = Choices::open_folder(&SettingsArgs::default())?;
+    let path = shown(folder.snapshot.folder.as_deref().unwrap_or(Path::new(".")));
+    if folder.trust == Trust::Remembered {
+        return print(&format!("{path} is already trusted.\n{}", description(&folder)));
+    }
+    if folder.snapshot.files.is_empty() {
+        return print(&format!("{path} contains no files that need trust.\n"));
+    }
+    if !args.yes && !is_at_terminal() {
+        return Err(Failure::usage(format!(
+            "there is no terminal to ask at\nReview these files and pass --yes to trust them:\n{}",
+            description(&folder).trim_end()
+        )));
+    }
+    decide(args, &store, &folder, interrupts, color).await?;
+    print(&format!(
+        "{path} is trusted. If its files change, you are asked again.\n"
+    ))
+}
+
+/// Shows the files, asks, and remembers the answer.
+async fn decide(
+    args: &TrustArgs,
+    store: &TrustStore,
+    folder: &Folder,
+    interrupts: &Interrupts,
+    color: Color,
+) -> Result<(), Failure> {
+    if args.yes {
+        print(&description(folder))?;
+    } else {
+        print_question(folder, color, "Without trust, they are ignored.")?;
+        if !ask(interrupts).await? {
+            return Err(Failure::task("the folder is not trusted: you answered no"));
+        }
+    }
+    store
+        .add(&folder.snapshot, SystemClock::new().now())
+        .map_err(Failure::usage)
+}
+
+fn list(store: &TrustStore, as_json: bool) -> Result<(), Failure> {
+    let folders = store.folders().map_err(Failure::usage)?;
+    if as_json {
+        let entry = |(folder, TrustedFolder { trusted_at, files }): (String, TrustedFolder)| json!({"folder": folder, "trusted_at": trusted_at, "files": files});
+        let folders: Vec<_> = folders.into_iter().map(entry).collect();
+        return print(&format!("{:#}\n", json!({"folders": folders})));
+    }
+    if folders.is_empty() {
+        return print("No folder is trusted.\n");
+    }
+    let row = |(folder, trusted): (&String, &TrustedFolder)| {
+        let files: Vec<String> = trusted.files.keys().map(|name| sanitized_line(name)).collect();
+        [sanitized_line(folder), trusted.trusted_at.clone(), files.join(", ")]
+    };
+    print(&table(&folders.iter().map(row).collect::<Vec<_>>()))
+}
+
+fn revoke(store: &TrustStore, folder: &Path) -> Result<(), Failure> {
+    // A folder that no longer exists is named by its path.
+    let folder: PathBuf = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    match store.remove(&folder).map_err(Failure::usage)? {
+        true => print(&format!("{} is no longer trusted.\n", shown(&folder))),
+        false => Err(Failure::task(format!(
+            "{} is not trusted; `agcore trust --list` shows the trusted folders",
+            shown(&folder)
+        ))),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    sanitized_line(&path.display().to_string())
+}

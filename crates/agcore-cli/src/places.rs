@@ -1,0 +1,128 @@
+//! The directories that the program uses outside of the current one: the user's settings, and the program's state.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::process::os_variable;
+
+/// The name of a settings file.
+pub(crate) const SETTINGS_FILE: &str = "agcore.toml";
+
+/// The variable that names the directory of the user's settings.
+pub(crate) const CONFIG_DIRECTORY: &str = "AGCORE_CONFIG_DIR";
+
+/// Returns the path of the user's settings file: `agcore.toml` in `$AGCORE_CONFIG_DIR`, else in `agcore` in
+/// `$XDG_CONFIG_HOME`, in `%APPDATA%` on Windows, or in `~/.config`. Returns `None` if no variable names such a place.
+pub(crate) fn user_settings() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join(SETTINGS_FILE))
+}
+
+/// Returns a message if the variable for the directory of the user's settings is ignored. A relative path would name a
+/// directory of the current folder, whose files are not the user's own.
+pub(crate) fn ignored_config_directory() -> Option<String> {
+    let directory = path_variable(CONFIG_DIRECTORY).filter(|directory| !directory.is_absolute())?;
+    Some(format!(
+        "{CONFIG_DIRECTORY} is ignored: {} is not an absolute path",
+        directory.display()
+    ))
+}
+
+/// Returns the directory of trusted folders, stored answers and typed lines: `agcore` in `$XDG_STATE_HOME`, else in
+/// `%LOCALAPPDATA%` on Windows, else in `~/.local/state`. Returns `None` if no variable names such a place.
+pub(crate) fn state_directory() -> Option<PathBuf> {
+    state_directory_of(path_variable)
+}
+
+/// Creates a directory that only its owner can access. An existing directory is left unchanged.
+///
+/// # Errors
+/// When the directory cannot be created.
+pub(crate) fn create_private_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn path_variable(name: &str) -> Option<PathBuf> {
+    os_variable(name).map(PathBuf::from)
+}
+
+fn config_directory(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+    if let Some(directory) = absolute(CONFIG_DIRECTORY) {
+        return Some(directory);
+    }
+    let home = || absolute("HOME").map(|home| home.join(".config"));
+    let roaming = || absolute("APPDATA").filter(|_| cfg!(windows));
+    let config = absolute("XDG_CONFIG_HOME").or_else(roaming).or_else(home)?;
+    Some(config.join("agcore"))
+}
+
+fn state_directory_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    // Relative paths must be ignored: XDG Base Directory Specification 0.8.
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let home = || absolute("HOME").map(|home| home.join(".local").join("state"));
+    let local = || absolute("LOCALAPPDATA").filter(|_| cfg!(windows));
+    let state = absolute("XDG_STATE_HOME").or_else(local).or_else(home)?;
+    Some(state.join("agcore"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn variables(variables: &[(&str, &str)]) -> impl Fn(&str) -> Option<PathBuf> {
+        let variables: Vec<_> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), PathBuf::from(value)))
+            .collect();
+        move |name| {
+            let found = variables.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        }
+    }
+
+    #[test]
+    fn the_state_directory_follows_the_xdg_specification() {
+        let check = |values: &[(&str, &str)], expected: Option<&str>| {
+            assert_eq!(
+                state_directory_of(variables(values)),
+                expected.map(PathBuf::from),
+                "{values:?}"
+            );
+        };
+        check(&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")], Some("/s/agcore"));
+        check(
+            &[("XDG_STATE_HOME", "s"), ("HOME", "/h")],
+            Some("/h/.local/state/agcore"),
+        );
+        check(&[("XDG_STATE_HOME", ""), ("LOCALAPPDATA", "/w")], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn one_variable_overrides_the_directory_of_the_users_settings() {
+        let check = |values: &[(&str, &str)], expected: Option<&str>| {
+            assert_eq!(
+                config_directory(variables(values)),
+                expected.map(PathBuf::from),
+                "{values:?}"
+            );
+        };
+        check(
+            &[("AGCORE_CONFIG_DIR", "/own"), ("XDG_CONFIG_HOME", "/c")],
+            Some("/own"),
+        );
+        check(
+            &[("AGCORE_CONFIG_DIR", "own"), ("HOME", "/h")],
+            Some("/h/.config/agcore"),
+        );
+        check(&[("XDG_CONFIG_HOME", "/c"), ("HOME", "/h")], Some("/c/agcore"));
+        check(&[("XDG_CONFIG_HOME", "c"), ("HOME", "/h")], Some("/h/.config/agcore"));
+        check(&[("APPDATA", "/w")], None);
+    }
+}

@@ -1,0 +1,205 @@
+//! [`Folder`]: what the files of the current directory set, and whether it may be used.
+
+use std::path::Path;
+
+use super::{
+    context::ContextFiles,
+    dotenv::{self, Dotenv},
+    effect::{self, Effect},
+    file::File,
+    untrusted::without_trust,
+};
+use crate::{
+    args::PolicyArgs,
+    exit::Failure,
+    places::{SETTINGS_FILE, ignored_config_directory, user_settings},
+    trust::{FileKind, Snapshot, Trust, TrustStore},
+    vendor::is_known_variable,
+};
+
+/// Which files of the folder a command reads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// `.env`.
+    pub(crate) variables: bool,
+    /// `AGENTS.md` and `CLAUDE.md`.
+    pub(crate) instructions: bool,
+    /// All settings, and not only `[permissions]`.
+    pub(crate) all_settings: bool,
+}
+
+/// The files of the current directory, parsed. Without trust, only a few settings are used.
+pub(crate) struct Folder {
+    /// The files.
+    pub(crate) snapshot: Snapshot,
+    /// Whether they may be used.
+    pub(crate) trust: Trust,
+    wanted: Wanted,
+    /// `agcore.toml`, unless another file replaces it.
+    file: Option<File>,
+    /// `.env`, if it exists.
+    variables: Option<Dotenv>,
+    /// Problems with files, for the user.
+    warnings: Vec<String>,
+    /// Whether the user knows that files are ignored.
+    is_declined: bool,
+}
+
+impl Folder {
+    /// Reads the files of the current directory and whether the user trusts them.
+    ///
+    /// # Errors
+    /// When `agcore.toml` cannot be read or parsed.
+    pub(crate) fn open(policy: &PolicyArgs, wanted: Wanted) -> Result<Self, Failure> {
+        let snapshot = Snapshot::read(Path::new("."));
+        let mut warnings: Vec<String> = ignored_config_directory().into_iter().collect();
+        let trust = match TrustStore::of_user().trust(&snapshot) {
+            _ if policy.trust_folder => Trust::ThisRun,
+            Ok(trust) => trust,
+            Err(error) => {
+                warnings.push(format!("no folder is trusted: {error}"));
+                Trust::Unknown
+            }
+        };
+        let file = match snapshot.file(FileKind::Settings) {
+            Some(_) if policy.config.is_some() || is_users_file() => None,
+            Some(file) => {
+                let text = file
+                    .text()
+                    .map_err(|error| Failure::usage(format!("cannot read {SETTINGS_FILE}: {error}")))?;
+                Some(File::parse(Path::new(SETTINGS_FILE), text)?)
+            }
+            None => None,
+        };
+        let variables = snapshot.file(FileKind::Variables).filter(|_| wanted.variables);
+        let variables = variables.and_then(|file| match file.text() {
+            Ok(text) => Some(dotenv::parse(text)),
+            Err(error) => {
+                warnings.push(format!(".env is ignored: {error}"));
+                None
+            }
+        });
+        Ok(Self {
+            snapshot,
+            trust,
+            wanted,
+            file,
+            variables,
+            warnings,
+            is_declined: false,
+        })
+    }
+
+    /// Uses the files in this run.
+    pub(crate) fn trust(&mut self) {
+        self.trust = Trust::ThisRun;
+    }
+
+    /// Continues without the files, which the user has decided.
+    pub(crate) fn decline(&mut self) {
+        self.is_declined = true;
+    }
+
+    /// Returns whether the user must decide before everything in the folder is used.
+    pub(crate) fn needs_decision(&self) -> bool {
+        !self.trust.is_given() && self.effects().iter().any(|effect| effect.needs_trust)
+    }
+
+    /// Returns everything that the files set or add.
+    pub(crate) fn effects(&self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if let Some(file) = &self.file {
+            let settings = effect::of_settings(file).into_iter();
+            let is_wanted = |name: &str| self.wanted.all_settings || name == "permissions";
+            effects.extend(settings.filter(|effect| effect.name.as_deref().is_some_and(is_wanted)));
+        }
+        if let Some(variables) = &self.variables {
+            effects.extend(effect::of_variables(variables));
+        }
+        effects.extend(effect::of_files(&self.snapshot, self.wanted.instructions));
+        effects
+    }
+
+    /// Returns what is not used because the folder is not trusted.
+    pub(crate) fn ignored(&self) -> Vec<Effect> {
+        if self.trust.is_given() {
+            return Vec::new();
+        }
+        let mut effects = self.effects();
+        effects.retain(|effect| effect.needs_trust);
+        effects
+    }
+
+    /// Returns one line that lists what is ignored and how to use it, unless nothing is, or the user knows it.
+    pub(crate) fn ignored_notice(&self) -> Option<String> {
+        let ignored = self.ignored();
+        if ignored.is_empty() || self.is_declined {
+            return None;
+        }
+        let reason = match &self.trust {
+            Trust::Changed(changes) => format!(
+                "files have changed since you trusted this folder ({})",
+                changes.join(", ")
+            ),
+            _ => "this folder is not trusted".to_owned(),
+        };
+        Some(format!(
+            "{} ignored, because {reason}. Review the files and run `agcore trust`, or pass --trust-folder to use them \
+             in this run only.",
+            effect::summary(&ignored)
+        ))
+    }
+
+    /// Returns the settings of `agcore.toml` that may be used.
+    pub(super) fn take_file(&mut self) -> Option<File> {
+        let is_trusted = self.trust.is_given();
+        self.file
+            .take()
+            .map(|file| if is_trusted { file } else { without_trust(&file) })
+    }
+
+    /// Returns the variables of `.env` that may be used. Invalid lines are added to the warnings.
+    ///
+    /// # Errors
+    /// When a line that sets a variable of this program is invalid.
+    pub(super) fn take_variables(&mut self) -> Result<Option<Dotenv>, Failure> {
+        let Some(variables) = self.variables.take().filter(|_| self.trust.is_given()) else {
+            return Ok(None);
+        };
+        for line in &variables.invalid {
+            let number = line.number;
+            if is_known_variable(&line.word) {
+                return Err(Failure::usage(format!(
+                    ".env:{number}: expected {}=value; quote values that contain spaces or special characters",
+                    line.word
+                )));
+            }
+            self.warnings
+                .push(format!(".env:{number} is ignored: expected NAME=value"));
+        }
+        Ok(Some(variables))
+    }
+
+    /// Returns the instructions of the project, if they may be used.
+    pub(super) fn context_files(&self) -> ContextFiles {
+        if !self.wanted.instructions {
+            return ContextFiles::default();
+        }
+        let files = self.snapshot.files.iter();
+        let files: Vec<_> = files.filter(|file| file.kind == FileKind::Instructions).collect();
+        ContextFiles::new(&files, self.trust.is_given())
+    }
+
+    /// Takes the warnings.
+    pub(super) fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+}
+
+/// Returns whether `agcore.toml` in the current directory is the user's own settings file.
+fn is_users_file() -> bool {
+    let Some(users) = user_settings().and_then(|path| path.canonicalize().ok()) else {
+        return false;
+    };
+    Path::new(SETTINGS_FILE).canonicalize().is_ok_and(|path| path == users)
+}

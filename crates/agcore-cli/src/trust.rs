@@ -1,0 +1,13 @@
+//! Trust in the files of the current directory: [`Snapshot`] contains the files, [`TrustStore`] remembers the user's
+//! decision together with a hash of each file.
+
+mod bounded;
+mod decision;
+mod snapshot;
+mod store;
+
+pub(crate) use self::{
+    decision::Trust,
+    snapshot::{FileKind, FolderFile, Snapshot},
+    store::{TrustStore, TrustedFolder},
+};

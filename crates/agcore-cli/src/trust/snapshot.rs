@@ -1,0 +1,255 @@
+//! [`Snapshot`]: the files of the current directory that can change what the program does, read once.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ring::digest::{SHA256, digest};
+
+use super::bounded;
+use crate::places::SETTINGS_FILE;
+
+/// The directory of a project's agents, skills and flows.
+const PROJECT_DIRECTORY: &str = ".agcore";
+/// The maximum number of files below [`PROJECT_DIRECTORY`].
+const MAX_FILES: usize = 256;
+/// The maximum size of these files together, in bytes.
+const MAX_TOTAL: usize = 4 * 1024 * 1024;
+/// The maximum depth of these files.
+const MAX_DEPTH: usize = 8;
+/// The maximum number of directories between the root of the repository and the current directory.
+const MAX_PARENTS: usize = 32;
+
+/// The files of instructions, in order of preference within a directory.
+const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// The files of a folder that need trust. What is shown to the user, hashed and used are the same bytes.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// The canonical path of the folder, or `None` if it no longer exists.
+    pub(crate) folder: Option<PathBuf>,
+    /// The files that exist.
+    pub(crate) files: Vec<FolderFile>,
+}
+
+/// A file of the folder.
+#[derive(Debug)]
+pub(crate) struct FolderFile {
+    /// The path, relative to the folder.
+    pub(crate) name: String,
+    /// The purpose of the file.
+    pub(crate) kind: FileKind,
+    /// The content, or why it is not used.
+    pub(crate) content: Result<Vec<u8>, String>,
+}
+
+/// The purpose of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// `agcore.toml`.
+    Settings,
+    /// `.env`.
+    Variables,
+    /// `.mcp.json`.
+    McpServers,
+    /// A file below `.agcore`.
+    Project,
+    /// `AGENTS.md` or `CLAUDE.md`.
+    Instructions,
+}
+
+impl Snapshot {
+    /// Reads the files of a folder.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let Ok(folder) = fs::canonicalize(folder) else {
+            return Self {
+                folder: None,
+                files: Vec::new(),
+            };
+        };
+        let named = [
+            (SETTINGS_FILE, FileKind::Settings),
+            (".env", FileKind::Variables),
+            (".mcp.json", FileKind::McpServers),
+        ];
+        let named = named.into_iter().filter_map(|(name, kind)| {
+            let content = bounded::read(&folder.join(name), &folder)?;
+            Some(FolderFile::new(name, kind, content))
+        });
+        let mut files: Vec<FolderFile> = named.collect();
+        files.extend(project_files(&folder));
+        files.extend(instructions(&folder));
+        Self {
+            folder: Some(folder),
+            files,
+        }
+    }
+
+    /// Returns the file of this kind, if it exists.
+    pub(crate) fn file(&self, kind: FileKind) -> Option<&FolderFile> {
+        self.files.iter().find(|file| file.kind == kind)
+    }
+
+    /// Returns the SHA-256 hash of each file. Files that cannot be used have none.
+    pub(crate) fn hashes(&self) -> BTreeMap<String, Option<String>> {
+        let hash = |file: &FolderFile| {
+            let hash = file.content.as_ref().ok().map(|bytes| sha256(bytes));
+            (file.name.clone(), hash)
+        };
+        self.files.iter().map(hash).collect()
+    }
+}
+
+impl FolderFile {
+    fn new(name: impl Into<String>, kind: FileKind, content: Result<Vec<u8>, String>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            content,
+        }
+    }
+
+    /// Returns the content as text.
+    ///
+    /// # Errors
+    /// Why the file is not used.
+    pub(crate) fn text(&self) -> Result<&str, String> {
+        let bytes = self.content.as_ref().map_err(Clone::clone)?;
+        std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let mut hash = String::new();
+    for byte in digest(&SHA256, bytes).as_ref() {
+        // Writing to a string cannot fail.
+        let _ = write!(hash, "{byte:02x}");
+    }
+    hash
+}
+
+/// Returns the files below `.agcore`, sorted by name. Linked directories are not followed.
+fn project_files(folder: &Path) -> Vec<FolderFile> {
+    let (mut files, mut total) = (Vec::new(), 0);
+    let mut pending = vec![(folder.join(PROJECT_DIRECTORY), PROJECT_DIRECTORY.to_owned(), 0)];
+    while let Some((directory, name, depth)) = pending.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                pending.push((entry.path(), name, depth + 1));
+                if depth >= MAX_DEPTH {
+                    return vec![too_many()];
+                }
+            } else if let Some(content) = bounded::read(&entry.path(), folder) {
+                total += content.as_ref().map_or(0, Vec::len);
+                files.push(FolderFile::new(name, FileKind::Project, content));
+            }
+            if files.len() > MAX_FILES || pending.len() > MAX_FILES || total > MAX_TOTAL {
+                return vec![too_many()];
+            }
+        }
+    }
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    files
+}
+
+fn too_many() -> FolderFile {
+    let reason = format!(
+        "it has more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} levels",
+        MAX_TOTAL / 1024 / 1024
+    );
+    FolderFile::new(PROJECT_DIRECTORY, FileKind::Project, Err(reason))
+}
+
+/// Returns the files of instructions from the root of the repository down to the folder. Without a repository, only the
+/// folder itself is searched.
+fn instructions(folder: &Path) -> Vec<FolderFile> {
+    let parents: Vec<&Path> = folder.ancestors().take(MAX_PARENTS).collect();
+    let root = parents
+        .iter()
+        .position(|directory| directory.join(".git").exists())
+        .unwrap_or(0);
+    let find = |(levels, directory): (usize, &&Path)| {
+        let read = |name| Some((name, bounded::read(&directory.join(name), parents[root])?));
+        let (name, content) = INSTRUCTIONS.into_iter().find_map(read)?;
+        let name = "../".repeat(levels) + name;
+        Some(FolderFile::new(name, FileKind::Instructions, content))
+    };
+    let directories = parents.iter().enumerate().take(root + 1);
+    let mut files: Vec<FolderFile> = directories.filter_map(find).collect();
+    files.reverse();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let snapshot = Snapshot::read(folder);
+        snapshot.files.into_iter().map(|file| file.name).collect()
+    }
+
+    #[test]
+    fn hashes_are_sha256() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), expected);
+    }
+
+    #[test]
+    fn finds_the_files_of_a_project() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        assert!(names(root).is_empty());
+        for folder in [".git", ".agcore/skills/a", "sub/deep"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for file in [
+            "agcore.toml",
+            ".env",
+            ".mcp.json",
+            ".agcore/skills/a/SKILL.md",
+            "AGENTS.md",
+            "CLAUDE.md",
+            "sub/CLAUDE.md",
+            "sub/deep/AGENTS.md",
+            "other",
+        ] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        assert_eq!(
+            names(root),
+            [
+                "agcore.toml",
+                ".env",
+                ".mcp.json",
+                ".agcore/skills/a/SKILL.md",
+                "AGENTS.md"
+            ]
+        );
+        assert_eq!(
+            names(&root.join("sub/deep")),
+            ["../../AGENTS.md", "../CLAUDE.md", "AGENTS.md"]
+        );
+        fs::remove_dir(root.join(".git")).unwrap();
+        assert_eq!(names(&root.join("sub/deep")), ["AGENTS.md"], "there is no repository");
+        assert!(names(&root.join("missing")).is_empty());
+    }
+
+    #[test]
+    fn the_number_of_files_is_limited() {
+        let directory = tempfile::tempdir().unwrap();
+        let project = directory.path().join(".agcore");
+        fs::create_dir(&project).unwrap();
+        for number in 0..=MAX_FILES {
+            fs::write(project.join(number.to_string()), "").unwrap();
+        }
+        let snapshot = Snapshot::read(directory.path());
+        assert_eq!(snapshot.files.len(), 1);
+        assert!(snapshot.files[0].content.is_err());
+        assert_eq!(snapshot.hashes()[".agcore"], None);
+    }
+}

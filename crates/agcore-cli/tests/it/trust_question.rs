@@ -1,0 +1,145 @@
+//! The question whether to trust a folder.
+
+use std::fs;
+
+use crate::{
+    person::{Person, QUESTION},
+    support::{Agcore, KEY, Server},
+};
+
+fn project(server: &Server) -> Agcore {
+    Agcore::new()
+        .at_home()
+        .with("OPENAI_API_KEY", KEY)
+        .with_file(
+            "agcore.toml",
+            &format!(
+                "base_url = '{}'\napi_key = 'sk-of-file'\n[permissions]\nallow = ['save_note']\n",
+                server.base_url()
+            ),
+        )
+        .with_file(".env", "OPENAI_MODEL=of-dotenv\nOTHER=1\n")
+        .with_file("AGENTS.md", "Use tabs.")
+        .with_file(".mcp.json", "{}")
+}
+
+#[test]
+fn a_chat_asks_once_and_shows_what_the_files_do() {
+    let server = Server::playground();
+    let mut person = Person::running(project(&server), &["chat"]);
+    person.sees("The files of this folder change what the program does:");
+    for text in [
+        "  agcore.toml\r\n    api_key = (hidden)\r\n",
+        "    base_url = http://127.0.0.1:",
+        "    permissions = allow [\"save_note\"]\r\n",
+        "  .env\r\n    OPENAI_MODEL\r\n",
+        "  .env: not used: OTHER\r\n",
+        "  .mcp.json: not used by this version\r\n",
+        "  AGENTS.md: 9 bytes, added to the instructions\r\n",
+    ] {
+        person.sees(text);
+    }
+    person.sees(QUESTION);
+    person.types("perhaps");
+    person.sees(QUESTION);
+    person.types("y");
+    person.sees("Model: of-dotenv (openai at http://127.0.0.1:");
+    person.sees("Instructions: AGENTS.md");
+    person.next();
+    person.types("save it");
+    person.sees("returned: Saved to agcore-notes.md.");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    assert!(server.requests()[0].json().to_string().contains("Use tabs."));
+
+    let mut person = Person::running(agcore, &["chat"]);
+    let shown = person.sees("Ctrl-D exits.");
+    assert!(!shown.contains("Trust this folder?"), "{shown}");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0).with_file("AGENTS.md", "Use spaces.");
+
+    let mut person = Person::running(agcore, &["chat"]);
+    person.sees("The files of this folder have changed since you trusted it (AGENTS.md was changed):");
+    person.sees(QUESTION);
+    person.presses('c');
+    person.sees("error: cancelled");
+    person.leaves_with(130);
+}
+
+#[test]
+fn the_chat_goes_on_without_the_files() {
+    let (server, other) = (Server::playground(), Server::playground());
+    let agcore = project(&other).with("OPENAI_BASE_URL", &server.base_url());
+    let mut person = Person::running(agcore, &["chat"]);
+    person.sees(QUESTION);
+    person.types("n");
+    let shown = person.sees("Not used: AGENTS.md (this folder is not trusted)");
+    assert!(
+        shown.contains("Model: gpt-5-mini") && !shown.contains("warning"),
+        "{shown}"
+    );
+    person.next();
+    person.types("hi");
+    person.sees("messages in this request");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    assert!(other.requests().is_empty() && server.requests().len() == 1);
+    assert!(!agcore.state("trust.json").exists());
+}
+
+#[test]
+fn a_single_message_at_a_terminal_asks_too() {
+    let server = Server::playground();
+    let mut person = Person::running(project(&server), &["-p", "hi"]);
+    person.sees(QUESTION);
+    person.types("yes");
+    person.sees("messages in this request");
+    let agcore = person.leaves_with(0);
+    assert!(agcore.state("trust.json").exists());
+}
+
+#[test]
+fn files_that_change_behind_the_question_are_not_used() {
+    let server = Server::playground();
+    let mut person = Person::running(project(&server), &["chat"]);
+    person.sees(QUESTION);
+    let directory = person.agcore.directory.path().to_owned();
+    fs::write(directory.join("AGENTS.md"), "Changed behind the question.").unwrap();
+    fs::write(directory.join(".env"), "OPENAI_BASE_URL=http://127.0.0.1:1/v1").unwrap();
+    person.types("y");
+    person.sees("Model: of-dotenv (openai at http://127.0.0.1:");
+    person.next();
+    person.types("hi");
+    person.sees("messages in this request");
+    person.next();
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    assert!(server.requests()[0].json().to_string().contains("Use tabs."));
+
+    let mut person = Person::running(agcore, &["chat"]);
+    person.sees("since you trusted it (.env was changed, AGENTS.md was changed):");
+    person.sees("OPENAI_BASE_URL");
+    person.sees(QUESTION);
+    person.presses('d');
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn trust_asks_at_a_terminal() {
+    let server = Server::playground();
+    let mut person = Person::running(project(&server), &["trust"]);
+    person.sees(QUESTION);
+    person.types("n");
+    person.sees("error: the folder is not trusted: you answered no");
+    let agcore = person.leaves_with(1);
+    let mut person = Person::running(agcore, &["trust"]);
+    person.sees(QUESTION);
+    person.types("y");
+    person.sees("is trusted. If its files change, you are asked again.");
+    person.leaves_with(0);
+}
