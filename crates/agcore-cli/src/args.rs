@@ -23,6 +23,8 @@ use std::{env, ffi::OsString};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use crate::exit::exit_codes;
+
 use self::{
     chat::CHAT_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
@@ -42,22 +44,20 @@ Examples:
   agcore doctor
   agcore inspect case answers/*.json --out results
 
-Exit codes:
-  0    success
-  1    the task, the model or a tool failed
-  2    invalid arguments, input or settings
-  3    API key missing, rejected or lacking a permission
-  4    server unreachable, or no answer in time
-  6    a tool call was denied because no one could be asked
-  130  interrupted with Ctrl-C
-  141  output closed by its reader, as in `agcore chat ... | head -1`";
+Exit codes:";
 
 const USAGE: &str = "agcore <COMMAND> [OPTIONS]
        agcore [CHAT OPTIONS] [-p] PROMPT";
 
+/// Returns the epilogue of the help, with the exit codes.
+fn help() -> String {
+    let rows = exit_codes().map(|(code, meaning)| format!("\n  {code:<3}  {meaning}"));
+    HELP.to_owned() + &rows.collect::<String>()
+}
+
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "agcore", version, after_help = HELP, override_usage = USAGE, arg_required_else_help = true)]
+#[command(name = "agcore", version, after_help = help(), override_usage = USAGE, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -119,6 +119,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: InspectCommand,
     },
+    /// Print the JSON Schema of a line of --output-format stream-json
+    #[command(after_help = SCHEMA_HELP)]
+    Schema,
 }
 
 impl Args {
@@ -136,3 +139,34 @@ history. The demo verifies what it shows and exits with code 1 if anything did n
 
 Example:
   agcore demo";
+
+const SCHEMA_HELP: &str = "\
+--output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore unknown \
+types and members; the version (`v`) changes only if that does not suffice.
+
+Example:
+  agcore schema > agcore-output.schema.json";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_and_the_documentation_list_every_exit_code() {
+        let (help, page) = (help(), include_str!("../../../docs/cli.md"));
+        for (code, meaning) in exit_codes() {
+            assert!(help.contains(&format!("\n  {code:<3}  {meaning}")), "{code}: {help}");
+            assert!(
+                page.contains(&format!("\n| {code} | {}", meaning.replace('|', "\\|"))),
+                "{code}"
+            );
+        }
+        let listed = |text: &str, start: &str| {
+            let (_, rows) = text.split_once(start).unwrap();
+            rows.lines().take_while(|line| !line.is_empty()).count()
+        };
+        let count = exit_codes().count();
+        assert_eq!(listed(&help, "Exit codes:\n"), count);
+        assert_eq!(listed(page, "| code | meaning |\n|---|---|\n"), count);
+    }
+}

@@ -12,7 +12,7 @@ use crate::{
     console::{Console, Line},
     exit::Failure,
     interrupt::Interrupts,
-    render::{Palette, wrapped},
+    render::{Palette, hanging, wrapped},
 };
 
 /// Reads answers to approval questions, and edited arguments.
@@ -58,7 +58,7 @@ impl Dialog {
     /// When the terminal cannot be read or written.
     pub(crate) async fn answer(self, question: Question) -> Result<DialogOutcome, Failure> {
         while !question.is_abandoned() {
-            let line = self.console.read_line(self.prompt).await?;
+            let line = self.console.read_line(&(wrapped(self.prompt, 2) + " ")).await?;
             let approval = match line {
                 Line::Entered(word) => match parse(&word) {
                     // In the prompt, these answers are about any arguments.
@@ -100,7 +100,7 @@ impl Dialog {
                 Ok(arguments) => return Ok(Some(arguments)),
                 Err(error) => {
                     let style = self.palette.error;
-                    (self.print)(&format!("{style}✗ {}{style:#}\n", wrapped(&error, 2)))?;
+                    (self.print)(&format!("{style}{}{style:#}\n", hanging("✗ ", &error)))?;
                 }
             }
         }

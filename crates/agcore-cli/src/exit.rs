@@ -1,33 +1,17 @@
 //! [`Failure`]: why a command failed, as a message and an exit code.
 
-use std::{
-    error::Error,
-    fmt,
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::{error::Error, fmt, io};
 
 use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
-    chat::text::nearest,
+    chat::{FaultKind, text::nearest},
     llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
 };
 
 use crate::vendor::key_variable;
 
-/// The reason a command failed.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    kind: FailureKind,
-    message: String,
-    /// Suggestions for what to do next, one on each line.
-    advice: Option<String>,
-    /// Whether the server knows no such path or model.
-    is_not_found: bool,
-}
-
-/// The category of a failure, which determines the exit code.
+/// The category of a failure, which determines the exit code. Together with 0 for success, these are all exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The task, the model or a tool failed.
@@ -38,12 +22,107 @@ pub(crate) enum FailureKind {
     Key,
     /// The server could not be reached, or did not answer in time.
     Unreachable,
+    /// The answer was cut off at the token limit, or blocked by a content filter.
+    Incomplete,
     /// A tool call was denied because no one could be asked.
     Denied,
+    /// The limit of tool rounds or a budget was reached.
+    Limit,
+    /// A bug: the program panicked.
+    Panic,
     /// Interrupted with Ctrl-C.
     Cancelled,
     /// The reader of the output has gone away.
     OutputClosed,
+    /// Terminated with SIGTERM.
+    Terminated,
+}
+
+impl FailureKind {
+    /// All kinds, by exit code.
+    const ALL: [Self; 11] = [
+        Self::Task,
+        Self::Usage,
+        Self::Key,
+        Self::Unreachable,
+        Self::Incomplete,
+        Self::Denied,
+        Self::Limit,
+        Self::Panic,
+        Self::Cancelled,
+        Self::OutputClosed,
+        Self::Terminated,
+    ];
+
+    /// Returns the exit code.
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Task => 1,
+            Self::Usage => 2,
+            Self::Key => 3,
+            Self::Unreachable => 4,
+            Self::Incomplete => 5,
+            Self::Denied => 6,
+            Self::Limit => 7,
+            Self::Panic => 101,
+            Self::Cancelled => 130,
+            Self::OutputClosed => 141,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// Returns the meaning of the exit code, for the help.
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::Task => "the task, the model or a tool failed",
+            Self::Usage => "invalid arguments, input or settings",
+            Self::Key => "API key missing, rejected or lacking a permission",
+            Self::Unreachable => "server unreachable, or no answer in time",
+            Self::Incomplete => "the answer is incomplete: cut off at the token limit, or blocked by a content filter",
+            Self::Denied => "a tool call was denied because no one could be asked",
+            Self::Limit => "a limit was reached: tool rounds or budget",
+            Self::Panic => "a bug in agcore",
+            Self::Cancelled => "interrupted with Ctrl-C",
+            Self::OutputClosed => "output closed by its reader, as in `agcore chat ... | head -1`",
+            Self::Terminated => "terminated with SIGTERM",
+        }
+    }
+
+    /// Returns the name in machine-readable output, for failures that do not come from a model or an agent.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Usage => "usage",
+            Self::Key => "auth",
+            Self::Unreachable => "connection",
+            Self::Incomplete => "incomplete",
+            Self::Denied => "permission",
+            Self::Limit => "limit",
+            Self::Panic => "bug",
+            Self::Cancelled => "cancelled",
+            Self::OutputClosed => "output_closed",
+            Self::Terminated => "terminated",
+        }
+    }
+}
+
+/// Returns all exit codes and their meanings.
+pub(crate) fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
+    let failures = FailureKind::ALL.map(|kind| (kind.exit_code(), kind.meaning()));
+    std::iter::once((0, "success")).chain(failures)
+}
+
+/// The reason a command failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: FailureKind,
+    /// The kind of fault, if a model or an agent failed.
+    fault: Option<FaultKind>,
+    message: String,
+    /// Suggestions for what to do next, one on each line.
+    advice: Option<String>,
+    /// Whether the server knows no such path or model.
+    is_not_found: bool,
 }
 
 impl Failure {
@@ -51,6 +130,7 @@ impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
+            fault: None,
             message: message.into(),
             advice: None,
             is_not_found: false,
@@ -75,6 +155,19 @@ impl Failure {
     /// Creates a failure for an interruption with Ctrl-C.
     pub(crate) fn cancelled() -> Self {
         Self::new(FailureKind::Cancelled, "cancelled")
+    }
+
+    /// Creates a failure for a termination with SIGTERM.
+    pub(crate) fn terminated() -> Self {
+        Self::new(FailureKind::Terminated, "terminated")
+    }
+
+    /// Creates a failure for a panic, whose message is already on standard error.
+    pub(crate) fn panicked() -> Self {
+        Self::new(
+            FailureKind::Panic,
+            "the program failed because of a bug; please report it",
+        )
     }
 
     /// Creates a failure for an error while writing output. A reader that has gone away, as `head` does, is not
@@ -127,21 +220,9 @@ impl Failure {
         self.kind == FailureKind::OutputClosed
     }
 
-    /// Prints the message to standard error and returns the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
-        if !self.is_output_closed() {
-            // If standard error cannot be written either, the exit code must suffice.
-            let _ = writeln!(io::stderr(), "error: {self}");
-        }
-        ExitCode::from(match self.kind {
-            FailureKind::Task => 1,
-            FailureKind::Usage => 2,
-            FailureKind::Key => 3,
-            FailureKind::Unreachable => 4,
-            FailureKind::Denied => 6,
-            FailureKind::Cancelled => 130,
-            FailureKind::OutputClosed => 141,
-        })
+    /// Returns the kind of error in machine-readable output.
+    pub(crate) fn error_kind(&self) -> &'static str {
+        self.fault.map_or_else(|| self.kind.name(), FaultKind::as_str)
     }
 }
 
@@ -169,15 +250,19 @@ impl From<&LlmError> for Failure {
             LlmErrorKind::Permission if error.provider().is_none() => FailureKind::Task,
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
+            LlmErrorKind::ContentFilter => FailureKind::Incomplete,
             LlmErrorKind::Cancelled => return Self::cancelled(),
             _ => FailureKind::Task,
         };
-        let message = match error.kind() {
+        let message = match (is_missing_key(error), error.provider(), error.kind()) {
+            // The advice names the variables; the library's message names a setting of its own.
+            (true, Some(provider), _) => format!("{provider}: {MISSING_KEY}"),
             // These messages contain the reason.
-            LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => error.to_string(),
+            (_, _, LlmErrorKind::Connect | LlmErrorKind::Timeout(_)) => error.to_string(),
             _ => error.chain(),
         };
         Self {
+            fault: Some(error.kind().fault_kind()),
             advice: advice(error),
             is_not_found: *error.kind() == LlmErrorKind::NotFound && error.status() == Some(404),
             ..Self::new(kind, message)
@@ -187,12 +272,26 @@ impl From<&LlmError> for Failure {
 
 impl From<AgentError> for Failure {
     fn from(error: AgentError) -> Self {
-        match (error.llm_error(), error.kind()) {
-            (Some(error), _) => error.into(),
-            (None, AgentErrorKind::InvalidConfig) => Self::usage(error.to_string()),
-            (None, _) => Self::task(error.chain()),
+        let kind = match (error.llm_error(), error.kind()) {
+            (Some(error), _) => return error.into(),
+            (None, AgentErrorKind::Cancelled) => return Self::cancelled(),
+            (None, AgentErrorKind::InvalidConfig) => FailureKind::Usage,
+            (None, AgentErrorKind::LimitReached) => FailureKind::Limit,
+            (None, _) => FailureKind::Task,
+        };
+        Self {
+            fault: Some(error.fault().kind),
+            ..Self::new(kind, error.chain())
         }
     }
+}
+
+/// The beginning of the library's message for a missing key.
+const MISSING_KEY: &str = "the API key is missing";
+
+fn is_missing_key(error: &LlmError) -> bool {
+    let is_local = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
+    is_local && error.message().starts_with(MISSING_KEY)
 }
 
 /// Suggests a next step in terms of the program's own options, which the error does not know.

@@ -1,10 +1,13 @@
-//! [`Interrupts`]: handles Ctrl-C, depending on what the program is doing.
+//! [`Interrupts`]: handles Ctrl-C, depending on what the program is doing, and SIGTERM.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use tokio_util::sync::CancellationToken;
 
-/// Handles Ctrl-C. By default it exits the program; guards change that temporarily.
+/// Handles Ctrl-C. By default it exits the program; guards change that temporarily. SIGTERM always exits the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupts(Arc<Shared>);
 
@@ -12,6 +15,8 @@ pub(crate) struct Interrupts(Arc<Shared>);
 struct Shared {
     action: Mutex<Action>,
     exit: CancellationToken,
+    /// Whether the program received SIGTERM.
+    is_terminated: AtomicBool,
 }
 
 #[derive(Debug, Clone)]
@@ -30,7 +35,9 @@ impl Interrupts {
         let shared = Arc::new(Shared {
             action: Mutex::new(Action::Exit),
             exit: CancellationToken::new(),
+            is_terminated: AtomicBool::new(false),
         });
+        listen_for_termination(&shared);
         let listener = Arc::clone(&shared);
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
@@ -48,6 +55,11 @@ impl Interrupts {
     /// Acts as if Ctrl-C had been pressed, for input that receives it as a key.
     pub(crate) fn press(&self) {
         self.0.interrupt();
+    }
+
+    /// Returns whether the program received SIGTERM.
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.0.is_terminated.load(Ordering::Acquire)
     }
 
     /// Makes the first Ctrl-C cancel the token, until the guard is dropped. A second one exits the program.
@@ -68,7 +80,38 @@ impl Interrupts {
     }
 }
 
+/// Starts to listen for SIGTERM.
+#[cfg(unix)]
+fn listen_for_termination(shared: &Arc<Shared>) {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // Without a handler, the signal kills the program, as it does by default.
+    let Ok(mut signals) = signal(SignalKind::terminate()) else {
+        return;
+    };
+    let listener = Arc::clone(shared);
+    tokio::spawn(async move {
+        while signals.recv().await.is_some() {
+            listener.terminate();
+        }
+    });
+}
+
+/// Does nothing: this platform has no SIGTERM.
+#[cfg(not(unix))]
+fn listen_for_termination(_: &Arc<Shared>) {}
+
 impl Shared {
+    /// Cancels the turn, if there is one, and exits.
+    #[cfg(unix)]
+    fn terminate(&self) {
+        self.is_terminated.store(true, Ordering::Release);
+        if let Action::Cancel(token) = &*self.action.lock().unwrap_or_else(PoisonError::into_inner) {
+            token.cancel();
+        }
+        self.exit.cancel();
+    }
+
     fn replace(&self, action: Action) -> Action {
         std::mem::replace(&mut self.action.lock().unwrap_or_else(PoisonError::into_inner), action)
     }

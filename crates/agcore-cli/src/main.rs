@@ -1,10 +1,11 @@
 //! The `agcore` command line.
 
-mod args;
 mod utc;
 mod vendor;
 mod exit;
+mod args;
 mod interrupt;
+mod terminal_mode;
 mod process;
 mod input;
 mod atomic_file;
@@ -19,6 +20,7 @@ mod policy;
 mod denials;
 mod listing;
 mod render;
+mod output;
 mod table;
 mod telemetry;
 mod console;
@@ -30,40 +32,71 @@ mod turn;
 mod command;
 
 use std::{
-    io::{self, IsTerminal},
-    panic,
+    io::{self, IsTerminal, Write},
     process::ExitCode,
     time::Duration,
 };
 
-use tokio::{runtime, task::JoinError, time::timeout};
+use tokio::{
+    runtime,
+    task::{JoinError, JoinHandle, spawn_blocking},
+    time::timeout,
+};
 
 use crate::{
-    args::{Args, Command, InspectCommand},
-    exit::Failure,
+    args::{Args, ChatArgs, Command, InspectCommand},
+    exit::{Failure, FailureKind},
     interrupt::Interrupts,
-    render::Color,
+    output::Output,
+    process::print,
+    render::{Color, hanging},
     telemetry::Telemetry,
+    terminal_mode::TerminalMode,
 };
 
 /// The time that a command has to clean up after it is aborted.
 const GRACE_PERIOD: Duration = Duration::from_millis(200);
 
+/// The time that a turn has to end after SIGTERM cancels it.
+const TERMINATION_PERIOD: Duration = Duration::from_secs(1);
+
 fn main() -> ExitCode {
     let args = Args::from_process();
-    match run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    let output = chat_args(&args.command).and_then(machine_output);
+    let terminal = TerminalMode::save();
+    let result = run(args, output.clone());
+    // Failures before the command started are not in the output yet.
+    let result = with_result(result, output.as_ref());
+    if let Err(failure) = &result {
+        if [FailureKind::Cancelled, FailureKind::Terminated].contains(&failure.kind()) {
+            terminal.restore();
+        }
+        report(failure);
     }
+    ExitCode::from(result.map_or_else(|failure| failure.kind().exit_code(), |()| 0))
 }
 
-fn run(args: Args) -> Result<(), Failure> {
+/// Prints an error to standard error, unless the output has no reader any more.
+fn report(failure: &Failure) {
+    if failure.is_output_closed() {
+        return;
+    }
+    let message = failure.to_string();
+    let message = match io::stderr().is_terminal() {
+        true => hanging("error: ", &message),
+        false => format!("error: {message}"),
+    };
+    // If standard error cannot be written either, the exit code must suffice.
+    let _ = writeln!(io::stderr(), "{message}");
+}
+
+fn run(args: Args, output: Option<Output>) -> Result<(), Failure> {
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))?;
     let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), runtime.handle())?;
-    let result = runtime.block_on(run_until_interrupted(args));
+    let result = runtime.block_on(run_until_interrupted(args, output));
     // Sends the remaining spans however the command ended, which needs a running runtime.
     drop(telemetry);
     // A thread blocked on terminal input must not keep the program alive.
@@ -73,35 +106,90 @@ fn run(args: Args) -> Result<(), Failure> {
 
 /// Returns whether the command displays a conversation on this terminal, which log lines would garble.
 fn shows_conversation(command: &Command) -> bool {
-    let is_conversation = matches!(
-        command,
-        Command::Chat(_) | Command::Run(_) | Command::Prompt(_) | Command::Demo
-    );
+    let is_conversation = chat_args(command).is_some() || matches!(command, Command::Demo);
     is_conversation && io::stderr().is_terminal()
 }
 
-/// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
-async fn run_until_interrupted(args: Args) -> Result<(), Failure> {
-    let interrupts = Interrupts::listen();
-    let mut task = tokio::spawn(run_command(args, interrupts.clone()));
-    tokio::select! {
-        result = &mut task => result.unwrap_or_else(propagate_panic),
-        () = interrupts.exit_requested() => {
-            task.abort();
-            // Dropping the task restores the terminal; a task that is blocked is abandoned.
-            let _ = timeout(GRACE_PERIOD, task).await;
-            Err(Failure::cancelled())
-        }
+/// Returns the arguments of a chat or a single message.
+fn chat_args(command: &Command) -> Option<&ChatArgs> {
+    match command {
+        Command::Chat(chat) | Command::Run(chat) | Command::Prompt(chat) => Some(chat),
+        _ => None,
     }
 }
 
-async fn run_command(args: Args, interrupts: Interrupts) -> Result<(), Failure> {
+fn machine_output(chat: &ChatArgs) -> Option<Output> {
+    Output::new(chat.output_format(), chat.include_partial_messages)
+}
+
+/// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
+async fn run_until_interrupted(args: Args, output: Option<Output>) -> Result<(), Failure> {
+    let interrupts = Interrupts::listen();
+    let mut task = tokio::spawn(run_command(args, interrupts.clone(), output.clone()));
+    let result = tokio::select! {
+        result = &mut task => result.unwrap_or_else(failed_task),
+        () = interrupts.exit_requested() => end(task, &interrupts).await,
+    };
+    let result = match result {
+        Err(failure) if failure.is_cancelled() && interrupts.is_terminated() => Err(Failure::terminated()),
+        result => result,
+    };
+    write_result(result, output, &interrupts).await
+}
+
+/// Ends the command. A turn that SIGTERM has cancelled ends by itself.
+async fn end(mut task: JoinHandle<Result<(), Failure>>, interrupts: &Interrupts) -> Result<(), Failure> {
+    if interrupts.is_terminated()
+        && let Ok(result) = timeout(TERMINATION_PERIOD, &mut task).await
+    {
+        return result.unwrap_or_else(failed_task);
+    }
+    task.abort();
+    // Dropping the task restores the terminal; a task that is blocked is abandoned.
+    let _ = timeout(GRACE_PERIOD, task).await;
+    Err(Failure::cancelled())
+}
+
+/// Writes the result, on a blocking thread: Ctrl-C must end the program even if the pipe is full.
+async fn write_result(
+    result: Result<(), Failure>,
+    output: Option<Output>,
+    interrupts: &Interrupts,
+) -> Result<(), Failure> {
+    if output.is_none() {
+        return result;
+    }
+    let is_cancelled = result.as_ref().is_err_and(Failure::is_cancelled);
+    let mut writing = spawn_blocking(move || with_result(result, output.as_ref()));
+    let written = tokio::select! {
+        biased;
+        written = &mut writing => Some(written),
+        () = interrupts.exit_requested() => timeout(GRACE_PERIOD, writing).await.ok(),
+    };
+    match written {
+        Some(Ok(result)) => result,
+        _ if is_cancelled || !interrupts.is_terminated() => Err(Failure::cancelled()),
+        _ => Err(Failure::terminated()),
+    }
+}
+
+/// Writes the result to machine-readable output.
+fn with_result(result: Result<(), Failure>, output: Option<&Output>) -> Result<(), Failure> {
+    let written = output.map_or(Ok(()), |output| output.finish(result.as_ref().copied()));
+    match written {
+        Ok(()) => result,
+        Err(error) => result.and(Err(Failure::output(&error))),
+    }
+}
+
+async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>) -> Result<(), Failure> {
     let color = if args.no_color { Color::Never } else { Color::Auto };
+    let output = output.as_ref();
     match args.command {
         Command::Demo => command::demo::run(&interrupts, color).await,
-        Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color).await,
-        Command::Run(chat) => command::chat::run(&chat, &interrupts, color).await,
-        Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color).await,
+        Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
+        Command::Run(chat) => command::chat::run(&chat, &interrupts, color, output).await,
+        Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
@@ -112,13 +200,34 @@ async fn run_command(args: Args, interrupts: Interrupts) -> Result<(), Failure> 
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
+        Command::Schema => print(&output::schema()),
     }
 }
 
-/// Resumes a panic of the task in the main thread; a task that was aborted counts as cancelled.
-fn propagate_panic(error: JoinError) -> Result<(), Failure> {
-    match error.try_into_panic() {
-        Ok(panic) => panic::resume_unwind(panic),
-        Err(_) => Err(Failure::cancelled()),
+/// Returns the failure of a task that panicked, or was aborted.
+fn failed_task(error: JoinError) -> Result<(), Failure> {
+    Err(match error.is_panic() {
+        true => Failure::panicked(),
+        false => Failure::cancelled(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_failure_with_a_code_of_its_own() {
+        let task: JoinHandle<()> = tokio::spawn(async { panic!("a bug") });
+        let failure = failed_task(task.await.unwrap_err()).unwrap_err();
+        assert_eq!(failure.kind(), FailureKind::Panic);
+        assert_eq!(failure.kind().exit_code(), 101);
+    }
+
+    #[tokio::test]
+    async fn an_aborted_task_is_cancelled() {
+        let task = tokio::spawn(std::future::pending::<()>());
+        task.abort();
+        assert!(failed_task(task.await.unwrap_err()).unwrap_err().is_cancelled());
     }
 }

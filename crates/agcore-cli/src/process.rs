@@ -18,6 +18,15 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::output(&error))
 }
 
+/// Returns the current directory, or `None` if it is unknown.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where the environment is read"
+)]
+pub(crate) fn current_directory() -> Option<String> {
+    env::current_dir().ok().map(|path| path.display().to_string())
+}
+
 /// Returns the value of an environment variable, or `None` if it is unset, empty or not UTF-8.
 pub(crate) fn variable(name: &str) -> Option<String> {
     os_variable(name)?.into_string().ok()

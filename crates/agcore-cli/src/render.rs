@@ -1,4 +1,4 @@
-//! Rendering of turns: [`Terminal`] for people, [`JsonLines`] for programs.
+//! Rendering of turns: the trait [`Render`], and [`Terminal`] for people.
 
 mod style;
 mod text;
@@ -10,17 +10,31 @@ mod status;
 mod card;
 mod terminal;
 
+pub(crate) use card::HumanDuration;
 pub(crate) use context::compaction_line;
-pub(crate) use layout::wrapped;
+pub(crate) use layout::{hanging, wrapped, wrapped_list};
 pub(crate) use status::TICK;
 pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;
 pub(crate) use text::{columns, sanitized, sanitized_line, truncated};
 pub(crate) use usage::usage_line;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal};
 
-use agcore::StreamEvent;
+use agcore::{StreamEvent, chat::UsageTracker, llm::TurnOutcome};
+
+use crate::{exit::Failure, process::print};
+
+/// Prints a list to standard output, wrapped if that is a terminal.
+///
+/// # Errors
+/// When the output cannot be written.
+pub(crate) fn print_list(text: &str) -> Result<(), Failure> {
+    match io::stdout().is_terminal() {
+        true => print(&wrapped_list(text)),
+        false => print(text),
+    }
+}
 
 /// Renders the events of a turn as they arrive.
 pub(crate) trait Render: Send {
@@ -48,16 +62,10 @@ pub(crate) trait Render: Send {
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
 
-/// Writes each event as one line of JSON.
-#[derive(Debug)]
-pub(crate) struct JsonLines<W>(pub(crate) W);
+    /// Called when the turn was cancelled, before its remaining events.
+    fn turn_cancelled(&mut self) {}
 
-impl<W: Write + Send> Render for JsonLines<W> {
-    fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
-        serde_json::to_writer(&mut self.0, event)?;
-        self.0.write_all(b"\n")?;
-        self.0.flush()
-    }
+    /// Called after the last event of a turn, with its outcome if it succeeded, and the usage of the whole session.
+    fn turn_ended(&mut self, _outcome: Option<&TurnOutcome>, _session: &UsageTracker) {}
 }

@@ -74,6 +74,11 @@ impl Settings {
         })
     }
 
+    /// Returns whether the current directory is trusted, in words.
+    pub(crate) fn trust(&self) -> String {
+        self.report.trust.describe()
+    }
+
     /// Converts an error of a provider that cannot be built, and adds what to do about a missing key.
     pub(crate) fn setup_failure(&self, error: LlmError) -> Failure {
         self.report.setup_failure(error)

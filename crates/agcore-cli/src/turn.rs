@@ -1,14 +1,15 @@
 //! Runs a turn and renders its events; Ctrl-C cancels it.
 
 use agcore::{
-    AgentError, AgentSession, Message,
+    AgentError, AgentSession, Message, StreamEvent,
+    chat::{EventKind, FinishReason, TurnEvent},
     llm::{TurnOutcome, TurnStream},
 };
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    exit::Failure,
+    exit::{Failure, FailureKind},
     interrupt::Interrupts,
     render::{Render, TICK},
 };
@@ -19,7 +20,7 @@ pub(crate) type EventStream = TurnStream<'static, Result<TurnOutcome, AgentError
 /// Runs a turn and renders it. The first Ctrl-C cancels the turn, the second exits the program.
 ///
 /// # Errors
-/// When the turn fails or the output is closed.
+/// When the turn fails, its answer is incomplete, a limit was reached, or the output is closed.
 pub(crate) async fn run(
     session: &AgentSession,
     message: impl Into<Message>,
@@ -30,18 +31,68 @@ pub(crate) async fn run(
     let _guard = interrupts.cancel(&token);
     let mut turn = start(session, message, &token);
     let mut ticks = ticks();
+    let mut verdict = Verdict::default();
     loop {
         let rendered = tokio::select! {
             biased;
             event = turn.next() => match event {
-                Some(event) => render.event(&event),
+                Some(event) => {
+                    if token.is_cancelled() {
+                        render.turn_cancelled();
+                    }
+                    verdict.observe(&event);
+                    render.event(&event)
+                }
                 None => break,
             },
             _ = ticks.tick() => render.tick(),
         };
         rendered.map_err(|error| Failure::output(&error))?;
     }
-    Ok(turn.finish().await?)
+    let outcome = turn.finish().await;
+    render.turn_ended(outcome.as_ref().ok(), &session.usage().await);
+    let outcome = outcome?;
+    verdict.check(&outcome)?;
+    Ok(outcome)
+}
+
+/// Decides whether a turn that ended without an error has really succeeded.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    /// The limit that was reached.
+    limit: Option<String>,
+}
+
+impl Verdict {
+    /// Notes the limit that an event reports.
+    pub(crate) fn observe(&mut self, event: &StreamEvent) {
+        if let EventKind::Turn(TurnEvent::BudgetReached { limit }) = &event.kind {
+            self.limit = Some(limit.to_string());
+        }
+    }
+
+    /// Checks the outcome.
+    ///
+    /// # Errors
+    /// When the answer is incomplete or a limit was reached.
+    pub(crate) fn check(&self, outcome: &TurnOutcome) -> Result<(), Failure> {
+        let incomplete = |reason| {
+            let message = format!("the answer is incomplete: {reason}");
+            Err(Failure::new(FailureKind::Incomplete, message))
+        };
+        let Some(report) = outcome.report() else {
+            return Err(Failure::task("the turn did not finish"));
+        };
+        match (&self.limit, report.response.finish_reason()) {
+            (Some(limit), _) => Err(Failure::new(
+                FailureKind::Limit,
+                format!("the turn reached a limit ({limit}); the answer may be incomplete"),
+            )),
+            (None, Some(FinishReason::Length)) => incomplete("it was cut off at the token limit"),
+            (None, Some(FinishReason::ContentFilter)) => incomplete("it was blocked by a content filter"),
+            (None, _) => Ok(()),
+        }
+    }
 }
 
 /// Returns the interval at which renderers update their progress display.

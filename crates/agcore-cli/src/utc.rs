@@ -29,9 +29,21 @@ pub(crate) fn utc(time: SystemTime) -> String {
     )
 }
 
+/// Formats a time as `2026-01-31T08:09:10.042Z`.
+pub(crate) fn utc_millis(time: SystemTime) -> String {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    format!("{}.{:03}Z", utc(time).trim_end_matches('Z'), since.subsec_millis())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn adds_milliseconds() {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(951_782_400_042);
+        assert_eq!(utc_millis(time), "2000-02-29T00:00:00.042Z");
+    }
 
     #[test]
     fn converts_days_to_dates() {

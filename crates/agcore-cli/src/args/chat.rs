@@ -16,7 +16,7 @@ Examples:
   agcore chat --base-url http://localhost:8000/v1 --model my-model
   git diff | agcore -p 'Review this change.'
   echo 'Why is the sky blue?' | agcore chat
-  agcore chat --json 'Say hello' | jq -c .kind
+  agcore -p 'Say hello' --output-format json | jq -r .text
 
 Settings, highest priority first:
   1. command-line options
@@ -92,6 +92,9 @@ pub(crate) struct ChatArgs {
     /// Format of standard output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
+    /// With --output-format stream-json, also print text, reasoning and progress of tools as they arrive
+    #[arg(long)]
+    pub(crate) include_partial_messages: bool,
     /// The same as --output-format stream-json
     #[arg(long, hide = true, conflicts_with = "output_format")]
     pub(crate) json: bool,

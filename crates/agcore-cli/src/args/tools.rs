@@ -8,7 +8,7 @@ use super::settings::PolicyArgs;
 pub(crate) enum ToolsCommand {
     /// List the tools, the permissions they need, and whether they may run
     #[command(after_help = LIST_HELP)]
-    List(PolicyArgs),
+    List(ListArgs),
     /// Print everything about a tool as JSON, including the schema of its arguments
     #[command(after_help = SHOW_HELP)]
     Show {
@@ -25,7 +25,8 @@ pub(crate) enum ToolsCommand {
 const LIST_HELP: &str = "\
 Examples:
   agcore tools list
-  agcore tools list --config strict.toml";
+  agcore tools list --config strict.toml
+  agcore tools list --json | jq -r '.[].name'";
 
 const SHOW_HELP: &str = "\
 Examples:
@@ -44,6 +45,16 @@ Examples:
   agcore tools call current_time
   agcore tools call arithmetic '{\"operation\": \"divide\", \"a\": 1, \"b\": 3}'
   echo '{\"text\": \"buy milk\"}' | agcore tools call save_note --yes";
+
+/// Arguments of `tools list`.
+#[derive(Debug, Parser)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Print everything about each tool as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Arguments of `tools call`.
 #[derive(Debug, Parser)]

@@ -17,6 +17,7 @@ use crate::{
     args::{ChatArgs, OutputFormat},
     exit::Failure,
     interrupt::Interrupts,
+    output::Output,
     render::Color,
     trust_dialog,
 };
@@ -25,36 +26,57 @@ use crate::{
 ///
 /// # Errors
 /// When the settings are invalid, or a single message fails.
-pub(crate) async fn chat(args: &ChatArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+pub(crate) async fn chat(
+    args: &ChatArgs,
+    interrupts: &Interrupts,
+    color: Color,
+    output: Option<&Output>,
+) -> Result<(), Failure> {
     let is_single = args.message.is_some() || is_single(args);
-    start(args, is_single, interrupts, color).await
+    start(args, is_single, interrupts, color, output).await
 }
 
 /// Answers the message once.
 ///
 /// # Errors
 /// When the settings are invalid, or the message fails.
-pub(crate) async fn run(args: &ChatArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
-    start(args, true, interrupts, color).await
+pub(crate) async fn run(
+    args: &ChatArgs,
+    interrupts: &Interrupts,
+    color: Color,
+    output: Option<&Output>,
+) -> Result<(), Failure> {
+    start(args, true, interrupts, color, output).await
 }
 
 /// Opens a chat that begins with the message, or answers the message once if a chat is not possible.
 ///
 /// # Errors
 /// When the settings are invalid, or a single message fails.
-pub(crate) async fn prompt(args: &ChatArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+pub(crate) async fn prompt(
+    args: &ChatArgs,
+    interrupts: &Interrupts,
+    color: Color,
+    output: Option<&Output>,
+) -> Result<(), Failure> {
     let is_single = args.message.as_deref() == Some("-") || is_single(args);
-    start(args, is_single, interrupts, color).await
+    start(args, is_single, interrupts, color, output).await
 }
 
-async fn start(args: &ChatArgs, is_single: bool, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+async fn start(
+    args: &ChatArgs,
+    is_single: bool,
+    interrupts: &Interrupts,
+    color: Color,
+    output: Option<&Output>,
+) -> Result<(), Failure> {
     let may_ask = args.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
     match is_single {
-        true => one_shot::run(args, &settings, interrupts, color).await,
+        true => one_shot::run(args, &settings, interrupts, color, output).await,
         false => interactive::run(args, &settings, interrupts, color).await,
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     process::print,
-    render::{Color, Palette, Render, Terminal, usage_line},
+    render::{Color, Palette, Render, Terminal, usage_line, wrapped},
     turn,
 };
 use agcore::{
@@ -44,11 +44,12 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
         .await
         .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))?;
     let dim = palette.dim;
-    print(&format!(
-        "{dim}A real agent over real HTTP; only the model is a script, which this process serves at {}.\nIt computes \
-         its answers from the requests it receives. No API key, no network.{dim:#}\n",
+    let introduction = format!(
+        "A real agent over real HTTP; only the model is a script, which this process serves at {}.\nIt computes its \
+         answers from the requests it receives. No API key, no network.",
         server.base_url()
-    ))?;
+    );
+    print(&format!("{dim}{}{dim:#}\n", wrapped(&introduction, 0)))?;
     let approver = Arc::new(AutoApprover {
         palette,
         requests: AtomicUsize::new(0),
@@ -58,7 +59,8 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
     for message in [NAME, TRAVEL, NOTE, RECALL] {
         let prompt = palette.prompt;
         print(&format!(
-            "\n{prompt}you{prompt:#}\n{message}\n\n{prompt}agent{prompt:#}\n"
+            "\n{prompt}you{prompt:#}\n{}\n\n{prompt}agent{prompt:#}\n",
+            wrapped(message, 0)
         ))?;
         let outcome = turn::run(&session, message, interrupts, &mut renderer).await?;
         renderer.answers.push(outcome.text().into_owned());
@@ -68,9 +70,8 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
     check_history(&session).await?;
     let usage = usage_line(&session.usage().await);
     let style = palette.success;
-    print(&format!(
-        "\n{style}Total: {usage}. Cost: none, the model is a script.{style:#}\n"
-    ))?;
+    let total = format!("Total: {usage}. Cost: none, the model is a script.");
+    print(&format!("\n{style}{}{style:#}\n", wrapped(&total, 0)))?;
     server.shutdown().await;
     Ok(())
 }
@@ -138,10 +139,8 @@ impl Approver for AutoApprover {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let style = self.palette.question;
-        match print(&format!(
-            "{style}{} The demo answers yes.{style:#}\n",
-            question(request)
-        )) {
+        let text = format!("{} The demo answers yes.", question(request));
+        match print(&format!("{style}{}{style:#}\n", wrapped(&text, 2))) {
             Ok(()) => Approval::once(),
             Err(_) => Approval::deny("The output is closed."),
         }

@@ -15,7 +15,7 @@ use crate::{
     listing::listing,
     policy::Policy,
     process::print,
-    render::{Color, sanitized_line},
+    render::{Color, print_list, sanitized_line},
     sample_tools,
     settings::ToolSettings,
     trust_dialog::print_notices,
@@ -28,7 +28,12 @@ use crate::{
 pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
     match command {
-        ToolsCommand::List(args) => print(&listing(&tools, &policy(&tools, args)?, None)),
+        ToolsCommand::List(args) if args.json => {
+            let policy = policy(&tools, &args.policy)?;
+            let list: Vec<Value> = tools.list().iter().map(|tool| described(tool, &policy)).collect();
+            print(&format!("{:#}\n", Value::from(list)))
+        }
+        ToolsCommand::List(args) => print_list(&listing(&tools, &policy(&tools, &args.policy)?, None)),
         ToolsCommand::Show { name, policy: args } => {
             let tool = find(&tools, name)?;
             let shown = described(&tool, &policy(&tools, args)?);

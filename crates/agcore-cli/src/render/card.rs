@@ -66,7 +66,7 @@ fn arguments(input: &str) -> &str {
 }
 
 /// Formats a duration as `12 ms` or `1.2 s`.
-pub(super) struct HumanDuration(pub(super) Duration);
+pub(crate) struct HumanDuration(pub(crate) Duration);
 
 impl fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,6 +24,8 @@ pub(super) struct Layout {
     indent: (String, usize),
     /// The columns used on the current line.
     column: usize,
+    /// Whether the current line has a word.
+    has_word: bool,
     /// Spaces to write if another word follows on the same line.
     spaces: usize,
     /// The incomplete word, by style.
@@ -40,6 +42,7 @@ impl Layout {
             width,
             indent: (String::new(), 0),
             column: 0,
+            has_word: false,
             spaces: 0,
             word: Vec::new(),
             last: None,
@@ -57,6 +60,7 @@ impl Layout {
         out.push_str(head);
         self.indent = (indent, columns);
         self.column = columns;
+        self.has_word = false;
         self.spaces = 0;
         self.last = None;
     }
@@ -80,6 +84,7 @@ impl Layout {
         out.push('\n');
         self.indent = (String::new(), 0);
         self.column = 0;
+        self.has_word = false;
         self.spaces = 0;
     }
 
@@ -133,8 +138,7 @@ impl Layout {
 
     /// Starts a new line if a word of this width does not fit on the current one; else writes the pending spaces.
     fn break_line_for(&mut self, width: usize, out: &mut String) {
-        let is_first = self.column <= self.indent.1;
-        if !is_first && self.column + self.spaces + width > self.width.max(self.indent.1 + MIN_WIDTH) {
+        if self.has_word && self.column + self.spaces + width > self.width.max(self.indent.1 + MIN_WIDTH) {
             out.push('\n');
             out.push_str(&self.indent.0);
             self.column = self.indent.1;
@@ -150,6 +154,7 @@ impl Layout {
             styled(style, &text, out);
         }
         self.column += width;
+        self.has_word = true;
     }
 }
 
@@ -160,17 +165,55 @@ pub(super) fn window_width() -> usize {
 
 /// Wraps text to the width of the window. Continuation lines are indented by this many columns.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    wrapped_to(text, indent, window_width())
+    let lines = text.split('\n');
+    let lines = lines.map(|line| wrapped_line("", line, indent, window_width()));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-fn wrapped_to(text: &str, indent: usize, width: usize) -> String {
+/// Wraps text after a prefix such as `✗ `. All further lines are indented by its width.
+pub(crate) fn hanging(prefix: &str, text: &str) -> String {
+    hanging_to(prefix, text, window_width())
+}
+
+fn hanging_to(prefix: &str, text: &str, width: usize) -> String {
+    let indent = prefix.width();
+    let space = " ".repeat(indent);
+    let lines = text.split('\n').enumerate().map(|(index, line)| {
+        let prefix = if index == 0 { prefix } else { &space };
+        wrapped_line(prefix, line, indent, width)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Wraps each line of a list. The continuation of a line is indented to its second column, which two spaces precede, or
+/// else two columns deeper than the line.
+pub(crate) fn wrapped_list(text: &str) -> String {
+    let width = window_width();
+    let lines = text.split('\n');
+    let lines = lines.map(|line| wrapped_line("", line, list_indent(line, width), width));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the indent of the continuation of a line in a list.
+fn list_indent(line: &str, width: usize) -> usize {
+    let content = line.trim_start_matches(' ');
+    let start = line.len() - content.len();
+    let second = content.find("  ").map(|gap| {
+        let first = content[..gap].width();
+        let spaces = content[gap..].len() - content[gap..].trim_start_matches(' ').len();
+        start + first + spaces
+    });
+    // A second column that leaves less than half of the window is not worth its indent.
+    second.filter(|column| *column <= width / 2).unwrap_or(start + 2)
+}
+
+fn wrapped_line(prefix: &str, line: &str, indent: usize, width: usize) -> String {
     let mut layout = Layout::new(width);
     let mut out = String::new();
-    for line in text.split('\n') {
-        layout.indent = (" ".repeat(indent), indent);
-        layout.text(Style::new(), line, &mut out);
-        layout.end(&mut out);
-    }
+    layout.begin(prefix, " ".repeat(indent), prefix.width(), &mut out);
+    layout.indent.1 = indent;
+    layout.text(Style::new(), line, &mut out);
+    layout.end(&mut out);
     out.pop();
     out
 }
@@ -216,13 +259,35 @@ fn continues_symbol(last: char, next: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped_to;
+    use super::*;
 
     #[test]
     fn continuation_lines_are_indented_and_fit() {
-        let check = |text: &str, expected: &str| assert_eq!(wrapped_to(text, 4, 16), expected, "{text}");
+        let check = |text: &str, expected: &str| assert_eq!(wrapped_line("", text, 4, 16), expected, "{text}");
         check("one two three four five six", "one two three\n    four five\n    six");
-        check("one\n  two", "one\n  two");
+        check("  two", "  two");
         check("", "");
+        check("four twelve-chars", "four\n    twelve-chars");
+    }
+
+    #[test]
+    fn the_prefix_counts() {
+        let check = |text: &str, expected: &str| assert_eq!(hanging_to("✗ ", text, 10), expected, "{text}");
+        check("one two x", "✗ one two\n  x");
+        check("一二三四五", "✗ 一二三四\n  五");
+        check("one two three\nfour", "✗ one two\n  three\n  four");
+    }
+
+    #[test]
+    fn lists_continue_in_their_second_column() {
+        for (line, indent) in [
+            ("/help  show this", 7),
+            ("  allowed: by a rule", 4),
+            ("name: what it does", 2),
+            ("", 2),
+            ("/much-too-long-for-this-window  show", 2),
+        ] {
+            assert_eq!(list_indent(line, 40), indent, "{line}");
+        }
     }
 }

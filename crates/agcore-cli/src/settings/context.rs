@@ -53,6 +53,11 @@ impl ContextFiles {
         found
     }
 
+    /// Returns the names of the files that are used, in the order of their precedence.
+    pub(crate) fn loaded(&self) -> &[String] {
+        &self.loaded
+    }
+
     /// Returns messages about files that cannot be used completely, each as a line.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let skipped = self.skipped.iter().filter(|_| !self.loaded.is_empty());

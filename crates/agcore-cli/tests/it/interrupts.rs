@@ -1,23 +1,32 @@
-//! Ctrl-C without a terminal: the program exits, whatever it is waiting for.
+//! Ctrl-C without a terminal, and SIGTERM: the program exits, whatever it is waiting for.
 
 use std::{os::unix::process::ExitStatusExt, time::Duration};
 
-use agcore_testkit::mock_server::{DeafServer, Fault, Hold, MockOptions, Point, RecordedRequest, Reply};
+use agcore_testkit::mock_server::{DeafServer, Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Child,
     time::timeout,
 };
 
-use crate::support::{Agcore, KEY, LIMIT, RunOutput, Server, runtime};
+use crate::{
+    machine::stream,
+    person::{Person, QUESTION, limit},
+    support::{Agcore, KEY, LIMIT, RunOutput, Server, runtime},
+};
 
 /// The interval between two presses of Ctrl-C.
 const INTERVAL: Duration = Duration::from_millis(300);
 
 fn interrupt(child: &Child) {
+    send(child, Signal::INT);
+}
+
+fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(child.id().unwrap().cast_signed()).unwrap();
-    kill_process(pid, Signal::INT).unwrap();
+    kill_process(pid, signal).unwrap();
 }
 
 async fn output(child: Child) -> RunOutput {
@@ -49,30 +58,116 @@ fn while_waiting_for_the_first_byte() {
     assert_eq!(ran.stdout, "");
 }
 
-#[test]
-fn in_the_middle_of_an_answer() {
+/// Stops the program with a signal in the middle of an answer, and checks the rest of its output.
+fn stopped(signal: Signal, code: i32, message: &str) {
     let server = stalling(Point::AfterEvents(5));
     let agcore = Agcore::talking_to(&server);
-    let ran = runtime().block_on(async {
-        let mut child = agcore.spawn(["chat", "--json", "hi"]);
+    let mut stdout = String::new();
+    let ran: RunOutput = runtime().block_on(async {
+        let mut child = agcore.spawn(["chat", "--json", "--include-partial-messages", "hi"]);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut next = async || {
             timeout(LIMIT, lines.next_line())
                 .await
-                .expect("no event arrived in time")
+                .expect("no line arrived in time")
                 .unwrap()
+                .inspect(|line| {
+                    stdout.push_str(line);
+                    stdout.push('\n');
+                })
         };
         while !next().await.expect("the output ended early").contains("one") {}
-        interrupt(&child);
-        // The remaining events are still written.
-        let mut last = String::new();
-        while let Some(line) = next().await {
-            last = line;
+        send(&child, signal);
+        // The remaining lines are still written.
+        while next().await.is_some() {}
+        output(child).await
+    });
+    ran.assert_failed(code, &[message]);
+    let lines = stream(&RunOutput { stdout, ..ran });
+    let (end, result) = (&lines[lines.len() - 2], &lines[lines.len() - 1]);
+    assert_eq!(
+        (end["type"].as_str(), result["status"].as_str()),
+        (Some("turn_end"), Some("interrupted"))
+    );
+    assert!(result["text"].as_str().unwrap().starts_with("one"), "{result}");
+}
+
+#[test]
+fn in_the_middle_of_an_answer() {
+    stopped(Signal::INT, 130, "error: cancelled");
+}
+
+#[test]
+fn sigterm_cancels_the_turn() {
+    stopped(Signal::TERM, 143, "error: terminated");
+}
+
+/// The notes are a pipe without a writer, so that reading them never ends.
+#[test]
+fn while_a_tool_runs() {
+    let call = |_: &RecordedRequest| Reply::tool_calls(vec![ToolCall::new("read_notes", &json!({}))]);
+    let server = Server::start(MockOptions::new(), call);
+    let agcore = Agcore::talking_to(&server);
+    let made = std::process::Command::new("mkfifo")
+        .arg(agcore.directory.path().join("agcore-notes.md"))
+        .status();
+    assert!(made.unwrap().success());
+    let mut stdout = String::new();
+    let ran: RunOutput = runtime().block_on(async {
+        let mut child = agcore.spawn(["chat", "--json", "hi"]);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        loop {
+            let line = timeout(LIMIT, lines.next_line())
+                .await
+                .expect("no line arrived in time");
+            let Some(line) = line.unwrap() else { break };
+            if line.contains("tool_use") {
+                interrupt(&child);
+            }
+            stdout += &(line + "\n");
         }
-        assert!(last.contains("complete"), "{last}");
         output(child).await
     });
     ran.assert_failed(130, &["error: cancelled"]);
+    let lines = stream(&RunOutput { stdout, ..ran });
+    let end = lines.iter().find(|line| line["type"] == "tool_result").unwrap();
+    assert_eq!(end["status"], "interrupted", "{end}");
+    assert_eq!(lines.last().unwrap()["status"], "interrupted");
+}
+
+#[test]
+fn sigterm_at_a_question() {
+    let call = |_: &RecordedRequest| Reply::tool_calls(vec![ToolCall::new("save_note", &json!({"text": "x"}))]);
+    let server = Server::start(MockOptions::new(), call);
+    let mut person = Person::chatting(Agcore::talking_to(&server), &[]);
+    person.types("go");
+    person.sees(QUESTION);
+    let process = person.session.process_mut();
+    process.signal(rexpect::process::Signal::SIGTERM).unwrap();
+    person.sees("error: terminated");
+    person.leaves_with(143);
+}
+
+#[test]
+fn sigterm_restores_the_terminal() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).with("TERM", "xterm-256color");
+    let program = agcore.command();
+    // The outer shell outlives the program and shows the mode of the terminal. The inner one prints the program's id.
+    let script = "stty echo; sh -c 'echo pid=$$.; exec \"$0\" chat' \"$0\"; echo \"code=$?.\"; stty -a";
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", script]).arg(program.get_program());
+    command.env_clear().current_dir(agcore.directory.path());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("PATH", "/usr/bin:/bin");
+    let mut session = rexpect::session::spawn_with_options(command, limit()).unwrap();
+    session.exp_string("pid=").unwrap();
+    let pid = session.exp_string(".").unwrap().parse().unwrap();
+    session.exp_string("> ").unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+    session.exp_string("code=143.").unwrap();
+    let mode = session.exp_eof().unwrap();
+    assert!(mode.contains(" echo ") && mode.contains(" icanon "), "{mode}");
 }
 
 #[test]
@@ -84,13 +179,16 @@ fn while_connecting() {
             .with("OPENAI_API_KEY", KEY)
             .with("OPENAI_BASE_URL", &deaf.base_url());
         let mut child = agcore.spawn(["chat", "--json", "hi"]);
-        // The first event shows that the turn has started.
+        // The line shows that the turn has started.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        timeout(LIMIT, lines.next_line())
-            .await
-            .expect("no event arrived in time")
-            .unwrap()
-            .expect("no event arrived in time");
+        loop {
+            let line = timeout(LIMIT, lines.next_line())
+                .await
+                .expect("no line arrived in time");
+            if line.unwrap().expect("the output ended early").contains("turn_start") {
+                break;
+            }
+        }
         interrupt(&child);
         while timeout(LIMIT, lines.next_line())
             .await

@@ -7,6 +7,7 @@
 )]
 
 mod support;
+mod machine;
 
 #[cfg(unix)]
 mod person;
@@ -18,6 +19,7 @@ mod config;
 mod demo;
 mod doctor;
 mod env_file;
+mod exit_codes;
 mod help;
 mod input;
 mod log;
@@ -28,6 +30,7 @@ mod permissions;
 mod precedence;
 mod proxy;
 mod rate_limits;
+mod schema;
 mod stream;
 mod permission_mode;
 mod redirected_output;
@@ -62,3 +65,5 @@ mod terminal_output;
 mod terminal;
 #[cfg(unix)]
 mod trust_question;
+#[cfg(unix)]
+mod wrapping;

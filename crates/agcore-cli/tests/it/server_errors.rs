@@ -32,6 +32,23 @@ fn missing_key() {
 }
 
 #[test]
+fn no_key_at_all() {
+    let ran = Agcore::new().run(["chat", "hi"]);
+    ran.assert_failed(3, &[]);
+    let expected =
+        "error: openai: the API key is missing\nSet OPENAI_API_KEY or AGCORE_API_KEY in the environment or in .env.\n";
+    assert_eq!(ran.stderr, expected);
+}
+
+#[test]
+fn a_wait_that_is_too_long_is_one_sentence() {
+    let server = Server::playground();
+    let ran = Agcore::talking_to(&server).run(["chat", "error 429 3600"]);
+    ran.assert_failed(1, &["; not retried: the next attempt would have to wait 3600.0 s"]);
+    assert!(!ran.stderr.contains(".;"), "{}", ran.stderr);
+}
+
+#[test]
 fn no_server_at_the_address() {
     // The port was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -47,6 +64,7 @@ fn no_server_at_the_address() {
             "? Attempt 2 in ",
         ],
     );
+    assert!(!ran.stderr.contains("?:"), "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
     assert_eq!(
         ran.stderr.matches("↻ ").count(),

@@ -14,7 +14,7 @@ use crate::{
 
 /// Starts a command in a window of this width, with unfiltered output.
 fn raw(agcore: &Agcore, arguments: &[&str], columns: u16) -> PtySession {
-    let script = format!("stty cols {columns} && exec \"$0\" \"$@\"");
+    let script = format!("stty rows 30 cols {columns} && exec \"$0\" \"$@\"");
     let program = agcore.command();
     let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", &script]).arg(program.get_program()).args(arguments);

@@ -9,6 +9,21 @@ fn call(arguments: &[&str]) -> RunOutput {
 }
 
 #[test]
+fn lists_tools_as_json() {
+    let ran = Agcore::new().run(["tools", "list", "--json"]);
+    let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let list = list.as_array().unwrap();
+    let names: Vec<&str> = list.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["arithmetic", "current_time", "read_notes", "save_note"]);
+    // Each entry is what `tools show` prints.
+    for (tool, name) in list.iter().zip(names) {
+        let ran = Agcore::new().run(["tools", "show", name]);
+        let shown: Value = serde_json::from_str(ran.assert_success()).unwrap();
+        assert_eq!(*tool, shown);
+    }
+}
+
+#[test]
 fn lists_tools_with_permissions_and_access() {
     let ran = Agcore::new().run(["tools", "list"]);
     let list = ran.assert_success();

@@ -23,6 +23,7 @@ mod route;
 mod timeouts;
 mod timer;
 mod tls;
+mod trace;
 
 pub use denial::{NetworkDenial, deny_network};
 pub use error::ProxyError;
@@ -154,11 +155,13 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
         let mut timer = ExchangeTimer::new(&self.timeouts, stream);
+        trace::request(&request, &self.base);
         let mut response = self.respond(request, &mut timer).await?;
         let head = ReplyHead {
             status: response.status(),
             headers: std::mem::take(response.headers_mut()),
         };
+        trace::response(&head);
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &self.proxy
         {

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, io, sync::Arc};
 
-use agcore::{StreamEvent, tools::ToolSnapshot};
+use agcore::{StreamEvent, chat::UsageTracker, llm::TurnOutcome, tools::ToolSnapshot};
 use futures_util::FutureExt;
 use tokio::{sync::mpsc::UnboundedReceiver, task::JoinHandle};
 
@@ -71,6 +71,16 @@ impl Render for Asking {
             Ok(question) => self.ask(question),
             Err(_) => self.render.tick(),
         }
+    }
+
+    fn turn_cancelled(&mut self) {
+        self.render.turn_cancelled();
+    }
+
+    fn turn_ended(&mut self, outcome: Option<&TurnOutcome>, usage: &UsageTracker) {
+        // Fails only if the output was closed.
+        let _ = self.render_queued();
+        self.render.turn_ended(outcome, usage);
     }
 }
 

@@ -67,8 +67,8 @@ pub(super) async fn run(line: &str, conversation: &mut Conversation) -> Result<N
     };
     match command {
         Command::Exit => return Ok(Next::Exit),
-        Command::Help => screen.print(HELP)?,
-        Command::Tools => screen.print(&tools(conversation))?,
+        Command::Help => screen.list(HELP)?,
+        Command::Tools => screen.list(&tools(conversation))?,
         Command::Cost => screen.print(&format!("{}\n", usage_line(&conversation.session.usage().await)))?,
         Command::Model(None) => screen.print(&format!("{}\n", conversation.model))?,
         Command::Model(Some(name)) => {

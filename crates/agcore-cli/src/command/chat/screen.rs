@@ -3,7 +3,7 @@
 use crate::{
     exit::Failure,
     process,
-    render::{Palette, wrapped},
+    render::{Palette, hanging, wrapped, wrapped_list},
 };
 
 /// Writes the chat's own messages to the terminal.
@@ -20,6 +20,14 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn print(self, text: &str) -> Result<(), Failure> {
         process::print(text)
+    }
+
+    /// Writes a list, wrapped so that second columns stay aligned.
+    ///
+    /// # Errors
+    /// When the terminal was closed.
+    pub(super) fn list(self, text: &str) -> Result<(), Failure> {
+        self.print(&wrapped_list(text))
     }
 
     /// Writes a note.
@@ -46,7 +54,7 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn question(self, text: &str) -> Result<(), Failure> {
         let style = self.palette.question;
-        self.print(&format!("{style}{text}{style:#}\n"))
+        self.print(&format!("{style}{}{style:#}\n", wrapped(text, 2)))
     }
 
     /// Writes an error.
@@ -55,6 +63,6 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn error(self, text: &str) -> Result<(), Failure> {
         let style = self.palette.error;
-        self.print(&format!("{style}✗ {}{style:#}\n", wrapped(text, 2)))
+        self.print(&format!("{style}{}{style:#}\n", hanging("✗ ", text)))
     }
 }

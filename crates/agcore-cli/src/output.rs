@@ -1,0 +1,14 @@
+//! Machine-readable output of a single turn: `--output-format json` and `stream-json`.
+
+mod tokens;
+mod line;
+mod summary;
+mod events;
+mod writer;
+mod approvals;
+
+pub(crate) use self::{
+    approvals::{Announced, Decisions},
+    line::{Init, schema},
+    writer::Output,
+};

@@ -1,0 +1,184 @@
+//! Text for people fits the window: lines are broken between words.
+
+use agcore_testkit::mock_server::{Answer, MockOptions, RecordedRequest, Reply, ToolCall};
+use rexpect::session::{PtySession, spawn_with_options};
+use serde_json::json;
+
+use crate::{
+    person::{QUESTION, bytes_as_chars, limit},
+    support::{Agcore, Server},
+};
+
+const WIDTHS: [u16; 3] = [40, 80, 100];
+
+/// Starts the program in a window of this width, without colors.
+fn at_width(agcore: &Agcore, arguments: &[&str], columns: u16) -> PtySession {
+    let script = format!("stty rows 30 cols {columns} && exec \"$0\" \"$@\"");
+    let program = agcore.command();
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", &script]).arg(program.get_program()).args(arguments);
+    command.env_clear().current_dir(agcore.directory.path());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("TERM", "xterm-256color").env("NO_COLOR", "1");
+    spawn_with_options(command, limit().strip_ansi_escape_codes(true)).unwrap()
+}
+
+fn decoded(read: &str) -> String {
+    let bytes: Vec<u8> = read.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn shown(agcore: &Agcore, arguments: &[&str], columns: u16) -> String {
+    decoded(&at_width(agcore, arguments, columns).exp_eof().unwrap())
+}
+
+/// The columns of a text: Chinese characters take two.
+fn columns(text: &str) -> usize {
+    text.chars()
+        .map(|c| if ('\u{3000}'..='\u{ffef}').contains(&c) { 2 } else { 1 })
+        .sum()
+}
+
+/// Asserts that no line is longer than the window, except for a single word that does not fit, and that these words are
+/// not broken.
+#[track_caller]
+fn assert_fits(text: &str, width: u16, words: &[&str]) {
+    for line in text.lines() {
+        let line = line.trim_end();
+        let is_single_word = line.split_whitespace().count() <= 1;
+        assert!(
+            columns(line) <= usize::from(width) || is_single_word,
+            "{width}: {line:?} in\n{text}"
+        );
+    }
+    for word in words {
+        assert!(text.contains(word), "{width}: {word:?} is broken in\n{text}");
+    }
+}
+
+#[test]
+fn errors() {
+    for width in WIDTHS {
+        let text = shown(&Agcore::new(), &["chat", "hi"], width);
+        let words = [
+            "openai:",
+            "missing",
+            "OPENAI_API_KEY",
+            "AGCORE_API_KEY",
+            "environment",
+            ".env.",
+        ];
+        assert_fits(&text, width, &words);
+        assert_eq!(text.matches("api_key").count(), 0, "{text}");
+        let agcore = Agcore::new().with_file("agcore.toml", "provider = 'openai'\nmodle = 'gpt-5-mini'\n");
+        let text = shown(&agcore, &["chat", "hi"], width);
+        assert_fits(&text, width, &["agcore.toml:2:1:", "unknown", "setting", "`model`"]);
+    }
+}
+
+#[test]
+fn help_pages() {
+    for width in [80, 100] {
+        for page in [
+            &["--help"] as &[&str],
+            &["chat", "--help"],
+            &["demo", "--help"],
+            &["doctor", "--help"],
+            &["tools", "call", "--help"],
+            &["inspect", "case", "--help"],
+            &["schema", "--help"],
+        ] {
+            let text = shown(&Agcore::new(), page, width);
+            assert_fits(&text, width, &[]);
+            assert_no_stumps(&text, width);
+        }
+    }
+}
+
+/// Asserts that no line of a paragraph ends early although the first word of the next line would fit.
+#[track_caller]
+fn assert_no_stumps(text: &str, width: u16) {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    for pair in lines.windows(2) {
+        // Only paragraphs: lists, examples and tables are indented, and titles end in a colon.
+        let is_paragraph = |line: &str| line.starts_with(|c: char| c.is_alphanumeric()) && !line.ends_with(':');
+        if !is_paragraph(pair[0]) || !is_paragraph(pair[1]) {
+            continue;
+        }
+        let next = pair[1].split(' ').next().unwrap_or_default();
+        let joined = columns(pair[0]) + 1 + columns(next);
+        assert!(
+            joined > usize::from(width),
+            "{width}: {:?} ends early in\n{text}",
+            pair[0]
+        );
+    }
+}
+
+#[test]
+fn lists_and_the_demo() {
+    let server = Server::playground();
+    for width in WIDTHS {
+        let text = shown(&Agcore::new(), &["tools", "list"], width);
+        assert_fits(&text, width, &["save_note:", "approval:", "permissions"]);
+        let text = shown(&Agcore::new(), &["demo"], width);
+        assert_fits(
+            &text,
+            width,
+            &["script,", "computes", "requests", "receives.", "network."],
+        );
+        // In a narrower window, the server's address fits on no line.
+        if width >= 80 {
+            let text = shown(&Agcore::talking_to(&server), &["doctor"], width);
+            assert_fits(&text, width, &[]);
+        }
+    }
+}
+
+#[test]
+fn in_a_chat() {
+    let call = |request: &RecordedRequest| match request.prompt().results().is_empty() {
+        true => {
+            let text = "remember to buy some milk and a loaf of bread, 以及两个苹果, on the way home tomorrow evening";
+            Reply::answer(Answer::new().with_call(ToolCall::new("save_note", &json!({"text": text}))))
+        }
+        false => Reply::text("Done."),
+    };
+    let server = Server::start(MockOptions::new(), call);
+    for width in WIDTHS {
+        let agcore = Agcore::talking_to(&server);
+        let mut session = at_width(&agcore, &["chat"], width);
+        let see = |session: &mut PtySession, text: &str| decoded(&session.exp_string(&bytes_as_chars(text)).unwrap());
+        see(&mut session, "> ");
+        session.send_line("/help").unwrap();
+        let text = see(&mut session, "> ");
+        let words = ["another", "conversation", "discard", "trailing", "message."];
+        assert_fits(&text, width, &words);
+        session.send_line("/tools").unwrap();
+        assert_fits(&see(&mut session, "> "), width, &["arithmetic:", "permissions"]);
+        session.send_line("/modle x").unwrap();
+        assert_fits(
+            &see(&mut session, "> "),
+            width,
+            &["unknown", "command", "`/model`?", "commands"],
+        );
+        session.send_line("go").unwrap();
+        let text = see(&mut session, QUESTION);
+        assert_fits(
+            &text,
+            width,
+            &[
+                "remember",
+                "tomorrow",
+                "evening\"}?",
+                "arguments",
+                "[s]ession",
+                "[e]dit,",
+            ],
+        );
+        session.send_line("n").unwrap();
+        see(&mut session, "> ");
+        session.send_control('d').unwrap();
+        session.exp_eof().unwrap();
+    }
+}
