@@ -1,17 +1,34 @@
 //! [`Console`]: line input at the terminal, with an editor and a history.
 
+mod terminal;
+mod typed_ahead;
+mod key_reader;
+mod keys;
+mod completion;
+
 use std::{
     fmt,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use rustyline::{
-    Behavior, Cmd, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
-    Modifiers, RepeatCount, error::ReadlineError, history::FileHistory,
-};
+use rustyline::{Behavior, CompletionType, Config, Editor, error::ReadlineError, history::FileHistory};
 
-use crate::exit::Failure;
+pub(crate) use self::{
+    completion::CommandName,
+    key_reader::KeyReader,
+    terminal::{Cooked, EchoOff, discard_input},
+};
+use self::{
+    completion::Completion,
+    keys::{CONTINUATION, KeyState, Request},
+    typed_ahead::TypedAhead,
+};
+use crate::{
+    exit::Failure,
+    process::{print, variable},
+    render::sanitized,
+};
 
 /// The maximum number of lines in the history.
 const MAX_HISTORY: usize = 1_000;
@@ -19,12 +36,22 @@ const MAX_HISTORY: usize = 1_000;
 /// The maximum length of a history entry, in bytes. Longer lines are rarely entered again.
 const MAX_HISTORY_LINE: usize = 64 * 1024;
 
+/// The time that the rest of the sequence of a key may take to arrive after Esc, in milliseconds.
+const SEQUENCE_DELAY: u16 = 60;
+
+/// Terminals for which the editor reads whole lines.
+const LINE_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
+
 /// Reads lines with an editor. Clones share the editor and its history.
 #[derive(Clone)]
-pub(crate) struct Console(Arc<Mutex<Input>>);
+pub(crate) struct Console {
+    input: Arc<Mutex<Input>>,
+    keys: KeyState,
+    typed: Arc<Mutex<TypedAhead>>,
+}
 
 struct Input {
-    editor: Editor<(), FileHistory>,
+    editor: Editor<Completion, FileHistory>,
     /// The file that keeps the history for later chats.
     history: Option<PathBuf>,
 }
@@ -36,8 +63,34 @@ pub(crate) enum Line {
     Entered(String),
     /// Ctrl-C was pressed; the text is discarded.
     Interrupted,
+    /// Esc was pressed; the text is discarded.
+    Escaped,
     /// Ctrl-D was pressed, or the terminal was closed.
     Closed,
+}
+
+/// The result of reading a line at the prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PromptLine {
+    /// Enter was pressed after this text.
+    Entered(String),
+    /// Ctrl-C was pressed on an empty line. `first` if the line was cleared before, so that this is not the second press.
+    Interrupted { first: bool },
+    /// Ctrl-D was pressed on an empty line, or the terminal was closed.
+    Closed,
+    /// Ctrl-G: the text is to be edited in an editor.
+    OpenEditor(String),
+    /// Ctrl-O: the last tool call is to be shown; the text stays.
+    ShowLast(Draft),
+}
+
+/// A line that is not complete.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Draft {
+    /// The text before the cursor.
+    pub(crate) before: String,
+    /// The text after the cursor.
+    pub(crate) after: String,
 }
 
 impl Console {
@@ -58,11 +111,30 @@ impl Console {
     }
 
     fn with_behavior(behavior: Behavior) -> Result<Self, Failure> {
+        let keys = KeyState::default();
+        let editor = editor(&keys, behavior);
         let input = Input {
-            editor: editor(behavior).map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
+            editor: editor.map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
             history: None,
         };
-        Ok(Self(Arc::new(Mutex::new(input))))
+        Ok(Self {
+            input: Arc::new(Mutex::new(input)),
+            keys,
+            typed: Arc::default(),
+        })
+    }
+
+    /// Returns whether the editor reacts to each key. Simple terminals send whole lines.
+    pub(crate) fn reads_keys() -> bool {
+        let name = variable("TERM").unwrap_or_default();
+        !LINE_TERMINALS.iter().any(|simple| name.eq_ignore_ascii_case(simple))
+    }
+
+    /// Sets the commands that Tab completes.
+    pub(crate) fn set_commands(&self, commands: Vec<CommandName>) {
+        if let Some(completion) = self.input().editor.helper_mut() {
+            completion.commands = commands;
+        }
     }
 
     /// Loads the history from a file and appends the lines of this chat to it.
@@ -78,6 +150,52 @@ impl Console {
         }
         input.history = Some(file);
         Ok(())
+    }
+
+    /// Looks for keys while a turn is running. What is typed is kept for the next prompt. Returns `None` if the terminal sends
+    /// whole lines.
+    pub(crate) fn key_reader(&self) -> Option<KeyReader> {
+        Self::reads_keys().then(|| KeyReader::new(Arc::clone(&self.typed)))
+    }
+
+    /// Discards what was typed and not used yet, so that it does not answer the next question.
+    pub(crate) fn discard_typed(&self) {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        discard_input();
+    }
+
+    /// Reads a line at the prompt, which has more keys than questions. A line that was typed before is returned at once,
+    /// and the start of one is added to the draft.
+    ///
+    /// # Errors
+    /// When the terminal cannot be read.
+    pub(crate) async fn read_prompt(&self, prompt: &str, mut draft: Draft) -> Result<PromptLine, Failure> {
+        let typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match typed {
+            Ok(line) => {
+                print(&format!("{prompt}{}\n", sanitized(&line)))?;
+                return Ok(PromptLine::Entered(line.trim().to_owned()));
+            }
+            Err(text) => draft.before += &text,
+        }
+        let line = self.read(prompt, draft, true).await?;
+        Ok(match (line, self.keys.take_request()) {
+            (Line::Entered(text), _) => PromptLine::Entered(text.trim().to_owned()),
+            (Line::Interrupted, Some(Request::OpenEditor(text))) => {
+                PromptLine::OpenEditor(text.replace(CONTINUATION, "\n"))
+            }
+            (Line::Interrupted, Some(Request::ShowLast(text, position))) => {
+                let (before, after) = text.split_at(position);
+                PromptLine::ShowLast(Draft {
+                    before: before.to_owned(),
+                    after: after.to_owned(),
+                })
+            }
+            (Line::Interrupted | Line::Escaped, _) => PromptLine::Interrupted {
+                first: self.keys.was_cleared(),
+            },
+            (Line::Closed, _) => PromptLine::Closed,
+        })
     }
 
     /// Reads a line and trims it. Runs on a blocking thread, which keeps reading if this future is dropped.
@@ -96,10 +214,26 @@ impl Console {
     /// # Errors
     /// When the terminal cannot be read.
     pub(crate) async fn edit_line(&self, prompt: &str, text: &str) -> Result<Line, Failure> {
-        let (console, prompt, text) = (self.clone(), prompt.to_owned(), text.to_owned());
+        let draft = Draft {
+            before: text.to_owned(),
+            after: String::new(),
+        };
+        let line = self.read(prompt, draft, false).await?;
+        Ok(match (line, self.keys.take_request()) {
+            (Line::Interrupted, Some(Request::Escape)) => Line::Escaped,
+            (line, _) => line,
+        })
+    }
+
+    async fn read(&self, prompt: &str, draft: Draft, is_prompt: bool) -> Result<Line, Failure> {
+        let (console, prompt) = (self.clone(), prompt.to_owned());
         let read = move || {
             let editor = &mut console.input().editor;
-            editor.readline_with_initial(&prompt, (&text, ""))
+            console.keys.start(is_prompt);
+            if let Some(completion) = editor.helper_mut() {
+                completion.is_prompt = is_prompt;
+            }
+            editor.readline_with_initial(&prompt, (&draft.before, &draft.after))
         };
         match tokio::task::spawn_blocking(read).await {
             Ok(Ok(line)) => Ok(Line::Entered(line.replace(CONTINUATION, "\n"))),
@@ -133,102 +267,27 @@ impl Console {
     }
 
     fn input(&self) -> MutexGuard<'_, Input> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn editor(behavior: Behavior) -> rustyline::Result<Editor<(), FileHistory>> {
+fn editor(state: &KeyState, behavior: Behavior) -> rustyline::Result<Editor<Completion, FileHistory>> {
     let config = Config::builder()
         .max_history_size(MAX_HISTORY)?
         .history_ignore_dups(true)?
         .behavior(behavior)
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .keyseq_timeout(Some(SEQUENCE_DELAY))
         .build();
     let mut editor = Editor::with_config(config)?;
-    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
-    let continue_line = EventHandler::Conditional(Box::new(ContinueAfterBackslash));
-    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), continue_line);
+    editor.set_helper(Some(Completion::default()));
+    keys::bind(&mut editor, state);
     Ok(editor)
-}
-
-/// Marks a line break that was started by a trailing backslash. The editor cannot remove the backslash and insert the
-/// line break in one step, so the backslash is removed when the line is read. The zero-width space distinguishes it
-/// from a pasted backslash.
-const CONTINUATION: &str = "\\\u{200b}\n";
-
-/// Makes Enter after a trailing backslash start a new line.
-struct ContinueAfterBackslash;
-
-impl ConditionalEventHandler for ContinueAfterBackslash {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        let is_at_end = context.pos() == context.line().len();
-        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, CONTINUATION[1..].to_owned()))
-    }
 }
 
 impl fmt::Debug for Console {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Console")
     }
-}
-
-#[cfg(unix)]
-pub(crate) use unix::{EchoOff, discard_input};
-
-#[cfg(unix)]
-mod unix {
-    use std::io;
-
-    use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
-
-    /// Turns off the terminal's echo until dropped. Input typed meanwhile does not mix with the output; it is kept for
-    /// the next line that is read.
-    #[derive(Debug)]
-    pub(crate) struct EchoOff(Option<Termios>);
-
-    impl EchoOff {
-        /// Turns the echo off. Ctrl-C still raises a signal.
-        pub(crate) fn new() -> Self {
-            let Ok(before) = tcgetattr(io::stdin()) else {
-                return Self(None);
-            };
-            let mut silent = before.clone();
-            silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
-            let is_set = tcsetattr(io::stdin(), OptionalActions::Now, &silent).is_ok();
-            Self(is_set.then_some(before))
-        }
-    }
-
-    impl Drop for EchoOff {
-        fn drop(&mut self) {
-            if let Some(before) = &self.0 {
-                // Fails only if the terminal was closed.
-                let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
-            }
-        }
-    }
-
-    /// Discards input that was typed but not read yet, so that it does not answer the next question.
-    pub(crate) fn discard_input() {
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    }
-}
-
-#[cfg(not(unix))]
-pub(crate) use other::{EchoOff, discard_input};
-
-#[cfg(not(unix))]
-mod other {
-    /// Does nothing on this platform.
-    #[derive(Debug)]
-    pub(crate) struct EchoOff;
-
-    impl EchoOff {
-        /// Does nothing on this platform.
-        pub(crate) fn new() -> Self {
-            Self
-        }
-    }
-
-    /// Does nothing on this platform.
-    pub(crate) fn discard_input() {}
 }

@@ -1,10 +1,10 @@
 //! [`Dialog`]: reads the answer to an approval question at the terminal.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use agcore::{
     chat::ToolCall,
-    tools::{Approval, Arguments, ToolSnapshot},
+    tools::{Approval, ApprovalRequest, Arguments, Grant, ToolSnapshot},
 };
 
 use crate::{
@@ -12,8 +12,11 @@ use crate::{
     console::{Console, Line},
     exit::Failure,
     interrupt::Interrupts,
-    render::{Palette, hanging, wrapped},
+    render::{Palette, hanging, sanitized_line, wrapped},
 };
+
+/// Shown after an answer that is not understood.
+const ANSWERS: &str = "Type y, s, a, e or n, or the number of an answer. Esc means no, Ctrl-C cancels the turn.";
 
 /// Reads answers to approval questions, and edited arguments.
 #[derive(Clone)]
@@ -63,7 +66,11 @@ impl Dialog {
                 Line::Entered(word) => match parse(&word) {
                     // In the prompt, these answers are about any arguments.
                     Answer::Approval(approval) => approval.with_grant(question.request.tool_grant.clone()),
-                    Answer::Unrecognized => continue,
+                    Answer::Unrecognized => {
+                        let dim = self.palette.dim;
+                        (self.print)(&format!("{dim}{}{dim:#}\n", wrapped(&format!("  {ANSWERS}"), 2)))?;
+                        continue;
+                    }
                     Answer::Edit => match self.edit(&question).await? {
                         Some(arguments) => {
                             let call_id = question.request.call_id.to_string();
@@ -79,6 +86,7 @@ impl Dialog {
                     self.interrupts.press();
                     return Ok(DialogOutcome::Cancelled);
                 }
+                Line::Escaped => Approval::deny(NO),
                 Line::Closed => Approval::deny("The user did not answer."),
             };
             question.answer(approval);
@@ -94,7 +102,7 @@ impl Dialog {
         while !question.is_abandoned() {
             match self.console.edit_line("  arguments: ", &text).await? {
                 Line::Entered(edited) => text = edited,
-                Line::Interrupted | Line::Closed => return Ok(None),
+                Line::Interrupted | Line::Escaped | Line::Closed => return Ok(None),
             }
             match validate(&self.tools, &request.tool, &text) {
                 Ok(arguments) => return Ok(Some(arguments)),
@@ -108,13 +116,49 @@ impl Dialog {
     }
 }
 
-fn parse(word: &str) -> Answer {
-    match word.to_lowercase().as_str() {
-        "y" | "yes" => Answer::Approval(Box::new(Approval::once())),
-        "s" | "session" => Answer::Approval(Box::new(Approval::session())),
-        "a" | "always" => Answer::Approval(Box::new(Approval::always())),
-        "n" | "no" => Answer::Approval(Box::new(Approval::deny("The user answered no."))),
-        "e" | "edit" => Answer::Edit,
+/// The reason for the model if the user gives none.
+const NO: &str = "The user answered no.";
+
+/// Returns the possible answers, one on each line: what each allows, for how long, and where that is stored.
+pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> String {
+    let rule = rule(&request.tool_grant);
+    let lines = [
+        "1 y  yes, run this call".to_owned(),
+        format!("2 s  yes, and run {rule} until this chat ends"),
+        format!("3 a  yes, and always run {rule}; stored in {grants}"),
+        "4 e  edit the arguments first".to_owned(),
+        "5 n  no; `n REASON` gives the model a reason".to_owned(),
+    ];
+    let line = |line: String| wrapped(&format!("  {line}"), 7) + "\n";
+    lines.into_iter().map(line).collect()
+}
+
+/// Describes what a grant covers.
+fn rule(grant: &Grant) -> String {
+    let tool = sanitized_line(&grant.tool.to_string());
+    let paths: Vec<String> = grant
+        .arguments
+        .iter()
+        .map(|argument| argument.path.to_string())
+        .collect();
+    match paths.as_slice() {
+        [] => format!("{tool} with any arguments"),
+        paths => format!("{tool} with the same value of {}", sanitized_line(&paths.join(", "))),
+    }
+}
+
+fn parse(line: &str) -> Answer {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match (word.to_lowercase().as_str(), rest.trim()) {
+        ("y" | "yes" | "1", "") => Answer::Approval(Box::new(Approval::once())),
+        ("s" | "session" | "2", "") => Answer::Approval(Box::new(Approval::session())),
+        ("a" | "always" | "3", "") => Answer::Approval(Box::new(Approval::always())),
+        ("e" | "edit" | "4", "") => Answer::Edit,
+        ("n" | "no" | "5", "") => Answer::Approval(Box::new(Approval::deny(NO))),
+        ("n" | "no" | "no," | "5", reason) => {
+            let reason = reason.strip_prefix("because ").unwrap_or(reason);
+            Answer::Approval(Box::new(Approval::deny(format!("The user answered no: {reason}"))))
+        }
         _ => Answer::Unrecognized,
     }
 }
@@ -151,6 +195,20 @@ mod tests {
     fn answers_are_words_or_letters() {
         assert_eq!(parse("Y"), Answer::Approval(Box::new(Approval::once())));
         assert_eq!(parse("edit"), Answer::Edit);
-        assert_eq!(parse("maybe"), Answer::Unrecognized);
+        for wrong in ["maybe", "", "?", "yes please", "6"] {
+            assert_eq!(parse(wrong), Answer::Unrecognized);
+        }
+        for (number, letter) in [("1", "y"), ("2", "s"), ("3", "a"), ("4", "e"), ("5", "n")] {
+            assert_eq!(parse(number), parse(letter));
+        }
+        let denied = Approval::deny("The user answered no: it is private");
+        for answer in ["n because it is private", "No, it is private", "5 it is private"] {
+            assert_eq!(parse(answer), Answer::Approval(Box::new(denied.clone())), "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_answers_name_the_rule_and_where_it_is_stored() {
+        assert_eq!(rule(&Grant::new("save_note")), "save_note with any arguments");
     }
 }

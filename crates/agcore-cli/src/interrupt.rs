@@ -25,6 +25,8 @@ enum Action {
     Exit,
     /// Cancels a turn, or exits the program if the turn is already cancelled.
     Cancel(CancellationToken),
+    /// Cancels a token, and never exits the program.
+    Notify(CancellationToken),
     /// Does nothing: the line editor receives Ctrl-C as a key.
     Ignore,
 }
@@ -65,6 +67,12 @@ impl Interrupts {
     /// Makes the first Ctrl-C cancel the token, until the guard is dropped. A second one exits the program.
     pub(crate) fn cancel(&self, token: &CancellationToken) -> InterruptGuard {
         self.set(Action::Cancel(token.clone()))
+    }
+
+    /// Makes Ctrl-C cancel the token, until the guard is dropped. Unlike with [`cancel`](Self::cancel), more of them never
+    /// exit the program.
+    pub(crate) fn notify(&self, token: &CancellationToken) -> InterruptGuard {
+        self.set(Action::Notify(token.clone()))
     }
 
     /// Ignores Ctrl-C until the guard is dropped.
@@ -119,6 +127,7 @@ impl Shared {
     fn interrupt(&self) {
         match &*self.action.lock().unwrap_or_else(PoisonError::into_inner) {
             Action::Ignore => {}
+            Action::Notify(token) => token.cancel(),
             Action::Cancel(token) if !token.is_cancelled() => token.cancel(),
             Action::Cancel(_) | Action::Exit => self.exit.cancel(),
         }

@@ -4,6 +4,7 @@ use std::{
     env,
     ffi::OsString,
     io::{self, Write},
+    path::PathBuf,
 };
 
 use crate::exit::Failure;
@@ -48,4 +49,30 @@ pub(crate) fn os_variable(name: &str) -> Option<OsString> {
 )]
 pub(crate) fn variable_names() -> impl Iterator<Item = String> {
     env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
+/// Returns a path as typed by the user: a leading `~` is the home folder.
+pub(crate) fn expand_home(path: &str) -> PathBuf {
+    let home = || os_variable("HOME").or_else(|| os_variable("USERPROFILE").filter(|_| cfg!(windows)));
+    let rest = path.strip_prefix('~');
+    match rest.filter(|rest| rest.is_empty() || rest.starts_with('/')).zip(home()) {
+        Some((rest, home)) => PathBuf::from(home).join(rest.trim_start_matches('/')),
+        None => PathBuf::from(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_leading_tilde_is_the_home_folder() {
+        for path in ["a/~", "~ann/x", "/a", ""] {
+            assert_eq!(expand_home(path), PathBuf::from(path));
+        }
+        if let Some(home) = os_variable("HOME").filter(|_| cfg!(unix)) {
+            assert_eq!(expand_home("~/a b"), PathBuf::from(&home).join("a b"));
+            assert_eq!(expand_home("~"), PathBuf::from(home));
+        }
+    }
 }

@@ -47,18 +47,19 @@ impl QuestionTerminal {
         }))
     }
 
-    /// Shows a question. The dialog that is returned reads the answer.
+    /// Shows a question and the possible answers. The dialog that is returned reads the answer.
     ///
     /// # Errors
     /// When the terminal was closed.
     pub(crate) fn show(
         &self,
         asked: &Question,
+        choices: &str,
         prompt: &'static str,
         tools: Arc<ToolSnapshot>,
     ) -> Result<Dialog, Failure> {
         let style = self.palette.question;
-        print(&format!("{style}{}{style:#}\n", question(&asked.request)))?;
+        print(&format!("{style}{}{style:#}\n{choices}", question(&asked.request)))?;
         // Input typed before the question appeared does not answer it.
         terminal::discard_input();
         Ok(Dialog {

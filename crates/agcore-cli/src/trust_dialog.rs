@@ -123,7 +123,7 @@ pub(crate) async fn ask(interrupts: &Interrupts) -> Result<bool, Failure> {
                 "n" | "no" => return Ok(false),
                 _ => {}
             },
-            Line::Closed => return Ok(false),
+            Line::Escaped | Line::Closed => return Ok(false),
             Line::Interrupted => return Err(Failure::cancelled()),
         }
     }

@@ -1,11 +1,21 @@
 //! `agcore chat`, `agcore run` and `agcore PROMPT`: an interactive chat, or a single message.
 
 mod screen;
+mod size;
 mod session;
+mod turn_log;
 mod turn_runner;
 mod asking;
 mod one_shot;
+mod partial;
+mod mentions;
+mod editor;
+mod shell_prefix;
+mod slash;
 mod conversation;
+mod clipboard;
+mod reports;
+mod permissions;
 mod compact;
 mod saved;
 mod commands;

@@ -25,7 +25,10 @@ fn a_saved_conversation_continues_in_another_process() {
 
     let mut person = Person::chatting(agcore, &[]);
     person.types("/load my talk.json");
+    person.sees("you: remember 42");
+    person.sees("agent: You wrote:");
     person.sees("2 messages loaded from my talk.json.");
+    person.sees("Model: gpt-5-mini");
     person.next();
     person.types("go on");
     person.sees("messages in this request: 4");
@@ -69,7 +72,10 @@ fn asks_before_overwriting_a_file() {
 #[test]
 fn invalid_commands_and_files_are_reported() {
     let server = Server::playground();
-    let agcore = Agcore::talking_to(&server).with_file("a.json", "{}");
+    let agcore = Agcore::talking_to(&server)
+        .with_file("a.json", "{}")
+        .with_file("notes.md", "# Notes")
+        .with_file("new.json", r#"{"version": 99}"#);
     let mut person = Person::chatting(agcore, &[]);
     person.types("hello");
     person.next();
@@ -77,9 +83,12 @@ fn invalid_commands_and_files_are_reported() {
         ("/load a.json", "a.json is not a saved conversation"),
         ("/load gone.json", "cannot read gone.json"),
         ("/load", "/load needs a file name"),
-        ("/save gone/a.json", "cannot write gone/a.json"),
+        ("/save gone/a.json", "cannot write gone/a.json: there is no folder gone"),
         ("/modle x", "unknown command /modle; did you mean `/model`?"),
-        ("/compact now", "/compact takes no argument"),
+        ("/save .", "cannot write .: it is a folder"),
+        ("/load notes.md", "notes.md is not a saved conversation: it is not JSON"),
+        ("/load new.json", "new.json was saved by a newer version of agcore"),
+        ("/clear now", "/clear takes no argument"),
     ] {
         person.types(command);
         person.sees(text);
@@ -125,9 +134,9 @@ fn help_lists_the_commands() {
     let server = Server::start(MockOptions::new(), Playground::new());
     let mut person = Person::at(&server, &[]);
     person.types("/help");
-    let help = person.sees("as one message.");
+    let help = person.sees("list the keys");
     for name in [
-        "/model", "/tools", "/cost", "/save", "/load", "/compact", "/clear", "/exit",
+        "/model", "/cost", "/export", "/resume", "/new", "/quit", "@FILE", "//TEXT",
     ] {
         assert!(help.contains(name), "{name}");
     }

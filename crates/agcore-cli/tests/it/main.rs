@@ -60,6 +60,16 @@ mod interrupts;
 #[cfg(unix)]
 mod one_shot;
 #[cfg(unix)]
+mod keys;
+#[cfg(unix)]
+mod mentions;
+#[cfg(unix)]
+mod partial_answers;
+#[cfg(unix)]
+mod shell_prefix;
+#[cfg(unix)]
+mod slash;
+#[cfg(unix)]
 mod terminal_output;
 #[cfg(unix)]
 mod terminal;

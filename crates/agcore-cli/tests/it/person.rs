@@ -87,8 +87,15 @@ impl Person {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// Types a text and presses Enter.
     pub(crate) fn types(&mut self, line: &str) {
-        self.session.send_line(line).unwrap();
+        self.keys(&format!("{line}\r"));
+    }
+
+    /// Sends keys as they are.
+    pub(crate) fn keys(&mut self, keys: &str) {
+        self.session.send(keys).unwrap();
+        self.session.flush().unwrap();
     }
 
     pub(crate) fn presses(&mut self, key: char) {

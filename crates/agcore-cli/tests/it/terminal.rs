@@ -43,7 +43,10 @@ fn a_conversation() {
     person.presses('c');
     let shown = person.sees("cancelled");
     assert!(!shown.contains("^C") && !shown.contains("word60"), "{shown}");
-    person.sees("Turn discarded. Press ↑ to edit and resend.");
+    person.sees("The part that arrived is kept");
+    person.next();
+    person.types("/undo");
+    person.sees("Removed 2 messages, from \"slow\" on.");
     person.next();
     person.types("again");
     person.sees("You wrote:\r\n\r\n│ again");
@@ -98,15 +101,22 @@ fn ctrl_c_at_a_question_cancels_the_turn() {
 fn ctrl_c_at_the_prompt_discards_the_line_and_twice_exits() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    person.session.send("half a li").unwrap();
-    person.session.flush().unwrap();
+    person.keys("half a li");
     person.sees("half a li");
+    person.presses('c');
+    person.presses('c');
+    person.sees("To leave, press Ctrl-C again or Ctrl-D, or type /exit.");
+    person.next();
+    // It counts as the first again after the line was cleared.
+    person.keys("more");
+    person.sees("more");
+    person.presses('c');
     person.presses('c');
     person.sees("To leave, press Ctrl-C again or Ctrl-D, or type /exit.");
     person.next();
     // After any other input, Ctrl-C counts as the first again.
     person.types("/cost");
-    person.sees("0 model calls");
+    person.sees("this chat");
     person.next();
     person.presses('c');
     person.sees("press Ctrl-C again");
@@ -133,16 +143,18 @@ fn ctrl_c_cancels_the_wait_before_a_retry() {
 fn reports_a_failed_turn_and_continues() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
-    for (message, text) in [
-        ("error 401", "check OPENAI_API_KEY or AGCORE_API_KEY"),
-        ("html", "--base-url"),
-        ("fail", "had an error"),
+    for (message, text, kept) in [
+        ("fail", "had an error", "The part that arrived is kept"),
+        ("error 401", "check OPENAI_API_KEY or AGCORE_API_KEY", "Turn discarded."),
+        ("html", "--base-url", "Turn discarded."),
     ] {
         person.types(message);
         person.sees(text);
-        person.sees("Turn discarded.");
+        person.sees(kept);
         person.next();
     }
+    person.types("/undo");
+    person.next();
     person.types("hello");
     person.sees("messages in this request: 2");
     person.next();

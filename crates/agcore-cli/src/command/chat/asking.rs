@@ -8,7 +8,12 @@ use tokio::{sync::mpsc::UnboundedReceiver, task::JoinHandle};
 
 use super::turn_runner::PROMPT;
 use crate::{
-    approve::Question, dialog::DialogOutcome, exit::Failure, question_terminal::QuestionTerminal, render::Render,
+    approve::Question,
+    dialog::{DialogOutcome, choices},
+    exit::Failure,
+    policy::Policy,
+    question_terminal::QuestionTerminal,
+    render::Render,
 };
 
 /// Asks a question once all events that precede it are on the screen. While it is there, later events are queued.
@@ -18,6 +23,8 @@ pub(super) struct Asking {
     pub(super) questions: UnboundedReceiver<Question>,
     /// The tools, to validate edited arguments.
     pub(super) tools: Arc<ToolSnapshot>,
+    /// Stores "always" answers.
+    pub(super) policy: Policy,
     pub(super) pending: Option<JoinHandle<Result<DialogOutcome, Failure>>>,
     pub(super) queued: VecDeque<StreamEvent>,
 }
@@ -26,7 +33,9 @@ impl Asking {
     fn ask(&mut self, question: Question) -> io::Result<()> {
         self.render.hide()?;
         // A question that cannot be shown is dropped, which denies the call.
-        if let Ok(dialog) = self.terminal.show(&question, PROMPT, Arc::clone(&self.tools)) {
+        let choices = choices(&question.request, self.policy.grants().place());
+        let tools = Arc::clone(&self.tools);
+        if let Ok(dialog) = self.terminal.show(&question, &choices, PROMPT, tools) {
             self.pending = Some(tokio::spawn(dialog.answer(question)));
         }
         Ok(())

@@ -1,118 +1,77 @@
-//! The slash commands of a chat.
+//! Runs the slash commands of a chat.
+
+use std::sync::Arc;
+
+use agcore::{Message, chat::summary_of};
 
 use super::{
+    clipboard,
     compact::compact,
     conversation::Conversation,
+    permissions::permissions,
+    reports,
     saved::{load, save},
+    slash::{Kind, help},
 };
 use crate::{
-    exit::{Failure, suggestion},
+    exit::Failure,
     listing::listing,
-    render::{sanitized_line, usage_line},
+    render::{sanitized_line, truncated},
 };
 
 /// The next step of the chat after a line was handled.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
+    /// Reads the next line.
     Continue,
+    /// Lets the user change this line, which was not sent.
+    Edit(String),
+    /// Ends the chat.
     Exit,
 }
 
-const HELP: &str = "\
-/model [NAME]  show the model, or switch to another one
-/tools         list the tools and whether they may run
-/cost          show the tokens and model calls of this chat
-/save FILE     save the conversation to a file
-/load FILE     continue a saved conversation
-/compact       summarize the older part of the conversation
-/clear         discard the conversation
-/help          show this list
-/exit          leave the chat, as does Ctrl-D
-
-Alt-Enter, or Enter after a trailing \\, starts a new line.
-Pasted text is sent as one message.
-";
-
-/// The names of the commands.
-const NAMES: [&str; 10] = [
-    "/model", "/tools", "/cost", "/save", "/load", "/compact", "/clear", "/help", "/exit", "/quit",
-];
-
-/// A parsed command.
-#[derive(Debug, PartialEq, Eq)]
-enum Command<'l> {
-    Model(Option<&'l str>),
-    Tools,
-    Cost,
-    Save(&'l str),
-    Load(&'l str),
-    Compact,
-    Clear,
-    Help,
-    Exit,
-}
-
-/// Runs a line that starts with a slash.
+/// Runs a command.
 ///
 /// # Errors
 /// When the terminal was closed.
-pub(super) async fn run(line: &str, conversation: &mut Conversation) -> Result<Next, Failure> {
+pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversation) -> Result<Next, Failure> {
     let screen = conversation.screen;
-    let command = match parse(line) {
-        Ok(command) => command,
-        Err(error) => {
-            screen.error(&error)?;
-            return Ok(Next::Continue);
+    match kind {
+        Kind::Exit => return Ok(Next::Exit),
+        Kind::Help => screen.list(&help())?,
+        Kind::Tools => screen.list(&tools(conversation))?,
+        Kind::Permissions => permissions(conversation, argument).await?,
+        Kind::Status => screen.print(&reports::status(conversation).await)?,
+        Kind::Usage => reports::usage(conversation).await?,
+        Kind::Context => reports::context(conversation).await?,
+        Kind::Last => show_last_call(conversation)?,
+        Kind::Model if argument.is_empty() => screen.print(&format!("{}\n", conversation.model))?,
+        Kind::Model => {
+            conversation.switch_model(argument);
+            screen.note(&format!(
+                "Model set to {}. Conversation kept.",
+                sanitized_line(argument)
+            ))?;
         }
-    };
-    match command {
-        Command::Exit => return Ok(Next::Exit),
-        Command::Help => screen.list(HELP)?,
-        Command::Tools => screen.list(&tools(conversation))?,
-        Command::Cost => screen.print(&format!("{}\n", usage_line(&conversation.session.usage().await)))?,
-        Command::Model(None) => screen.print(&format!("{}\n", conversation.model))?,
-        Command::Model(Some(name)) => {
-            conversation.switch_model(name);
-            screen.note(&format!("Model set to {name}. Conversation kept."))?;
-        }
-        Command::Save(file) => save(conversation, file).await?,
-        Command::Load(file) => load(conversation, file).await?,
-        Command::Compact => compact(conversation).await?,
-        Command::Clear => match conversation.session.set_messages(Vec::new()).await {
-            Ok(()) => screen.note("Conversation cleared.")?,
-            Err(error) => screen.error(&error.to_string())?,
-        },
+        Kind::Undo => undo(conversation).await?,
+        Kind::Retry => retry(conversation).await?,
+        Kind::Copy => clipboard::copy(conversation).await?,
+        Kind::Save => save(conversation, argument).await?,
+        Kind::Load => load(conversation, argument).await?,
+        Kind::Compact => compact(conversation, argument).await?,
+        Kind::Clear => clear(conversation).await?,
     }
     Ok(Next::Continue)
 }
 
-/// Parses a command. File names may contain spaces.
-fn parse(line: &str) -> Result<Command<'_>, String> {
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
-    let file = rest.ok_or_else(|| format!("{name} needs a file name: {name} FILE"));
-    let command = match name {
-        "/model" => return Ok(Command::Model(rest)),
-        "/save" => return file.map(Command::Save),
-        "/load" => return file.map(Command::Load),
-        "/tools" => Command::Tools,
-        "/cost" => Command::Cost,
-        "/compact" => Command::Compact,
-        "/clear" => Command::Clear,
-        "/help" => Command::Help,
-        "/exit" | "/quit" => Command::Exit,
-        unknown => {
-            let near = suggestion(unknown, NAMES);
-            return Err(format!(
-                "unknown command {}{near}{} /help lists the commands",
-                sanitized_line(unknown),
-                if near.is_empty() { ";" } else { "" }
-            ));
-        }
-    };
-    match rest {
-        None => Ok(command),
-        Some(rest) => Err(format!("{name} takes no argument, but got `{}`", sanitized_line(rest))),
+/// Shows the last tool call with all of its arguments and its result.
+///
+/// # Errors
+/// When the terminal was closed.
+pub(super) fn show_last_call(conversation: &Conversation) -> Result<(), Failure> {
+    match conversation.turns.log.last_call() {
+        Some(call) => conversation.screen.print(&call),
+        None => conversation.screen.note("No tool was called yet."),
     }
 }
 
@@ -129,34 +88,86 @@ fn tools(conversation: &Conversation) -> String {
     }
 }
 
+async fn clear(conversation: &mut Conversation) -> Result<(), Failure> {
+    conversation.attached.clear();
+    conversation.last = None;
+    match conversation.session.set_messages(Vec::new()).await {
+        Ok(()) => conversation.screen.note("Conversation cleared."),
+        Err(error) => conversation.screen.error(&error.to_string()),
+    }
+}
+
+async fn undo(conversation: &mut Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    let messages = conversation.session.messages().await;
+    let (left, message) = match without_last_turn(&messages) {
+        Ok(found) => found,
+        Err(error) => return screen.error(error),
+    };
+    let removed = messages.len() - left.len();
+    if let Err(error) = conversation.session.set_messages(left).await {
+        return screen.error(&error.to_string());
+    }
+    conversation.last = Some(message.clone());
+    let (text, plural) = (truncated(&message.text(), 60), if removed == 1 { "" } else { "s" });
+    screen.note(&format!(
+        "Removed {removed} message{plural}, from \"{text}\" on. What tools did stays done."
+    ))
+}
+
+/// Sends the last message again, in place of what came of it.
+async fn retry(conversation: &mut Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    let messages = conversation.session.messages().await;
+    let found = without_last_turn(&messages);
+    let message = match (conversation.last.take(), found) {
+        (None, Err(_)) => return screen.error("there is no message to send again"),
+        (Some(last), Err(_)) => last,
+        // A message that was discarded is newer than the last one of the conversation.
+        (Some(last), Ok((_, kept))) if last != kept => last,
+        (_, Ok((left, kept))) => {
+            if let Err(error) = conversation.session.set_messages(left).await {
+                return screen.error(&error.to_string());
+            }
+            kept
+        }
+    };
+    Box::pin(conversation.send_message(message)).await
+}
+
+/// Removes the last message of the user and everything after it. Returns what is left, and the message.
+///
+/// # Errors
+/// When there is no such message, or it is part of a summary.
+fn without_last_turn(messages: &[Arc<Message>]) -> Result<(Vec<Arc<Message>>, Message), &'static str> {
+    let last = messages
+        .iter()
+        .rposition(|message| matches!(**message, Message::User(_)));
+    let Some((at, message)) = last.and_then(|at| Some((at, messages.get(at)?))) else {
+        return Err("the conversation is empty");
+    };
+    if summary_of(message).is_some() {
+        return Err("the rest of the conversation is a summary, which cannot be undone; /clear removes it");
+    }
+    Ok((messages[..at].to_vec(), (**message).clone()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn parses_commands() {
-        let check = |line: &str, expected: Command<'_>| assert_eq!(parse(line).unwrap(), expected, "{line}");
-        check("/model", Command::Model(None));
-        check("/model  gpt-5 ", Command::Model(Some("gpt-5")));
-        check("/save my talk.json", Command::Save("my talk.json"));
-        check("/quit", Command::Exit);
-        let error = |line: &str, expected: &str| assert_eq!(parse(line).unwrap_err(), expected, "{line}");
-        error(
-            "/modle x",
-            "unknown command /modle; did you mean `/model`? /help lists the commands",
-        );
-        error("/weather", "unknown command /weather; /help lists the commands");
-        error("/save", "/save needs a file name: /save FILE");
-        error("/cost now", "/cost takes no argument, but got `now`");
-    }
-
-    #[test]
-    fn help_names_every_command() {
-        assert!(
-            NAMES
-                .iter()
-                .filter(|name| **name != "/quit")
-                .all(|name| HELP.contains(name))
-        );
+    fn removes_the_last_turn_only() {
+        let messages: Vec<_> = [
+            Message::user("one"),
+            Message::assistant("1"),
+            Message::user("two"),
+            Message::assistant("2"),
+        ]
+        .map(Arc::new)
+        .into();
+        let (left, message) = without_last_turn(&messages).unwrap();
+        assert_eq!((left, message), (messages[..2].to_vec(), Message::user("two")));
+        assert!(without_last_turn(&[]).is_err());
     }
 }

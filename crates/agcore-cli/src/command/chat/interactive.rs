@@ -5,22 +5,34 @@ use std::{io, sync::Arc};
 use super::{
     commands::{self, Next},
     conversation::Conversation,
+    editor,
+    mentions::attach,
     screen::Screen,
     session::{agent, session},
+    shell_prefix,
+    size::extent,
+    slash::{self, KEYS, Slash},
+    turn_log::TurnLog,
     turn_runner::TurnRunner,
 };
 use crate::{
     approve::AskUser,
     args::ChatArgs,
-    console::{Console, Line},
+    console::{Console, Draft, EchoOff, PromptLine},
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
     permission_mode::mode_approver,
-    render::Color,
+    render::{Color, sanitized_line},
     settings::Settings,
     vendor::{redacted_url, versioned_url},
 };
+
+/// The size from which the extent of a message is shown, so that one can see that all of a pasted text arrived.
+const LARGE: usize = 2_000;
+
+/// The number of lines from which the extent of a message is shown.
+const MANY_LINES: usize = 20;
 
 /// Runs a chat at the terminal until the user leaves. A turn that fails is reported and does not end the chat.
 ///
@@ -36,6 +48,8 @@ pub(super) async fn run(
     let (console, screen) = (conversation.console.clone(), conversation.screen);
     // At the prompt, the editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
+    let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
+    console.set_commands(slash::command_names());
     greet(settings, screen)?;
     if settings.history {
         load_history(&console, screen)?;
@@ -43,24 +57,45 @@ pub(super) async fn run(
     if let Some(message) = &args.message {
         screen.speaker("you")?;
         screen.print(&format!("> {message}\n"))?;
-        conversation.send(message.clone()).await?;
+        conversation.send(message.as_str().into()).await?;
     }
-    let mut was_interrupted = false;
+    let (mut was_interrupted, mut draft) = (false, Draft::default());
     loop {
         screen.speaker("you")?;
-        let line = console.read_line("> ").await?;
-        let is_second = std::mem::replace(&mut was_interrupted, line == Line::Interrupted);
+        let line = console.read_prompt("> ", std::mem::take(&mut draft)).await?;
+        let is_interrupted = matches!(line, PromptLine::Interrupted { .. });
+        let was_interrupted = std::mem::replace(&mut was_interrupted, is_interrupted);
         match line {
-            Line::Closed => return Ok(()),
-            Line::Interrupted if is_second => return Ok(()),
-            Line::Interrupted => screen.note("To leave, press Ctrl-C again or Ctrl-D, or type /exit.")?,
-            Line::Entered(line) => {
-                if handle_line(line, &mut conversation).await? == Next::Exit {
-                    return Ok(());
-                }
+            PromptLine::Closed => return Ok(()),
+            PromptLine::Interrupted { first: false } if was_interrupted => return Ok(()),
+            PromptLine::Interrupted { .. } => screen.note("To leave, press Ctrl-C again or Ctrl-D, or type /exit.")?,
+            PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
+            PromptLine::ShowLast(kept) => {
+                commands::show_last_call(&conversation)?;
+                draft = kept;
             }
+            PromptLine::Entered(line) => match handle_line(line, &mut conversation).await? {
+                Next::Continue => {}
+                Next::Edit(line) => draft.before = line,
+                Next::Exit => return Ok(()),
+            },
         }
     }
+}
+
+/// Lets the user change the text in an editor.
+async fn edited(text: String, screen: Screen) -> Result<Draft, Failure> {
+    let before = match editor::edit(&text).await {
+        Ok(edited) => edited,
+        Err(error) => {
+            screen.error(&error)?;
+            text
+        }
+    };
+    Ok(Draft {
+        before,
+        after: String::new(),
+    })
 }
 
 fn conversation(
@@ -83,31 +118,71 @@ fn conversation(
         interrupts: interrupts.clone(),
         policy,
         better_url: versioned_url(&settings.provider),
+        log: TurnLog::default(),
+        unanswered: Vec::new(),
     };
     Ok(Conversation {
         session,
         agent: agent(settings),
         model: settings.provider.model.clone(),
+        provider: provider(settings),
         turns,
         console,
         screen,
+        attached: Vec::new(),
+        last: None,
     })
 }
 
 /// Handles an entered line: nothing, a command, or a message.
 async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Next, Failure> {
+    let screen = conversation.screen;
     if line.is_empty() {
         return Ok(Next::Continue);
     }
     if let Err(error) = conversation.console.add_history(&line) {
+        screen.note(&format!("The history is no longer saved: {error}"))?;
+    }
+    if line == "?" {
+        screen.list(KEYS)?;
+        return Ok(Next::Continue);
+    }
+    if let Some(command) = line.strip_prefix('!') {
+        return run_shell(command.trim(), conversation).await;
+    }
+    let message = match line.strip_prefix('/').map(|_| slash::parse(&line)) {
+        Some(Ok(Slash::Command(kind, argument))) => return commands::run(kind, argument, conversation).await,
+        Some(Ok(Slash::Message(message))) => message,
+        Some(Err(error)) => {
+            screen.error(&error)?;
+            return Ok(Next::Continue);
+        }
+        None => line.as_str(),
+    };
+    let attached = match attach(message) {
+        Ok(attached) => attached,
+        Err(error) => {
+            screen.error(&error)?;
+            return Ok(Next::Edit(line));
+        }
+    };
+    if message.len() > LARGE || message.lines().count() > MANY_LINES {
+        screen.note(&format!("Your message has {}.", extent(message)))?;
+    }
+    attached.notes.iter().try_for_each(|note| screen.note(note))?;
+    conversation.send(attached.content).await?;
+    Ok(Next::Continue)
+}
+
+async fn run_shell(command: &str, conversation: &mut Conversation) -> Result<Next, Failure> {
+    if command.is_empty() {
         conversation
             .screen
-            .note(&format!("The history is no longer saved: {error}"))?;
+            .error("type a shell command after the !, for example !ls")?;
+        return Ok(Next::Continue);
     }
-    if line.starts_with('/') {
-        return commands::run(&line, conversation).await;
-    }
-    conversation.send(line).await?;
+    let block = shell_prefix::run(command, &conversation.turns.interrupts, conversation.screen).await?;
+    conversation.attached.extend(block);
     Ok(Next::Continue)
 }
 
@@ -124,15 +199,20 @@ fn load_history(console: &Console, screen: Screen) -> Result<(), Failure> {
 }
 
 fn greet(settings: &Settings, screen: Screen) -> Result<(), Failure> {
+    let model = sanitized_line(&settings.provider.model);
+    screen.note(&format!("Model: {model} ({})", provider(settings)))?;
+    for line in settings.context_files.notes() {
+        screen.note(&line)?;
+    }
+    screen.note("/help lists the commands, ? the keys; Ctrl-C cancels a turn, Ctrl-D exits.")
+}
+
+/// Returns the provider, and the base URL if one is set.
+fn provider(settings: &Settings) -> String {
     let provider = &settings.provider;
     let place = provider
         .base_url
         .as_ref()
-        .map(|url| format!(" at {}", redacted_url(url)))
-        .unwrap_or_default();
-    screen.note(&format!("Model: {} ({}{place})", provider.model, provider.name()))?;
-    for line in settings.context_files.notes() {
-        screen.note(&line)?;
-    }
-    screen.note("/help lists the commands, Ctrl-C cancels a turn, Ctrl-D exits.")
+        .map(|url| format!(" at {}", redacted_url(url)));
+    format!("{}{}", provider.name(), place.unwrap_or_default())
 }

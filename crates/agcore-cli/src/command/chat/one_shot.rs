@@ -66,6 +66,7 @@ pub(super) async fn run(
             terminal,
             questions,
             tools: session.bundle().tools().snapshot(),
+            policy: policy.clone(),
             pending: None,
             queued: VecDeque::new(),
         });

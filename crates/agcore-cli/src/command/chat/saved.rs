@@ -2,32 +2,50 @@
 
 use std::{fs, io, path::Path};
 
-use agcore::{AgentSession, agent::SessionState};
+use agcore::{AgentSession, Message, agent::SessionState};
+use serde_json::Value;
 
 use super::conversation::Conversation;
 use crate::{
     atomic_file::{create, replace},
     console::Line,
     exit::Failure,
+    process::expand_home,
+    render::{sanitized_line, truncated},
 };
+
+/// The member of a saved conversation that the library does not write.
+const MODEL: &str = "model";
+
+/// The longest part of a message that is shown after a conversation was loaded, in columns.
+const SHOWN: usize = 300;
 
 /// Saves the conversation to a file. Asks before an existing file is overwritten.
 ///
 /// # Errors
 /// When the terminal was closed.
 pub(super) async fn save(conversation: &Conversation, name: &str) -> Result<(), Failure> {
-    let (path, screen) = (Path::new(name), conversation.screen);
-    let state = conversation.session.export().await;
-    let text = match serde_json::to_string_pretty(&state) {
-        Ok(text) => text + "\n",
+    let (path, screen) = (expand_home(name), conversation.screen);
+    let text = match serialized(conversation).await {
+        Ok(text) => text,
         Err(error) => return screen.error(&format!("cannot serialize the conversation: {error}")),
     };
-    let written = match create(path, &text) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let folder = folder.display();
+        return screen.error(&format!(
+            "cannot write {name}: there is no folder {folder}; create it first"
+        ));
+    }
+    if path.is_dir() {
+        return screen.error(&format!("cannot write {name}: it is a folder; add the name of a file"));
+    }
+    let written = match create(&path, &text) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if !may_overwrite(conversation, name).await? {
                 return screen.note("Nothing was saved.");
             }
-            replace(path, &text)
+            replace(&path, &text)
         }
         written => written,
     };
@@ -35,6 +53,14 @@ pub(super) async fn save(conversation: &Conversation, name: &str) -> Result<(), 
         Ok(()) => screen.note(&format!("{} saved to {name}.", count(&conversation.session).await)),
         Err(error) => screen.error(&format!("cannot write {name}: {error}")),
     }
+}
+
+async fn serialized(conversation: &Conversation) -> serde_json::Result<String> {
+    let mut state = serde_json::to_value(conversation.session.export().await)?;
+    if let Some(members) = state.as_object_mut() {
+        members.insert(MODEL.to_owned(), conversation.model.as_str().into());
+    }
+    Ok(serde_json::to_string_pretty(&state)? + "\n")
 }
 
 async fn may_overwrite(conversation: &Conversation, name: &str) -> Result<bool, Failure> {
@@ -53,26 +79,73 @@ async fn may_overwrite(conversation: &Conversation, name: &str) -> Result<bool, 
 /// # Errors
 /// When the terminal was closed.
 pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<(), Failure> {
+    let screen = conversation.screen;
     let discarded = conversation.session.messages().await.len();
-    match restore(conversation, Path::new(name)) {
-        Ok(session) => conversation.session = session,
-        Err(error) => return conversation.screen.error(&error),
-    }
+    let (session, model) = match restore(conversation, &expand_home(name)).await {
+        Ok(restored) => restored,
+        Err(error) => return screen.error(&error),
+    };
+    conversation.session = session;
+    conversation.last = None;
     let loaded = count(&conversation.session).await;
     let note = if discarded > 0 {
         " The previous conversation was discarded."
     } else {
         ""
     };
-    conversation.screen.note(&format!("{loaded} loaded from {name}.{note}"))
+    for (speaker, text) in last_exchange(&conversation.session).await {
+        screen.note(&format!("{speaker}: {text}"))?;
+    }
+    screen.note(&format!("{loaded} loaded from {name}.{note}"))?;
+    let current = sanitized_line(&conversation.model);
+    match model.filter(|model| *model != conversation.model) {
+        Some(saved) => {
+            let saved = sanitized_line(&saved);
+            screen.note(&format!(
+                "Model: {current}; the conversation was saved with {saved}: /model {saved}"
+            ))
+        }
+        None => screen.note(&format!("Model: {current}")),
+    }
 }
 
-fn restore(conversation: &Conversation, path: &Path) -> Result<AgentSession, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let state: SessionState = serde_json::from_str(&text)
-        .map_err(|error| format!("{} is not a saved conversation: {error}", path.display()))?;
+/// Returns the last message of the user and the last answer, shortened.
+async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, String)> {
+    let messages = session.messages().await;
+    let last = |speaker, is_shown: fn(&Message) -> bool| {
+        let message = messages
+            .iter()
+            .rev()
+            .find(|message| is_shown(message) && !message.text().trim().is_empty());
+        message.map(|message| (speaker, truncated(message.text().trim(), SHOWN)))
+    };
+    let user = last("you", |message| matches!(message, Message::User(_)));
+    let answer = last("agent", |message| matches!(message, Message::Assistant(_)));
+    user.into_iter().chain(answer).collect()
+}
+
+/// Reads a session and the model that was used last.
+async fn restore(conversation: &Conversation, path: &Path) -> Result<(AgentSession, Option<String>), String> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("cannot read {name}: there is no such file"),
+        io::ErrorKind::InvalidData => format!("{name} is not a saved conversation: it is not text"),
+        _ => format!("cannot read {name}: {error}"),
+    })?;
+    let state: Value = serde_json::from_str(&text)
+        .map_err(|_| format!("{name} is not a saved conversation: it is not JSON; /save writes such files"))?;
+    let model = state.get(MODEL).and_then(Value::as_str).map(str::to_owned);
+    let ours = serde_json::to_value(conversation.session.export().await).unwrap_or_default();
+    let version = |state: &Value| state.get("version").and_then(Value::as_u64);
+    if version(&state) > version(&ours) {
+        return Err(format!(
+            "{name} was saved by a newer version of agcore; use that version to load it"
+        ));
+    }
+    let state: SessionState =
+        serde_json::from_value(state).map_err(|error| format!("{name} is not a saved conversation: {error}"))?;
     let session = conversation.session.bundle().restore(state, conversation.agent.clone());
-    session.map_err(|error| format!("{}: {error}", path.display()))
+    Ok((session.map_err(|error| format!("{name}: {error}"))?, model))
 }
 
 async fn count(session: &AgentSession) -> String {

@@ -2,27 +2,27 @@
 
 use std::{future, io};
 
-use agcore::{AgentSession, StreamEvent};
+use agcore::{AgentSession, Message, StreamEvent};
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use super::screen::Screen;
+use super::{screen::Screen, turn_log::TurnLog};
 use crate::{
     approve::{Question, question},
-    console::{Console, EchoOff, discard_input},
-    dialog::{Dialog, DialogOutcome},
+    console::{Console, EchoOff, KeyReader},
+    dialog::{Dialog, DialogOutcome, choices},
     exit::Failure,
     grants::GrantUpdate,
     interrupt::Interrupts,
     policy::Policy,
     process::print,
-    render::{Render, Terminal},
+    render::{Render, Terminal, sanitized_line},
     turn::{self, EventStream, ticks},
 };
 
 /// The possible answers.
-pub(super) const PROMPT: &str = "  [y]es, with any arguments for this [s]ession or [a]lways, [e]dit, [n]o: ";
+pub(super) const PROMPT: &str = "[y]es [s]ession [a]lways [e]dit [n]o: ";
 
 /// Runs turns at a terminal.
 pub(super) struct TurnRunner {
@@ -35,18 +35,30 @@ pub(super) struct TurnRunner {
     pub(super) policy: Policy,
     /// The base URL to suggest if the server does not know the path.
     pub(super) better_url: Option<String>,
+    /// Parts of the latest turn, which commands show.
+    pub(super) log: TurnLog,
+    /// The tools whose question was cancelled.
+    pub(super) unanswered: Vec<String>,
+}
+
+/// The end of a turn.
+#[derive(Debug)]
+pub(super) enum TurnEnd {
+    Finished,
+    Failed(Failure),
 }
 
 /// The pending answer to the question on the screen.
 type PendingAnswer = BoxFuture<'static, Result<DialogOutcome, Failure>>;
 
 impl TurnRunner {
-    /// Runs and renders a turn. A failure of the turn is printed and is not an error.
+    /// Runs and renders a turn. A failure of the turn is not an error.
     ///
     /// # Errors
     /// When the terminal was closed.
-    pub(super) async fn run(&mut self, session: &AgentSession, message: String) -> Result<(), Failure> {
-        let before = session.messages().await.len();
+    pub(super) async fn run(&mut self, session: &AgentSession, message: Message) -> Result<TurnEnd, Failure> {
+        self.log.start();
+        self.unanswered.clear();
         let token = CancellationToken::new();
         let turn = turn::start(session, message, &token);
         let dialog = Dialog {
@@ -58,27 +70,35 @@ impl TurnRunner {
             print,
         };
         let _guard = self.interrupts.cancel(&token);
-        let echo_off = EchoOff::new();
-        let result = self.render(turn, &dialog).await;
-        drop(echo_off);
+        let result = self.render(turn, &dialog, &token).await;
         self.report_grants()?;
         match result {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(TurnEnd::Finished),
             Err(failure) if failure.is_output_closed() => Err(failure),
-            Err(failure) => {
-                let failure = failure.or_base_url(self.better_url.as_deref());
-                self.report(&failure, session.messages().await.len() > before)
-            }
+            Err(failure) => Ok(TurnEnd::Failed(failure.or_base_url(self.better_url.as_deref()))),
         }
     }
 
+    /// Takes the names of the tools whose question was cancelled, so that they did not run.
+    pub(super) fn take_unanswered(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unanswered)
+    }
+
     /// Renders events and asks questions until the turn ends. While a question is on the screen, events are queued.
-    async fn render(&mut self, mut turn: EventStream, dialog: &Dialog) -> Result<(), Failure> {
+    async fn render(
+        &mut self,
+        mut turn: EventStream,
+        dialog: &Dialog,
+        token: &CancellationToken,
+    ) -> Result<(), Failure> {
         let palette = self.screen.palette;
         let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
         let mut pending: Option<PendingAnswer> = None;
         let mut queued: Vec<StreamEvent> = Vec::new();
+        let mut asked = String::new();
         let mut ticks = ticks();
+        let mut keys = self.console.key_reader();
+        let echo_off = EchoOff::new();
         loop {
             tokio::select! {
                 // Events that precede a question must be shown before it.
@@ -86,21 +106,29 @@ impl TurnRunner {
                 event = turn.next() => match event {
                     None => break,
                     Some(event) if pending.is_some() => queued.push(event),
-                    Some(event) => check_output(render.event(&event))?,
+                    Some(event) => self.show(&mut render, &event)?,
                 },
                 Some(question) = self.questions.recv(), if pending.is_none() => {
                     check_output(render.hide())?;
+                    asked = sanitized_line(&question.request.tool);
                     pending = Some(self.ask(question, dialog)?);
                 }
                 outcome = answered(&mut pending) => {
                     pending = None;
                     match outcome? {
-                                                DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
-                        DialogOutcome::Answered | DialogOutcome::Cancelled => {}
+                        DialogOutcome::Cancelled => self.unanswered.push(std::mem::take(&mut asked)),
+                        DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
+                        DialogOutcome::Answered => {}
                     }
-                    queued.drain(..).try_for_each(|event| check_output(render.event(&event)))?;
+                    queued.drain(..).try_for_each(|event| self.show(&mut render, &event))?;
                 }
-                _ = ticks.tick(), if pending.is_none() => check_output(render.tick())?,
+                _ = ticks.tick(), if pending.is_none() => {
+                    echo_off.keep();
+                    if keys.as_mut().is_some_and(KeyReader::escape_pressed) {
+                        token.cancel();
+                    }
+                    check_output(render.tick())?;
+                }
             }
         }
         if let Some(answer) = pending {
@@ -108,17 +136,25 @@ impl TurnRunner {
             self.screen.note("\nThis question no longer applies; press Enter.")?;
             answer.await?;
         }
-        queued
-            .drain(..)
-            .try_for_each(|event| check_output(render.event(&event)))?;
+        queued.drain(..).try_for_each(|event| self.show(&mut render, &event))?;
         turn.finish().await?;
         Ok(())
     }
 
+    /// Shows an event and remembers what commands may show later.
+    fn show(&mut self, render: &mut dyn Render, event: &StreamEvent) -> Result<(), Failure> {
+        self.log.record(event);
+        check_output(render.event(event))
+    }
+
     fn ask(&self, asked: Question, dialog: &Dialog) -> Result<PendingAnswer, Failure> {
-        self.screen.question(&question(&asked.request))?;
+        let text = question(&asked.request);
+        let choices = choices(&asked.request, self.policy.grants().place());
+        self.screen.print("\n")?;
+        self.screen.question(&text)?;
+        self.screen.print(&choices)?;
         // Input typed before the question appeared does not answer it.
-        discard_input();
+        self.console.discard_typed();
         Ok(Box::pin(dialog.clone().answer(asked)))
     }
 
@@ -128,20 +164,6 @@ impl TurnRunner {
         updates.iter().try_for_each(|update| match update {
             GrantUpdate::Saved(text) => self.screen.note(text),
             GrantUpdate::Failed(text) => self.screen.error(text),
-        })
-    }
-
-    fn report(&self, failure: &Failure, is_turn_kept: bool) -> Result<(), Failure> {
-        let message = if failure.is_cancelled() {
-            "cancelled".to_owned()
-        } else {
-            failure.to_string()
-        };
-        self.screen.error(&message)?;
-        self.screen.note(if is_turn_kept {
-            "The completed part of this turn is kept in the conversation."
-        } else {
-            "Turn discarded. Press ↑ to edit and resend."
         })
     }
 }

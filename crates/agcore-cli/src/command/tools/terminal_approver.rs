@@ -33,7 +33,7 @@ impl TerminalApprover {
     }
 
     async fn ask(&self, question: Question) -> Result<(), Failure> {
-        let dialog = self.terminal.show(&question, PROMPT, Arc::clone(&self.tools))?;
+        let dialog = self.terminal.show(&question, "", PROMPT, Arc::clone(&self.tools))?;
         dialog.answer(question).await.map(drop)
     }
 }

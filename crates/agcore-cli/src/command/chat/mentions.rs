@@ -1,0 +1,246 @@
+//! `@path`: attaches files to a message.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+use agcore::chat::{Content, ContentPart};
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::size::{lines, size};
+use crate::{process::expand_home, render::sanitized_line};
+
+/// The maximum size of a text file, in bytes.
+const MAX_TEXT: u64 = 256 * 1024;
+
+/// The maximum size of an image, in bytes.
+const MAX_IMAGE: u64 = 5 * 1024 * 1024;
+
+/// The first bytes of images that models accept, and their media type.
+const IMAGES: [(&[u8], &str); 4] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "image/webp"),
+];
+
+/// A message with its attachments.
+#[derive(Debug, PartialEq)]
+pub(super) struct Attached {
+    /// The content to send.
+    pub(super) content: Content,
+    /// One line for each attachment, for the user.
+    pub(super) notes: Vec<String>,
+}
+
+/// A piece of a message.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// A path, and whether it was quoted.
+    Mention(String, bool),
+}
+
+/// The content of a file.
+enum Attachment {
+    Text(String),
+    Image(ContentPart),
+}
+
+/// Reads the files that a message mentions.
+///
+/// # Errors
+/// When a file cannot be attached. The message must then not be sent.
+pub(super) fn attach(message: &str) -> Result<Attached, String> {
+    let (mut text, mut blocks, mut images, mut notes) = (String::new(), String::new(), Vec::new(), Vec::new());
+    for piece in pieces(message) {
+        let (name, is_quoted) = match piece {
+            Piece::Text(piece) => {
+                text.push_str(&piece);
+                continue;
+            }
+            Piece::Mention(name, is_quoted) => (name, is_quoted),
+        };
+        text.push_str(&format!("@{name}"));
+        let path = expand_home(&name);
+        if !is_quoted && !path.exists() && !name.contains(['/', '.', '\\']) {
+            notes.push(format!("@{} is not a file; it was sent as text", sanitized_line(&name)));
+            continue;
+        }
+        let (attachment, note) = read(&path).map_err(|error| refusal(&name, &error))?;
+        notes.push(format!("Attached {}: {note}", sanitized_line(&name)));
+        match attachment {
+            Attachment::Text(content) => {
+                let end = if content.ends_with('\n') { "" } else { "\n" };
+                blocks.push_str(&format!("\n\n<file path=\"{name}\">\n{content}{end}</file>"));
+            }
+            Attachment::Image(image) => images.push(image),
+        }
+    }
+    text.push_str(&blocks);
+    let content = match images.is_empty() {
+        true => Content::from(text),
+        false => Content::Parts([ContentPart::text(text)].into_iter().chain(images).collect()),
+    };
+    Ok(Attached { content, notes })
+}
+
+fn refusal(name: &str, error: &str) -> String {
+    let name = sanitized_line(name);
+    format!("cannot attach {name}: {error}. The message was not sent; to send the name as text, type @@{name}")
+}
+
+/// Splits a message into text and mentions. A mention starts where no word ends, and `@@` is a plain `@`.
+fn pieces(message: &str) -> Vec<Piece> {
+    let (mut pieces, mut text) = (Vec::new(), String::new());
+    let mut rest = message;
+    while let Some(at) = rest.find('@') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let continues_word = text.ends_with(|c: char| c.is_ascii_alphanumeric() || "_.-+/".contains(c));
+        if let Some(after) = rest.strip_prefix('@').filter(|_| !continues_word) {
+            text.push('@');
+            rest = after;
+            continue;
+        }
+        let Some((name, length)) = name(rest).filter(|_| !continues_word) else {
+            text.push('@');
+            continue;
+        };
+        pieces.push(Piece::Text(std::mem::take(&mut text)));
+        pieces.push(Piece::Mention(name.to_owned(), rest.starts_with('"')));
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    pieces.push(Piece::Text(text));
+    pieces
+}
+
+/// Returns the name at the start of the text and the length of the mention. Punctuation after a name does not belong to it,
+/// unless there is such a file.
+fn name(text: &str) -> Option<(&str, usize)> {
+    if let Some(quoted) = text.strip_prefix('"') {
+        let name = quoted
+            .split_once('"')
+            .map(|(name, _)| name)
+            .filter(|name| !name.is_empty())?;
+        return Some((name, name.len() + 2));
+    }
+    let word = text.split(char::is_whitespace).next().unwrap_or_default();
+    let mut name = word;
+    while !expand_home(name).exists() {
+        let Some(last) = name
+            .chars()
+            .next_back()
+            .filter(|c| !c.is_ascii_alphanumeric() && *c != '/')
+        else {
+            break;
+        };
+        name = &name[..name.len() - last.len_utf8()];
+    }
+    // Words of languages without spaces may follow: 看 @src/main.rs吧
+    (!name.is_empty()).then_some((name, name.len()))
+}
+
+/// Reads a file and describes it.
+fn read(path: &Path) -> Result<(Attachment, String), String> {
+    if path.is_dir() {
+        return Err("it is a folder; name a file".to_owned());
+    }
+    // Opening a pipe would wait for its other end.
+    if path.exists() && !path.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    let mut bytes = Vec::new();
+    file.take(MAX_IMAGE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let limit = |limit: u64| match length > limit {
+        true => Err(format!("it is larger than {}", size(limit))),
+        false => Ok(()),
+    };
+    if let Some((_, media)) = IMAGES.iter().find(|(start, _)| bytes.starts_with(start)) {
+        limit(MAX_IMAGE)?;
+        let image = ContentPart::image_url(format!("data:{media};base64,{}", STANDARD.encode(&bytes)));
+        return Ok((Attachment::Image(image), format!("{media}, {}", size(length))));
+    }
+    limit(MAX_TEXT)?;
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => {
+            let note = format!("{}, {}", lines(&text), size(length));
+            Ok((Attachment::Text(text), note))
+        }
+        _ => Err("it is neither UTF-8 text nor a PNG, JPEG, GIF or WebP image".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn finds_mentions() {
+        let check = |message: &str, expected: &[&str]| {
+            let mentions = pieces(message).into_iter().filter_map(|piece| match piece {
+                Piece::Mention(name, _) => Some(name),
+                Piece::Text(_) => None,
+            });
+            assert_eq!(mentions.collect::<Vec<_>>(), expected, "{message}");
+        };
+        check("see @a.md and @\"b c.md\".", &["a.md", "b c.md"]);
+        check("(@a.md), @b.md!", &["a.md", "b.md"]);
+        check("看@a.md。", &["a.md"]);
+        check("ann@example.org, a@b", &[]);
+        check("@@a.md @ @\"\" @\"open", &[]);
+        check("@~/x", &["~/x"]);
+    }
+
+    #[test]
+    fn attaches_text_and_images_and_refuses_the_rest() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path("a b.md"), "one\ntwo").unwrap();
+        fs::write(path("i.png"), b"\x89PNG\r\n\x1a\nxx").unwrap();
+        fs::write(path("bin"), b"a\0b").unwrap();
+        fs::write(path("big"), vec![b'x'; 300_000]).unwrap();
+
+        let name = path("a b.md");
+        let attached = attach(&format!("read @\"{name}\" and @@me")).unwrap();
+        let expected = format!("read @{name} and @me\n\n<file path=\"{name}\">\none\ntwo\n</file>");
+        assert_eq!(attached.content.text(), expected);
+        assert_eq!(attached.notes, [format!("Attached {name}: 2 lines, 7 B")]);
+
+        let attached = attach(&format!("@{}", path("i.png"))).unwrap();
+        let Content::Parts(parts) = attached.content else {
+            panic!()
+        };
+        assert!(
+            matches!(&parts[..], [ContentPart::Text(_), ContentPart::ImageUrl(_)]),
+            "{parts:?}"
+        );
+
+        let error = |name: &str, expected: &str| {
+            let error = attach(&format!("@{}", path(name))).unwrap_err();
+            assert!(error.contains(expected) && error.contains("was not sent"), "{error}");
+        };
+        error("bin", "neither UTF-8 text nor");
+        error("big", "larger than 256.0 KB");
+        error("gone.md", "there is no such file");
+        error("", "it is a folder");
+        if cfg!(unix) {
+            assert!(attach("@/dev/null").unwrap_err().contains("it is not a regular file"));
+        }
+        let sent = attach("@Override is Java").unwrap();
+        assert_eq!(sent.content.text(), "@Override is Java");
+        assert_eq!(sent.notes, ["@Override is not a file; it was sent as text"]);
+    }
+}

@@ -1,0 +1,48 @@
+//! Answers that were interrupted: what came so far is kept in the conversation.
+
+use std::sync::Arc;
+
+use agcore::{AgentSession, Message, llm::machine::MachineError};
+
+/// The part of an unfinished turn that is in the conversation.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// The part of the answer that arrived.
+    Answer,
+    /// Tool calls with their results, and nothing of the answer after them.
+    Rounds,
+    /// Nothing, not even the message.
+    Nothing,
+}
+
+/// Adds what came of an answer to the conversation, with a note that it is not complete. `before` is the conversation from
+/// before the turn.
+///
+/// # Errors
+/// When the conversation would be invalid; it is then as the library left it.
+pub(super) async fn keep(
+    session: &AgentSession,
+    before: &[Arc<Message>],
+    message: Message,
+    partial: &str,
+    is_cancelled: bool,
+) -> Result<Kept, MachineError> {
+    let mut messages = session.messages().await;
+    let has_rounds = messages.last() != before.last();
+    if partial.trim().is_empty() {
+        return Ok(if has_rounds { Kept::Rounds } else { Kept::Nothing });
+    }
+    if !has_rounds {
+        messages.push(Arc::new(message));
+    }
+    let reason = match is_cancelled {
+        true => "[interrupted by the user]",
+        false => "[the answer broke off because of an error]",
+    };
+    messages.push(Arc::new(Message::assistant(format!(
+        "{}\n\n{reason}",
+        partial.trim_end()
+    ))));
+    session.set_messages(messages).await?;
+    Ok(Kept::Answer)
+}

@@ -1,0 +1,206 @@
+//! [`Completion`]: completes slash commands and file names with Tab.
+
+use std::{fs, path::Path};
+
+use rustyline::{
+    Context, Helper,
+    completion::{Completer, Pair},
+    highlight::Highlighter,
+    hint::Hinter,
+    validate::Validator,
+};
+
+use crate::process::expand_home;
+
+/// The maximum number of names that are offered.
+const MAX_NAMES: usize = 200;
+
+/// A slash command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CommandName {
+    /// The name, with the slash.
+    pub(crate) name: &'static str,
+    /// The arguments, as shown to users.
+    pub(crate) arguments: &'static str,
+    /// The effect of the command.
+    pub(crate) help: &'static str,
+    /// Whether the argument is a file.
+    pub(crate) takes_file: bool,
+}
+
+/// Completes the commands it knows, and file names. Completes nothing without commands, for questions.
+#[derive(Debug, Default)]
+pub(super) struct Completion {
+    pub(super) commands: Vec<CommandName>,
+    pub(super) is_prompt: bool,
+}
+
+impl Completer for Completion {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let found = self.is_prompt.then(|| self.candidates(&line[..position]));
+        Ok(found.unwrap_or((0, Vec::new())))
+    }
+}
+
+impl Hinter for Completion {
+    type Hint = String;
+}
+impl Highlighter for Completion {}
+impl Validator for Completion {}
+impl Helper for Completion {}
+
+impl Completion {
+    /// Returns the candidates for the end of this text, and where what they replace starts.
+    fn candidates(&self, text: &str) -> (usize, Vec<Pair>) {
+        let word = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        if text.starts_with('/') && word == 0 {
+            return (0, self.commands(text));
+        }
+        if let Some((command, path)) = text.split_once(' ')
+            && self
+                .commands
+                .iter()
+                .any(|known| known.name == command && known.takes_file)
+        {
+            let path = path.trim_start();
+            return (text.len() - path.len(), files(path).into_iter().map(plain).collect());
+        }
+        if let Some(start) = mention(text) {
+            let quoted = text[start..].starts_with("@\"");
+            let path = text[start + 1..].trim_start_matches('"');
+            return (
+                start,
+                files(path).into_iter().map(|path| mentioned(&path, quoted)).collect(),
+            );
+        }
+        if text.starts_with('!') {
+            let start = word.max(1);
+            return (start, files(&text[start..]).into_iter().map(plain).collect());
+        }
+        (text.len(), Vec::new())
+    }
+
+    fn commands(&self, text: &str) -> Vec<Pair> {
+        let matching = self.commands.iter().filter(|command| command.name.starts_with(text));
+        let pair = |command: &CommandName| {
+            let space = if command.arguments.is_empty() { "" } else { " " };
+            let usage = format!("{}{space}{}", command.name, command.arguments);
+            Pair {
+                display: format!("{usage:<18} {}", command.help),
+                replacement: format!("{}{space}", command.name),
+            }
+        };
+        matching.map(pair).collect()
+    }
+}
+
+/// Returns where the mention at the end of the text starts: `@path` or `@"path with spaces`.
+fn mention(text: &str) -> Option<usize> {
+    let starts = |at: usize| at == 0 || text[..at].ends_with(char::is_whitespace);
+    let at = text.rfind('@').filter(|at| starts(*at))?;
+    let rest = &text[at + 1..];
+    let is_open = match rest.strip_prefix('"') {
+        Some(quoted) => !quoted.contains('"'),
+        None => !rest.contains(char::is_whitespace),
+    };
+    is_open.then_some(at)
+}
+
+fn plain(path: String) -> Pair {
+    Pair {
+        display: path.clone(),
+        replacement: path,
+    }
+}
+
+fn mentioned(path: &str, quoted: bool) -> Pair {
+    let is_folder = path.ends_with('/');
+    let needs_quotes = quoted || path.contains(char::is_whitespace);
+    Pair {
+        display: path.to_owned(),
+        replacement: match needs_quotes {
+            true if is_folder => format!("@\"{path}"),
+            true => format!("@\"{path}\""),
+            false => format!("@{path}"),
+        },
+    }
+}
+
+/// Returns the paths that start with this text, in order; folders end with `/`. Hidden files need a leading dot.
+fn files(text: &str) -> Vec<String> {
+    let (folder, prefix) = match text.rfind('/') {
+        Some(at) => text.split_at(at + 1),
+        None => ("", text),
+    };
+    let place = expand_home(folder);
+    let place = if folder.is_empty() { Path::new(".") } else { &place };
+    let Ok(entries) = fs::read_dir(place) else {
+        return Vec::new();
+    };
+    let name = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let is_shown = name.starts_with(prefix) && (!name.starts_with('.') || prefix.starts_with('.'));
+        let is_printable = !name.contains(char::is_control);
+        let slash = if entry.path().is_dir() { "/" } else { "" };
+        (is_shown && is_printable).then(|| format!("{folder}{name}{slash}"))
+    };
+    let mut names: Vec<String> = entries.flatten().filter_map(name).collect();
+    names.sort();
+    names.truncate(MAX_NAMES);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAVE: CommandName = CommandName {
+        name: "/save",
+        arguments: "FILE",
+        help: "save the conversation",
+        takes_file: true,
+    };
+    const STATUS: CommandName = CommandName {
+        name: "/status",
+        arguments: "",
+        help: "show the settings",
+        takes_file: false,
+    };
+
+    fn completed(text: &str) -> (usize, Vec<String>) {
+        let completion = Completion {
+            commands: vec![SAVE, STATUS],
+            is_prompt: true,
+        };
+        let (start, found) = completion.candidates(text);
+        (start, found.into_iter().map(|pair| pair.replacement).collect())
+    }
+
+    #[test]
+    fn completes_commands_files_and_mentions() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["notes.md", "two words.md", ".hidden"] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        fs::create_dir(directory.path().join("nested")).unwrap();
+        let place = directory.path().to_str().unwrap();
+        let check = |text: &str, start: usize, expected: &[&str]| {
+            let expected: Vec<String> = expected.iter().map(|name| name.replace('~', place)).collect();
+            let text = text.replace('~', place);
+            assert_eq!(completed(&text), (start, expected), "{text}");
+        };
+        check("/s", 0, &["/save ", "/status"]);
+        check("/sa", 0, &["/save "]);
+        check("/x", 0, &[]);
+        check("/save ~/n", 6, &["~/nested/", "~/notes.md"]);
+        check("see @~/no", 4, &["@~/notes.md"]);
+        check("see @~/t", 4, &["@\"~/two words.md\""]);
+        check("see @\"~/n", 4, &["@\"~/nested/", "@\"~/notes.md\""]);
+        check("@~/.", 0, &["@~/.hidden"]);
+        check("!cat ~/not", 5, &["~/notes.md"]);
+        assert_eq!(completed("ann@exa").1, Vec::<String>::new());
+        assert_eq!(completed("hello").1, Vec::<String>::new());
+    }
+}

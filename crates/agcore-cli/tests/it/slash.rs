@@ -1,0 +1,111 @@
+//! Messages that start with a slash, and commands that report something.
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+
+use crate::{
+    person::{Person, QUESTION},
+    support::Server,
+};
+
+#[test]
+fn paths_and_doubled_slashes_are_messages() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &[]);
+    for (line, message) in [
+        ("/etc/passwd is a file", "/etc/passwd is a file"),
+        ("//help", "/help"),
+        ("/hosts.md", "/hosts.md"),
+    ] {
+        person.types(line);
+        person.sees("messages in this request");
+        person.next();
+        assert_eq!(server.requests().pop().unwrap().prompt().last_user(), message);
+    }
+    person.types("/etc");
+    person.sees("unknown command /etc");
+    person.sees("to send it as a message, type //etc");
+    person.next();
+    assert_eq!(server.requests().len(), 3);
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn reports_usage_context_and_status() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &["--model", "first"]);
+    person.types("hello");
+    person.next();
+    person.types("/usage");
+    person.sees("cache write");
+    person.sees("this chat. Input is without cached tokens.");
+    person.next();
+    person.types("/context");
+    person.sees("instructions");
+    person.sees("messages (2)");
+    person.sees("total");
+    person.sees("The size of the context window is not known.");
+    person.next();
+    person.types("/status");
+    person.sees("first");
+    person.sees("openai at http://127.0.0.1");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn a_kept_answer_can_be_revoked() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &[]);
+    person.types("/permissions");
+    person.sees("No answers are kept.");
+    person.next();
+    person.types("save it");
+    person.sees(QUESTION);
+    person.types("a");
+    person.next();
+    person.types("/permissions");
+    person.sees("save_note with any arguments, always, in .agcore-grants.json");
+    person.next();
+    person.types("/permissions revoke save_note");
+    person.sees("Revoked. Calls of save_note follow the rules again.");
+    person.next();
+    person.types("/permissions revoke save_note");
+    person.sees("no answer about save_note is kept");
+    person.next();
+    person.types("save it again");
+    person.sees(QUESTION);
+    person.types("n");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn compacts_with_a_focus() {
+    let reply = |request: &RecordedRequest| match request.prompt().last_user().starts_with("<transcript>") {
+        true => Reply::text("Tom."),
+        false => Reply::text("purr ".repeat(200)),
+    };
+    let server = Server::start(MockOptions::new(), reply);
+    let mut person = Person::at(&server, &[]);
+    for number in 0..6 {
+        person.types(&format!("message {number}"));
+        person.next();
+    }
+    person.types("/compact the names of cats");
+    person.sees("tokens before, ");
+    person.next();
+    let request = server.requests().pop().unwrap().json().to_string();
+    assert!(
+        request.contains("keep everything about: the names of cats"),
+        "{request}"
+    );
+    person.types("/usage");
+    let counts = person.sees("Tokens of");
+    assert!(counts.trim_end().ends_with('7'), "{counts}");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
