@@ -352,9 +352,11 @@ fn key_advice(error: &LlmError) -> String {
     );
     match error.status() {
         Some(_) => {
-            format!("The server rejected the API key, or received none: check {names} in the environment or in .env.")
+            format!(
+                "The server rejected the API key, or received none: check {names} in the environment or in the .env of a trusted folder."
+            )
         }
-        None => format!("Set {names} in the environment or in .env."),
+        None => format!("Set {names} in the environment or in the .env of a trusted folder."),
     }
 }
 

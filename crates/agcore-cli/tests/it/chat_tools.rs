@@ -57,7 +57,9 @@ fn a_model_that_repeats_a_denied_call_ends_the_turn() {
         ],
     );
     assert_eq!(server.requests().len(), 2);
-    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", "[permissions]\ndeny = ['save_note']\n");
+    let agcore = Agcore::talking_to(&server)
+        .trusting()
+        .with_file("agcore.toml", "[permissions]\ndeny = ['save_note']\n");
     agcore
         .run(["-p", "go"])
         .assert_failed(1, &["error: save_note was denied: rule", "repeated the call"]);

@@ -9,7 +9,7 @@ fn no_key() {
         3,
         &[
             "error: openai: the API key is missing",
-            "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in .env.",
+            "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in the .env of a trusted folder.",
             "Or run a local model: agcore chat --provider ollama --model llama3.2",
         ],
     );

@@ -86,9 +86,9 @@ fn edits_arguments_while_the_output_is_redirected() {
 #[test]
 fn always_is_stored() {
     let server = Server::playground();
-    let mut person = asked(Agcore::talking_to(&server), "\"$0\" -p 'save it' > out.txt");
+    let mut person = asked(Agcore::talking_to(&server).at_home(), "\"$0\" -p 'save it' > out.txt");
     person.types("a");
-    person.sees("save_note is always allowed from now on (.agcore-grants.json).");
+    person.sees("save_note is always allowed from now on (");
     let agcore = person.leaves_with(0);
     agcore.run(["-p", "save it"]).assert_success();
 }

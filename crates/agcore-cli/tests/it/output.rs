@@ -51,7 +51,10 @@ fn prints_a_line_for_every_event_of_a_turn() {
         (&init["version"], &init["permission_mode"]),
         (&json!(env!("CARGO_PKG_VERSION")), &json!("default"))
     );
-    assert_eq!((&init["mcp_servers"], &init["trust"]), (&json!([]), &Value::Null));
+    assert_eq!(
+        (&init["mcp_servers"], &init["trust"]),
+        (&json!([]), &json!("not trusted"))
+    );
     assert!(
         init["tools"].as_array().unwrap().contains(&json!("arithmetic")),
         "{init}"
@@ -279,7 +282,7 @@ fn failures_before_the_turn_have_a_result_too() {
     check(Agcore::talking_to(&server), &["chat", "hi"], 3, "auth");
     check(Agcore::new(), &["chat", "hi"], 3, "auth");
     check(
-        Agcore::new().with_file("agcore.toml", "modle = 1"),
+        Agcore::new().trusting().with_file("agcore.toml", "modle = 1"),
         &["chat", "hi"],
         2,
         "usage",

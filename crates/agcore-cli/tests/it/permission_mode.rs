@@ -9,7 +9,9 @@ const NOTES: &str = "agcore-notes.md";
 /// Answers a message that calls `save_note`, with these rules, and returns whether the tool has run.
 fn save(rules: &str, options: &[&str]) -> (RunOutput, bool) {
     let server = Server::playground();
-    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", &format!("[permissions]\n{rules}\n"));
+    let agcore = Agcore::talking_to(&server)
+        .trusting()
+        .with_file("agcore.toml", &format!("[permissions]\n{rules}\n"));
     let ran = agcore.run([&["-p", "save it"], options].concat());
     let has_run = agcore.files().contains(&NOTES.to_owned());
     (ran, has_run)
@@ -59,6 +61,7 @@ fn accept_edits_still_asks_what_a_rule_asks_about() {
 fn plan_mode_ignores_rules_and_answers_that_allow() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)
+        .trusting()
         .with_file("agcore.toml", "[permissions]\nallow = ['save_note', 'write', '*']\n")
         .with_file(
             ".agcore-grants.json",

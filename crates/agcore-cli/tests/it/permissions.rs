@@ -148,14 +148,14 @@ fn a_grant_needs_no_approval_in_its_folder() {
     assert!(ran.assert_success().contains(&reason), "{}", ran.stdout);
 
     let elsewhere = Agcore::new().with("XDG_STATE_HOME", agcore.home.path().join("state").to_str().unwrap());
-    elsewhere.run(SAVE).assert_failed(1, &["it needs approval"]);
+    elsewhere.run(SAVE).assert_failed(6, &["it needs approval"]);
 }
 
 #[test]
 fn a_grants_file_in_the_folder_is_ignored_and_reported() {
     let agcore = Agcore::new().at_home().with_file(".agcore-grants.json", GRANTED);
     let ran = agcore.run(SAVE);
-    ran.assert_failed(1, &["it needs approval"]);
+    ran.assert_failed(6, &["it needs approval"]);
     let lines: Vec<&str> = ran
         .stderr
         .lines()

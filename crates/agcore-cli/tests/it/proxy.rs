@@ -159,7 +159,9 @@ fn the_setting_overrides_the_environment() {
     let agcore = at(&server.base_url()).with("HTTP_PROXY", DEAD);
     // An explicit proxy is used for servers on this machine, too.
     agcore.run(["models", "--proxy", &proxy.url()]).assert_success();
-    let agcore = agcore.with_file("agcore.toml", &format!("proxy = '{}'", proxy.url()));
+    let agcore = agcore
+        .trusting()
+        .with_file("agcore.toml", &format!("proxy = '{}'", proxy.url()));
     agcore.run(["models"]).assert_success();
     assert_eq!(check(&agcore, &[], "proxy"), format!("{} (agcore.toml)", proxy.url()));
     assert_eq!(proxy.take_lines().len(), 3);
@@ -228,7 +230,9 @@ fn invalid_settings() {
         "environment, AGCORE_PROXY",
     );
     check(
-        at(REMOTE).with_file("agcore.toml", "proxy = 'ftp://me:hunter2@host'"),
+        at(REMOTE)
+            .trusting()
+            .with_file("agcore.toml", "proxy = 'ftp://me:hunter2@host'"),
         "agcore.toml",
     );
     let ran = at(REMOTE).with("HTTP_PROXY", "ftp://me:hunter2@host").run(["models"]);
@@ -260,6 +264,6 @@ fn the_configuration_is_shown_without_the_password() {
         check(&agcore, &[], "proxy"),
         "none: the environment sets no proxy for this server"
     );
-    let agcore = agcore.with_file("agcore.toml", &format!("proxy = '{DEAD}'"));
+    let agcore = agcore.trusting().with_file("agcore.toml", &format!("proxy = '{DEAD}'"));
     assert_eq!(shown(&agcore), owned("http://***@127.0.0.1:1", "file"));
 }

@@ -60,8 +60,8 @@ fn a_cloned_repository_gets_neither_the_key_nor_a_permission() {
     // The address in the environment overrides that of the files. Without trust, the provider must not change either.
     let agcore = hostile(Agcore::talking_to(&server).at_home(), &trap.url());
     let ran = agcore.run(["chat", "save it"]);
-    let answer = ran.assert_success();
-    assert!(answer.contains("permission denied"), "{answer}");
+    assert_eq!(ran.code(), Some(6), "{}", ran.stderr);
+    assert!(ran.stdout.contains("permission denied"), "{}", ran.stdout);
     for text in [
         "warning: agcore.toml (base_url, mcp, model, permissions, provider), .env (AGCORE_BASE_URL, OPENAI_BASE_URL) and \
          AGENTS.md are ignored, because this folder is not trusted. Review the files and run `agcore trust`, or pass \
