@@ -125,7 +125,7 @@ pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> S
     let lines = [
         "1 y  yes, run this call".to_owned(),
         format!("2 s  yes, and run {rule} until this chat ends"),
-        format!("3 a  yes, and always run {rule}; stored in {grants}"),
+        format!("3 a  yes, and always run {rule} in this folder ({grants})"),
         "4 e  edit the arguments first".to_owned(),
         "5 n  no; `n REASON` gives the model a reason".to_owned(),
     ];

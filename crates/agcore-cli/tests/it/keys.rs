@@ -164,13 +164,13 @@ fn ctrl_o_shows_the_last_tool_call_and_keeps_the_input() {
 #[test]
 fn a_question_accepts_numbers_reasons_and_escape() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
     person.types("save it");
     let question = person.sees(QUESTION);
     for text in [
         "1 y  yes, run this call",
         "2 s  yes, and run save_note with any arguments until this chat ends",
-        "3 a  yes, and always run save_note with any arguments; stored in .agcore-grants.json",
+        "3 a  yes, and always run save_note with any arguments in this folder (",
     ] {
         assert!(question.contains(text), "{question}");
     }

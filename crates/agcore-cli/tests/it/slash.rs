@@ -4,7 +4,7 @@ use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
 
 use crate::{
     person::{Person, QUESTION},
-    support::Server,
+    support::{Agcore, Server},
 };
 
 #[test]
@@ -57,7 +57,7 @@ fn reports_usage_context_and_status() {
 #[test]
 fn a_kept_answer_can_be_revoked() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
     person.types("/permissions");
     person.sees("No answers are kept.");
     person.next();
@@ -66,7 +66,7 @@ fn a_kept_answer_can_be_revoked() {
     person.types("a");
     person.next();
     person.types("/permissions");
-    person.sees("save_note with any arguments, always, in .agcore-grants.json");
+    person.sees("save_note with any arguments, always, in ");
     person.next();
     person.types("/permissions revoke save_note");
     person.sees("Revoked. Calls of save_note follow the rules again.");

@@ -16,7 +16,10 @@ fn at_width(agcore: &Agcore, arguments: &[&str], columns: u16) -> PtySession {
     let script = format!("stty rows 30 cols {columns} && exec \"$0\" \"$@\"");
     let program = agcore.command();
     let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", &script]).arg(program.get_program()).args(arguments);
+    command
+        .args(["-c", &script])
+        .arg(program.get_program())
+        .args(agcore.arguments(arguments));
     command.env_clear().current_dir(agcore.directory.path());
     command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.env("TERM", "xterm-256color").env("NO_COLOR", "1");
@@ -66,11 +69,13 @@ fn errors() {
             "OPENAI_API_KEY",
             "AGCORE_API_KEY",
             "environment",
-            ".env.",
+            "trusted",
         ];
         assert_fits(&text, width, &words);
         assert_eq!(text.matches("api_key").count(), 0, "{text}");
-        let agcore = Agcore::new().with_file("agcore.toml", "provider = 'openai'\nmodle = 'gpt-5-mini'\n");
+        let agcore = Agcore::new()
+            .trusting()
+            .with_file("agcore.toml", "provider = 'openai'\nmodle = 'gpt-5-mini'\n");
         let text = shown(&agcore, &["chat", "hi"], width);
         assert_fits(&text, width, &["agcore.toml:2:1:", "unknown", "setting", "`model`"]);
     }
@@ -135,6 +140,12 @@ fn lists_and_the_demo() {
     }
 }
 
+/// Types a line at the prompt, where Enter is a carriage return.
+fn enter(session: &mut PtySession, line: &str) {
+    session.send(&format!("{line}\r")).unwrap();
+    session.flush().unwrap();
+}
+
 #[test]
 fn in_a_chat() {
     let call = |request: &RecordedRequest| match request.prompt().results().is_empty() {
@@ -150,19 +161,19 @@ fn in_a_chat() {
         let mut session = at_width(&agcore, &["chat"], width);
         let see = |session: &mut PtySession, text: &str| decoded(&session.exp_string(&bytes_as_chars(text)).unwrap());
         see(&mut session, "> ");
-        session.send_line("/help").unwrap();
+        enter(&mut session, "/help");
         let text = see(&mut session, "> ");
-        let words = ["another", "conversation", "discard", "trailing", "message."];
+        let words = ["another", "answers", "whether", "window", "turn"];
         assert_fits(&text, width, &words);
-        session.send_line("/tools").unwrap();
+        enter(&mut session, "/tools");
         assert_fits(&see(&mut session, "> "), width, &["arithmetic:", "permissions"]);
-        session.send_line("/modle x").unwrap();
+        enter(&mut session, "/modle x");
         assert_fits(
             &see(&mut session, "> "),
             width,
             &["unknown", "command", "`/model`?", "commands"],
         );
-        session.send_line("go").unwrap();
+        enter(&mut session, "go");
         let text = see(&mut session, QUESTION);
         assert_fits(
             &text,
@@ -173,10 +184,10 @@ fn in_a_chat() {
                 "evening\"}?",
                 "arguments",
                 "[s]ession",
-                "[e]dit,",
+                "arguments",
             ],
         );
-        session.send_line("n").unwrap();
+        enter(&mut session, "n");
         see(&mut session, "> ");
         session.send_control('d').unwrap();
         session.exp_eof().unwrap();
