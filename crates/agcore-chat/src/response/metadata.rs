@@ -45,12 +45,14 @@ impl ResponseMetadata {
     where
         H: IntoIterator<Item = (&'a str, &'a str), IntoIter: Clone>,
     {
-        let headers = headers.into_iter().filter(|(name, value)| is_header(name, value));
+        let headers = headers.into_iter();
         let length = headers.clone().map(|(name, value)| name.len() + value.len() + 3).sum();
         let mut lines = String::with_capacity(length);
         for (name, value) in headers {
-            for part in [name, ": ", value, "\n"] {
-                lines.push_str(part);
+            if is_header(name, value) {
+                for part in [name, ": ", value, "\n"] {
+                    lines.push_str(part);
+                }
             }
         }
         Self {
@@ -80,8 +82,9 @@ impl ResponseMetadata {
 }
 
 fn is_header(name: &str, value: &str) -> bool {
-    let breaks = ['\n', '\r'];
-    !name.contains(':') && !name.contains(breaks) && !value.contains(breaks)
+    // Checks every byte without branches, which is faster than searching for patterns.
+    let has = |text: &str, is_found: fn(u8) -> bool| text.bytes().fold(false, |found, byte| found | is_found(byte));
+    !has(name, |byte| matches!(byte, b':' | b'\n' | b'\r')) && !has(value, |byte| matches!(byte, b'\n' | b'\r'))
 }
 
 impl fmt::Debug for ResponseMetadata {

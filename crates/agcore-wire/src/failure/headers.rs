@@ -1,6 +1,8 @@
 //! [`UsefulHeaders`]: the headers of a reply that are useful in an error; and [`response_metadata`], those that are useful in
 //! a response.
 
+use std::iter;
+
 use agcore_chat::ResponseMetadata;
 use http::HeaderMap;
 
@@ -153,29 +155,30 @@ impl UsefulHeaders {
 /// ```
 pub fn response_metadata(head: &ReplyHead) -> Option<ResponseMetadata> {
     // One pass over the headers of a reply, which are few, instead of a search for each name.
-    let mut first = [None; USEFUL.len()];
+    let (mut first, mut found) = ([None; USEFUL.len()], 0);
     for (name, value) in &head.headers {
-        if let Some(at) = position(name.as_str()).filter(|at| !ONLY_IN_ERRORS.contains(at)) {
-            first[at].get_or_insert(value);
+        if let Some(at) = position(name.as_str()).filter(|at| !ONLY_IN_ERRORS.contains(at) && found & (1 << at) == 0) {
+            first[at] = value.to_str().ok();
+            found |= 1 << at;
         }
     }
-    let found = USEFUL.iter().zip(&first);
-    let headers = found.filter_map(|(name, value)| Some((*name, (*value)?.to_str().ok()?)));
+    let headers = bits(found).filter_map(|at| Some((USEFUL[at], first[at]?)));
     headers.clone().next()?;
     Some(ResponseMetadata::new(headers))
 }
 
 /// Returns the position of a header in [`USEFUL`]. The length alone rules out most of the other headers of a reply.
 fn position(name: &str) -> Option<usize> {
-    let mut positions = *BY_LENGTH.get(name.len())?;
-    while positions != 0 {
-        let position = positions.trailing_zeros() as usize;
-        if USEFUL[position] == name {
-            return Some(position);
-        }
-        positions &= positions - 1;
-    }
-    None
+    bits(*BY_LENGTH.get(name.len())?).find(|at| USEFUL[*at] == name)
+}
+
+/// Returns the positions of the bits that are set, in order.
+fn bits(mut bits: u64) -> impl Iterator<Item = usize> + Clone {
+    iter::from_fn(move || {
+        let lowest = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+        bits &= bits - 1;
+        Some(lowest)
+    })
 }
 
 /// For each length of a name, a bit for each position in [`USEFUL`] of a name with that length.
