@@ -70,8 +70,8 @@ impl CallIds {
             Block::Call(call) => Some(call),
             _ => None,
         });
-        for (call, id) in calls.zip(&self.0).filter(|(call, id)| *call.id != ***id) {
-            Arc::make_mut(call).id = id.to_string();
+        for (call, id) in calls.zip(&self.0).filter(|(call, id)| **id != *call.id) {
+            Arc::make_mut(call).id = id.as_str().to_owned();
         }
     }
 }

@@ -67,7 +67,7 @@ impl RunningTools {
 
     /// Returns whether a call waits until its executor lets it run.
     pub(super) fn is_waiting(&self, call: &str) -> bool {
-        self.waiting.iter().any(|waiting| *waiting.call == *call)
+        self.waiting.iter().any(|waiting| waiting.call == *call)
     }
 
     /// Records which calls wait for a person. A call that was approved but has not started is not working yet.
@@ -88,7 +88,7 @@ impl RunningTools {
 
     /// Takes a call that has not started.
     pub(super) fn take_waiting(&mut self, call: &str) -> Option<Waiting> {
-        let at = self.waiting.iter().position(|waiting| *waiting.call == *call)?;
+        let at = self.waiting.iter().position(|waiting| waiting.call == *call)?;
         Some(self.waiting.swap_remove(at))
     }
 

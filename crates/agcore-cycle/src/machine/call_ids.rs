@@ -1,53 +1,73 @@
 //! Keeps the ids of tool calls unique within a conversation: [`ForgottenIds`] and [`unique_id`].
 
-use std::{collections::HashSet, fmt::Write as _, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    sync::Arc,
+};
 
 use agcore_chat::{AssistantMessage, Block, Message};
 use serde::{Deserialize, Serialize};
 
-/// The ids of calls that are no longer in the history. There may be many more of them than in the history, so they are
-/// sorted: searching them takes logarithmic time.
+/// The ids of calls that are no longer in the history. There may be many more of them than in the history, so all
+/// operations take constant time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<String>")]
-pub(super) struct ForgottenIds(Vec<String>);
+#[serde(from = "Vec<String>", into = "Vec<String>")]
+pub(super) struct ForgottenIds {
+    ids: HashSet<String>,
+    /// The number of ids that start with each prefix that ends with an underscore.
+    counts: HashMap<String, usize>,
+}
 
 impl ForgottenIds {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ids.is_empty()
     }
 
-    /// Returns the ids, sorted.
+    /// Returns the ids in any order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+        self.ids.iter().map(String::as_str)
     }
 
     /// Adds an id.
     pub(super) fn insert(&mut self, id: &str) {
-        if let Err(at) = self.position(id) {
-            self.0.insert(at, id.to_owned());
+        if self.contains(id) {
+            return;
+        }
+        self.ids.insert(id.to_owned());
+        for (at, _) in id.match_indices('_') {
+            let prefix = &id[..=at];
+            match self.counts.get_mut(prefix) {
+                Some(count) => *count += 1,
+                None => drop(self.counts.insert(prefix.to_owned(), 1)),
+            }
         }
     }
 
     fn contains(&self, id: &str) -> bool {
-        self.position(id).is_ok()
+        self.ids.contains(id)
     }
 
-    /// Returns the number of ids that start with a prefix.
+    /// Returns the number of ids that start with a prefix, which ends with an underscore.
     fn count_of(&self, prefix: &str) -> usize {
-        let start = self.0.partition_point(|id| id.as_str() < prefix);
-        self.0[start..].partition_point(|id| id.starts_with(prefix))
-    }
-
-    fn position(&self, id: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|other| other.as_str().cmp(id))
+        self.counts.get(prefix).copied().unwrap_or(0)
     }
 }
 
 impl From<Vec<String>> for ForgottenIds {
-    fn from(mut ids: Vec<String>) -> Self {
+    fn from(ids: Vec<String>) -> Self {
+        let mut forgotten = Self::default();
+        ids.iter().for_each(|id| forgotten.insert(id));
+        forgotten
+    }
+}
+
+/// Sorted, so that the same state is always saved as the same text.
+impl From<ForgottenIds> for Vec<String> {
+    fn from(forgotten: ForgottenIds) -> Self {
+        let mut ids: Self = forgotten.ids.into_iter().collect();
         ids.sort_unstable();
-        ids.dedup();
-        Self(ids)
+        ids
     }
 }
 
@@ -62,7 +82,9 @@ where
         return None;
     }
     let base = if id.is_empty() { "call" } else { id };
-    let mut name = format!("{base}_");
+    let mut name = String::with_capacity(base.len() + 4);
+    name.push_str(base);
+    name.push('_');
     let prefix = name.len();
     // Usually the ids with this base are numbered without gaps, so that the first name is free.
     let numbered = known().filter(|other| other.starts_with(&name)).count() + forgotten.count_of(&name);
