@@ -77,11 +77,15 @@ pub fn portable(name: &str) -> Cow<'_, str> {
 
 /// Returns whether every vendor accepts the name as it is.
 pub fn is_portable(name: &str) -> bool {
-    name.len() <= MAX_PORTABLE_BYTES && name.chars().all(is_everywhere)
+    // Without branches, because a request checks the names of all tools and calls.
+    name.len() <= MAX_PORTABLE_BYTES
+        && name
+            .bytes()
+            .fold(true, |is_portable, byte| is_portable & is_everywhere(byte.into()))
 }
 
 fn is_everywhere(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+    c.is_ascii_alphanumeric() | matches!(c, '_' | '-')
 }
 
 fn is_canonical(c: char) -> bool {

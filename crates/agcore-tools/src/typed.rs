@@ -18,7 +18,7 @@ pub use self::{
     function::{Argument, ToolFunction},
 };
 use self::{
-    members::unknown_member,
+    members::{known_members, unknown_member},
     parameters::{close, parameters_of, schema_of},
 };
 use crate::{
@@ -62,6 +62,7 @@ where
     Typed {
         name: name.into(),
         description: description.into(),
+        known_members: known_members(&parameters),
         parameters,
         is_blocking: false,
         output_schema: None,
@@ -101,6 +102,8 @@ pub struct Typed<F, Marker> {
     name: String,
     description: String,
     parameters: Value,
+    /// The only members that the arguments may have. Looked up once, because every call is checked.
+    known_members: Option<Vec<String>>,
     is_blocking: bool,
     output_schema: Option<Value>,
     permissions: Vec<Permission>,
@@ -168,13 +171,15 @@ impl<F: ToolFunction<Marker>, Marker> Typed<F, Marker> {
     /// not affected. Names from `#[serde(alias = "…")]` are refused, because the schema does not contain them.
     pub fn with_unknown_members(mut self) -> Self {
         self.parameters = parameters_of::<F::Arguments>();
+        self.known_members = known_members(&self.parameters);
         self
     }
 
     fn read(&self, arguments: &Arguments) -> Result<F::Arguments, ToolError> {
         // With the feature `schema`, the schema has been checked before.
         if !cfg!(feature = "schema")
-            && let Some(violation) = unknown_member(&self.parameters, arguments)
+            && let Some(known) = &self.known_members
+            && let Some(violation) = unknown_member(known, arguments)
         {
             return Err(self.invalid(vec![violation]));
         }

@@ -1,29 +1,33 @@
-//! [`unknown_member`]: finds a member of the arguments that the schema does not name.
+//! [`unknown_member`]: finds a member of the arguments that the schema does not name; and [`known_members`].
 
 use std::fmt;
 
 use agcore_chat::SchemaViolation;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{arguments::Arguments, schema::unknown_member_message};
 
-/// Returns the first member of the arguments that a schema with `"additionalProperties": false` does not name. Reads the
-/// text of the arguments without building them.
-pub(super) fn unknown_member(schema: &Value, arguments: &Arguments) -> Option<SchemaViolation> {
+/// Returns the names of the members in a schema with `"additionalProperties": false`; `None` for other schemas.
+pub(super) fn known_members(schema: &Value) -> Option<Vec<String>> {
     if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
         return None;
     }
     let known = schema.get("properties")?.as_object()?;
+    Some(known.keys().cloned().collect())
+}
+
+/// Returns the first member of the arguments that is not known. Reads the text of the arguments without building them.
+pub(super) fn unknown_member(known: &[String], arguments: &Arguments) -> Option<SchemaViolation> {
     let mut text = serde_json::Deserializer::from_str(arguments.as_str());
     // What is not an object has no members.
     let name = text.deserialize_map(Members(known)).ok().flatten()?;
-    let message = unknown_member_message(&name, known.keys());
+    let message = unknown_member_message(&name, known);
     Some(SchemaViolation::new(format!("$.{name}"), message))
 }
 
 /// Reads an object and returns the first name that is not among these.
-struct Members<'a>(&'a Map<String, Value>);
+struct Members<'a>(&'a [String]);
 
 impl<'de> Visitor<'de> for Members<'_> {
     type Value = Option<String>;
@@ -44,7 +48,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 
 /// Reads a name and returns it if it is not among these.
 #[derive(Clone, Copy)]
-struct Name<'a>(&'a Map<String, Value>);
+struct Name<'a>(&'a [String]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
     type Value = Option<String>;
@@ -62,6 +66,7 @@ impl Visitor<'_> for Name<'_> {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Option<String>, E> {
-        Ok((!self.0.contains_key(name)).then(|| name.to_owned()))
+        let is_known = self.0.iter().any(|known| known == name);
+        Ok((!is_known).then(|| name.to_owned()))
     }
 }
