@@ -77,15 +77,21 @@ pub fn portable(name: &str) -> Cow<'_, str> {
 
 /// Returns whether every vendor accepts the name as it is.
 pub fn is_portable(name: &str) -> bool {
-    // Without branches, because a request checks the names of all tools and calls.
-    name.len() <= MAX_PORTABLE_BYTES
-        && name
-            .bytes()
-            .fold(true, |is_portable, byte| is_portable & is_everywhere(byte.into()))
+    name.len() <= MAX_PORTABLE_BYTES && name.bytes().all(|byte| PORTABLE[usize::from(byte)])
 }
 
-fn is_everywhere(c: char) -> bool {
-    c.is_ascii_alphanumeric() | matches!(c, '_' | '-')
+/// Whether a name may contain each byte. A table, because a request checks the names of all tools and calls.
+const PORTABLE: [bool; 256] = {
+    let (mut table, mut byte) = ([false; 256], 0_u8);
+    while byte < 128 {
+        table[byte as usize] = is_everywhere(byte as char);
+        byte += 1;
+    }
+    table
+};
+
+const fn is_everywhere(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
 fn is_canonical(c: char) -> bool {
