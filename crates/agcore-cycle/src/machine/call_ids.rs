@@ -31,10 +31,9 @@ impl ForgottenIds {
 
     /// Adds an id.
     pub(super) fn insert(&mut self, id: &str) {
-        if self.contains(id) {
+        if !self.ids.insert(id.to_owned()) {
             return;
         }
-        self.ids.insert(id.to_owned());
         for (at, _) in id.match_indices('_') {
             let prefix = &id[..=at];
             match self.counts.get_mut(prefix) {

@@ -2,6 +2,10 @@
 
 use agcore_chat::{EventKind, QuestionId, SequenceError};
 
+/// The number of events for which space is reserved: those of a reply with a few calls. Space for more would be a large
+/// allocation, which costs several times as much.
+const USUAL_EVENTS: usize = 7;
+
 /// The changes made by an outcome.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -28,6 +32,9 @@ impl Changes {
     }
 
     pub(super) fn emit(&mut self, event: impl Into<EventKind>) {
+        if self.events.capacity() == 0 {
+            self.events.reserve_exact(USUAL_EVENTS);
+        }
         self.events.push(event.into());
     }
 }
