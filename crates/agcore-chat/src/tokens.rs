@@ -53,7 +53,8 @@ pub trait TokenEstimator: Send + Sync {
     /// bound.
     ///
     /// With a bound, callers can skip the estimate of texts that are small enough in any case. This is valid only as
-    /// long as the estimate of a message is a sum, as in the default implementation of [`message`](Self::message).
+    /// long as the estimates of messages and tools are sums, as in the default implementations of
+    /// [`message`](Self::message) and [`tool`](Self::tool).
     fn text_upper_bound(&self, bytes: usize) -> Option<u64> {
         let _ = bytes;
         None

@@ -10,6 +10,8 @@ use agcore_chat::{Message, TokenEstimator, Tool};
 pub(crate) struct Gauge {
     messages: Vec<(Arc<Message>, u64)>,
     tools: Option<(Arc<[Tool]>, u64)>,
+    /// The upper bound of the tokens of the tools, which is much cheaper to compute.
+    tools_bound: Option<(Arc<[Tool]>, u64)>,
 }
 
 impl Gauge {
@@ -45,16 +47,30 @@ impl Gauge {
 
     /// Returns the tokens of the tools.
     pub(crate) fn tools(&mut self, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
+        remembered(&mut self.tools, tools, estimator)
+    }
+
+    /// Returns an upper bound of the tokens of the tools, computed from their sizes alone unless they were counted before. It
+    /// is `u64::MAX` if the estimator has no upper bound.
+    pub(crate) fn max_tools(&mut self, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
         match &self.tools {
             Some((known, tokens)) if Arc::ptr_eq(known, tools) => *tokens,
-            _ => {
-                let tokens = tools
-                    .iter()
-                    .map(|tool| estimator.tool(tool))
-                    .fold(0, u64::saturating_add);
-                self.tools = Some((Arc::clone(tools), tokens));
-                tokens
-            }
+            _ => remembered(&mut self.tools_bound, tools, &UpperBound(estimator)),
+        }
+    }
+}
+
+/// Returns the tokens of the tools, which are only counted if they are not the remembered ones.
+fn remembered(memory: &mut Option<(Arc<[Tool]>, u64)>, tools: &Arc<[Tool]>, estimator: &dyn TokenEstimator) -> u64 {
+    match memory {
+        Some((known, tokens)) if Arc::ptr_eq(known, tools) => *tokens,
+        _ => {
+            let tokens = tools
+                .iter()
+                .map(|tool| estimator.tool(tool))
+                .fold(0, u64::saturating_add);
+            *memory = Some((Arc::clone(tools), tokens));
+            tokens
         }
     }
 }
@@ -95,6 +111,19 @@ mod tests {
     }
 
     #[test]
+    fn the_upper_bound_of_tools_is_not_below_their_tokens() {
+        let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+        let tools: Arc<[Tool]> = Arc::from([Tool::from(agcore_chat::ToolDefinition::new("look", "Looks.", schema))]);
+        let estimator = agcore_chat::HeuristicEstimator::default();
+        let mut gauge = Gauge::default();
+        let bound = gauge.max_tools(&tools, &estimator);
+        let tokens = gauge.tools(&tools, &estimator);
+        assert!(tokens < bound, "{tokens} < {bound}");
+        assert_eq!(gauge.max_tools(&tools, &estimator), tokens);
+        assert_eq!(Gauge::default().max_tools(&tools, &Counting::default()), u64::MAX);
+    }
+
+    #[test]
     fn counts_each_message_once_and_changed_ones_again() {
         let estimator = Counting::default();
         let mut gauge = Gauge::default();
@@ -121,6 +150,8 @@ mod tests {
         let first = gauge.tools(&tools, &estimator);
         let calls = estimator.0.load(Ordering::Relaxed);
         assert_eq!(gauge.tools(&tools, &estimator), first);
+        assert_eq!(estimator.0.load(Ordering::Relaxed), calls);
+        assert_eq!(gauge.max_tools(&tools, &estimator), first);
         assert_eq!(estimator.0.load(Ordering::Relaxed), calls);
         tools = Arc::default();
         assert_eq!(gauge.tools(&tools, &estimator), 0);

@@ -184,7 +184,10 @@ impl<'a> Compactor<'a> {
 
     /// Returns an upper bound of the tokens of the next request, without counting them.
     fn max_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
-        let tools = self.tool_tokens(parts);
+        let tools = match &parts.tools {
+            Some(tools) => self.gauge.max_tools(tools, self.estimator),
+            None => 0,
+        };
         Gauge::max_tokens(&parts.messages(), self.estimator).saturating_add(tools)
     }
 
