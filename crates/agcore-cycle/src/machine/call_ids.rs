@@ -7,12 +7,12 @@ use std::{
 };
 
 use agcore_chat::{AssistantMessage, Block, Message};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The ids of calls that are no longer in the history. There may be many more of them than in the history, so all
 /// operations take constant time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<String>", into = "Vec<String>")]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(from = "Vec<String>")]
 pub(super) struct ForgottenIds {
     ids: HashSet<String>,
     /// The number of ids that start with each prefix that ends with an underscore.
@@ -62,11 +62,11 @@ impl From<Vec<String>> for ForgottenIds {
 }
 
 /// Sorted, so that the same state is always saved as the same text.
-impl From<ForgottenIds> for Vec<String> {
-    fn from(forgotten: ForgottenIds) -> Self {
-        let mut ids: Self = forgotten.ids.into_iter().collect();
+impl Serialize for ForgottenIds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut ids: Vec<&str> = self.iter().collect();
         ids.sort_unstable();
-        ids
+        ids.serialize(serializer)
     }
 }
 
