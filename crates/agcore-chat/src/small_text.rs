@@ -41,7 +41,7 @@ struct Inline {
     tag: Tag,
 }
 
-/// A byte with a single valid value. With the other values, the compiler tells the kinds of text apart, and `None`.
+/// A byte with a single valid value. With the other values, the compiler distinguishes the kinds of text, and `None`.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Tag {
