@@ -1,3 +1,4 @@
 //! Runs the conformance suites on every database.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod sqlite;
