@@ -22,6 +22,7 @@ pub(crate) use self::{
 use std::{env, ffi::OsString};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::{Shell, generate};
 
 use crate::exit::exit_codes;
 
@@ -122,6 +123,12 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a line of --output-format stream-json
     #[command(after_help = SCHEMA_HELP)]
     Schema,
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = COMPLETION_HELP)]
+    Completion {
+        /// The shell
+        shell: Shell,
+    },
 }
 
 impl Args {
@@ -130,6 +137,14 @@ impl Args {
     pub(crate) fn from_process() -> Self {
         let arguments: Vec<OsString> = env::args_os().collect();
         Self::parse_from(prompt::with_command(arguments, &Self::command()))
+    }
+
+    /// Returns the script that completes commands and options in a shell.
+    pub(crate) fn completion(shell: Shell) -> String {
+        let mut script = Vec::new();
+        let mut command = prompt::without_command(Self::command());
+        generate(shell, &mut command, "agcore", &mut script);
+        String::from_utf8_lossy(&script).into_owned()
     }
 }
 
@@ -146,6 +161,12 @@ types and members; the version (`v`) changes only if that does not suffice.
 
 Example:
   agcore schema > agcore-output.schema.json";
+
+const COMPLETION_HELP: &str = "\
+Examples:
+  agcore completion bash > ~/.local/share/bash-completion/completions/agcore
+  agcore completion zsh > ~/.zfunc/_agcore          (with ~/.zfunc in fpath)
+  agcore completion fish > ~/.config/fish/completions/agcore.fish";
 
 #[cfg(test)]
 mod tests {

@@ -201,6 +201,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
         Command::Schema => print(&output::schema()),
+        Command::Completion { shell } => print(&Args::completion(shell)),
     }
 }
 

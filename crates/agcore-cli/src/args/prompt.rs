@@ -21,6 +21,19 @@ pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command) -> V
     arguments
 }
 
+/// Returns the program without the hidden command, whose options become those of the program itself: a prompt needs no
+/// command.
+pub(super) fn without_command(program: Command) -> Command {
+    let mut visible = Command::new("agcore");
+    for command in program.get_subcommands() {
+        visible = match command.is_hide_set() {
+            true => visible.args(command.get_arguments().filter(|argument| !argument.is_positional())),
+            false => visible.subcommand(command.clone()),
+        };
+    }
+    visible.args(program.get_arguments())
+}
+
 /// Returns the position of the first argument that is neither the program's name nor a global option.
 fn first_argument(arguments: &[OsString]) -> usize {
     let mut position = 1;
