@@ -19,6 +19,7 @@ use crate::{
 /// The permission rules and the stored grants.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
+    mode: PermissionMode,
     rules: PermissionRules,
     grants: Arc<Grants>,
 }
@@ -44,9 +45,15 @@ impl Policy {
         let tools = tools.snapshot();
         settings.permissions.iter().try_for_each(|entry| entry.check(&tools))?;
         Ok(Self {
+            mode,
             rules: rules(&tools, &settings.permissions, mode),
             grants: Arc::new(Grants::open(settings.grants.clone())?),
         })
+    }
+
+    /// Returns the permission mode.
+    pub(crate) fn mode(&self) -> PermissionMode {
+        self.mode
     }
 
     /// Returns the policy with this approver. Without one, calls that need approval are denied.

@@ -105,6 +105,9 @@ fn a_chat_follows_the_mode() {
     person.types("/tools");
     person.sees("denied: permission mode plan: deny save_note");
     person.next();
+    person.types("/permissions");
+    person.sees("Permission mode: plan");
+    person.next();
     person.types("save it");
     person.sees("plan mode is on");
     person.next();

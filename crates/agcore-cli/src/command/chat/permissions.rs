@@ -35,7 +35,11 @@ async fn show(conversation: &Conversation) -> Result<(), Failure> {
         "" => "No answers are kept.\n".to_owned(),
         answers => format!("Allowed by your answers:\n{answers}/permissions revoke TOOL revokes an answer.\n"),
     };
-    conversation.screen.print(&format!("{}{answers}", table(&rows)))
+    let mode = policy.mode().as_str();
+    let rows = table(&rows);
+    conversation
+        .screen
+        .print(&format!("Permission mode: {mode}\n{rows}{answers}"))
 }
 
 fn answers(duration: &str, grants: &[Grant]) -> String {
