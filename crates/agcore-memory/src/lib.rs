@@ -20,11 +20,11 @@
 //! | keep facts, notes and documents | [`MemoryStore`] and [`MemoryItem`] |
 //! | find them again by id, owner, time or metadata | [`MemoryFilter`] |
 //! | keep a log that several writers append to | [`Journal`] |
-//! | let old items go | [`EvictionConfig`] |
+//! | remove old items | [`EvictionConfig`] |
 //! | join parts into ids that cannot collide | [`mod@id`] |
 //!
-//! [`InMemoryStore`] and [`InMemoryJournal`] implement the contracts for tests and short-lived programs. Databases
-//! implement them in other crates.
+//! [`InMemoryStore`] and [`InMemoryJournal`] implement the contracts for tests and short-lived programs. The crate
+//! `agcore-store` implements them for databases.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -326,7 +326,6 @@ pub(crate) enum Status {
     /// The run failed.
     Error,
     /// A call was denied because no one could be asked.
-    #[allow(dead_code, reason = "part of the format; no exit code reports it yet")]
     Denied,
     /// The limit of tool rounds was reached.
     MaxTurns,

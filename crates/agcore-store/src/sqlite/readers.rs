@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::writer::{gone, panicked, spawn};
 
-/// The number of reads that can wait before others have to wait for their turn to wait.
+/// The capacity of the queue of reads. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
 
 /// Sends reads to the threads, which end with the last sender.

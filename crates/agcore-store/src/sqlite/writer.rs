@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::convert;
 
-/// The number of writes that can wait before others have to wait for their turn to wait.
+/// The capacity of the queue of writes. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
 
 /// The maximum number of writes that are committed together.
