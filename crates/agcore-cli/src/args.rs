@@ -40,6 +40,7 @@ Examples:
   agcore demo
   OPENAI_API_KEY=sk-... agcore chat
   agcore 'Why is the sky blue?'
+  agcore -m ollama:llama3.2
   git diff | agcore -p 'Review this change.'
   agcore tools call arithmetic '{\"operation\": \"add\", \"a\": 1, \"b\": 2}'
   agcore doctor
@@ -84,7 +85,7 @@ pub(crate) enum LogLevel {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a demo agent with streaming, tools, an approval and memory; needs no API key and no network
+    /// Run a demo agent with streaming, tools, an approval and several turns; needs no API key and no network
     #[command(after_help = DEMO_HELP)]
     Demo,
     /// Chat with a model that can call a few tools
@@ -156,8 +157,8 @@ Example:
   agcore demo";
 
 const SCHEMA_HELP: &str = "\
---output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore unknown \
-types and members; the version (`v`) changes only if that does not suffice.
+--output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \
+members that they do not know. The version (`v`) changes only if that is not enough.
 
 Example:
   agcore schema > agcore-output.schema.json";

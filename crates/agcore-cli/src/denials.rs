@@ -28,7 +28,7 @@ impl Denials {
         unasked.retain(|denial| denial.decider == Decider::NoApprover);
         let obstacle = match mode {
             PermissionMode::DontAsk => "the permission mode dontAsk never asks",
-            _ => "there is no terminal to ask at",
+            _ => "there is no terminal at which to ask",
         };
         let mut tools: Vec<&str> = unasked.iter().map(|denial| denial.tool.as_str()).collect();
         tools.sort_unstable();
@@ -45,7 +45,7 @@ impl Denials {
             return None;
         }
         lines.push(format!(
-            "Pass --yes, or allow the tool in agcore.toml: [permissions] allow = {tools:?}."
+            "Pass --yes, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}."
         ));
         Some(Failure::new(FailureKind::Denied, lines.join("\n")))
     }

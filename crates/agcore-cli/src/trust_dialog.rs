@@ -33,7 +33,7 @@ pub(crate) async fn settings(
 ) -> Result<Settings, Failure> {
     let mut folder = Choices::open_folder(args)?;
     if may_ask && is_at_terminal() && folder.needs_decision() {
-        print_question(&folder, color, "Without trust, the chat continues without them.")?;
+        print_question(&folder, color, "Without trust, they are ignored in this run.")?;
         if ask(interrupts).await? {
             if let Err(error) = TrustStore::of_user().add(&folder.snapshot, SystemClock::new().now()) {
                 print_line(&format!("warning: trusted for this run only: {error}"))?;

@@ -6,13 +6,13 @@ use super::settings::SettingsArgs;
 
 pub(super) const CHAT_HELP: &str = "\
 With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
-else to standard error. In an interactive chat, /help lists the commands, Alt-Enter or a trailing \\ starts a new \
-line, Ctrl-C cancels the turn, and Ctrl-D exits.
+else to standard error. In an interactive chat, /help lists the commands and ? the keys, Ctrl-J \
+starts a new line, Ctrl-C cancels the turn, and Ctrl-D exits.
 
 Examples:
   OPENAI_API_KEY=sk-... agcore chat
-  agcore chat --provider anthropic --model claude-sonnet-4-5
-  agcore chat --provider ollama --model llama3.2
+  agcore chat --model anthropic:claude-sonnet-4-5
+  agcore chat --model ollama:llama3.2
   agcore chat --base-url http://localhost:8000/v1 --model my-model
   git diff | agcore -p 'Review this change.'
   echo 'Why is the sky blue?' | agcore chat
@@ -27,7 +27,7 @@ Settings, highest priority first:
   6. defaults
 
 Until you trust a folder with `agcore trust`, its agcore.toml may only set the model, `system` and `history`; the rest of \
-it, .env, AGENTS.md and CLAUDE.md are ignored, with a message. A chat at a terminal asks.
+it, .env, AGENTS.md and CLAUDE.md are ignored, with a warning. At a terminal, you are asked.
 
 Environment variables:
   AGCORE_PROVIDER       provider, such as openai or anthropic
@@ -61,18 +61,18 @@ Tools:
 
 save_note asks for approval at the terminal, also if standard input or output is redirected. Without a terminal, or in \
 a background job, calls that need approval are denied, and the exit code is 6; --yes or --permission-mode changes that. \
-[permissions] in agcore.toml changes the rules by tool name, pattern or permission; deny \
+[permissions] in agcore.toml changes the rules by tool name, pattern or permission, where deny \
 overrides ask, and ask overrides allow:
   [permissions]
   allow = [\"save_note\"]
   ask = [\"read_*\"]
   deny = [\"network\"]";
 
-/// Arguments of `chat`.
+/// Arguments of `chat`, `run` and of a prompt without a command.
 #[derive(Debug, Parser)]
 pub(crate) struct ChatArgs {
-    /// A message, to which piped input is appended; `-` reads the message from standard input. Without it, reads standard
-    /// input or, at a terminal, starts an interactive chat
+    /// The message, to which piped input is appended. If it is missing or `-`, standard input is the message; at a
+    /// terminal, `agcore chat` without a message starts an interactive chat
     #[arg(value_name = "PROMPT")]
     pub(crate) message: Option<String>,
     /// Answer once and exit, also at a terminal
@@ -114,19 +114,19 @@ pub(crate) enum OutputFormat {
 /// The handling of calls that need approval. Calls that a rule denies are denied in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PermissionMode {
-    /// Ask
+    /// Ask about them
     #[value(name = "default")]
     Default,
-    /// Allow tools that only change files, ask about the rest
+    /// Allow them if the tool only changes files, and ask about the others
     #[value(name = "acceptEdits", alias = "accept-edits")]
     AcceptEdits,
-    /// Run read-only tools only
+    /// Deny tools that are not read-only, even if a rule allows them
     #[value(name = "plan")]
     Plan,
-    /// Deny instead of asking
+    /// Deny them
     #[value(name = "dontAsk", alias = "dont-ask")]
     DontAsk,
-    /// Allow
+    /// Allow them
     #[value(name = "bypassPermissions", alias = "bypass-permissions")]
     BypassPermissions,
 }

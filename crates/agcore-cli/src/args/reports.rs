@@ -26,7 +26,7 @@ The exit code is that of the first failed check: 2 for settings, 3 for the API k
 
 Examples:
   agcore doctor
-  agcore doctor --provider ollama --model llama3.2
+  agcore doctor --model ollama:llama3.2
   agcore doctor --provider vllm --base-url http://gpu:8000/v1 --model my-model
   agcore doctor --json | jq '.checks[] | select(.status == \"fail\")'";
 

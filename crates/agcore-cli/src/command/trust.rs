@@ -23,7 +23,7 @@ use crate::{
 /// Runs `agcore trust`.
 ///
 /// # Errors
-/// When the files or the list of trusted folders cannot be read or written, or there is no terminal to ask at.
+/// When the files or the list of trusted folders cannot be read or written, or there is no terminal at which to ask.
 pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let store = TrustStore::of_user();
     if args.list {
@@ -42,7 +42,8 @@ pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color)
     }
     if !args.yes && !is_at_terminal() {
         return Err(Failure::usage(format!(
-            "there is no terminal to ask at\nReview these files and pass --yes to trust them:\n{}",
+            "cannot ask whether to trust this folder, because there is no terminal\nReview these files and pass --yes to trust \
+             them:\n{}",
             description(&folder).trim_end()
         )));
     }

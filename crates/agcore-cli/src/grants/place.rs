@@ -116,7 +116,8 @@ impl GrantsPlace {
             }
             Self::Nowhere => {
                 return Err(
-                    "there is no place to store it: set HOME or XDG_STATE_HOME, or pass --grants FILE".to_owned(),
+                    "there is no directory in which to store it: set HOME or XDG_STATE_HOME, or pass --grants FILE"
+                        .to_owned(),
                 );
             }
         };
@@ -128,7 +129,7 @@ impl fmt::Display for GrantsPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) | Self::Folder { file, .. } => write!(f, "{}", file.display()),
-            Self::Nowhere => f.write_str("not stored"),
+            Self::Nowhere => f.write_str("no file, because there is no directory for it"),
         }
     }
 }

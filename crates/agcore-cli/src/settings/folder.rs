@@ -57,7 +57,9 @@ impl Folder {
             _ if policy.trust_folder => Trust::ThisRun,
             Ok(trust) => trust,
             Err(error) => {
-                warnings.push(format!("no folder is trusted: {error}"));
+                warnings.push(format!(
+                    "no folder is trusted, because the list of trusted folders cannot be used: {error}"
+                ));
                 Trust::Unknown
             }
         };

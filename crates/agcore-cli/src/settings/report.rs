@@ -93,7 +93,7 @@ impl FolderReport {
         let failure = self.explain(failure);
         Failure::new(
             failure.kind(),
-            format!("{failure}\nOr run a local model: agcore chat --provider ollama --model llama3.2"),
+            format!("{failure}\nOr use a local model: agcore -m ollama:llama3.2"),
         )
     }
 }

@@ -115,7 +115,7 @@ impl TrustStore {
 
     fn update<T>(&self, change: impl FnOnce(&mut BTreeMap<String, TrustedFolder>) -> T) -> Result<T, String> {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
-            return Err("there is no place to remember it: set HOME or XDG_STATE_HOME".to_owned());
+            return Err("there is no directory in which to remember it: set HOME or XDG_STATE_HOME".to_owned());
         };
         let mut folders = read(&path)?;
         let result = change(&mut folders);

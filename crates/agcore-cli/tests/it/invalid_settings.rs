@@ -10,7 +10,7 @@ fn no_key() {
         &[
             "error: openai: the API key is missing",
             "Set OPENAI_API_KEY or AGCORE_API_KEY in the environment or in the .env of a trusted folder.",
-            "Or run a local model: agcore chat --provider ollama --model llama3.2",
+            "Or use a local model: agcore -m ollama:llama3.2",
         ],
     );
     assert!(agcore.files().is_empty());

@@ -143,7 +143,7 @@ fn trust_is_remembered_until_a_file_changes() {
     ran.assert_failed(
         2,
         &[
-            "there is no terminal to ask at",
+            "cannot ask whether to trust this folder, because there is no terminal",
             "pass --yes",
             &server.base_url(),
             "AGENTS.md: 9 bytes",
@@ -235,7 +235,7 @@ fn a_damaged_list_trusts_nothing() {
     let ran = agcore.run(["chat", "hi"]);
     ran.assert_success();
     for text in [
-        "warning: no folder is trusted: ",
+        "warning: no folder is trusted, because the list of trusted folders cannot be used: ",
         "trust.json: the file is damaged",
         "agcore.toml (base_url) is ignored",
     ] {
@@ -251,9 +251,10 @@ fn a_damaged_list_trusts_nothing() {
 #[test]
 fn without_a_home_directory_trust_lasts_for_one_run() {
     let agcore = Agcore::new().with_file(".env", "OPENAI_MODEL=m");
-    agcore
-        .run(["trust", "--yes"])
-        .assert_failed(2, &["there is no place to remember it: set HOME or XDG_STATE_HOME"]);
+    agcore.run(["trust", "--yes"]).assert_failed(
+        2,
+        &["there is no directory in which to remember it: set HOME or XDG_STATE_HOME"],
+    );
     let ran = agcore.run(["config", "--json", "--trust-folder"]);
     let report: Value = serde_json::from_str(ran.assert_success()).unwrap();
     assert_eq!(report["folder"]["trust"], "trusted for this run");

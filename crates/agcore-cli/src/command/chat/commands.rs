@@ -111,7 +111,7 @@ async fn undo(conversation: &mut Conversation) -> Result<(), Failure> {
     conversation.last = Some(message.clone());
     let (text, plural) = (truncated(&message.text(), 60), if removed == 1 { "" } else { "s" });
     screen.note(&format!(
-        "Removed {removed} message{plural}, from \"{text}\" on. What tools did stays done."
+        "Removed {removed} message{plural}, from \"{text}\" on. What tools did is not reverted."
     ))
 }
 
