@@ -4,14 +4,14 @@ use std::{cmp::Ordering, time::Duration};
 
 use crate::{id, timestamp::Timestamp};
 
-/// The beginnings of the ids that a store-wide policy never touches: knowledge, session memory and conversations. A policy
-/// for exactly such a prefix, or a longer one, does apply.
+/// The prefixes of ids to which the default policy does not apply: knowledge, session memory and conversations. To remove
+/// such items, set a policy for one of these prefixes, or for a longer one.
 pub const RESERVED_PREFIXES: [&str; 3] = ["knowledge_", "_session_", "conversation_"];
 
 /// Which items a store removes by itself. By default, none.
 ///
-/// A policy applies to the ids with a prefix; of several, the one with the longest prefix applies. Capacities count the
-/// items of each tenant on their own.
+/// A policy applies to the ids that begin with its prefix. If several do, the longest prefix decides. Capacities are counted
+/// for each tenant separately.
 ///
 /// ```
 /// use std::time::Duration;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{error::MemoryError, id, item::MemoryItem, timestamp::Timestamp};
 
-/// Selects items of one tenant. All conditions must hold; without any, all items of the tenant are selected.
+/// Selects items of one tenant that meet all conditions. Without conditions, all items of the tenant are selected.
 ///
 /// ```
 /// use agcore_memory::{Actor, MemoryFilter, MemoryItem, Order};
@@ -23,7 +23,7 @@ use crate::{error::MemoryError, id, item::MemoryItem, timestamp::Timestamp};
 pub struct MemoryFilter {
     /// The tenant.
     pub tenant: Text,
-    /// The beginning of the ids. Characters such as `%`, `_` and `*` mean themselves.
+    /// The beginning of the ids. Characters such as `%`, `_` and `*` have no special meaning.
     pub prefix: String,
     /// The owner, including the line of business.
     pub owner: Option<Actor>,

@@ -1,7 +1,7 @@
 //! Ids that consist of parts, such as the name of a session and a key within it.
 //!
-//! Parts are encoded, so that no id equals or contains the id of something else, whatever the parts are. A plain
-//! concatenation does not give that: `a` followed by `:b` and `a:` followed by `b` would be the same id.
+//! Parts are encoded, so that different parts never give the same id, whatever they contain. With plain concatenation, they
+//! could: `a` followed by `:b` and `a:` followed by `b` would be the same id.
 //!
 //! ```
 //! use agcore_memory::id;
@@ -47,7 +47,7 @@ pub fn split(id: &str) -> Option<Vec<String>> {
 }
 
 /// Checks that a store can keep this id: 1 to [`MAX_ID_BYTES`] bytes without NUL characters. All other characters are
-/// allowed and mean themselves.
+/// allowed and have no special meaning.
 ///
 /// # Errors
 /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) with the reason.

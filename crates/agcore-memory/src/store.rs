@@ -9,12 +9,12 @@ use crate::{error::MemoryError, filter::MemoryFilter, item::MemoryItem};
 
 /// A store of [`MemoryItem`]s.
 ///
-/// An item is identified by its tenant and its id. No operation ever reads or changes the items of another tenant than the
-/// one it is given, and an id of another tenant behaves exactly like one that does not exist.
+/// An item is identified by its tenant and its id. Every operation reads and changes items of the given tenant only: an id of
+/// another tenant behaves exactly like one that does not exist.
 ///
 /// Every implementation must pass the suite `agcore_testkit::stores::memory_store`. Common to all:
 ///
-/// - What was acknowledged is visible to every later operation, and survives what the implementation promises to survive.
+/// - An acknowledged write is visible to every later operation. Each implementation documents which failures it survives.
 /// - An operation that fails has changed nothing.
 /// - Dropping the future of a read has no effect. Dropping the future of a write leaves open whether it took place, but it
 ///   takes place completely or not at all.

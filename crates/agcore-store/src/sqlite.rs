@@ -22,11 +22,11 @@ use self::{readers::Readers, writer::Writer};
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore) and [`Journal`](agcore_memory::Journal) in a SQLite file.
 ///
-/// One thread writes: everything that waits for it is committed together, so that many writers cost few syncs. A few
-/// threads read, each with its own connection and without waiting for the writer. Several processes can use the same file.
+/// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
+/// with its own connection and without waiting for the writer. Several processes can use the same file.
 /// Cheap to clone; the file is closed with the last clone.
 ///
-/// Dropping the future of a write leaves open whether it takes place. Writes that were started are completed even if nothing
+/// If the future of a write is dropped, the write may still take place: writes that were started are completed even if nothing
 /// waits for them.
 #[derive(Debug, Clone)]
 pub struct SqliteStore(Arc<Shared>);

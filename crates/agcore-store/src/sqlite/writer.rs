@@ -1,4 +1,4 @@
-//! [`Writer`]: the thread that writes. What waits is committed together.
+//! [`Writer`]: the thread that writes, and commits all waiting writes together.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
