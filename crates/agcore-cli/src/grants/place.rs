@@ -129,7 +129,7 @@ impl fmt::Display for GrantsPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) | Self::Folder { file, .. } => write!(f, "{}", file.display()),
-            Self::Nowhere => f.write_str("no file, because there is no directory for it"),
+            Self::Nowhere => f.write_str("not stored"),
         }
     }
 }
