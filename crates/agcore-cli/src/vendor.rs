@@ -1,6 +1,10 @@
 //! Vendor details that the command line needs: variables of API keys and the form of base URLs.
 
-use agcore::llm::{ProviderConfig, ProviderType};
+use agcore::{
+    chat::text::visible,
+    llm::{ProviderConfig, ProviderType},
+};
+use url::Url;
 
 /// Returns the environment variable of a provider's API key: the vendor's own, or one derived from the provider's name.
 pub(crate) fn key_variable(provider: &ProviderType) -> String {
@@ -86,16 +90,32 @@ pub(crate) fn example_model(provider: &ProviderType) -> Option<&'static str> {
     })
 }
 
-/// Returns a URL with its credentials and query masked.
-pub(crate) fn redacted_url(url: &str) -> String {
-    let (address, query) = url.split_at(url.find('?').unwrap_or(url.len()));
-    let (scheme, rest) = address.split_at(address.find("://").map_or(0, |at| at + 3));
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host
-        .rsplit_once('@')
-        .map_or_else(|| host.to_owned(), |(_, host)| format!("***@{host}"));
-    let query = if query.is_empty() { "" } else { "?***" };
-    [scheme, &host, path, query].concat()
+/// Returns a URL with its credentials and query masked. It is shown as the HTTP client understands it, so that no spelling
+/// makes one host look like another.
+pub(crate) fn redacted_url(text: &str) -> String {
+    let Ok(url) = Url::parse(text) else {
+        return redacted_text(text);
+    };
+    let Some(host) = url.host_str() else {
+        return redacted_text(text);
+    };
+    let has_credentials = !url.username().is_empty() || url.password().is_some();
+    let credentials = if has_credentials { "***@" } else { "" };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let path = match url.path() {
+        "/" if !text.ends_with('/') => "",
+        path => path,
+    };
+    let query = url.query().map(|_| "?***").unwrap_or_default();
+    let fragment = url.fragment().map(|_| "#***").unwrap_or_default();
+    format!("{}://{credentials}{host}{port}{path}{query}{fragment}", url.scheme())
+}
+
+/// Masks what may be a secret in a text that is not a URL.
+fn redacted_text(text: &str) -> String {
+    let text = text.split('?').next().unwrap_or_default();
+    let (mask, rest) = text.rsplit_once('@').map_or(("", text), |(_, rest)| ("***@", rest));
+    format!("{mask}{}", visible(rest))
 }
 
 #[cfg(test)]
@@ -109,6 +129,25 @@ mod tests {
         check("https://me:secret@host/v1", "https://***@host/v1");
         check("https://host/v1?key=secret@x", "https://host/v1?***");
         check("host", "host");
+        check("me:secret@host", "***@host");
+        check("http://host", "http://host");
+        check("http://host/", "http://host/");
+    }
+
+    #[test]
+    fn shows_the_host_that_is_used() {
+        let check = |url: &str, expected: &str| assert_eq!(redacted_url(url), expected);
+        check(
+            "http://127.0.0.1:1\\@api.openai.com/v1",
+            "http://127.0.0.1:1/@api.openai.com/v1",
+        );
+        check("http://127.0.0.1#@api.openai.com/v1", "http://127.0.0.1#***");
+        check("https://\u{430}pi.openai.com/v1", "https://xn--pi-6kc.openai.com/v1");
+        check(
+            "https://api\u{200b}.openai.com/\u{202e}v1",
+            "https://api.openai.com/%E2%80%AEv1",
+        );
+        check("a\u{202e}b", "a\\u{202e}b");
     }
 
     #[test]
