@@ -7,14 +7,22 @@ use agcore::{
     llm::SystemClock,
     tools::{State, ToolError, ToolRegistry, tool},
 };
+#[cfg(unix)]
+use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::{fs, io::AsyncWriteExt};
+use tokio::{
+    fs,
+    io::{AsyncReadExt, AsyncWriteExt},
+};
 
 use crate::utc::utc;
 
 /// The file that the notes tools use, in the current directory.
 const NOTES: &str = "agcore-notes.md";
+
+/// The maximum size of the notes, in bytes.
+const MAX_NOTES: u64 = 1024 * 1024;
 
 /// The path of the notes file, which the notes tools receive as state.
 #[derive(Debug, Clone)]
@@ -97,8 +105,9 @@ async fn save_note(
     State(file): State<NotesFile>,
 ) -> Result<String, ToolError> {
     let line = format!("- {}\n", text.trim().replace('\n', " "));
-    let open = fs::OpenOptions::new().append(true).create(true).open(&file.0).await;
-    let written = match open {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    let written = match open(&file, &mut options).await {
         Ok(mut notes) => match notes.write_all(line.as_bytes()).await {
             Ok(()) => notes.flush().await,
             failed => failed,
@@ -112,12 +121,44 @@ async fn save_note(
 /// Reads the user's notes.
 #[tool(permissions(read), read_only, concurrency_key = "notes")]
 async fn read_notes(State(file): State<NotesFile>) -> Result<String, ToolError> {
-    match fs::read_to_string(&file.0).await {
-        Ok(notes) => Ok(notes),
+    let mut notes = String::new();
+    let read = match open(&file, fs::OpenOptions::new().read(true)).await {
+        Ok(file) => file.take(MAX_NOTES + 1).read_to_string(&mut notes).await.map(drop),
+        Err(error) => Err(error),
+    };
+    match read {
+        Ok(()) if notes.len() as u64 > MAX_NOTES => Err(ToolError::failed(format!(
+            "cannot read {}: it is larger than {} MiB",
+            file.0.display(),
+            MAX_NOTES / 1024 / 1024
+        ))),
+        Ok(()) => Ok(notes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok("There are no notes yet.".to_owned()),
         Err(error) => Err(io_error(&file, "read", &error)),
     }
 }
+
+/// Opens the notes file. The current directory may come from somebody else, so a link is not followed, and a pipe or a
+/// device is not opened.
+async fn open(file: &NotesFile, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
+    match fs::symlink_metadata(&file.0).await {
+        Ok(metadata) if metadata.is_symlink() => return Err(io::Error::other("it is a link, which is not followed")),
+        Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
+        _ => {}
+    }
+    // The file may have been replaced since.
+    #[cfg(unix)]
+    options.custom_flags(NO_LINK);
+    let opened = options.open(&file.0).await?;
+    match opened.metadata().await?.is_file() {
+        true => Ok(opened),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Opens neither links nor waits for the other end of a pipe.
+#[cfg(unix)]
+const NO_LINK: i32 = (OFlags::NOFOLLOW.bits() | OFlags::NONBLOCK.bits()).cast_signed();
 
 fn io_error(file: &NotesFile, action: &str, error: &io::Error) -> ToolError {
     ToolError::failed(format!("cannot {action} {}: {error}", file.0.display()))

@@ -107,6 +107,38 @@ fn reports_the_error_of_a_tool() {
 }
 
 #[test]
+#[cfg(unix)]
+fn the_notes_are_neither_a_link_nor_a_pipe() {
+    use std::os::unix::fs::symlink;
+
+    let agcore = Agcore::new().with_file("secret", "KEY");
+    let notes = agcore.directory.path().join("agcore-notes.md");
+    symlink("secret", &notes).unwrap();
+    let ran = agcore.run(["tools", "call", "read_notes"]);
+    ran.assert_failed(1, &["cannot read agcore-notes.md: it is a link, which is not followed"]);
+    let ran = agcore.run(["tools", "call", "save_note", r#"{"text": "x"}"#, "--yes"]);
+    ran.assert_failed(1, &["cannot write agcore-notes.md: it is a link"]);
+    assert_eq!(
+        std::fs::read_to_string(agcore.directory.path().join("secret")).unwrap(),
+        "KEY"
+    );
+    std::fs::remove_file(&notes).unwrap();
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&notes)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ran = agcore.run(["tools", "call", "read_notes"]);
+    ran.assert_failed(1, &["cannot read agcore-notes.md: it is not a regular file"]);
+    std::fs::remove_file(&notes).unwrap();
+    std::fs::write(&notes, vec![b'x'; 1024 * 1024 + 1]).unwrap();
+    let ran = agcore.run(["tools", "call", "read_notes"]);
+    ran.assert_failed(1, &["it is larger than 1 MiB"]);
+}
+
+#[test]
 fn reports_unknown_tools_and_invalid_arguments() {
     let check = |arguments: &[&str], texts: &[&str]| call(arguments).assert_failed(2, texts);
     check(
