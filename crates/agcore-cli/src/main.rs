@@ -49,7 +49,7 @@ use crate::{
     interrupt::Interrupts,
     output::Output,
     process::print,
-    render::{Color, hanging},
+    render::{Color, hanging, sanitized},
     telemetry::Telemetry,
     terminal_mode::TerminalMode,
 };
@@ -81,7 +81,9 @@ fn report(failure: &Failure) {
     if failure.is_output_closed() {
         return;
     }
+    // It may quote a server or a file.
     let message = failure.to_string();
+    let message = sanitized(&message);
     let message = match io::stderr().is_terminal() {
         true => hanging("error: ", &message),
         false => format!("error: {message}"),

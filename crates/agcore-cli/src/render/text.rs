@@ -7,9 +7,13 @@ use unicode_width::UnicodeWidthChar;
 /// Replaces characters that are not shown.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Replaces control characters, except line breaks and tabs.
+/// Replaces control characters, except line breaks and tabs, and characters that override the direction of writing. Marks
+/// that right-to-left text needs are kept.
 pub(crate) fn sanitized(text: &str) -> Cow<'_, str> {
-    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let is_control = |c: char| {
+        let overrides_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        overrides_direction || (c.is_control() && !matches!(c, '\n' | '\t'))
+    };
     if text.contains(is_control) {
         Cow::Owned(text.replace(is_control, "\u{fffd}"))
     } else {

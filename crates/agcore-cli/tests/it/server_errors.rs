@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use agcore_testkit::mock_server::{MockOptions, Playground, RecordedRequest, Reply};
+use agcore_testkit::mock_server::{ApiError, MockOptions, Playground, RecordedRequest, Reply};
 
 use crate::support::{Agcore, KEY, Server};
 
@@ -22,6 +22,17 @@ fn wrong_key() {
     assert_eq!(ran.stdout, "");
     assert_eq!(server.requests().len(), 1, "the request was retried");
     assert!(agcore.files().is_empty());
+}
+
+#[test]
+fn the_message_of_a_server_cannot_control_the_terminal() {
+    let refuse = |_: &RecordedRequest| {
+        let message = "bad\u{1b}]0;pwned\u{7}\u{1b}[2J \u{202e}request";
+        Reply::error(ApiError::new(400).with_message(message))
+    };
+    let server = Server::start(MockOptions::new(), refuse);
+    let ran = Agcore::talking_to(&server).run(["chat", "hi"]);
+    ran.assert_failed(1, &["bad\u{fffd}]0;pwned\u{fffd}\u{fffd}[2J \u{fffd}request"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{
     exit::Failure,
     process,
-    render::{Palette, hanging, wrapped, wrapped_list},
+    render::{Palette, hanging, sanitized, wrapped, wrapped_list},
 };
 
 /// Writes the chat's own messages to the terminal.
@@ -63,6 +63,6 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn error(self, text: &str) -> Result<(), Failure> {
         let style = self.palette.error;
-        self.print(&format!("{style}{}{style:#}\n", hanging("✗ ", text)))
+        self.print(&format!("{style}{}{style:#}\n", hanging("✗ ", &sanitized(text))))
     }
 }
