@@ -44,8 +44,13 @@ impl Denials {
         if lines.is_empty() {
             return None;
         }
+        let option = match mode {
+            // It cannot be combined with --yes.
+            PermissionMode::DontAsk => "Choose another --permission-mode",
+            _ => "Pass --yes",
+        };
         lines.push(format!(
-            "Pass --yes, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}."
+            "{option}, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}."
         ));
         Some(Failure::new(FailureKind::Denied, lines.join("\n")))
     }

@@ -104,7 +104,13 @@ fn file_size() -> Option<u64> {
     metadata.is_file().then_some(metadata.len())
 }
 
-fn decode(bytes: Vec<u8>) -> Result<String, Failure> {
+/// The mark with which some programs begin a text in UTF-8. It is not a part of the text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+fn decode(mut bytes: Vec<u8>) -> Result<String, Failure> {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
     String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to() + 1;
         Failure::usage(format!(
@@ -120,6 +126,7 @@ mod tests {
     #[test]
     fn names_the_first_byte_that_is_not_utf8() {
         assert_eq!(decode("你好".into()).unwrap(), "你好");
+        assert_eq!(decode("\u{feff}hi \u{feff}".into()).unwrap(), "hi \u{feff}");
         let error = decode(b"ab\xff".to_vec()).unwrap_err().to_string();
         assert!(error.contains("byte 3 is invalid"), "{error}");
     }
