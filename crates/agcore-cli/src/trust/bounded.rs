@@ -33,6 +33,25 @@ pub(super) fn read(path: &Path, root: &Path) -> Option<Result<Vec<u8>, String>> 
     }
 }
 
+/// Reads a file of a directory, whose path must be canonical. A link may lead to another file of this directory only, and
+/// not to one that usually contains keys. Returns `None` if there is no such file.
+///
+/// # Errors
+/// Why the file is not read, as in `it is a link out of its folder`.
+pub(super) fn read_sibling(directory: &Path, name: &str) -> Option<Result<Vec<u8>, String>> {
+    let path = directory.join(name);
+    if let Ok(real) = fs::canonicalize(&path) {
+        if real.parent() != Some(directory) {
+            return Some(Err("it is a link out of its folder".to_owned()));
+        }
+        let name = real.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(".env") {
+            return Some(Err(format!("it is a link to {name}, which may contain keys")));
+        }
+    }
+    read(&path, directory)
+}
+
 fn read_up_to_limit(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(|error| error.to_string())?;

@@ -165,7 +165,7 @@ fn too_many() -> FolderFile {
 }
 
 /// Returns the files of instructions from the root of the repository down to the folder. Without a repository, only the
-/// folder itself is searched.
+/// folder itself is searched. A link is followed only within its own directory, so that a repository cannot add other files.
 fn instructions(folder: &Path) -> Vec<FolderFile> {
     let parents: Vec<&Path> = folder.ancestors().take(MAX_PARENTS).collect();
     let root = parents
@@ -173,7 +173,7 @@ fn instructions(folder: &Path) -> Vec<FolderFile> {
         .position(|directory| directory.join(".git").exists())
         .unwrap_or(0);
     let find = |(levels, directory): (usize, &&Path)| {
-        let read = |name| Some((name, bounded::read(&directory.join(name), parents[root])?));
+        let read = |name| Some((name, bounded::read_sibling(directory, name)?));
         let (name, content) = INSTRUCTIONS.into_iter().find_map(read)?;
         let name = "../".repeat(levels) + name;
         Some(FolderFile::new(name, FileKind::Instructions, content))
@@ -251,5 +251,32 @@ mod tests {
         assert_eq!(snapshot.files.len(), 1);
         assert!(snapshot.files[0].content.is_err());
         assert_eq!(snapshot.hashes()[".agcore"], None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn linked_instructions_stay_in_their_directory() {
+        use std::os::unix::fs::symlink;
+
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::create_dir(root.join("sub")).unwrap();
+        for file in [".git/config", ".env", "RULES.md"] {
+            fs::write(root.join(file), "text").unwrap();
+        }
+        let check = |folder: &Path, target: &str, expected: Result<&str, &str>| {
+            symlink(target, folder.join("AGENTS.md")).unwrap();
+            let snapshot = Snapshot::read(folder);
+            let found = snapshot.files.iter().find(|file| file.name == "AGENTS.md").unwrap();
+            let text = found.text();
+            assert_eq!(text, expected.map_err(str::to_owned), "{target}");
+            fs::remove_file(folder.join("AGENTS.md")).unwrap();
+        };
+        let outside = Err("it is a link out of its folder");
+        check(root, "RULES.md", Ok("text"));
+        check(root, ".git/config", outside);
+        check(&root.join("sub"), "../RULES.md", outside);
+        check(root, ".env", Err("it is a link to .env, which may contain keys"));
     }
 }
