@@ -14,6 +14,8 @@ pub(crate) struct ContextFiles {
     pub(crate) loaded: Vec<String>,
     /// The files that are not used or were cut, each with the reason.
     pub(crate) skipped: Vec<String>,
+    /// Whether the folder is trusted.
+    is_trusted: bool,
     /// The instructions in the loaded files.
     text: String,
 }
@@ -21,7 +23,10 @@ pub(crate) struct ContextFiles {
 impl ContextFiles {
     /// Takes the instructions from these files, the nearest one last. If they are too long, the nearest are kept.
     pub(super) fn new(files: &[&FolderFile], is_trusted: bool) -> Self {
-        let mut found = Self::default();
+        let mut found = Self {
+            is_trusted,
+            ..Self::default()
+        };
         let mut blocks = Vec::new();
         let mut free = MAX_BYTES;
         for file in files.iter().rev() {
@@ -60,7 +65,8 @@ impl ContextFiles {
 
     /// Returns messages about files that cannot be used completely, each as a line.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let skipped = self.skipped.iter().filter(|_| !self.loaded.is_empty());
+        // Another message lists what is ignored without trust.
+        let skipped = self.skipped.iter().filter(|_| self.is_trusted);
         skipped.map(|file| format!("warning: not used: {file}")).collect()
     }
 
@@ -139,6 +145,17 @@ mod tests {
         assert!(found.loaded.is_empty());
         assert_eq!(found.skipped, ["AGENTS.md (this folder is not trusted)"]);
         assert_eq!(found.appended_to("Be brief."), "Be brief.");
+        assert!(found.warnings().is_empty());
+    }
+
+    #[test]
+    fn a_skipped_file_is_a_warning_even_if_it_is_the_only_one() {
+        let files = [&file("AGENTS.md", Err("it is larger than 1 MiB"))];
+        let found = ContextFiles::new(&files, true);
+        assert_eq!(
+            found.warnings(),
+            ["warning: not used: AGENTS.md (it is larger than 1 MiB)"]
+        );
     }
 
     #[test]
