@@ -8,11 +8,16 @@ const MAX_LINES: usize = 64;
 /// The number of attempts to find the end of quoted values, so that a file of quotation marks takes no time.
 const MAX_ATTEMPTS: usize = 4_096;
 
+/// The start of a variable name that does not exist.
+const UNSET: &str = "AGCORENOTSET";
+
 /// The variables of a `.env` file.
 #[derive(Default)]
 pub(super) struct Dotenv {
     /// The names of the variables.
     pub(super) names: Vec<String>,
+    /// The values by name, as they can be shown: references to other variables are not replaced.
+    pub(super) shown: HashMap<String, String>,
     /// The lines that were ignored.
     pub(super) invalid: Vec<InvalidLine>,
     /// The valid lines.
@@ -39,10 +44,13 @@ pub(super) fn parse(text: &str) -> Dotenv {
         let statement = (at + 1..=max_end).find_map(|end| {
             attempts = attempts.saturating_sub(usize::from(end > at + 1));
             let statement = lines[at..end].join("\n") + "\n";
-            Some((end, variables(&statement)?, statement))
+            Some((end, unexpanded(&statement)?, statement))
         });
         if let Some((end, variables, statement)) = statement {
-            found.names.extend(variables.into_keys());
+            for (name, value) in variables {
+                found.names.push(name.clone());
+                found.shown.insert(name, value);
+            }
             found.text += &statement;
             at = end;
         } else {
@@ -66,6 +74,22 @@ impl Dotenv {
 
 fn variables(text: &str) -> Option<HashMap<String, String>> {
     dotenvy::from_read_iter(text.as_bytes()).collect::<Result<_, _>>().ok()
+}
+
+/// Parses a statement without replacing references, because a short one can have a very long value. If there may be any,
+/// the value is the text in the file.
+fn unexpanded(statement: &str) -> Option<HashMap<String, String>> {
+    if !statement.contains('$') {
+        return variables(statement);
+    }
+    // The rest of the line must be understood as with the reference, so the reference stays, with a name that is not set.
+    let unset = statement
+        .replace('$', &format!("${UNSET}"))
+        .replace(&format!("${UNSET}{{"), &format!("${{{UNSET}"));
+    let names = variables(&unset)?.into_keys();
+    let text = statement.split_once('=').map_or("", |(_, text)| text);
+    let text = text.trim().trim_matches(['"', '\'']);
+    Some(names.map(|name| (name, text.to_owned())).collect())
 }
 
 /// Returns the name that the line begins with.
@@ -125,6 +149,22 @@ mod tests {
             doubling += &format!("A{number}={before}{before}\n");
         }
         assert_eq!(parse(&doubling).names.len(), 60);
+    }
+
+    #[test]
+    fn references_are_not_replaced_to_find_the_names() {
+        let path = crate::process::variable("PATH").unwrap();
+        let parsed = parse(&format!(
+            "A=\"x{}\"\nB='$PATH'\nC=$'x y'\nD=${{x\nE=$PATH",
+            "${PATH}".repeat(150_000)
+        ));
+        assert_eq!(parsed.names, ["A", "B", "E"]);
+        let invalid: Vec<usize> = parsed.invalid.iter().map(|line| line.number).collect();
+        assert_eq!(invalid, [3, 4], "a reference is not a quotation mark");
+        assert!(parsed.shown["A"].starts_with("x${PATH}${PATH}"));
+        assert!(!parsed.shown["A"].contains(&path));
+        assert_eq!(parsed.shown["B"], "$PATH");
+        assert_eq!(parse("E=$PATH").values()["E"], path);
     }
 
     #[test]
