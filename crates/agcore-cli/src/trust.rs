@@ -7,7 +7,7 @@ mod snapshot;
 mod store;
 
 pub(crate) use self::{
-    decision::Trust,
-    snapshot::{FileKind, FolderFile, Snapshot},
+    decision::{Trust, listed_changes},
+    snapshot::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
     store::{TrustStore, TrustedFolder},
 };

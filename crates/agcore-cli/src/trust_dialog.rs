@@ -1,9 +1,6 @@
 //! Shows what the files of a folder would change, and asks whether to trust them.
 
-use std::{
-    fmt::Write as _,
-    io::{self, IsTerminal, Write as _},
-};
+use std::io::{self, IsTerminal, Write as _};
 
 use agcore::{chat::Clock, llm::SystemClock};
 
@@ -15,11 +12,14 @@ use crate::{
     process::print,
     render::{Color, sanitized_line},
     settings::{Choices, Effect, Folder, Settings},
-    trust::{Trust, TrustStore},
+    trust::{FileKind, Trust, TrustStore, listed_changes},
 };
 
 /// The prompt of the question.
 const PROMPT: &str = "Trust this folder? [y]es, [n]o: ";
+
+/// The maximum number of settings and variables that are shown and decide neither about keys nor about tools.
+const MAX_MINOR: usize = 20;
 
 /// Reads the settings of a chat. If the current directory is not trusted and the user can be asked, asks first.
 ///
@@ -63,25 +63,56 @@ pub(crate) fn is_at_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Describes what the files of the folder set and add.
+/// Describes what the files of the folder set and add. What decides where keys are sent is last, next to the prompt.
 pub(crate) fn description(folder: &Folder) -> String {
-    let mut text = String::new();
-    let mut last: Option<String> = None;
-    for Effect { file, name, value, .. } in folder.effects() {
-        let value = value.as_deref().map(sanitized_line);
-        let file = sanitized_line(&file);
-        let is_first = last.replace(file.clone()).is_none_or(|last| last != file);
-        // Writing to a string cannot fail.
-        let _ = match (name.as_deref().map(sanitized_line), value) {
-            (None, Some(value)) => writeln!(text, "  {file}: {value}"),
-            (name, value) => {
-                let head = if is_first { format!("  {file}\n") } else { String::new() };
-                let value = value.map(|value| format!(" = {value}")).unwrap_or_default();
-                writeln!(text, "{head}    {}{value}", name.unwrap_or_default())
-            }
-        };
+    let mut effects = folder.effects();
+    effects.sort_by_key(importance);
+    let (mut text, mut last, mut minor) = (String::new(), None, 0);
+    for effect in &effects {
+        minor += usize::from(effect.name.is_some() && importance(effect) == 0);
+        if minor > MAX_MINOR && importance(effect) == 0 && effect.name.is_some() {
+            continue;
+        }
+        describe(&mut text, effect, last != Some(&effect.file));
+        last = Some(&effect.file);
+    }
+    if minor > MAX_MINOR {
+        let more = minor - MAX_MINOR;
+        text.insert_str(0, &format!("  {more} more settings and variables; see the files\n"));
     }
     text
+}
+
+/// Returns 2 for what decides where keys are sent, and 1 for keys and permissions.
+fn importance(effect: &Effect) -> u8 {
+    let name = effect.name.as_deref().unwrap_or_default().to_ascii_lowercase();
+    match name
+        .strip_prefix("agcore_")
+        .or(name.strip_prefix("openai_"))
+        .unwrap_or(&name)
+    {
+        "provider" | "model" | "base_url" | "proxy" => 2,
+        "permissions" | "api_key" => 1,
+        // The key of a vendor may select the vendor.
+        _ if effect.kind == FileKind::Variables && name.ends_with("_api_key") => 1,
+        _ => 0,
+    }
+}
+
+fn describe(text: &mut String, effect: &Effect, is_first: bool) {
+    let file = sanitized_line(&effect.file);
+    let value = effect.value.as_deref().unwrap_or_default();
+    let Some(name) = effect.name.as_deref().map(sanitized_line) else {
+        *text += &format!("  {file}: {}\n", sanitized_line(value));
+        return;
+    };
+    if is_first {
+        *text += &format!("  {file}\n");
+    }
+    // Only permissions have several lines.
+    for line in value.lines() {
+        *text += &format!("    {name} = {}\n", sanitized_line(line));
+    }
 }
 
 /// Prints the question, without the prompt, where the prompt will be: on standard output.
@@ -95,7 +126,7 @@ pub(crate) fn print_question(folder: &Folder, color: Color, consequence: &str) -
     let reason = match &folder.trust {
         Trust::Changed(changes) => format!(
             "The files of this folder have changed since you trusted it ({}):",
-            sanitized_line(&changes.join(", "))
+            sanitized_line(&listed_changes(changes))
         ),
         _ => "The files of this folder change what the program does:".to_owned(),
     };

@@ -1,5 +1,7 @@
 //! [`Effect`]: what a file of the current directory sets or adds, as it is shown to the user.
 
+use agcore::{chat::text::visible, tools::Permission};
+
 use super::{
     dotenv::Dotenv,
     file::{File, SETTINGS},
@@ -7,21 +9,27 @@ use super::{
 };
 use crate::{
     places::SETTINGS_FILE,
-    trust::{FileKind, FolderFile, Snapshot},
+    trust::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
     vendor::{is_known_variable, redacted_url},
 };
 
-/// The maximum length of the instructions that are shown, in characters.
-const MAX_SYSTEM: usize = 200;
+/// The maximum length of a value, or of the path of a URL, in characters.
+const MAX_VALUE: usize = 200;
+/// The maximum length of the scheme and host of a URL. A name in the DNS has at most 253 characters.
+const MAX_HOST: usize = 300;
+/// The maximum number of names that are listed.
+const MAX_NAMES: usize = 20;
 
 /// A change that a file makes to the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// The file.
     pub(crate) file: String,
+    /// The purpose of the file.
+    pub(crate) kind: FileKind,
     /// The setting or variable, if it is one.
     pub(crate) name: Option<String>,
-    /// The value or a description, without keys.
+    /// The value or a description, without keys and invisible characters. Only `permissions` may have several lines.
     pub(crate) value: Option<String>,
     /// Whether it is used in trusted folders only.
     pub(crate) needs_trust: bool,
@@ -31,11 +39,23 @@ pub(crate) struct Effect {
 pub(super) fn of_settings(file: &File) -> Vec<Effect> {
     let effect = |(name, value): (&String, &toml::Value)| Effect {
         file: SETTINGS_FILE.to_owned(),
-        name: Some(name.clone()),
+        kind: FileKind::Settings,
+        name: Some(short(name)),
         value: Some(shown(name, value)),
         needs_trust: !is_used(file, name),
     };
     file.named.0.iter().map(effect).collect()
+}
+
+/// Returns the effect of an `agcore.toml` that cannot be parsed and is not used in this run.
+pub(super) fn of_broken_settings() -> Effect {
+    Effect {
+        file: SETTINGS_FILE.to_owned(),
+        kind: FileKind::Settings,
+        name: None,
+        value: Some("cannot be read; runs that use it fail".to_owned()),
+        needs_trust: false,
+    }
 }
 
 /// Returns the effects of `.env`: the variables that the program uses by name, the others together.
@@ -49,36 +69,73 @@ pub(super) fn of_variables(variables: &Dotenv) -> Vec<Effect> {
     let (known, others): (Vec<&String>, Vec<&String>) = names.into_iter().partition(|name| is_known_variable(name));
     let of_env = |name: Option<&String>, value: Option<String>| Effect {
         file: ".env".to_owned(),
+        kind: FileKind::Variables,
         needs_trust: name.is_some(),
-        name: name.cloned(),
+        name: name.map(|name| short(name)),
         value,
     };
-    let mut effects: Vec<Effect> = known.into_iter().map(|name| of_env(Some(name), None)).collect();
+    let mut effects: Vec<Effect> = known
+        .into_iter()
+        .map(|name| of_env(Some(name), Some(shown_variable(name, variables))))
+        .collect();
     if !others.is_empty() {
-        let names: Vec<&str> = others.into_iter().map(String::as_str).collect();
+        let more = others.len().saturating_sub(MAX_NAMES);
+        let mut names: Vec<String> = others.into_iter().take(MAX_NAMES).map(|name| short(name)).collect();
+        names.extend((more > 0).then(|| format!("{more} more")));
         effects.push(of_env(None, Some(format!("not used: {}", names.join(", ")))));
     }
     effects
 }
 
-/// Returns the effects of the other files.
-pub(super) fn of_files(snapshot: &Snapshot, with_instructions: bool) -> Vec<Effect> {
+/// Returns the effects of the other files, and of those that cannot be used. Files below `.agcore` are counted.
+pub(super) fn of_files(snapshot: &Snapshot) -> Vec<Effect> {
     let effect = |file: &FolderFile| {
-        let (value, needs_trust) = match (&file.content, file.kind) {
-            (_, FileKind::Settings | FileKind::Variables) => return None,
-            (_, FileKind::Instructions) if !with_instructions => return None,
+        let (value, needs_trust) = match (file.text(), file.kind) {
+            (_, FileKind::Settings) | (Ok(_), FileKind::Variables) => return None,
+            (_, FileKind::Project) => return None,
             (Err(reason), _) => (format!("ignored: {reason}"), false),
-            (Ok(bytes), FileKind::Instructions) => (format!("{} bytes, added to the instructions", bytes.len()), true),
-            (Ok(_), FileKind::McpServers | FileKind::Project) => ("not used by this version".to_owned(), false),
+            (Ok(text), FileKind::Instructions) => (format!("{} bytes, added to the instructions", text.len()), true),
+            (Ok(_), FileKind::McpServers) => ("not used by this version".to_owned(), false),
         };
         Some(Effect {
             file: file.name.clone(),
+            kind: file.kind,
             name: None,
             value: Some(value),
             needs_trust,
         })
     };
-    snapshot.files.iter().filter_map(effect).collect()
+    let mut effects: Vec<Effect> = snapshot.files.iter().filter_map(effect).collect();
+    effects.extend(of_project(snapshot));
+    effects
+}
+
+/// Returns one effect for all files below `.agcore`.
+fn of_project(snapshot: &Snapshot) -> Option<Effect> {
+    let files: Vec<&FolderFile> = snapshot
+        .files
+        .iter()
+        .filter(|file| file.kind == FileKind::Project)
+        .collect();
+    let value = match files.as_slice() {
+        [] => return None,
+        [
+            FolderFile {
+                name,
+                content: Err(reason),
+                ..
+            },
+        ] if name == PROJECT_DIRECTORY => format!("ignored: {reason}"),
+        [_] => "1 file, not used by this version".to_owned(),
+        files => format!("{} files, not used by this version", files.len()),
+    };
+    Some(Effect {
+        file: PROJECT_DIRECTORY.to_owned(),
+        kind: FileKind::Project,
+        name: None,
+        value: Some(value),
+        needs_trust: false,
+    })
 }
 
 /// Summarizes effects by file: `agcore.toml (base_url, permissions) and AGENTS.md are`.
@@ -93,7 +150,15 @@ pub(super) fn summary(effects: &[Effect]) -> String {
     }
     let file = |(file, names): &(&str, Vec<&str>)| match names.as_slice() {
         [] => (*file).to_owned(),
-        names => format!("{file} ({})", names.join(", ")),
+        names => {
+            let more = names.len().saturating_sub(MAX_NAMES);
+            let more = if more > 0 {
+                format!(", {more} more")
+            } else {
+                String::new()
+            };
+            format!("{file} ({}{more})", names[..names.len().min(MAX_NAMES)].join(", "))
+        }
     };
     let files: Vec<String> = files.iter().map(file).collect();
     match files.split_last() {
@@ -103,29 +168,92 @@ pub(super) fn summary(effects: &[Effect]) -> String {
     }
 }
 
-/// Shows a value. Keys, and credentials in URLs, are hidden. Values that need trust are shown completely.
+/// Shows the value of a setting. Keys, and credentials in URLs, are hidden.
 fn shown(name: &str, value: &toml::Value) -> String {
     if !SETTINGS.contains(&name) {
         return "not known to this version".to_owned();
     }
-    if name == "api_key" {
-        return "(hidden)".to_owned();
+    match value {
+        _ if name == "api_key" => "(hidden)".to_owned(),
+        toml::Value::String(text) => shown_text(name, text),
+        toml::Value::Table(table) if name == "permissions" => permissions(table),
+        value => short(&json(value)),
     }
-    let text = match value {
-        toml::Value::String(text) if text.contains("://") => redacted_url(text),
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Table(table) => {
-            let lists = table.iter().map(|(name, value)| format!("{name} {}", json(value)));
-            lists.collect::<Vec<_>>().join("; ")
-        }
-        value => json(value),
-    };
-    match text.char_indices().nth(MAX_SYSTEM) {
-        Some((end, _)) if name == "system" => {
-            format!("{}… ({} characters in total)", &text[..end], text.chars().count())
-        }
-        _ => text,
+}
+
+/// Shows the value of a variable, unless it is a key.
+fn shown_variable(name: &str, variables: &Dotenv) -> String {
+    match variables.shown.get(name) {
+        _ if name.ends_with("_KEY") => "set".to_owned(),
+        Some(value) => shown_text(&name.to_ascii_lowercase(), value),
+        None => "(invalid line)".to_owned(),
     }
+}
+
+/// Shows text, as a URL if the name in lower case is that of an address.
+fn shown_text(name: &str, text: &str) -> String {
+    let is_system = name.ends_with("system");
+    let is_address = name.ends_with("base_url") || name.ends_with("proxy") || (!is_system && text.contains("://"));
+    if !is_address {
+        return short(text);
+    }
+    let url = redacted_url(text);
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..]
+        .find(['/', '\\', '?', '#'])
+        .map_or(url.len(), |at| start + at);
+    // The end of the host is as important as its start.
+    [cut(&url[..end], MAX_HOST), cut(&url[end..], MAX_VALUE)].concat()
+}
+
+/// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot
+/// hide them.
+fn permissions(table: &toml::Table) -> String {
+    let mut entries = Vec::new();
+    for (rank, state) in ["allow", "ask", "deny"].into_iter().enumerate() {
+        let list = table.get(state).and_then(toml::Value::as_array);
+        entries.extend(list.into_iter().flatten().map(|entry| (rank, state, entry)));
+    }
+    entries.sort_by_key(|(rank, _, entry)| (*rank, breadth(entry.as_str().unwrap_or_default())));
+    let more = entries.len().saturating_sub(MAX_NAMES);
+    let entries = entries.iter().take(MAX_NAMES);
+    let mut lines: Vec<String> = entries
+        .map(|(_, state, entry)| format!("{state} {}", short(&json(entry))))
+        .collect();
+    if more > 0 {
+        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
+    }
+    lines.join("\n")
+}
+
+/// Returns a number that is small if an entry applies to many tools.
+fn breadth(entry: &str) -> usize {
+    let literals = entry.chars().filter(|c| !matches!(c, '*' | '?')).count();
+    match entry.parse::<Permission>() {
+        Ok(Permission::Custom(_)) => 1,
+        Ok(_) => 0,
+        Err(_) if literals < entry.chars().count() => literals,
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Shows text on one line of limited length.
+fn short(text: &str) -> String {
+    cut(text, MAX_VALUE)
+}
+
+/// Shows the start and the end of a text that is longer than the limit, in characters.
+fn cut(text: &str, limit: usize) -> String {
+    let text = text.replace(['\n', '\t'], " ");
+    let text = visible(&text);
+    let count = text.chars().count();
+    if count <= limit {
+        return text.into_owned();
+    }
+    let tail = limit / 3;
+    let head: String = text.chars().take(limit - tail).collect();
+    let tail: String = text.chars().skip(count - tail).collect();
+    format!("{head}…{tail} ({count} characters in total)")
 }
 
 fn json(value: &toml::Value) -> String {
@@ -161,7 +289,7 @@ mod tests {
                 effect("history", "false", false),
                 effect("mcp", "not known to this version", true),
                 effect("model", "m", false),
-                effect("permissions", "allow [\"a\",\"b\"]", true),
+                effect("permissions", "allow \"a\"\nallow \"b\"", true),
                 effect("provider", "vllm", true),
                 effect("system", "Be kind.", false),
             ]
@@ -178,12 +306,20 @@ mod tests {
             );
         }
         let many = format!("[permissions]\nallow = [{}'*']", "'a',".repeat(300));
+        let shown = &settings(&many)[0].1;
         assert!(
-            settings(&many)[0].1.ends_with(",\"*\"]"),
-            "everything that needs trust is shown"
+            shown.starts_with("allow \"*\"\nallow \"a\"\n") && shown.ends_with("\n281 more; see agcore.toml"),
+            "{shown}"
         );
+        let decoys: String = (0..30).map(|number| format!("'a{number}*', 'x:{number}',")).collect();
+        let shown = &settings(&format!("[permissions]\nask = ['*']\nallow = [{decoys}'shell', '**']"))[0].1;
+        assert!(
+            shown.starts_with("allow \"shell\"\n") || shown.starts_with("allow \"**\"\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("\"**\"") && shown.contains("\"shell\""), "{shown}");
         let long = &settings(&format!("system = '{}'", "x".repeat(300)))[0].1;
-        assert!(long.ends_with("x… (300 characters in total)"), "{long}");
+        assert!(long.ends_with("x (300 characters in total)"), "{long}");
     }
 
     #[test]
@@ -205,9 +341,35 @@ mod tests {
     }
 
     #[test]
+    fn shows_the_values_of_variables_but_no_key() {
+        let many: String = (0..30).map(|number| format!("OTHER{number:02}=1\n")).collect();
+        let variables = dotenv::parse(&format!(
+            "OPENAI_API_KEY=sk-1\nAGCORE_BASE_URL=http://u:p@h/v1\nAGCORE_PROVIDER='a\u{202e}b'\n\
+             AGCORE_PROXY=http://${{HOST}}:1\n{many}"
+        ));
+        let effects = of_variables(&variables);
+        let values: Vec<&str> = effects.iter().map(|effect| effect.value.as_deref().unwrap()).collect();
+        assert_eq!(
+            values[..4],
+            ["http://***@h/v1", "a\\u{202e}b", "http://${HOST}:1", "set"]
+        );
+        assert!(values[4].ends_with("OTHER19, 10 more"), "{}", values[4]);
+    }
+
+    #[test]
+    fn the_host_of_a_long_url_is_shown() {
+        let host = format!("https://api.openai.com.{}.evil.example", "a".repeat(200));
+        let text = shown_text("base_url", &format!("{host}/{}", "b".repeat(5_000)));
+        assert!(text.starts_with(&host) && text.chars().count() < 550, "{text}");
+        let text = shown_text("proxy", &format!("http://{}.evil.example", "a".repeat(5_000)));
+        assert!(text.contains(".evil.example (5"), "{text}");
+    }
+
+    #[test]
     fn summaries_name_files_and_settings() {
         let effect = |file: &str, name: Option<&str>| Effect {
             file: file.to_owned(),
+            kind: FileKind::Settings,
             name: name.map(str::to_owned),
             value: None,
             needs_trust: true,

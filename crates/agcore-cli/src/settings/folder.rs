@@ -13,7 +13,7 @@ use crate::{
     args::PolicyArgs,
     exit::Failure,
     places::{SETTINGS_FILE, ignored_config_directory, user_settings},
-    trust::{FileKind, Snapshot, Trust, TrustStore},
+    trust::{FileKind, FolderFile, Snapshot, Trust, TrustStore, listed_changes},
     vendor::is_known_variable,
 };
 
@@ -35,8 +35,10 @@ pub(crate) struct Folder {
     /// Whether they may be used.
     pub(crate) trust: Trust,
     wanted: Wanted,
-    /// `agcore.toml`, unless another file replaces it.
+    /// `agcore.toml`, if it exists.
     file: Option<File>,
+    /// Whether `agcore.toml` may be used as the settings of the folder: no other file replaces it.
+    uses_file: bool,
     /// `.env`, if it exists.
     variables: Option<Dotenv>,
     /// Problems with files, for the user.
@@ -63,21 +65,16 @@ impl Folder {
                 Trust::Unknown
             }
         };
-        let file = match snapshot.file(FileKind::Settings) {
-            Some(_) if policy.config.is_some() || is_users_file() => None,
-            Some(file) => {
-                let text = file
-                    .text()
-                    .map_err(|error| Failure::usage(format!("cannot read {SETTINGS_FILE}: {error}")))?;
-                Some(File::parse(Path::new(SETTINGS_FILE), text)?)
-            }
-            None => None,
+        let uses_file = policy.config.is_none() && !is_users_file();
+        // Trust covers all files, so they are read even if this run does not use them.
+        let file = match snapshot.file(FileKind::Settings).map(parse_settings).transpose() {
+            Err(error) if uses_file => return Err(error),
+            file => file.ok().flatten(),
         };
-        let variables = snapshot.file(FileKind::Variables).filter(|_| wanted.variables);
-        let variables = variables.and_then(|file| match file.text() {
+        let variables = snapshot.file(FileKind::Variables).and_then(|file| match file.text() {
             Ok(text) => Some(dotenv::parse(text)),
             Err(error) => {
-                warnings.push(format!(".env is ignored: {error}"));
+                warnings.extend(wanted.variables.then(|| format!(".env is ignored: {error}")));
                 None
             }
         });
@@ -86,6 +83,7 @@ impl Folder {
             trust,
             wanted,
             file,
+            uses_file,
             variables,
             warnings,
             is_declined: false,
@@ -104,21 +102,38 @@ impl Folder {
 
     /// Returns whether the user must decide before everything in the folder is used.
     pub(crate) fn needs_decision(&self) -> bool {
-        !self.trust.is_given() && self.effects().iter().any(|effect| effect.needs_trust)
+        !self.trust.is_given() && self.used_effects().iter().any(|effect| effect.needs_trust)
     }
 
-    /// Returns everything that the files set or add.
+    /// Returns everything that the files set or add, also what the options of this run leave out: an answer applies to
+    /// later runs without these options.
     pub(crate) fn effects(&self) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        if let Some(file) = &self.file {
-            let settings = effect::of_settings(file).into_iter();
-            let is_wanted = |name: &str| self.wanted.all_settings || name == "permissions";
-            effects.extend(settings.filter(|effect| effect.name.as_deref().is_some_and(is_wanted)));
-        }
+        let mut effects = match (&self.file, self.snapshot.file(FileKind::Settings)) {
+            (Some(file), _) => effect::of_settings(file),
+            (None, Some(_)) => vec![effect::of_broken_settings()],
+            (None, None) => Vec::new(),
+        };
         if let Some(variables) = &self.variables {
             effects.extend(effect::of_variables(variables));
         }
-        effects.extend(effect::of_files(&self.snapshot, self.wanted.instructions));
+        effects.extend(effect::of_files(&self.snapshot));
+        effects
+    }
+
+    /// Returns the effects of what this run would use.
+    fn used_effects(&self) -> Vec<Effect> {
+        let wanted = self.wanted;
+        let is_used = |effect: &Effect| match effect.kind {
+            FileKind::Settings => {
+                let is_wanted = wanted.all_settings || effect.name.as_deref() == Some("permissions");
+                self.uses_file && is_wanted
+            }
+            FileKind::Variables => wanted.variables,
+            FileKind::Instructions => wanted.instructions,
+            FileKind::McpServers | FileKind::Project => true,
+        };
+        let mut effects = self.effects();
+        effects.retain(is_used);
         effects
     }
 
@@ -127,7 +142,7 @@ impl Folder {
         if self.trust.is_given() {
             return Vec::new();
         }
-        let mut effects = self.effects();
+        let mut effects = self.used_effects();
         effects.retain(|effect| effect.needs_trust);
         effects
     }
@@ -141,7 +156,7 @@ impl Folder {
         let reason = match &self.trust {
             Trust::Changed(changes) => format!(
                 "files have changed since you trusted this folder ({})",
-                changes.join(", ")
+                listed_changes(changes)
             ),
             _ => "this folder is not trusted".to_owned(),
         };
@@ -157,6 +172,7 @@ impl Folder {
         let is_trusted = self.trust.is_given();
         self.file
             .take()
+            .filter(|_| self.uses_file)
             .map(|file| if is_trusted { file } else { without_trust(&file) })
     }
 
@@ -165,7 +181,8 @@ impl Folder {
     /// # Errors
     /// When a line that sets a variable of this program is invalid.
     pub(super) fn take_variables(&mut self) -> Result<Option<Dotenv>, Failure> {
-        let Some(variables) = self.variables.take().filter(|_| self.trust.is_given()) else {
+        let is_used = self.wanted.variables && self.trust.is_given();
+        let Some(variables) = self.variables.take().filter(|_| is_used) else {
             return Ok(None);
         };
         for line in &variables.invalid {
@@ -196,6 +213,12 @@ impl Folder {
     pub(super) fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
+}
+
+fn parse_settings(file: &FolderFile) -> Result<File, Failure> {
+    let unreadable = |error| Failure::usage(format!("cannot read {SETTINGS_FILE}: {error}"));
+    let text = file.text().map_err(unreadable)?;
+    Ok(File::parse(Path::new(SETTINGS_FILE), text)?)
 }
 
 /// Returns whether `agcore.toml` in the current directory is the user's own settings file.

@@ -24,8 +24,21 @@ impl Trust {
         match self {
             Self::Remembered => "trusted".to_owned(),
             Self::ThisRun => "trusted for this run".to_owned(),
-            Self::Changed(changes) => format!("not trusted: {}", changes.join(", ")),
+            Self::Changed(changes) => format!("not trusted: {}", listed_changes(changes)),
             Self::Unknown => "not trusted".to_owned(),
         }
     }
+}
+
+/// Lists changes of files. Those below `.agcore`, of which there may be many, are counted.
+pub(crate) fn listed_changes(changes: &[String]) -> String {
+    let (project, others): (Vec<&String>, Vec<&String>) =
+        changes.iter().partition(|change| change.starts_with(".agcore/"));
+    let mut listed: Vec<String> = others.into_iter().cloned().collect();
+    match project.as_slice() {
+        [] => {}
+        [_] => listed.push("1 file in .agcore is new, changed or removed".to_owned()),
+        files => listed.push(format!("{} files in .agcore are new, changed or removed", files.len())),
+    }
+    listed.join(", ")
 }

@@ -13,7 +13,7 @@ use super::bounded;
 use crate::places::SETTINGS_FILE;
 
 /// The directory of a project's agents, skills and flows.
-const PROJECT_DIRECTORY: &str = ".agcore";
+pub(crate) const PROJECT_DIRECTORY: &str = ".agcore";
 /// The maximum number of files below [`PROJECT_DIRECTORY`].
 const MAX_FILES: usize = 256;
 /// The maximum size of these files together, in bytes.

@@ -90,3 +90,21 @@ fn too_long_instructions_are_cut_with_a_warning() {
     let length = instructions(&server).len();
     assert!((32 * 1024..34 * 1024).contains(&length), "{length}");
 }
+
+#[test]
+fn an_unusable_file_is_not_announced_as_used() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    fs::write(agcore.directory.path().join("AGENTS.md"), b"\xff").unwrap();
+    let ran = agcore.run(["trust", "--yes"]);
+    assert!(
+        ran.assert_success()
+            .contains("AGENTS.md: ignored: it is not valid UTF-8"),
+        "{}",
+        ran.stdout
+    );
+    let ran = agcore.run(["chat", "hi"]);
+    ran.assert_success();
+    let warning = "warning: not used: AGENTS.md (it is not valid UTF-8)";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+}

@@ -29,13 +29,13 @@ fn a_chat_asks_once_and_shows_what_the_files_do() {
     let mut person = Person::running(project(&server), &["chat"]);
     person.sees("The files of this folder change what the program does:");
     for text in [
-        "  agcore.toml\r\n    api_key = (hidden)\r\n",
-        "    base_url = http://127.0.0.1:",
-        "    permissions = allow [\"save_note\"]\r\n",
-        "  .env\r\n    OPENAI_MODEL\r\n",
         "  .env: not used: OTHER\r\n",
         "  .mcp.json: not used by this version\r\n",
         "  AGENTS.md: 9 bytes, added to the instructions\r\n",
+        "  agcore.toml\r\n    api_key = (hidden)\r\n",
+        "    permissions = allow \"save_note\"\r\n",
+        "    base_url = http://127.0.0.1:",
+        "  .env\r\n    OPENAI_MODEL = of-dotenv\r\n",
     ] {
         person.sees(text);
     }
@@ -142,4 +142,71 @@ fn trust_asks_at_a_terminal() {
     person.types("y");
     person.sees("is trusted. If its files change, you are asked again.");
     person.leaves_with(0);
+}
+
+#[test]
+fn the_question_shows_files_that_the_options_leave_out() {
+    let server = Server::playground();
+    for (options, text) in [
+        (&["chat", "--no-env-file"][..], "OPENAI_MODEL = of-dotenv"),
+        (&["chat", "--config", "other.toml"], "base_url = http://127.0.0.1:"),
+        (&["chat", "--no-context-files"], "AGENTS.md: 9 bytes"),
+    ] {
+        let agcore = project(&server).with_file("other.toml", "history = false");
+        let mut person = Person::running(agcore, options);
+        let shown = person.sees(QUESTION);
+        assert!(shown.contains(text), "{options:?}: {shown}");
+        person.presses('c');
+        person.leaves_with(130);
+    }
+}
+
+#[test]
+fn a_broken_settings_file_that_is_left_out_is_named() {
+    let server = Server::playground();
+    let agcore = project(&server)
+        .with_file("agcore.toml", "base_url = [")
+        .with_file("other.toml", "history = false");
+    let mut person = Person::running(agcore, &["chat", "--config", "other.toml"]);
+    person.sees("agcore.toml: cannot be read; runs that use it fail");
+    person.sees(QUESTION);
+    person.presses('c');
+    person.leaves_with(130);
+}
+
+#[test]
+fn many_files_and_values_do_not_hide_where_the_key_goes() {
+    let server = Server::playground();
+    let names: String = (0..100).map(|number| format!("x{number} = 1\n")).collect();
+    let tools: String = (0..100).map(|number| format!("'tool{number}',")).collect();
+    let variables: String = (0..200)
+        .map(|number| format!("AGCORE_{number}=1\nOTHER{number}=1\n"))
+        .collect();
+    let mut agcore = project(&server)
+        .with_file(
+            "agcore.toml",
+            &format!("{names}base_url = 'http://h\u{200b}/v1'\n[permissions]\nallow = [{tools}'*']"),
+        )
+        .with_file(".env", &variables);
+    fs::create_dir(agcore.directory.path().join(".agcore")).unwrap();
+    for number in 0..250 {
+        agcore = agcore.with_file(&format!(".agcore/{number}"), "");
+    }
+    let mut person = Person::running(agcore, &["chat"]);
+    let shown = person.sees(QUESTION);
+    assert!(shown.lines().count() < 60, "{shown}");
+    for text in [
+        ".agcore: 250 files, not used by this version",
+        "280 more settings and variables; see the files",
+        "permissions = allow \"*\"",
+        "permissions = 81 more; see agcore.toml",
+        "180 more",
+    ] {
+        assert!(shown.contains(text), "{text:?} is missing in {shown}");
+    }
+    let last: Vec<&str> = shown.lines().rev().take(4).collect();
+    assert!(last.iter().any(|line| line.contains("base_url = http://")), "{shown}");
+    assert!(!shown.contains('\u{200b}'));
+    person.presses('c');
+    person.leaves_with(130);
 }
