@@ -33,7 +33,11 @@ impl FolderReport {
     pub(super) fn new(folder: &Folder, policy: &PolicyArgs) -> Self {
         let ignored = folder.ignored();
         let state = |name: &str| {
-            let has_file = folder.snapshot.files.iter().any(|file| file.name == name);
+            let file = folder.snapshot.files.iter().find(|file| file.name == name);
+            if file.is_some_and(|file| file.text().is_err()) {
+                return "ignored: cannot be used";
+            }
+            let has_file = file.is_some();
             let is_ignored = ignored.iter().any(|effect| effect.file == name);
             match (has_file, is_ignored) {
                 (false, _) => "not found",

@@ -107,4 +107,10 @@ fn an_unusable_file_is_not_announced_as_used() {
     ran.assert_success();
     let warning = "warning: not used: AGENTS.md (it is not valid UTF-8)";
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+    let ran = agcore.run(["config"]);
+    assert!(
+        ran.assert_success().contains("ignored: cannot be used"),
+        "{}",
+        ran.stdout
+    );
 }
