@@ -1,5 +1,6 @@
 //! [`SqliteStore`]: everything in one file, with SQLite built in.
 
+mod options;
 mod error;
 mod connection;
 mod migrations;
@@ -9,14 +10,15 @@ mod memory;
 mod journal;
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, atomic::AtomicU64},
-    time::Duration,
 };
 
 use agcore_chat::Clock;
 use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
 use rusqlite::Connection;
+
+pub use self::options::{Durability, SqliteOptions};
 
 use self::{readers::Readers, writer::Writer};
 
@@ -41,85 +43,7 @@ struct Shared {
     writes: AtomicU64,
 }
 
-/// The failures that an acknowledged write survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Durability {
-    /// The death of the process, but not always a loss of power (SQLite's `synchronous = NORMAL` with a write-ahead log).
-    #[default]
-    ProcessDeath,
-    /// A loss of power, too: every commit is synced (`synchronous = FULL`).
-    PowerLoss,
-}
-
-/// Options for opening a [`SqliteStore`].
-///
-/// ```no_run
-/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
-/// use agcore_store::sqlite::{Durability, SqliteOptions};
-///
-/// let store = SqliteOptions::new("agcore.db")
-///     .with_durability(Durability::PowerLoss)
-///     .open(clock)
-///     .await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct SqliteOptions {
-    path: PathBuf,
-    durability: Durability,
-    eviction: EvictionConfig,
-    readers: usize,
-    busy_timeout: Duration,
-    max_pages: Option<u32>,
-}
-
 impl SqliteOptions {
-    /// Opens the file at this path, which is created if it does not exist, with 4 readers and a timeout of 5 s.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            durability: Durability::default(),
-            eviction: EvictionConfig::default(),
-            readers: 4,
-            busy_timeout: Duration::from_secs(5),
-            max_pages: None,
-        }
-    }
-
-    /// Sets what an acknowledged write survives.
-    pub fn with_durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// Sets the eviction policies.
-    pub fn with_eviction(mut self, eviction: EvictionConfig) -> Self {
-        self.eviction = eviction;
-        self
-    }
-
-    /// Sets the number of threads that read, at least 1.
-    pub fn with_readers(mut self, readers: usize) -> Self {
-        self.readers = readers.max(1);
-        self
-    }
-
-    /// Sets how long to wait while another process writes to the file. After that, operations fail with
-    /// [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable).
-    pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
-        self.busy_timeout = timeout;
-        self
-    }
-
-    /// Limits the size of the file, in pages of 4 KiB. Writes that do not fit fail.
-    pub fn with_max_pages(mut self, pages: u32) -> Self {
-        self.max_pages = Some(pages);
-        self
-    }
-
     /// Opens the file, creates its tables or migrates them.
     ///
     /// # Errors

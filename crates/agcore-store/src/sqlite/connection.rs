@@ -3,7 +3,10 @@
 use agcore_memory::MemoryError;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Durability, SqliteOptions, error::convert};
+use super::{
+    error::convert,
+    options::{Durability, SqliteOptions},
+};
 
 /// The number of statements that a connection keeps prepared.
 const PREPARED_STATEMENTS: usize = 64;

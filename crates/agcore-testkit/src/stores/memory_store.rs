@@ -6,49 +6,23 @@
     reason = "a check panics if it fails"
 )]
 
+mod opened;
 mod eviction;
 mod filters;
 mod items;
 
-use std::{sync::Arc, time::Duration};
-
-use agcore_memory::{EvictionConfig, MemoryFilter, MemoryItem, MemoryStore};
-
-pub use self::{eviction::*, filters::*, items::*};
-
-use super::StoreSubject;
-use crate::clock::ManualClock;
-
-/// A store, with the clock that it uses.
-struct Opened {
-    store: Arc<dyn MemoryStore>,
-    clock: Arc<ManualClock>,
-}
-
-async fn open(subject: &dyn StoreSubject, eviction: EvictionConfig) -> Opened {
-    let clock = Arc::new(ManualClock::new());
-    let store = subject.memory_store(Arc::clone(&clock) as _, eviction).await;
-    Opened { store, clock }
-}
-
-impl Opened {
-    /// Saves an item, and lets a second pass.
-    async fn save(&self, item: MemoryItem) {
-        self.store.save(item).await.unwrap();
-        self.clock.advance(Duration::from_secs(1));
-    }
-
-    async fn get(&self, id: &str) -> Option<MemoryItem> {
-        self.store.get("local", id).await.unwrap()
-    }
-
-    /// Returns the ids that a filter selects.
-    async fn ids(&self, filter: MemoryFilter) -> Vec<String> {
-        let items = self.store.list(&filter).await.unwrap();
-        items.into_iter().map(|item| item.id).collect()
-    }
-
-    async fn all_ids(&self) -> Vec<String> {
-        self.ids(MemoryFilter::new("local")).await
-    }
-}
+pub use self::{
+    eviction::{
+        a_clock_that_goes_backwards_does_no_harm, evicts_by_capacity, evicts_by_recall_value,
+        expired_items_do_not_exist, reserved_items_are_not_evicted,
+    },
+    filters::{
+        erases_a_user, filters_by_metadata, filters_by_owner, filters_by_time, filters_by_validity,
+        lists_in_a_stable_order, pages_through_a_list,
+    },
+    items::{
+        concurrent_saves_are_all_kept, deletes, deletes_by_prefix, keeps_every_member, keeps_large_content,
+        keeps_tenants_apart, refuses_unacceptable_input, saves_all_or_none, saves_and_replaces,
+        special_characters_are_data,
+    },
+};

@@ -11,7 +11,8 @@ use std::{
 use agcore_memory::{Clock, EvictionConfig, EvictionPolicy, MemoryFilter, MemoryItem};
 use async_trait::async_trait;
 
-use super::{StoreSubject, open};
+use super::opened::open;
+use crate::stores::StoreSubject;
 
 /// Checks that an item that has expired is not returned, listed or counted, and saving its id makes a new item.
 pub async fn expired_items_do_not_exist(subject: &dyn StoreSubject) {

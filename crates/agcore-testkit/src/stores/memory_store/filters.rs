@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use agcore_memory::{Actor, EvictionConfig, MemoryFilter, MemoryItem, Order, Timestamp};
 
-use super::{Opened, StoreSubject, open};
+use super::opened::{Opened, open};
+use crate::stores::StoreSubject;
 
 /// Saves items with these ids, one each second.
 async fn with_items(subject: &dyn StoreSubject, ids: &[&str]) -> Opened {

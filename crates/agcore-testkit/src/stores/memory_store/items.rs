@@ -6,7 +6,8 @@ use agcore_memory::{Actor, EvictionConfig, MemoryErrorKind, MemoryFilter, Memory
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::{StoreSubject, open};
+use super::opened::open;
+use crate::stores::StoreSubject;
 
 /// Checks that saving an id again replaces the item and keeps the time of the first save.
 pub async fn saves_and_replaces(subject: &dyn StoreSubject) {
