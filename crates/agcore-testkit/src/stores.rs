@@ -1,5 +1,5 @@
-//! Conformance suites for stores: what every [`MemoryStore`](agcore_memory::MemoryStore) and every
-//! [`Journal`](agcore_memory::Journal) must do, checked on yours.
+//! Conformance suites for stores: what every [`MemoryStore`] and every
+//! [`Journal`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`], then let a macro make one test of each behavior:
 //!

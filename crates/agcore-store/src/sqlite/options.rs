@@ -15,7 +15,7 @@ pub enum Durability {
     PowerLoss,
 }
 
-/// Options for opening a [`SqliteStore`].
+/// Options for opening a [`SqliteStore`](super::SqliteStore).
 ///
 /// ```no_run
 /// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {

@@ -12,7 +12,7 @@ pub(super) struct Opened {
     pub(super) clock: Arc<ManualClock>,
 }
 
-/// Opens an empty store with a clock that stands still.
+/// Opens an empty store with a clock that does not move by itself.
 pub(super) async fn open(subject: &dyn StoreSubject, eviction: EvictionConfig) -> Opened {
     let clock = Arc::new(ManualClock::new());
     let store = subject.memory_store(Arc::clone(&clock) as _, eviction).await;
