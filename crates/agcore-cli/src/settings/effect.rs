@@ -351,7 +351,7 @@ mod tests {
         let values: Vec<&str> = effects.iter().map(|effect| effect.value.as_deref().unwrap()).collect();
         assert_eq!(
             values[..4],
-            ["http://***@h/v1", "a\\u{202e}b", "http://${HOST}:1", "set"]
+            ["http://***@h/v1", "a\\u{202e}b", "http://${host}:1", "set"]
         );
         assert!(values[4].ends_with("OTHER19, 10 more"), "{}", values[4]);
     }
