@@ -4,6 +4,7 @@ mod options;
 mod error;
 mod connection;
 mod migrations;
+mod thread;
 mod writer;
 mod readers;
 mod memory;

@@ -9,7 +9,7 @@ use agcore_memory::MemoryError;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::writer::{gone, panicked, spawn};
+use super::thread::{self, gone, panicked};
 
 /// The capacity of the queue of reads. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
@@ -33,18 +33,8 @@ impl Readers {
         let (queue, open) = (Arc::new(Mutex::new(queue)), Arc::new(open));
         for number in 0..threads {
             let (queue, open) = (Arc::clone(&queue), Arc::clone(&open));
-            let (opened, is_open) = oneshot::channel();
-            let run = move || match open() {
-                Ok(connection) => {
-                    let _ = opened.send(Ok(()));
-                    read_all(&connection, &queue);
-                }
-                Err(error) => {
-                    let _ = opened.send(Err(error));
-                }
-            };
-            spawn(&format!("agcore-sqlite-reader-{number}"), run)?;
-            is_open.await.unwrap_or_else(|_| Err(gone()))?;
+            let name = format!("agcore-sqlite-reader-{number}");
+            thread::start(&name, move || open(), move |connection| read_all(&connection, &queue)).await?;
         }
         Ok(Self(jobs))
     }

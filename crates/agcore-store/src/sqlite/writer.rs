@@ -1,15 +1,15 @@
 //! [`Writer`]: the thread that writes, and commits all waiting writes together.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    thread,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::error::convert;
+use super::{
+    error::convert,
+    thread::{self, gone, panicked},
+};
 
 /// The capacity of the queue of writes. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
@@ -75,18 +75,7 @@ impl Writer {
         open: impl FnOnce() -> Result<Connection, MemoryError> + Send + 'static,
     ) -> Result<Self, MemoryError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let (opened, is_open) = oneshot::channel();
-        let run = move || match open() {
-            Ok(connection) => {
-                let _ = opened.send(Ok(()));
-                write_all(&connection, queue);
-            }
-            Err(error) => {
-                let _ = opened.send(Err(error));
-            }
-        };
-        spawn("agcore-sqlite-writer", run)?;
-        is_open.await.unwrap_or_else(|_| Err(gone()))?;
+        thread::start("agcore-sqlite-writer", open, |connection| write_all(&connection, queue)).await?;
         Ok(Self(jobs))
     }
 
@@ -112,27 +101,6 @@ impl Writer {
         self.0.send(Message::TruncateLog(done)).await.map_err(|_| gone())?;
         result.await.unwrap_or_else(|_| Err(gone()))
     }
-}
-
-/// Starts a thread.
-pub(super) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), MemoryError> {
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
-    thread.map(drop).map_err(|error| {
-        MemoryError::with_source(MemoryErrorKind::Storage, "cannot start a thread of the database", error)
-    })
-}
-
-/// Returns the error of a thread that has ended.
-pub(super) fn gone() -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Storage,
-        "the thread of the database has ended; open the store again",
-    )
-}
-
-/// Returns the error of a job that panicked.
-pub(super) fn panicked() -> MemoryError {
-    MemoryError::new(MemoryErrorKind::Storage, "the operation panicked; nothing was written")
 }
 
 fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Message>) {

@@ -1,0 +1,46 @@
+//! Threads that own a connection, and the errors that they cause.
+
+use std::thread;
+
+use agcore_memory::{MemoryError, MemoryErrorKind};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+/// Starts a thread, opens its connection there, and waits until it is open.
+///
+/// # Errors
+/// When the connection cannot be opened or the thread cannot be started.
+pub(super) async fn start(
+    name: &str,
+    open: impl FnOnce() -> Result<Connection, MemoryError> + Send + 'static,
+    run: impl FnOnce(Connection) + Send + 'static,
+) -> Result<(), MemoryError> {
+    let (opened, is_open) = oneshot::channel();
+    let body = move || match open() {
+        Ok(connection) => {
+            let _ = opened.send(Ok(()));
+            run(connection);
+        }
+        Err(error) => {
+            let _ = opened.send(Err(error));
+        }
+    };
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+    thread.map_err(|error| {
+        MemoryError::with_source(MemoryErrorKind::Storage, "cannot start a thread of the database", error)
+    })?;
+    is_open.await.unwrap_or_else(|_| Err(gone()))
+}
+
+/// Returns the error of a thread that has ended.
+pub(super) fn gone() -> MemoryError {
+    MemoryError::new(
+        MemoryErrorKind::Storage,
+        "the thread of the database has ended; open the store again",
+    )
+}
+
+/// Returns the error of a job that panicked.
+pub(super) fn panicked() -> MemoryError {
+    MemoryError::new(MemoryErrorKind::Storage, "the operation panicked; nothing was written")
+}
