@@ -59,6 +59,7 @@ mod sequence;
 mod tokens;
 mod window;
 
+pub mod redact;
 pub mod schema;
 pub mod text;
 pub mod tool_name;
@@ -87,10 +88,10 @@ pub use {
     price::{Price, PriceFn, PriceQuery},
     price_table::{PriceTable, TokenPrice},
     question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
-    request::{ChatRequest, JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions},
+    request::{ChatRequest, JsonSchemaFormat, Messages, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
     schema_check::{SchemaCheck, SchemaViolation},
-    sequence::{SequenceError, SequenceErrorKind, validate_messages},
+    sequence::{SequenceError, SequenceErrorKind, validate_appended, validate_messages},
     small_text::Text,
     tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
     tool::{CustomTool, Tool, ToolDefinition},

@@ -3,9 +3,11 @@
 //! The parameters follow "Create chat completion" of the Chat Completions API reference.
 
 mod format;
+mod messages;
 mod setters;
 
 pub use format::{JsonSchemaFormat, ResponseFormat, StopSequence, StreamOptions};
+pub use messages::Messages;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,7 +41,7 @@ macro_rules! request {
             /// The model; empty for the one that the provider is configured with.
             pub model: String,
             /// The conversation.
-            pub messages: Vec<Arc<Message>>,
+            pub messages: Messages,
             /// The tools that the model may use, in a stable order.
             pub tools: Arc<[Tool]>,
             /// Which of the tools the model may or must call; serialized only together with tools.

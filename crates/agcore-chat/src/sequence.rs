@@ -56,16 +56,51 @@ pub enum SequenceErrorKind {
 /// # Errors
 /// The first problem, with the index of its message.
 pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), SequenceError> {
-    if messages.is_empty() {
-        return Err(SequenceError {
-            index: 0,
-            kind: SequenceErrorKind::Empty,
-        });
-    }
+    check(messages.iter().map(Borrow::borrow).enumerate(), None)
+}
+
+/// Checks that messages can follow a history, which is empty or was [checked](validate_messages) before and is not checked
+/// again: the result is that of [`validate_messages`] for both together.
+///
+/// ```
+/// use agcore_chat::{Message, validate_appended};
+///
+/// let history = [Message::user("Hello"), Message::assistant("Hi")];
+/// assert!(validate_appended(&history, &[Message::user("How are you?")]).is_ok());
+/// let error = validate_appended(&history, &[Message::assistant("Hi?")]).unwrap_err();
+/// assert_eq!(error.index, 2);
+/// ```
+///
+/// # Errors
+/// The first problem, with the index of its message, which counts those of the history.
+pub fn validate_appended<M: Borrow<Message>, N: Borrow<Message>>(
+    history: &[M],
+    appended: &[N],
+) -> Result<(), SequenceError> {
+    // If the history ends with a round of tools, the next messages depend on all of it.
+    let from_end = history.iter().map(Borrow::borrow).rev();
+    let results = from_end
+        .take_while(|message| matches!(message, Message::Tool(_)))
+        .count();
+    let start = history.len().saturating_sub(if results == 0 { 0 } else { results + 1 });
+    let (before, round) = history.split_at(start);
+    let messages = round
+        .iter()
+        .map(Borrow::borrow)
+        .chain(appended.iter().map(Borrow::borrow));
+    check(
+        (start..).zip(messages),
+        before.last().map(|message| message.borrow().role()),
+    )
+}
+
+/// Checks messages with their indices that follow a message with the role `last`, all of whose calls have results.
+fn check<'m, I>(messages: I, mut last: Option<Role>) -> Result<(), SequenceError>
+where
+    I: Iterator<Item = (usize, &'m Message)>,
+{
     let mut open = OpenCalls::default();
-    let mut last = None;
-    for (index, message) in messages.iter().enumerate() {
-        let message = message.borrow();
+    for (index, message) in messages {
         let error = |kind| SequenceError { index, kind };
         if let Message::Tool(result) = message {
             open.answer(&result.tool_call_id).map_err(error)?;
@@ -80,6 +115,12 @@ pub fn validate_messages<M: Borrow<Message>>(messages: &[M]) -> Result<(), Seque
             }
         }
         last = Some(message.role());
+    }
+    if last.is_none() {
+        return Err(SequenceError {
+            index: 0,
+            kind: SequenceErrorKind::Empty,
+        });
     }
     open.close()
 }

@@ -56,9 +56,10 @@ pub use self::{
     invoke::{BoxInvoke, Invoke, PreparedCall},
     limit::{Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES},
     offload::{Artifact, ArtifactStore, InMemoryArtifacts, Offload, OffloadSettings},
-    redact::{Redact, Redactor, redactor_fn},
+    redact::Redact,
     run::Run,
     statistics::Statistics,
     timeout::Timeout,
     truncate::Truncate,
 };
+pub use agcore_chat::redact::{Redactor, redactor_fn};

@@ -1,8 +1,10 @@
-//! `validate_messages`: valid and invalid histories.
+//! `validate_messages` and `validate_appended`: valid and invalid histories.
 
 use agcore_chat::{
-    AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall, validate_messages,
+    AssistantMessage, Block, FunctionMessage, Message, Role, SequenceErrorKind, ToolCall, validate_appended,
+    validate_messages,
 };
+use proptest::prelude::*;
 
 /// Creates a history from a short notation: `s` system, `d` developer, `u` user, `a` assistant, `a:x,y` assistant with
 /// calls, `t:x` result, `f` function.
@@ -77,4 +79,24 @@ fn errors_contain_the_index_of_the_message() {
         error.to_string(),
         "message 1: the call `x` has no result directly after this message"
     );
+}
+
+/// Returns a history in the short notation, valid or not.
+fn words() -> impl Strategy<Value = Vec<&'static str>> {
+    let word = prop::sample::select(vec!["s", "u", "u", "a", "a", "a:x", "a:x,y", "t:x", "t:x", "t:y", "f"]);
+    prop::collection::vec(word, 0..8)
+}
+
+proptest! {
+    /// Most random histories are invalid from the start, so the valid start of one is what others are appended to.
+    #[test]
+    fn appended_messages_are_checked_like_the_whole(words in words(), appended in words()) {
+        let all = history(&words.join(" "));
+        let valid = (0..=all.len()).rev().find(|end| *end == 0 || validate_messages(&all[..*end]).is_ok());
+        let mut whole = all[..valid.unwrap_or(0)].to_vec();
+        let appended = history(&appended.join(" "));
+        let checked = validate_appended(&whole, &appended);
+        whole.extend(appended);
+        prop_assert_eq!(checked, validate_messages(&whole));
+    }
 }

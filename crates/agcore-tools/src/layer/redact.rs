@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use agcore_chat::{Content, ContentPart, Progress};
+use agcore_chat::{
+    Content, ContentPart, Progress,
+    redact::{Redactor, redact_strings, redact_text},
+};
 use serde_json::Value;
 
 use super::invoke::{Invoke, PreparedCall};
@@ -11,33 +14,6 @@ use crate::{
     error::ToolError,
     output::{OutputBody, ToolOutput},
 };
-
-/// Removes secrets from a text. Implemented for every `Fn(&str) -> Cow<str>`; see [`redactor_fn`] for closures.
-pub trait Redactor: Send + Sync {
-    /// Returns the text without secrets; borrowed if it contains none.
-    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str>;
-}
-
-impl<F: Fn(&str) -> Cow<'_, str> + Send + Sync> Redactor for F {
-    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self(text)
-    }
-}
-
-/// Creates a redactor from a closure.
-///
-/// A closure that is passed to this function returns a `Cow` with the lifetime of its argument, which the compiler does
-/// not infer for one that is passed to `Arc::new`.
-///
-/// ```
-/// use agcore_tools::layer::{Redactor, redactor_fn};
-///
-/// let redactor = redactor_fn(|text| text.replace("sk-123", "[redacted]").into());
-/// assert_eq!(redactor.redact("KEY=sk-123"), "KEY=[redacted]");
-/// ```
-pub fn redactor_fn(redact: impl Fn(&str) -> Cow<'_, str> + Send + Sync + 'static) -> Arc<dyn Redactor> {
-    Arc::new(redact)
-}
 
 /// A layer that removes secrets from all text of an output (including strings inside JSON, except object keys), from
 /// progress and streamed parts before observers receive them, and from the text of an error for the model.
@@ -137,7 +113,7 @@ impl<S> Redact<S> {
     }
 
     fn value(&self, value: &mut Value) {
-        redact_value(&*self.redactor, value);
+        redact_strings(&*self.redactor, value);
     }
 
     fn text(&self, text: &mut String) {
@@ -164,22 +140,7 @@ fn redact_progress(redactor: &dyn Redactor, progress: &mut Progress) {
         }
     }
     if let Some(part) = &mut progress.part {
-        redact_value(redactor, part);
-    }
-}
-
-fn redact_value(redactor: &dyn Redactor, value: &mut Value) {
-    match value {
-        Value::String(text) => redact_text(redactor, text),
-        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(redactor, item)),
-        Value::Object(members) => members.values_mut().for_each(|member| redact_value(redactor, member)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn redact_text(redactor: &dyn Redactor, text: &mut String) {
-    if let Cow::Owned(clean) = redactor.redact(text) {
-        *text = clean;
+        redact_strings(redactor, part);
     }
 }
 

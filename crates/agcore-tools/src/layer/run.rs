@@ -38,7 +38,8 @@ impl Invoke for Run {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
         // Pinned here and passed by reference: moved into the call below, the future would be stored twice.
         let work = pin!(run(call));
-        match call.context.cancellation().run_until_cancelled(work).await {
+        // The end of the call drops this future, so the token of the run suffices.
+        match call.context.run_cancellation().run_until_cancelled(work).await {
             Some(result) => result,
             None => Err(ToolError::cancelled()),
         }
