@@ -29,8 +29,12 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemoryErrorKind {
-    /// The item to change does not exist.
+    /// The object to change does not exist.
     NotFound,
+    /// The object to create exists already.
+    AlreadyExists,
+    /// The change does not fit the stored state: a status that cannot follow, a call that has finished already.
+    InvalidState,
     /// Another writer was faster: the stream ends at another record than expected.
     Conflict {
         /// The sequence number that the writer expected.
@@ -55,6 +59,8 @@ impl MemoryErrorKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotFound => "not_found",
+            Self::AlreadyExists => "already_exists",
+            Self::InvalidState => "invalid_state",
             Self::Conflict { .. } => "conflict",
             Self::Storage => "storage",
             Self::Serialization => "serialization",
@@ -96,6 +102,18 @@ impl MemoryError {
         Self::new(MemoryErrorKind::InvalidInput, message)
     }
 
+    /// Creates a [`NotFound`](MemoryErrorKind::NotFound) error.
+    #[cold]
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(MemoryErrorKind::NotFound, message)
+    }
+
+    /// Creates an [`InvalidState`](MemoryErrorKind::InvalidState) error.
+    #[cold]
+    pub fn invalid_state(message: impl Into<String>) -> Self {
+        Self::new(MemoryErrorKind::InvalidState, message)
+    }
+
     /// Creates a [`Conflict`](MemoryErrorKind::Conflict) error.
     #[cold]
     pub fn conflict(stream: &str, expected: u64, found: u64) -> Self {
@@ -126,7 +144,9 @@ impl MemoryError {
     pub fn fault(&self) -> Fault {
         let kind = match self.0.kind {
             MemoryErrorKind::NotFound => FaultKind::NotFound,
-            MemoryErrorKind::InvalidInput => FaultKind::InvalidRequest,
+            MemoryErrorKind::InvalidInput | MemoryErrorKind::AlreadyExists | MemoryErrorKind::InvalidState => {
+                FaultKind::InvalidRequest
+            }
             _ => FaultKind::Storage,
         };
         Fault::new(kind, self.to_string())

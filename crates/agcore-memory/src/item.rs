@@ -99,6 +99,37 @@ impl MemoryItem {
         self.valid_from.is_none_or(|from| from <= time) && self.valid_until.is_none_or(|until| time < until)
     }
 
+    /// Returns the item as it is after another one superseded it: valid until the other one is.
+    ///
+    /// # Errors
+    /// - [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the other item has the same id, another tenant or no time
+    ///   from which on it is valid.
+    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if this item is not valid at that time.
+    pub fn superseded_by(self, newer: &Self) -> Result<Self, MemoryError> {
+        if self.id == newer.id || self.tenant() != newer.tenant() {
+            return Err(MemoryError::invalid(format!(
+                "the item `{}` cannot supersede `{}`: it needs another id in the same tenant",
+                newer.id, self.id
+            )));
+        }
+        let Some(from) = newer.valid_from else {
+            return Err(MemoryError::invalid(format!(
+                "the item `{}` has no time from which on it is valid, so `{}` cannot be valid until then",
+                newer.id, self.id
+            )));
+        };
+        if !self.is_valid_at(from) {
+            return Err(MemoryError::invalid_state(format!(
+                "the item `{}` is not valid at {from}, so it cannot be superseded then",
+                self.id
+            )));
+        }
+        Ok(Self {
+            valid_until: Some(from),
+            ..self
+        })
+    }
+
     /// Returns the tenant, which together with the id identifies the item.
     pub fn tenant(&self) -> &Text {
         &self.owner.tenant

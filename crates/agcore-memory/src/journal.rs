@@ -1,8 +1,10 @@
 //! [`Journal`]: the contract of append-only streams of records.
 
+mod streams;
 mod in_memory;
 
 pub use in_memory::InMemoryJournal;
+pub(crate) use streams::Streams;
 
 use std::{fmt::Debug, sync::Arc};
 

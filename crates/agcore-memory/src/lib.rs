@@ -1,4 +1,4 @@
-//! The persistence contracts of agcore: stores of memory items, journals and eviction, and implementations that keep
+//! The persistence contracts of agcore: stores of memory items, journals, sessions and checkpoints, and implementations that keep
 //! everything in the memory of the process.
 //!
 //! ```
@@ -20,11 +20,15 @@
 //! | keep facts, notes and documents | [`MemoryStore`] and [`MemoryItem`] |
 //! | find them again by id, owner, time or metadata | [`MemoryFilter`] |
 //! | keep a log that several writers append to | [`Journal`] |
+//! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`](session::SessionStore) |
+//! | save the state of a run after its steps | [`CheckpointStore`] |
+//! | keep the messages of a conversation | [`ConversationMemory`] |
+//! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
 //! | join parts into ids that cannot collide | [`mod@id`] |
 //!
-//! [`InMemoryStore`] and [`InMemoryJournal`] implement the contracts for tests and short-lived programs. The crate
-//! `agcore-store` implements them for databases.
+//! [`InMemoryStore`], [`InMemoryJournal`] and [`InMemorySessionStore`](session::InMemorySessionStore) implement the contracts for
+//! tests and short-lived programs. The crate `agcore-store` implements them for databases.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -39,15 +43,22 @@ mod eviction;
 mod store;
 mod in_memory;
 mod journal;
+mod checkpoint;
+pub mod session;
+mod conversation;
+mod redacted;
 
+pub use checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey};
+pub use conversation::{ConversationMemory, ConversationSettings, ConversationStrategy};
 pub use error::{MemoryError, MemoryErrorKind};
 pub use eviction::{EvictionCandidate, EvictionConfig, EvictionPolicy, RESERVED_PREFIXES};
 pub use filter::{MemoryFilter, Order};
 pub use in_memory::InMemoryStore;
 pub use item::MemoryItem;
 pub use journal::{Entry, InMemoryJournal, Journal, Record};
+pub use redacted::Redacted;
 pub use store::MemoryStore;
 pub use timestamp::{Timestamp, TimestampError};
 
 #[doc(no_inline)]
-pub use agcore_chat::{Actor, Clock};
+pub use agcore_chat::{Actor, Clock, Money, Usage};

@@ -5,7 +5,11 @@ use std::{fmt::Debug, sync::Arc};
 use agcore_chat::Actor;
 use async_trait::async_trait;
 
-use crate::{error::MemoryError, filter::MemoryFilter, item::MemoryItem};
+use crate::{
+    error::{MemoryError, MemoryErrorKind},
+    filter::MemoryFilter,
+    item::MemoryItem,
+};
 
 /// A store of [`MemoryItem`]s.
 ///
@@ -52,6 +56,50 @@ pub trait MemoryStore: Send + Sync + Debug {
     /// # Errors
     /// When an item is not acceptable or the storage fails.
     async fn save_many(&self, items: Vec<MemoryItem>) -> Result<(), MemoryError>;
+
+    /// Saves an item that supersedes another one of its tenant: a fact that has changed. Both stay in the store. The old one
+    /// becomes valid until the time from which on the new one is, and both are saved together.
+    ///
+    /// If someone else saves the old item at the same time, the last one wins, as with [`save`](Self::save).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use agcore_chat::SystemClock;
+    /// use agcore_memory::{InMemoryStore, MemoryFilter, MemoryItem, MemoryStore, Timestamp};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// # let store = InMemoryStore::new(Arc::new(SystemClock::new()));
+    /// let (may, june) = (Timestamp::from_millis(1_777_600_000_000), Timestamp::from_millis(1_780_300_000_000));
+    /// store.save(MemoryItem::new("home/1", "Ann lives in Ulm.")).await?;
+    /// store.supersede("home/1", MemoryItem::new("home/2", "Ann lives in Rome.").with_validity(Some(june), None)).await?;
+    ///
+    /// let in_may = store.list(&MemoryFilter::new("local").with_valid_at(may)).await?;
+    /// assert_eq!(in_may[0].content, "Ann lives in Ulm.");
+    /// # Ok::<(), agcore_memory::MemoryError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// - [`NotFound`](crate::MemoryErrorKind::NotFound) if the old item does not exist.
+    /// - [`AlreadyExists`](crate::MemoryErrorKind::AlreadyExists) if there is an item with the id of the new one.
+    /// - [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the new item has no `valid_from`, or is not acceptable.
+    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if the old item is not valid at that time, for example because
+    ///   it was superseded before.
+    /// - Other errors when the storage fails.
+    async fn supersede(&self, old: &str, new: MemoryItem) -> Result<(), MemoryError> {
+        new.check()?;
+        let Some(known) = self.get(new.tenant(), old).await? else {
+            return Err(MemoryError::not_found(format!("there is no item `{old}`")));
+        };
+        let old = known.superseded_by(&new)?;
+        if self.get(new.tenant(), &new.id).await?.is_some() {
+            return Err(MemoryError::new(
+                MemoryErrorKind::AlreadyExists,
+                format!("there is an item `{}` already", new.id),
+            ));
+        }
+        self.save_many(vec![old, new]).await
+    }
 
     /// Returns an item, or `None` if there is none with this id.
     ///
@@ -119,6 +167,10 @@ impl<S: MemoryStore + ?Sized> MemoryStore for Arc<S> {
 
     async fn save_many(&self, items: Vec<MemoryItem>) -> Result<(), MemoryError> {
         (**self).save_many(items).await
+    }
+
+    async fn supersede(&self, old: &str, new: MemoryItem) -> Result<(), MemoryError> {
+        (**self).supersede(old, new).await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<MemoryItem>, MemoryError> {

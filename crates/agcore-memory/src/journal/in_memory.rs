@@ -1,25 +1,15 @@
 //! [`InMemoryJournal`]: a journal in the memory of the process.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Entry, Journal, Record};
+use super::{Entry, Journal, Record, streams::Streams};
 use crate::{error::MemoryError, id};
 
 /// A [`Journal`] in the memory of the process: for tests and for short-lived programs. Nothing survives the process.
 #[derive(Debug, Default)]
-pub struct InMemoryJournal(Mutex<BTreeMap<String, Stream>>);
-
-#[derive(Debug, Default)]
-struct Stream {
-    /// The sequence number of the last record that was ever appended.
-    end: u64,
-    entries: VecDeque<Entry>,
-}
+pub struct InMemoryJournal(Mutex<Streams>);
 
 impl InMemoryJournal {
     /// Creates a journal without streams.
@@ -27,7 +17,7 @@ impl InMemoryJournal {
         Self::default()
     }
 
-    fn streams(&self) -> MutexGuard<'_, BTreeMap<String, Stream>> {
+    fn streams(&self) -> MutexGuard<'_, Streams> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -38,39 +28,20 @@ impl Journal for InMemoryJournal {
         id::check_named("the name of the stream", stream)?;
         records.iter().try_for_each(Record::check)?;
         let mut streams = self.streams();
-        let end = streams.get(stream).map_or(0, |known| known.end);
-        if end != expected {
-            return Err(MemoryError::conflict(stream, expected, end));
-        }
-        if records.is_empty() {
-            return Ok(end);
-        }
-        let known = streams.entry(stream.to_owned()).or_default();
-        for record in records {
-            known.end += 1;
-            known.entries.push_back(Entry::new(known.end, record));
-        }
-        Ok(known.end)
+        streams.check_end(stream, expected)?;
+        Ok(streams.append(stream, records))
     }
 
     async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
-        let streams = self.streams();
-        let Some(known) = streams.get(stream) else {
-            return Ok(Vec::new());
-        };
-        let first = known.entries.partition_point(|entry| entry.seq < from);
-        Ok(known.entries.range(first..).cloned().collect())
+        Ok(self.streams().read(stream, from))
     }
 
     async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
-        if let Some(known) = self.streams().get_mut(stream) {
-            let kept = known.entries.partition_point(|entry| entry.seq < before);
-            known.entries.drain(..kept);
-        }
+        self.streams().trim(stream, before);
         Ok(())
     }
 
     async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
-        Ok(self.streams().remove(stream).is_some())
+        Ok(self.streams().delete(stream))
     }
 }

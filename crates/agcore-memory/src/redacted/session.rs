@@ -1,0 +1,208 @@
+//! Sessions and checkpoints without secrets.
+
+use agcore_chat::{Actor, redact::redact_members};
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::Redacted;
+use crate::{
+    checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey},
+    error::MemoryError,
+    session::{
+        Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
+        MessageMetadata, NewMessage, NewSession, Run, Session, SessionFilter, SessionStore, StoredCall, StoredEvent,
+        StoredMessage,
+    },
+};
+
+impl<S> Redacted<S> {
+    fn message(&self, message: &mut NewMessage) {
+        self.text(&mut message.content);
+        match &mut message.metadata {
+            Some(MessageMetadata::UserInput { data }) => redact_members(&*self.redactor, data),
+            Some(MessageMetadata::ToolCall { arguments, .. }) => self.json(arguments),
+            Some(MessageMetadata::ToolResult { .. } | MessageMetadata::AssistantOutput) | None => {}
+        }
+    }
+
+    fn call(&self, call: &mut CallChange) {
+        match call {
+            CallChange::Start { arguments, .. } => self.json(arguments),
+            CallChange::Finish { result, .. } => self.json(result),
+        }
+    }
+
+    fn approval(&self, approval: &mut ApprovalChange) {
+        match approval {
+            ApprovalChange::Ask(new) => self.json(&mut new.question),
+            ApprovalChange::Answer { answer, .. } => self.json(answer),
+            ApprovalChange::Withdraw { .. } => {}
+        }
+    }
+
+    fn commit_without_secrets(&self, mut commit: Commit) -> Commit {
+        self.records(&mut commit.records);
+        commit.messages.iter_mut().for_each(|message| self.message(message));
+        commit.events.iter_mut().for_each(|event| self.json(&mut event.data));
+        let data = commit
+            .runs
+            .iter_mut()
+            .flat_map(|run| [&mut run.input, &mut run.outcome]);
+        data.flatten().for_each(|data| self.json(data));
+        commit.calls.iter_mut().for_each(|call| self.call(call));
+        commit.approvals.iter_mut().for_each(|approval| self.approval(approval));
+        commit.title.iter_mut().for_each(|title| self.text(title));
+        commit
+    }
+}
+
+#[async_trait]
+impl<S: SessionStore> SessionStore for Redacted<S> {
+    async fn create(&self, mut session: NewSession) -> Result<Session, MemoryError> {
+        session.title.iter_mut().for_each(|title| self.text(title));
+        redact_members(&*self.redactor, &mut session.metadata);
+        self.inner.create(session).await
+    }
+
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+        self.inner.get_session(tenant, session).await
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+        self.inner.sessions(filter).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        let commit = self.commit_without_secrets(commit);
+        self.inner.commit(tenant, session, expected, commit).await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+        let title = title.map(|title| self.redactor.redact(title));
+        self.inner.rename(tenant, session, title.as_deref()).await
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, MemoryError> {
+        self.inner.messages(tenant, session, filter).await
+    }
+
+    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        self.inner.events(tenant, session, filter).await
+    }
+
+    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+        self.inner.runs(tenant, session).await
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+        self.inner.calls(tenant, session, run).await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+        self.inner.approvals(filter).await
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        mut answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, MemoryError> {
+        self.json(&mut answer);
+        self.inner.answer(tenant, session, question, answer, by).await
+    }
+
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        self.inner.delete_session(tenant, session).await
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        self.inner.erase_sessions(owner).await
+    }
+}
+
+#[async_trait]
+impl<S: CheckpointStore> CheckpointStore for Redacted<S> {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        mut checkpoint: NewCheckpoint,
+    ) -> Result<u64, MemoryError> {
+        self.json(&mut checkpoint.data);
+        self.inner.save_checkpoint(run, expected, checkpoint).await
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.inner.latest_checkpoints(run).await
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.inner.checkpoints(run, from).await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+        self.inner.trim_checkpoints(run, before).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agcore_chat::redact::KeyRedactor;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        journal::Record,
+        session::{MessageRole, NewApproval, NewEvent, RunChange, RunStatus},
+        timestamp::Timestamp,
+    };
+
+    #[test]
+    fn no_part_of_a_commit_keeps_a_secret() {
+        const KEY: &str = "sk-0123456789abcdef";
+        let secret = || json!({KEY: [KEY]});
+        let message = || NewMessage::new("m", MessageRole::User, format!("my key {KEY}"));
+        let input = MessageMetadata::UserInput {
+            data: [(KEY.to_owned(), secret())].into_iter().collect(),
+        };
+        let call = MessageMetadata::ToolCall {
+            call_id: "c".to_owned(),
+            name: "t".to_owned(),
+            arguments: secret(),
+        };
+        let mut run = RunChange::new("r", RunStatus::Completed);
+        (run.input, run.outcome) = (Some(secret()), Some(secret()));
+        let commit = Commit::new()
+            .with_record(Record::new("k", 1, Timestamp::default(), secret()))
+            .with_message(message().with_metadata(input))
+            .with_message(message().with_metadata(call))
+            .with_event(NewEvent::new("r", "e", secret()))
+            .with_run(run)
+            .with_call(CallChange::start("r", "c", "t", secret()))
+            .with_call(CallChange::finish("r", "c", secret()))
+            .with_approval(ApprovalChange::Ask(NewApproval::new("q", "r", secret())))
+            .with_approval(ApprovalChange::answer("q", secret(), Actor::local()))
+            .with_title(KEY);
+        let count = |commit: &Commit| format!("{commit:?}").matches(KEY).count();
+        assert_eq!(count(&commit), 24);
+        let clean = Redacted::new((), Arc::new(KeyRedactor)).commit_without_secrets(commit);
+        assert_eq!(count(&clean), 0, "{clean:?}");
+        assert_eq!(format!("{clean:?}").matches("[redacted]").count(), 24);
+    }
+}

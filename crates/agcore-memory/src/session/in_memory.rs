@@ -1,0 +1,300 @@
+//! [`InMemorySessionStore`]: a store that keeps sessions in the memory of the process.
+
+mod stored;
+mod changes;
+mod checkpoints;
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry as Place},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use agcore_chat::{Actor, Clock};
+use async_trait::async_trait;
+use serde_json::Value;
+
+use self::{
+    changes::Changes,
+    stored::{Stored, limit},
+};
+use super::{
+    NewSession, Session,
+    approval::{Approval, ApprovalChange},
+    call::StoredCall,
+    commit::{Commit, Committed},
+    event::StoredEvent,
+    filter::{ApprovalFilter, EventFilter, MessageFilter, SessionFilter},
+    message::StoredMessage,
+    run::Run,
+    store::SessionStore,
+};
+use crate::{
+    error::{MemoryError, MemoryErrorKind},
+    id,
+    journal::{Entry, Journal, Record, Streams},
+    timestamp::Timestamp,
+};
+
+/// A [`SessionStore`], [`Journal`] and [`CheckpointStore`](crate::CheckpointStore) in the memory of the process: for tests, for
+/// short-lived programs, and as the reference for other stores. Nothing survives the process.
+///
+/// ```
+/// use std::sync::Arc;
+/// use agcore_chat::SystemClock;
+/// use agcore_memory::session::{
+///     Commit, InMemorySessionStore, MessageFilter, MessageRole, NewMessage, NewSession, SessionStore,
+/// };
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = InMemorySessionStore::new(Arc::new(SystemClock::new()));
+/// let session = store.create(NewSession::new("tea")).await?;
+/// let commit = Commit::new().with_message(NewMessage::new("m1", MessageRole::User, "Hello"));
+/// store.commit("local", "tea", session.end, commit).await?;
+///
+/// let messages = store.messages("local", "tea", &MessageFilter::new()).await?;
+/// assert_eq!((messages[0].seq, messages[0].content.as_str()), (1, "Hello"));
+/// # Ok::<(), agcore_memory::MemoryError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct InMemorySessionStore {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The sessions of each tenant by id.
+    tenants: BTreeMap<String, BTreeMap<String, Stored>>,
+    streams: Streams,
+}
+
+impl InMemorySessionStore {
+    /// Creates an empty store.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            state: Mutex::default(),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now().into()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Journal for InMemorySessionStore {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+        id::check_named("the name of the stream", stream)?;
+        records.iter().try_for_each(Record::check)?;
+        let mut state = self.state();
+        state.streams.check_end(stream, expected)?;
+        Ok(state.streams.append(stream, records))
+    }
+
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+        Ok(self.state().streams.read(stream, from))
+    }
+
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+        self.state().streams.trim(stream, before);
+        Ok(())
+    }
+
+    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+        Ok(self.state().streams.delete(stream))
+    }
+}
+
+#[async_trait]
+impl SessionStore for InMemorySessionStore {
+    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+        session.check()?;
+        let now = self.now();
+        let mut state = self.state();
+        let sessions = state.tenants.entry(session.owner.tenant.to_string()).or_default();
+        match sessions.entry(session.id.clone()) {
+            Place::Occupied(_) => Err(MemoryError::new(
+                MemoryErrorKind::AlreadyExists,
+                format!("there is a session `{}` already", session.id),
+            )),
+            Place::Vacant(place) => Ok(place.insert(Stored::new(session.create(now))).session.clone()),
+        }
+    }
+
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+        let state = self.state();
+        Ok(state.get(tenant, session).map(|stored| state.session(stored)))
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+        let state = self.state();
+        let all = state
+            .tenants
+            .get(&*filter.tenant)
+            .into_iter()
+            .flat_map(BTreeMap::values);
+        let mut selected: Vec<&Stored> = all.filter(|stored| filter.matches(&stored.session)).collect();
+        selected.sort_by(|one, other| {
+            let place = |stored: &Stored| (stored.session.updated_at, stored.session.id.clone());
+            place(other).cmp(&place(one))
+        });
+        let page = selected.into_iter().take(limit(filter.limit));
+        Ok(page.map(|stored| state.session(stored)).collect())
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        commit.check()?;
+        let now = self.now();
+        let mut state = self.state();
+        let State { tenants, streams } = &mut *state;
+        let stored = find(tenants, tenant, session)?;
+        let stream = stored.session.stream();
+        streams.check_end(&stream, expected)?;
+        let mut changes = Changes::of(commit, stored, now)?;
+        let records = std::mem::take(&mut changes.records);
+        let messages = changes.messages.iter().map(|message| message.seq).collect();
+        let events = changes.events.iter().map(|event| event.seq).collect();
+        changes.apply_to(stored);
+        Ok(Committed::new(streams.append(&stream, records), messages, events))
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+        let now = self.now();
+        let mut state = self.state();
+        let stored = find(&mut state.tenants, tenant, session)?;
+        stored.session.title = title.map(str::to_owned);
+        stored.session.updated_at = stored.session.updated_at.max(now);
+        Ok(())
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, MemoryError> {
+        let state = self.state();
+        let stored = state.get(tenant, session);
+        Ok(stored.map(|stored| stored.messages(filter)).unwrap_or_default())
+    }
+
+    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        let state = self.state();
+        let all = state.get(tenant, session).into_iter().flat_map(|stored| &stored.events);
+        let selected = all.filter(|event| filter.matches(event));
+        Ok(selected.take(limit(filter.limit)).cloned().collect())
+    }
+
+    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+        let state = self.state();
+        let all = state.get(tenant, session).into_iter().flat_map(|stored| &stored.runs);
+        Ok(all.map(|run| run.run.clone()).collect())
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+        let state = self.state();
+        let run = state.get(tenant, session).and_then(|stored| stored.run(run));
+        Ok(run.map(|run| run.calls.clone()).unwrap_or_default())
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+        let state = self.state();
+        let sessions = state
+            .tenants
+            .get(&*filter.tenant)
+            .into_iter()
+            .flat_map(BTreeMap::values);
+        let selected = sessions.flat_map(|stored| {
+            let approvals = stored.approvals.values();
+            approvals.filter(|approval| filter.matches(approval, &stored.session.owner))
+        });
+        // Sessions and ids are in order already.
+        let mut selected: Vec<&Approval> = selected.collect();
+        selected.sort_by_key(|approval| approval.asked_at);
+        Ok(selected.into_iter().take(limit(filter.limit)).cloned().collect())
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, MemoryError> {
+        let change = ApprovalChange::answer(question, answer, by.clone());
+        change.check()?;
+        let now = self.now();
+        let mut state = self.state();
+        let stored = find(&mut state.tenants, tenant, session)?;
+        let known = stored.approvals.get(question).cloned();
+        let approval = change.apply(session, known.clone(), now)?;
+        if known.as_ref() != Some(&approval) {
+            stored.approvals.insert(question.to_owned(), approval.clone());
+            stored.session.updated_at = stored.session.updated_at.max(now);
+        }
+        Ok(approval)
+    }
+
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let mut state = self.state();
+        let sessions = state.tenants.get_mut(tenant);
+        let Some(stored) = sessions.and_then(|sessions| sessions.remove(session)) else {
+            return Ok(false);
+        };
+        state.streams.delete(&stored.session.stream());
+        Ok(true)
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        let mut state = self.state();
+        let State { tenants, streams } = &mut *state;
+        let Some(sessions) = tenants.get_mut(&*owner.tenant) else {
+            return Ok(0);
+        };
+        let before = sessions.len();
+        sessions.retain(|_, stored| {
+            let is_erased = stored.session.owner.user == owner.user;
+            if is_erased {
+                streams.delete(&stored.session.stream());
+            }
+            !is_erased
+        });
+        Ok((before - sessions.len()) as u64)
+    }
+}
+
+impl State {
+    fn get(&self, tenant: &str, session: &str) -> Option<&Stored> {
+        self.tenants.get(tenant)?.get(session)
+    }
+
+    fn session(&self, stored: &Stored) -> Session {
+        Session {
+            end: self.streams.end(&stored.session.stream()),
+            ..stored.session.clone()
+        }
+    }
+}
+
+fn find<'s>(
+    tenants: &'s mut BTreeMap<String, BTreeMap<String, Stored>>,
+    tenant: &str,
+    session: &str,
+) -> Result<&'s mut Stored, MemoryError> {
+    let sessions = tenants.get_mut(tenant);
+    let stored = sessions.and_then(|sessions| sessions.get_mut(session));
+    stored.ok_or_else(|| MemoryError::not_found(format!("there is no session `{session}`")))
+}

@@ -1,0 +1,305 @@
+//! [`Flawed`]: a store of sessions with a flaw.
+
+use std::sync::Arc;
+
+use agcore_memory::{
+    Actor, Checkpoint, CheckpointStore, Clock, Entry, Journal, MemoryError, MemoryErrorKind, NewCheckpoint, Record,
+    RunKey,
+    session::{
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, InMemorySessionStore, MessageFilter, MessagePart,
+        NewSession, Run, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage, Visibility,
+        stream_of,
+    },
+};
+use async_trait::async_trait;
+use serde_json::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flaw {
+    None,
+    ConflictsAreOverwritten,
+    ConflictsOfEmptyCommitsAreMissed,
+    CommitsAreTorn,
+    RecordsAreLost,
+    TenantsAreMixed,
+    SessionsAreReplaced,
+    TitlesAreReplaced,
+    BadStatusesAreIgnored,
+    CostsAreDropped,
+    CurrenciesAreNotChecked,
+    ContentEndsAtNul,
+    VisibilityIsIgnored,
+    TheLastAreTheFirst,
+    AuditIsConversation,
+    RunsAreIgnored,
+    EventsAreDoubled,
+    RunsAreSorted,
+    CallsBeginTwice,
+    AnswersAreForgotten,
+    AllAnswersAreAccepted,
+    SessionsAreSortedById,
+    TiesAreSkipped,
+    RecordsSurviveDeletion,
+    LinesSurviveErasure,
+    PatchesComeFirst,
+    CheckpointsAreOverwritten,
+    EverythingIsLatest,
+    TooMuchIsTrimmed,
+}
+
+/// A store that behaves like [`InMemorySessionStore`], except for its flaw.
+#[derive(Debug)]
+pub(super) struct Flawed {
+    flaw: Flaw,
+    store: InMemorySessionStore,
+}
+
+impl Flawed {
+    pub(super) fn new(flaw: Flaw, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            flaw,
+            store: InMemorySessionStore::new(clock),
+        }
+    }
+
+    async fn end(&self, tenant: &str, session: &str) -> Result<u64, MemoryError> {
+        let session = self.store.get_session(tenant, session).await?;
+        Ok(session.map_or(0, |session| session.end))
+    }
+
+    /// Changes a commit as the flaw does.
+    fn spoil(&self, commit: &mut Commit) {
+        match self.flaw {
+            Flaw::BadStatusesAreIgnored => commit.state = None,
+            Flaw::CallsBeginTwice => commit.calls.truncate(usize::from(commit.calls.len() != 1)),
+            Flaw::RecordsAreLost => commit.records.truncate(1),
+            Flaw::AuditIsConversation => {
+                for message in &mut commit.messages {
+                    message.is_audit = false;
+                }
+            }
+            Flaw::CostsAreDropped | Flaw::CurrenciesAreNotChecked => {
+                for message in &mut commit.messages {
+                    message.cost = None;
+                }
+            }
+            Flaw::ContentEndsAtNul => {
+                for message in &mut commit.messages {
+                    let end = message.content.find('\0').unwrap_or(message.content.len());
+                    message.content.truncate(end);
+                }
+            }
+            Flaw::EventsAreDoubled => commit.events.extend(commit.events.clone()),
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for Flawed {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+        self.store.append(stream, expected, records).await
+    }
+
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+        self.store.read(stream, from).await
+    }
+
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+        self.store.trim(stream, before).await
+    }
+
+    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+        self.store.delete(stream).await
+    }
+}
+
+#[async_trait]
+impl SessionStore for Flawed {
+    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+        if self.flaw == Flaw::SessionsAreReplaced {
+            self.store.delete_session(&session.owner.tenant, &session.id).await?;
+        }
+        self.store.create(session).await
+    }
+
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+        let found = self.store.get_session(tenant, session).await?;
+        if found.is_none() && self.flaw == Flaw::TenantsAreMixed {
+            return self.store.get_session("one", session).await;
+        }
+        Ok(found)
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+        let mut filter = filter.clone();
+        if self.flaw == Flaw::TiesAreSkipped {
+            // By the time alone, sessions that changed at the same time are skipped.
+            if let Some(place) = &mut filter.after {
+                place.id.clear();
+            }
+        }
+        let mut sessions = self.store.sessions(&filter).await?;
+        if self.flaw == Flaw::SessionsAreSortedById {
+            sessions.sort_by(|one, other| other.id.cmp(&one.id));
+        }
+        Ok(sessions)
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        mut commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        let end = self.end(tenant, session).await?;
+        let expected = match self.flaw {
+            Flaw::ConflictsAreOverwritten => end,
+            Flaw::ConflictsOfEmptyCommitsAreMissed if commit.records.is_empty() => end,
+            _ => expected,
+        };
+        self.spoil(&mut commit);
+        if self.flaw == Flaw::CommitsAreTorn {
+            let mut first = Commit::new();
+            first.records = std::mem::take(&mut commit.records);
+            let end = self.store.commit(tenant, session, expected, first).await?.end;
+            return self.store.commit(tenant, session, end, commit).await;
+        }
+        let title = commit.title.clone();
+        let committed = self.store.commit(tenant, session, expected, commit).await?;
+        if self.flaw == Flaw::TitlesAreReplaced && title.is_some() {
+            self.store.rename(tenant, session, title.as_deref()).await?;
+        }
+        Ok(committed)
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+        self.store.rename(tenant, session, title).await
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, MemoryError> {
+        let mut filter = filter.clone();
+        match self.flaw {
+            Flaw::VisibilityIsIgnored => filter.visibility = Visibility::NOWHERE,
+            Flaw::TheLastAreTheFirst => filter.is_last = false,
+            Flaw::AuditIsConversation => filter.part = MessagePart::Conversation,
+            _ => {}
+        }
+        self.store.messages(tenant, session, &filter).await
+    }
+
+    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        let mut filter = filter.clone();
+        if self.flaw == Flaw::RunsAreIgnored {
+            filter.run = None;
+        }
+        self.store.events(tenant, session, &filter).await
+    }
+
+    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+        let mut runs = self.store.runs(tenant, session).await?;
+        if self.flaw == Flaw::RunsAreSorted {
+            runs.sort_by(|one, other| one.id.cmp(&other.id));
+        }
+        Ok(runs)
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+        self.store.calls(tenant, session, run).await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+        self.store.approvals(filter).await
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, MemoryError> {
+        let filter = ApprovalFilter::new(tenant).with_session(session);
+        let known = self
+            .store
+            .approvals(&filter)
+            .await?
+            .into_iter()
+            .find(|known| known.id == question);
+        match (self.flaw, known) {
+            (Flaw::AnswersAreForgotten, Some(known)) => Ok(known),
+            (Flaw::AllAnswersAreAccepted, Some(mut known)) => {
+                let stored = self.store.answer(tenant, session, question, answer.clone(), by).await;
+                known.answer = Some(answer);
+                Ok(stored.unwrap_or(known))
+            }
+            _ => self.store.answer(tenant, session, question, answer, by).await,
+        }
+    }
+
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let stream = stream_of(tenant, session);
+        let records = self.store.read(&stream, 0).await?;
+        let is_deleted = self.store.delete_session(tenant, session).await?;
+        if self.flaw == Flaw::RecordsSurviveDeletion {
+            let records = records.into_iter().map(|entry| entry.record).collect();
+            self.store.append(&stream, 0, records).await?;
+        }
+        Ok(is_deleted)
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        if self.flaw != Flaw::LinesSurviveErasure {
+            return self.store.erase_sessions(owner).await;
+        }
+        let sessions = self.store.sessions(&SessionFilter::owned_by(owner.clone())).await?;
+        for session in &sessions {
+            self.store.delete_session(session.tenant(), &session.id).await?;
+        }
+        Ok(sessions.len() as u64)
+    }
+}
+
+#[async_trait]
+impl CheckpointStore for Flawed {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        mut checkpoint: NewCheckpoint,
+    ) -> Result<u64, MemoryError> {
+        checkpoint.is_snapshot |= self.flaw == Flaw::PatchesComeFirst;
+        let saved = self.store.save_checkpoint(run, expected, checkpoint.clone()).await;
+        match saved.as_ref().map_err(MemoryError::kind) {
+            Err(MemoryErrorKind::Conflict { found, .. }) if self.flaw == Flaw::CheckpointsAreOverwritten => {
+                self.store.save_checkpoint(run, found, checkpoint).await
+            }
+            _ => saved,
+        }
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+        match self.flaw {
+            Flaw::EverythingIsLatest => self.store.checkpoints(run, 0).await,
+            _ => self.store.latest_checkpoints(run).await,
+        }
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.store.checkpoints(run, from).await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+        match self.flaw {
+            Flaw::TooMuchIsTrimmed => self.store.trim_checkpoints(run, before.saturating_add(3)).await,
+            _ => self.store.trim_checkpoints(run, before).await,
+        }
+    }
+}

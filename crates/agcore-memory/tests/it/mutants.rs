@@ -1,0 +1,143 @@
+//! Shows that each check of the conformance suites can fail: for each behavior there is a mutant, a store with one defect, that
+//! does not pass.
+
+mod memory_store;
+mod journal;
+
+use std::{
+    fmt::Debug,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore};
+use agcore_testkit::stores::{
+    JOURNAL, JOURNAL_FAULTS, JournalSubject, MEMORY_STORE, MEMORY_STORE_FAULTS, MemoryStoreSubject, StoreBehavior,
+    StoreSubject,
+};
+use async_trait::async_trait;
+
+use self::{
+    journal::{JournalDefect, MutantJournal},
+    memory_store::{MutantStore, StoreDefect},
+};
+
+impl StoreSubject for StoreDefect {}
+
+#[async_trait]
+impl MemoryStoreSubject for StoreDefect {
+    async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
+        Arc::new(MutantStore::new(*self, clock, eviction))
+    }
+}
+
+impl StoreSubject for JournalDefect {}
+
+#[async_trait]
+impl JournalSubject for JournalDefect {
+    async fn journal(&self) -> Arc<dyn Journal> {
+        Arc::new(MutantJournal::new(*self))
+    }
+}
+
+fn passes<S: ?Sized>(behavior: &StoreBehavior<S>, subject: &S) -> bool {
+    let check = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(behavior.check(subject));
+    };
+    catch_unwind(AssertUnwindSafe(check)).is_ok()
+}
+
+/// Checks that the table has each behavior, and that a store with the defect beside it does not pass.
+fn check<S: ?Sized, D: Copy + Debug>(behaviors: &[StoreBehavior<S>], table: &[(&str, D)], subject: impl Fn(&D) -> &S) {
+    let names: Vec<&str> = behaviors.iter().map(StoreBehavior::name).collect();
+    let covered: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, covered, "the table must list the behaviors in their order");
+    for (behavior, (name, defect)) in behaviors.iter().zip(table) {
+        assert!(!passes(behavior, subject(defect)), "{name} accepts {defect:?}");
+    }
+}
+
+#[test]
+fn each_check_of_memory_stores_can_fail() {
+    use StoreDefect as D;
+
+    check(
+        MEMORY_STORE,
+        &[
+            ("saves_and_replaces", D::ReplacingChangesCreation),
+            ("saves_all_or_none", D::SavesOneByOne),
+            ("keeps_every_member", D::LosesSource),
+            ("keeps_tenants_apart", D::HasOneTenant),
+            ("deletes", D::KeepsDeleted),
+            ("deletes_by_prefix", D::DeletesTooMuch),
+            ("special_characters_are_data", D::PrefixIsPattern),
+            ("refuses_unacceptable_input", D::RepairsInput),
+            ("keeps_large_content", D::CutsContent),
+            ("lists_in_a_stable_order", D::ListsById),
+            ("pages_through_a_list", D::CountsThePage),
+            ("filters_by_time", D::SinceIsInclusive),
+            ("filters_by_metadata", D::ComparesTexts),
+            ("filters_by_owner", D::IgnoresLine),
+            ("filters_by_validity", D::EndIsValid),
+            ("supersedes_facts", D::EndIsValid),
+            ("erases_a_user", D::ErasesOneLine),
+            ("expired_items_do_not_exist", D::NeverEvicts),
+            ("evicts_by_capacity", D::NeverEvicts),
+            ("evicts_by_recall_value", D::IgnoresRecalls),
+            ("reserved_items_are_not_evicted", D::EvictsReserved),
+            ("a_clock_that_goes_backwards_does_no_harm", D::DropsTheFuture),
+            ("concurrent_saves_are_all_kept", D::LosesConcurrentSaves),
+        ],
+        |defect| defect,
+    );
+}
+
+#[test]
+fn each_check_of_journals_can_fail() {
+    use JournalDefect as D;
+
+    check(
+        JOURNAL,
+        &[
+            ("numbers_records_from_one", D::NumbersFromZero),
+            ("appends_all_or_none", D::AppendsOneByOne),
+            ("reports_every_conflict", D::IgnoresConflicts),
+            ("streams_are_independent", D::IgnoresCase),
+            ("reads_from_a_number_on", D::StartsAfterTheNumber),
+            ("keeps_every_member", D::CutsTimes),
+            ("trims_the_beginning", D::TrimmingForgetsTheEnd),
+            ("a_deleted_stream_starts_again", D::DeletingTrims),
+            ("refuses_unacceptable_names", D::RepairsNames),
+            ("of_two_writers_one_wins", D::IgnoresConflicts),
+        ],
+        |defect| defect,
+    );
+}
+
+#[test]
+fn each_check_of_faults_can_fail() {
+    check(
+        MEMORY_STORE_FAULTS,
+        &[
+            ("survives_failed_calls", StoreDefect::KeepsDeleted),
+            ("repeated_writes_have_one_effect", StoreDefect::AddsToContent),
+            ("abandoned_saves_are_whole", StoreDefect::SavesOneByOne),
+            ("delayed_saves_keep_their_order", StoreDefect::ReplacingChangesCreation),
+        ],
+        |defect| defect,
+    );
+    check(
+        JOURNAL_FAULTS,
+        &[
+            (
+                "a_torn_acknowledgement_is_not_applied_twice",
+                JournalDefect::IgnoresConflicts,
+            ),
+            ("every_record_is_appended_once", JournalDefect::IgnoresConflicts),
+            ("abandoned_appends_are_whole", JournalDefect::AppendsOneByOne),
+            ("delayed_appends_keep_their_order", JournalDefect::IgnoresConflicts),
+        ],
+        |defect| defect,
+    );
+}
