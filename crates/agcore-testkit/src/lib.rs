@@ -34,7 +34,7 @@
 //! | `scripted` | `scripted`: a provider that plays a script, without a network. |
 //! | `clock` | `clock`: a clock that a test controls. |
 //! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |
-//! | `stores` | `stores`: conformance suites for memory stores and journals. |
+//! | `stores` | `stores`: conformance suites for the stores of sessions, memory items, journals and checkpoints, and a store whose calls go wrong. |
 //! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |
 //! | `spans` | `spans`: records tracing spans for assertions. |
 //! | `gzip` | `Fault::Gzip`: compressed replies of the mock server. |

@@ -1,23 +1,36 @@
-//! Conformance suites for stores: what every [`MemoryStore`] and every
-//! [`Journal`] must do, checked on yours.
+//! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`] and [`CheckpointStore`] must do,
+//! checked on yours.
 //!
-//! Implement [`StoreSubject`], then let a macro make one test of each behavior:
+//! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
+//! behavior:
+//!
+//! | contract | trait | macro |
+//! |---|---|---|
+//! | [`MemoryStore`] | [`MemoryStoreSubject`] | [`memory_store_tests!`](crate::memory_store_tests) |
+//! | [`Journal`] | [`JournalSubject`] | [`journal_tests!`](crate::journal_tests) |
+//! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
+//! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use agcore_memory::{Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore};
-//! use agcore_testkit::stores::StoreSubject;
+//! use agcore_testkit::stores::{JournalSubject, MemoryStoreSubject, StoreSubject};
 //! use async_trait::async_trait;
 //!
 //! struct InMemory;
 //!
+//! impl StoreSubject for InMemory {}
+//!
 //! #[async_trait]
-//! impl StoreSubject for InMemory {
+//! impl MemoryStoreSubject for InMemory {
 //!     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
 //!         Arc::new(InMemoryStore::new(clock).with_eviction(eviction))
 //!     }
+//! }
 //!
+//! #[async_trait]
+//! impl JournalSubject for InMemory {
 //!     async fn journal(&self) -> Arc<dyn Journal> {
 //!         Arc::new(InMemoryJournal::new())
 //!     }
@@ -33,23 +46,73 @@
 //! ```
 //!
 //! A failed check panics with the reason.
+//!
+//! [`memory_store_fault_tests!`](crate::memory_store_fault_tests) and [`journal_fault_tests!`](crate::journal_fault_tests) check
+//! stores whose calls go wrong, with the wrapper [`FaultyStore`](faulty::FaultyStore), which also tests programs that use stores.
+//! Lists such as [`JOURNAL`] contain the behaviors as values.
 
 #[macro_use]
 mod tests_macro;
+mod behavior;
+mod reset_clock;
+pub mod faulty;
+pub mod checkpoints;
 pub mod journal;
+pub mod journal_faults;
 pub mod memory_store;
+pub mod memory_store_faults;
+pub mod sessions;
+
+pub use behavior::{
+    CHECKPOINT, JOURNAL, JOURNAL_FAULTS, MEMORY_STORE, MEMORY_STORE_FAULTS, SESSION_STORE, StoreBehavior,
+};
 
 use std::sync::Arc;
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore};
+use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
 use async_trait::async_trait;
 
-/// Opens the stores to check. Every call must return a store that is empty and shares nothing with the others.
+/// The part that all subjects have in common. Every store that a subject opens must be empty and share nothing with the others.
 #[async_trait]
 pub trait StoreSubject: Send + Sync {
+    /// Returns why the stores cannot be checked here, such as `postgres: no server listens at 127.0.0.1:5432`. Then the tests
+    /// print `skipped:` with the reason, and pass. By default, they can always be checked.
+    async fn unavailable(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Opens the memory stores to check.
+#[async_trait]
+pub trait MemoryStoreSubject: StoreSubject {
     /// Opens an empty memory store.
     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore>;
+}
 
+/// Opens the journals to check.
+#[async_trait]
+pub trait JournalSubject: StoreSubject {
     /// Opens an empty journal.
     async fn journal(&self) -> Arc<dyn Journal>;
+}
+
+/// Opens the session stores to check.
+#[async_trait]
+pub trait SessionStoreSubject: StoreSubject {
+    /// Opens an empty store.
+    async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore>;
+
+    /// Opens an empty store twice, as two processes would. By default, both handles are the same: implement this if your store
+    /// can be opened more than once.
+    async fn session_store_twice(&self, clock: Arc<dyn Clock>) -> [Arc<dyn SessionStore>; 2] {
+        let store = self.session_store(clock).await;
+        [Arc::clone(&store), store]
+    }
+}
+
+/// Opens the checkpoint stores to check.
+#[async_trait]
+pub trait CheckpointStoreSubject: StoreSubject {
+    /// Opens an empty store of checkpoints, together with the store that keeps their sessions.
+    async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>);
 }

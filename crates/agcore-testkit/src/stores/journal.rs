@@ -13,7 +13,7 @@ use agcore_memory::{Journal, MemoryErrorKind, Record, Timestamp, id};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::StoreSubject;
+use super::JournalSubject;
 
 fn record(data: impl Into<Value>) -> Record {
     Record::new("test", 1, Timestamp::from_millis(1_700_000_000_123), data.into())
@@ -29,7 +29,7 @@ async fn data(journal: &Arc<dyn Journal>, stream: &str, from: u64) -> Vec<(u64, 
 }
 
 /// Checks that the first record has the number 1, and the next ones follow without gaps.
-pub async fn numbers_records_from_one(subject: &dyn StoreSubject) {
+pub async fn numbers_records_from_one(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     assert_eq!(data(&journal, "s", 0).await, []);
     assert_eq!(journal.append("s", 0, vec![record("a")]).await.unwrap(), 1);
@@ -40,7 +40,7 @@ pub async fn numbers_records_from_one(subject: &dyn StoreSubject) {
 }
 
 /// Checks that if one record is not acceptable, none is appended.
-pub async fn appends_all_or_none(subject: &dyn StoreSubject) {
+pub async fn appends_all_or_none(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     let bad = Record::new("", 1, Timestamp::default(), Value::Null);
     let error = journal.append("s", 0, vec![record("a"), bad]).await.unwrap_err();
@@ -50,7 +50,7 @@ pub async fn appends_all_or_none(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a writer who expects another end gets an error with the real one, and nothing is appended.
-pub async fn reports_every_conflict(subject: &dyn StoreSubject) {
+pub async fn reports_every_conflict(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     journal.append("s", 0, vec![record("a"), record("b")]).await.unwrap();
     for expected in [0, 1, 3, u64::MAX] {
@@ -66,7 +66,7 @@ pub async fn reports_every_conflict(subject: &dyn StoreSubject) {
 }
 
 /// Checks that streams with similar names have nothing to do with each other.
-pub async fn streams_are_independent(subject: &dyn StoreSubject) {
+pub async fn streams_are_independent(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     let names = ["a", "a/b", "a/", "A", "a%", "a_", "a*", "a:b", "日本", "😀", "a'--"];
     for name in names {
@@ -80,7 +80,7 @@ pub async fn streams_are_independent(subject: &dyn StoreSubject) {
 }
 
 /// Checks that reading starts at the number that is asked for, also after the end.
-pub async fn reads_from_a_number_on(subject: &dyn StoreSubject) {
+pub async fn reads_from_a_number_on(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     journal.append("s", 0, (1..=20).map(record).collect()).await.unwrap();
     assert_eq!(data(&journal, "s", 19).await, [(19, json!(19)), (20, json!(20))]);
@@ -91,7 +91,7 @@ pub async fn reads_from_a_number_on(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a record comes back as it was, whatever its data is.
-pub async fn keeps_every_member(subject: &dyn StoreSubject) {
+pub async fn keeps_every_member(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     let values = [
         json!(null),
@@ -114,7 +114,7 @@ pub async fn keeps_every_member(subject: &dyn StoreSubject) {
 }
 
 /// Checks that trimming removes the records before a number. The others keep their numbers, and the stream keeps its end.
-pub async fn trims_the_beginning(subject: &dyn StoreSubject) {
+pub async fn trims_the_beginning(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     journal.append("s", 0, (1..=5).map(record).collect()).await.unwrap();
     journal.trim("s", 4).await.unwrap();
@@ -127,7 +127,7 @@ pub async fn trims_the_beginning(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a stream that was deleted does not exist, and can be started again.
-pub async fn a_deleted_stream_starts_again(subject: &dyn StoreSubject) {
+pub async fn a_deleted_stream_starts_again(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     assert!(!journal.delete("s").await.unwrap());
     journal.append("s", 0, vec![record(1), record(2)]).await.unwrap();
@@ -142,7 +142,7 @@ pub async fn a_deleted_stream_starts_again(subject: &dyn StoreSubject) {
 }
 
 /// Checks that names that a database could not keep are refused by every journal.
-pub async fn refuses_unacceptable_names(subject: &dyn StoreSubject) {
+pub async fn refuses_unacceptable_names(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     let long = "x".repeat(10_000);
     for name in ["", "a\0b", long.as_str()] {
@@ -155,7 +155,7 @@ pub async fn refuses_unacceptable_names(subject: &dyn StoreSubject) {
 }
 
 /// Checks that one of several writers wins and the others get an error: no record is lost or doubled.
-pub async fn of_two_writers_one_wins(subject: &dyn StoreSubject) {
+pub async fn of_two_writers_one_wins(subject: &dyn JournalSubject) {
     const WRITERS: u64 = 4;
     const RECORDS: u64 = 25;
     let journal = subject.journal().await;

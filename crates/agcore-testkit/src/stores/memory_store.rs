@@ -23,6 +23,6 @@ pub use self::{
     items::{
         concurrent_saves_are_all_kept, deletes, deletes_by_prefix, keeps_every_member, keeps_large_content,
         keeps_tenants_apart, refuses_unacceptable_input, saves_all_or_none, saves_and_replaces,
-        special_characters_are_data,
+        special_characters_are_data, supersedes_facts,
     },
 };

@@ -1,57 +1,231 @@
-//! The macros that make one test of each behavior.
+//! The lists of behaviors, and the macros that make one test of each.
 
 /// Makes one test of each behavior of a [`MemoryStore`](agcore_memory::MemoryStore). The argument is an expression of a type
-/// that implements [`StoreSubject`](crate::stores::StoreSubject). Requires tokio with `macros` and `rt`.
+/// that implements [`MemoryStoreSubject`](crate::stores::MemoryStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! memory_store_tests {
     ($subject:expr) => {
-        $crate::__store_tests!(
-            $subject,
-            memory_store,
-            saves_and_replaces,
-            saves_all_or_none,
-            keeps_every_member,
-            keeps_tenants_apart,
-            deletes,
-            deletes_by_prefix,
-            special_characters_are_data,
-            refuses_unacceptable_input,
-            keeps_large_content,
-            lists_in_a_stable_order,
-            pages_through_a_list,
-            filters_by_time,
-            filters_by_metadata,
-            filters_by_owner,
-            filters_by_validity,
-            erases_a_user,
-            expired_items_do_not_exist,
-            evicts_by_capacity,
-            evicts_by_recall_value,
-            reserved_items_are_not_evicted,
-            a_clock_that_goes_backwards_does_no_harm,
-            concurrent_saves_are_all_kept,
-        );
+        $crate::__memory_store_behaviors!(__store_tests, $subject);
     };
 }
 
-/// Makes one test of each behavior of a [`Journal`](agcore_memory::Journal). See [`memory_store_tests!`](crate::memory_store_tests).
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __memory_store_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            memory_store,
+            [
+                saves_and_replaces,
+                saves_all_or_none,
+                keeps_every_member,
+                keeps_tenants_apart,
+                deletes,
+                deletes_by_prefix,
+                special_characters_are_data,
+                refuses_unacceptable_input,
+                keeps_large_content,
+                lists_in_a_stable_order,
+                pages_through_a_list,
+                filters_by_time,
+                filters_by_metadata,
+                filters_by_owner,
+                filters_by_validity,
+                supersedes_facts,
+                erases_a_user,
+                expired_items_do_not_exist,
+                evicts_by_capacity,
+                evicts_by_recall_value,
+                reserved_items_are_not_evicted,
+                a_clock_that_goes_backwards_does_no_harm,
+                concurrent_saves_are_all_kept,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`Journal`](agcore_memory::Journal). The argument is an expression of a type that
+/// implements [`JournalSubject`](crate::stores::JournalSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! journal_tests {
     ($subject:expr) => {
-        $crate::__store_tests!(
-            $subject,
+        $crate::__journal_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __journal_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
             journal,
-            numbers_records_from_one,
-            appends_all_or_none,
-            reports_every_conflict,
-            streams_are_independent,
-            reads_from_a_number_on,
-            keeps_every_member,
-            trims_the_beginning,
-            a_deleted_stream_starts_again,
-            refuses_unacceptable_names,
-            of_two_writers_one_wins,
-        );
+            [
+                numbers_records_from_one,
+                appends_all_or_none,
+                reports_every_conflict,
+                streams_are_independent,
+                reads_from_a_number_on,
+                keeps_every_member,
+                trims_the_beginning,
+                a_deleted_stream_starts_again,
+                refuses_unacceptable_names,
+                of_two_writers_one_wins,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`SessionStore`](agcore_memory::session::SessionStore). The argument is an expression of a type that
+/// implements [`SessionStoreSubject`](crate::stores::SessionStoreSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! session_store_tests {
+    ($subject:expr) => {
+        $crate::__session_store_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __session_store_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            sessions,
+            [
+                creates_a_session,
+                refuses_an_existing_id,
+                keeps_tenants_apart,
+                refuses_unacceptable_sessions,
+                special_characters_are_data,
+                sets_the_title_once,
+                renames,
+                deletes_everything_of_a_session,
+                erases_a_user,
+                commits_all_or_nothing,
+                commits_all_parts,
+                reports_every_conflict,
+                an_empty_commit_changes_nothing,
+                records_are_a_stream,
+                statuses_follow_each_other,
+                the_state_changes_as_a_whole,
+                a_clock_that_goes_backwards_does_no_harm,
+                messages_are_numbered,
+                message_ids_are_unique,
+                keeps_every_member_of_a_message,
+                keeps_usage_and_costs,
+                costs_are_in_the_currency_of_the_session,
+                refuses_contradictory_messages,
+                filters_messages,
+                keeps_large_content,
+                events_are_numbered_over_runs,
+                filters_events,
+                keeps_runs,
+                run_statuses_follow_each_other,
+                a_call_happens_once,
+                keeps_calls_in_order,
+                another_process_answers,
+                withdraws_questions,
+                a_hundred_answers_at_once,
+                filters_approvals,
+                lists_the_last_changed_first,
+                pages_through_sessions,
+                filters_sessions,
+                sixty_four_writers_leave_no_gaps,
+                sixty_four_writers_try_again_after_conflicts,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`CheckpointStore`](agcore_memory::CheckpointStore). The argument is an expression of a type that
+/// implements [`CheckpointStoreSubject`](crate::stores::CheckpointStoreSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! checkpoint_tests {
+    ($subject:expr) => {
+        $crate::__checkpoint_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __checkpoint_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            checkpoints,
+            [
+                checkpoints_are_numbered,
+                reports_every_conflict,
+                of_many_writers_one_wins,
+                the_first_is_a_snapshot,
+                the_latest_restore_the_state,
+                trimming_keeps_what_is_needed,
+                needs_a_run,
+                are_deleted_with_their_session,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`MemoryStore`](agcore_memory::MemoryStore) whose calls fail, lose their answers, wait or
+/// are abandoned. The argument is an expression of a type that implements
+/// [`MemoryStoreSubject`](crate::stores::MemoryStoreSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! memory_store_fault_tests {
+    ($subject:expr) => {
+        $crate::__memory_store_fault_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __memory_store_fault_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            memory_store_faults,
+            [
+                survives_failed_calls,
+                repeated_writes_have_one_effect,
+                abandoned_saves_are_whole,
+                delayed_saves_keep_their_order,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`Journal`](agcore_memory::Journal) whose calls fail, lose their answers, wait or
+/// are abandoned. The argument is an expression of a type that implements
+/// [`JournalSubject`](crate::stores::JournalSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! journal_fault_tests {
+    ($subject:expr) => {
+        $crate::__journal_fault_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __journal_fault_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            journal_faults,
+            [
+                a_torn_acknowledgement_is_not_applied_twice,
+                every_record_is_appended_once,
+                abandoned_appends_are_whole,
+                delayed_appends_keep_their_order,
+            ]
+            $(, $argument)?
+        }
     };
 }
 
@@ -59,12 +233,28 @@ macro_rules! journal_tests {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __store_tests {
-    ($subject:expr, $module:ident, $($name:ident),* $(,)?) => {
+    ($module:ident, [$($name:ident),* $(,)?], $subject:expr) => {
         $(
             #[tokio::test]
             async fn $name() {
-                $crate::stores::$module::$name(&$subject).await;
+                let subject = $subject;
+                if let Some(reason) = $crate::stores::StoreSubject::unavailable(&subject).await {
+                    println!("skipped: {reason}");
+                    return;
+                }
+                $crate::stores::$module::$name(&subject).await;
             }
         )*
+    };
+}
+
+/// Makes a list of the functions of a module, where `StoreBehavior` is in scope. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __store_behaviors {
+    ($module:ident, [$($name:ident),* $(,)?]) => {
+        &[$(StoreBehavior::new(stringify!($name), |subject| {
+            ::std::boxed::Box::pin($crate::stores::$module::$name(subject))
+        })),*]
     };
 }

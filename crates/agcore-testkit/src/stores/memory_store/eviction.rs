@@ -1,21 +1,14 @@
 //! Eviction.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{Clock, EvictionConfig, EvictionPolicy, MemoryFilter, MemoryItem};
-use async_trait::async_trait;
+use agcore_memory::{EvictionConfig, EvictionPolicy, MemoryFilter, MemoryItem};
 
 use super::opened::open;
-use crate::stores::StoreSubject;
+use crate::stores::{MemoryStoreSubject, reset_clock::ResetClock};
 
 /// Checks that an item that has expired is not returned, listed or counted, and saving its id makes a new item.
-pub async fn expired_items_do_not_exist(subject: &dyn StoreSubject) {
+pub async fn expired_items_do_not_exist(subject: &dyn MemoryStoreSubject) {
     let ttl = EvictionPolicy::Ttl(Duration::from_secs(10));
     let opened = open(subject, EvictionConfig::new().with_policy("short/", ttl)).await;
     opened.save(MemoryItem::new("short/a", "")).await;
@@ -35,7 +28,7 @@ pub async fn expired_items_do_not_exist(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a full store removes the items that were created first, of each tenant on its own.
-pub async fn evicts_by_capacity(subject: &dyn StoreSubject) {
+pub async fn evicts_by_capacity(subject: &dyn MemoryStoreSubject) {
     let config = EvictionConfig::new()
         .with_default(EvictionPolicy::Capacity { max_items: 2 })
         .with_policy("kept/", EvictionPolicy::Keep)
@@ -51,7 +44,7 @@ pub async fn evicts_by_capacity(subject: &dyn StoreSubject) {
 }
 
 /// Checks that items that searches return often are kept longer.
-pub async fn evicts_by_recall_value(subject: &dyn StoreSubject) {
+pub async fn evicts_by_recall_value(subject: &dyn MemoryStoreSubject) {
     let policy = EvictionPolicy::RecallValue {
         max_items: 2,
         half_life: EvictionPolicy::HALF_LIFE,
@@ -71,7 +64,7 @@ pub async fn evicts_by_recall_value(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a policy for the whole store does not touch knowledge, session memory and conversations.
-pub async fn reserved_items_are_not_evicted(subject: &dyn StoreSubject) {
+pub async fn reserved_items_are_not_evicted(subject: &dyn MemoryStoreSubject) {
     let config = EvictionConfig::new()
         .with_default(EvictionPolicy::Hybrid {
             ttl: Duration::from_secs(1),
@@ -90,14 +83,14 @@ pub async fn reserved_items_are_not_evicted(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a clock that goes backwards neither loses items nor changes the time of creation.
-pub async fn a_clock_that_goes_backwards_does_no_harm(subject: &dyn StoreSubject) {
-    let clock = Arc::new(Reset(AtomicU64::new(2_000_000_000)));
+pub async fn a_clock_that_goes_backwards_does_no_harm(subject: &dyn MemoryStoreSubject) {
+    let clock = ResetClock::new(2_000_000_000);
     let ttl = EvictionPolicy::Ttl(Duration::from_secs(10));
     let eviction = EvictionConfig::new().with_default(ttl).with_check_interval(1);
     let store = subject.memory_store(Arc::clone(&clock) as _, eviction).await;
     store.save(MemoryItem::new("a", "")).await.unwrap();
     let first = store.get("local", "a").await.unwrap().unwrap();
-    clock.0.store(1_000_000_000, Ordering::Relaxed);
+    clock.set(1_000_000_000);
     store.save(MemoryItem::new("b", "")).await.unwrap();
     store.save(MemoryItem::new("a", "again")).await.unwrap();
     let second = store.get("local", "a").await.unwrap().unwrap();
@@ -106,21 +99,4 @@ pub async fn a_clock_that_goes_backwards_does_no_harm(subject: &dyn StoreSubject
         ("again", first.created_at)
     );
     assert_eq!(store.count(&MemoryFilter::new("local")).await.unwrap(), 2);
-}
-
-/// A clock that can be set, in seconds since 1970.
-#[derive(Debug)]
-struct Reset(AtomicU64);
-
-#[async_trait]
-impl Clock for Reset {
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + self.monotonic()
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::from_secs(self.0.load(Ordering::Relaxed))
-    }
-
-    async fn sleep(&self, _duration: Duration) {}
 }

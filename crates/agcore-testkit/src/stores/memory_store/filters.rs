@@ -5,10 +5,10 @@ use std::time::Duration;
 use agcore_memory::{Actor, EvictionConfig, MemoryFilter, MemoryItem, Order, Timestamp};
 
 use super::opened::{Opened, open};
-use crate::stores::StoreSubject;
+use crate::stores::MemoryStoreSubject;
 
 /// Saves items with these ids, one each second.
-async fn with_items(subject: &dyn StoreSubject, ids: &[&str]) -> Opened {
+async fn with_items(subject: &dyn MemoryStoreSubject, ids: &[&str]) -> Opened {
     let opened = open(subject, EvictionConfig::new()).await;
     for id in ids {
         opened.save(MemoryItem::new(*id, "")).await;
@@ -23,7 +23,7 @@ async fn check(opened: &Opened, filter: MemoryFilter, expected: &[&str]) {
 }
 
 /// Checks that lists are ordered by time of creation, then by the bytes of the id, in both directions.
-pub async fn lists_in_a_stable_order(subject: &dyn StoreSubject) {
+pub async fn lists_in_a_stable_order(subject: &dyn MemoryStoreSubject) {
     let opened = with_items(subject, &["z"]).await;
     let same_time = ["b", "a", "B", "é", "aa", "Z"].map(|id| MemoryItem::new(id, ""));
     opened.store.save_many(same_time.to_vec()).await.unwrap();
@@ -37,7 +37,7 @@ pub async fn lists_in_a_stable_order(subject: &dyn StoreSubject) {
 }
 
 /// Checks that pages of a list together are the list. The count does not depend on the page.
-pub async fn pages_through_a_list(subject: &dyn StoreSubject) {
+pub async fn pages_through_a_list(subject: &dyn MemoryStoreSubject) {
     let opened = with_items(subject, &["a", "b", "c", "d", "e"]).await;
     for order in [Order::OldestFirst, Order::NewestFirst] {
         let filter = MemoryFilter::new("local").with_order(order);
@@ -59,7 +59,7 @@ pub async fn pages_through_a_list(subject: &dyn StoreSubject) {
 }
 
 /// Checks that both ends of an interval of time are exclusive.
-pub async fn filters_by_time(subject: &dyn StoreSubject) {
+pub async fn filters_by_time(subject: &dyn MemoryStoreSubject) {
     let opened = with_items(subject, &["a", "b", "c"]).await;
     let time = opened.get("b").await.unwrap().created_at;
     let before = Timestamp::from_millis(time.as_millis() - 1);
@@ -76,7 +76,7 @@ pub async fn filters_by_time(subject: &dyn StoreSubject) {
 }
 
 /// Checks that entries of the metadata are compared with their type, and all of them must be equal.
-pub async fn filters_by_metadata(subject: &dyn StoreSubject) {
+pub async fn filters_by_metadata(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let item = |id: &str| MemoryItem::new(id, "");
     opened
@@ -106,7 +106,7 @@ pub async fn filters_by_metadata(subject: &dyn StoreSubject) {
 }
 
 /// Checks that the owner is compared with its line of business.
-pub async fn filters_by_owner(subject: &dyn StoreSubject) {
+pub async fn filters_by_owner(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let (ann, ben) = (Actor::user("ann"), Actor::user("ben"));
     let sales = ann.clone().with_line("sales");
@@ -120,7 +120,7 @@ pub async fn filters_by_owner(subject: &dyn StoreSubject) {
 }
 
 /// Checks that the interval of validity includes its beginning and excludes its end.
-pub async fn filters_by_validity(subject: &dyn StoreSubject) {
+pub async fn filters_by_validity(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let at = Timestamp::from_millis;
     let intervals = [
@@ -140,7 +140,7 @@ pub async fn filters_by_validity(subject: &dyn StoreSubject) {
 }
 
 /// Checks that erasing a user removes the items of all lines of business, and no others.
-pub async fn erases_a_user(subject: &dyn StoreSubject) {
+pub async fn erases_a_user(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let ann = Actor::user("ann");
     let owners = [

@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use super::opened::open;
-use crate::stores::StoreSubject;
+use crate::stores::MemoryStoreSubject;
 
 /// Checks that saving an id again replaces the item and keeps the time of the first save.
-pub async fn saves_and_replaces(subject: &dyn StoreSubject) {
+pub async fn saves_and_replaces(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     assert_eq!(opened.get("a").await, None);
     opened.save(MemoryItem::new("a", "one").with_metadata("x", 1)).await;
@@ -26,7 +26,7 @@ pub async fn saves_and_replaces(subject: &dyn StoreSubject) {
 }
 
 /// Checks that if one item is not acceptable, none is saved; of an id that occurs twice, the last item counts.
-pub async fn saves_all_or_none(subject: &dyn StoreSubject) {
+pub async fn saves_all_or_none(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let items = vec![MemoryItem::new("a", ""), MemoryItem::new("", "")];
     let error = opened.store.save_many(items).await.unwrap_err();
@@ -39,7 +39,7 @@ pub async fn saves_all_or_none(subject: &dyn StoreSubject) {
 }
 
 /// Checks that an item comes back as it was saved, and keeps a time of creation that it brings along.
-pub async fn keeps_every_member(subject: &dyn StoreSubject) {
+pub async fn keeps_every_member(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let mut item = MemoryItem::new("ä/%2F", "\u{0}日本😀\r\n\u{202e}")
         .with_owner(Actor::new("acme", "ann").with_line("support"))
@@ -58,7 +58,7 @@ pub async fn keeps_every_member(subject: &dyn StoreSubject) {
 }
 
 /// Checks that two tenants can use the same id, and neither sees the item of the other.
-pub async fn keeps_tenants_apart(subject: &dyn StoreSubject) {
+pub async fn keeps_tenants_apart(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let item = |tenant: &str| MemoryItem::new("a", tenant).with_owner(Actor::new(tenant, "ann"));
     opened.save(item("one")).await;
@@ -77,7 +77,7 @@ pub async fn keeps_tenants_apart(subject: &dyn StoreSubject) {
 }
 
 /// Checks that a deleted item is gone, and a new one of that id starts anew.
-pub async fn deletes(subject: &dyn StoreSubject) {
+pub async fn deletes(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     opened.save(MemoryItem::new("a", "one")).await;
     let first = opened.get("a").await.unwrap();
@@ -89,7 +89,7 @@ pub async fn deletes(subject: &dyn StoreSubject) {
 }
 
 /// Checks that deleting by prefix removes exactly the ids that begin with it. An empty prefix is refused.
-pub async fn deletes_by_prefix(subject: &dyn StoreSubject) {
+pub async fn deletes_by_prefix(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     for id in ["a", "a/1", "a/2", "a0", "b/1", "A/1"] {
         opened.save(MemoryItem::new(id, "")).await;
@@ -102,7 +102,7 @@ pub async fn deletes_by_prefix(subject: &dyn StoreSubject) {
 }
 
 /// Checks that characters that a database may treat specially mean themselves.
-pub async fn special_characters_are_data(subject: &dyn StoreSubject) {
+pub async fn special_characters_are_data(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let ids = [
         "%",
@@ -142,7 +142,7 @@ pub async fn special_characters_are_data(subject: &dyn StoreSubject) {
 }
 
 /// Checks that what a database could not keep is refused by every store, and nothing is saved.
-pub async fn refuses_unacceptable_input(subject: &dyn StoreSubject) {
+pub async fn refuses_unacceptable_input(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let long = "x".repeat(10_000);
     let items = [
@@ -173,7 +173,7 @@ pub async fn refuses_unacceptable_input(subject: &dyn StoreSubject) {
 }
 
 /// Checks that an item with ten million characters and one with the longest id are kept.
-pub async fn keeps_large_content(subject: &dyn StoreSubject) {
+pub async fn keeps_large_content(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let content = "0123456789abcdé".repeat(700_000);
     opened.save(MemoryItem::new("large", content.as_str())).await;
@@ -187,7 +187,7 @@ pub async fn keeps_large_content(subject: &dyn StoreSubject) {
 }
 
 /// Checks that of saves that happen at the same time, all are kept.
-pub async fn concurrent_saves_are_all_kept(subject: &dyn StoreSubject) {
+pub async fn concurrent_saves_are_all_kept(subject: &dyn MemoryStoreSubject) {
     let opened = open(subject, EvictionConfig::new()).await;
     let saves = (0..64).map(|number| opened.store.save(MemoryItem::new(format!("{number:02}"), "")));
     for saved in join_all(saves).await {
@@ -195,4 +195,49 @@ pub async fn concurrent_saves_are_all_kept(subject: &dyn StoreSubject) {
     }
     let expected: Vec<String> = (0..64).map(|number| format!("{number:02}")).collect();
     assert_eq!(opened.all_ids().await, expected);
+}
+
+/// Checks that a fact that supersedes another one is saved together with the end of the other one, and nothing is saved if one
+/// of them is not acceptable.
+pub async fn supersedes_facts(subject: &dyn MemoryStoreSubject) {
+    use MemoryErrorKind::{AlreadyExists, InvalidInput, InvalidState, NotFound};
+    let opened = open(subject, EvictionConfig::new()).await;
+    let time = Timestamp::from_millis;
+    let fact = |id: &str, from: i64| MemoryItem::new(id, id).with_validity(Some(time(from)), None);
+    opened.save(fact("a", 100).with_metadata("x", 1)).await;
+    let first = opened.get("a").await.unwrap();
+    opened.store.supersede("a", fact("b", 200)).await.unwrap();
+    opened.store.supersede("b", fact("c", 300)).await.unwrap();
+    let mut old = opened.get("a").await.unwrap();
+    assert_eq!(old.valid_until, Some(time(200)));
+    (old.valid_until, old.updated_at) = (None, first.updated_at);
+    assert_eq!(old, first);
+    for (at, expected) in [
+        (99, &[][..]),
+        (100, &["a"]),
+        (199, &["a"]),
+        (200, &["b"]),
+        (299, &["b"]),
+        (300, &["c"]),
+    ] {
+        let filter = MemoryFilter::new("local").with_valid_at(time(at));
+        assert_eq!(opened.ids(filter).await, expected, "at {at}");
+    }
+    let other = fact("d", 400).with_owner(Actor::new("other", "u"));
+    let refused = [
+        (NotFound, "missing", fact("d", 400)),
+        (NotFound, "c", other),
+        (InvalidInput, "c", MemoryItem::new("d", "")),
+        (InvalidInput, "c", fact("", 400)),
+        (InvalidInput, "c", fact("c", 400)),
+        (InvalidState, "c", fact("d", 299)),
+        (InvalidState, "a", fact("d", 400)),
+        (AlreadyExists, "c", fact("a", 400)),
+    ];
+    let before = opened.store.list(&MemoryFilter::new("local")).await.unwrap();
+    for (kind, old, new) in refused {
+        let error = opened.store.supersede(old, new).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+    assert_eq!(opened.store.list(&MemoryFilter::new("local")).await.unwrap(), before);
 }

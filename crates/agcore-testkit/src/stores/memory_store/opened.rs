@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_memory::{EvictionConfig, MemoryFilter, MemoryItem, MemoryStore};
 
-use crate::{clock::ManualClock, stores::StoreSubject};
+use crate::{clock::ManualClock, stores::MemoryStoreSubject};
 
 /// A store, with the clock that it uses.
 pub(super) struct Opened {
@@ -13,7 +13,7 @@ pub(super) struct Opened {
 }
 
 /// Opens an empty store with a clock that does not move by itself.
-pub(super) async fn open(subject: &dyn StoreSubject, eviction: EvictionConfig) -> Opened {
+pub(super) async fn open(subject: &dyn MemoryStoreSubject, eviction: EvictionConfig) -> Opened {
     let clock = Arc::new(ManualClock::new());
     let store = subject.memory_store(Arc::clone(&clock) as _, eviction).await;
     Opened { store, clock }

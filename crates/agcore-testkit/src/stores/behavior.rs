@@ -1,0 +1,59 @@
+//! [`StoreBehavior`]: a behavior as a value.
+
+use std::{fmt, pin::Pin};
+
+use super::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject};
+
+/// The behaviors of [`memory_store`](super::memory_store).
+pub const MEMORY_STORE: &[StoreBehavior<dyn MemoryStoreSubject>] = crate::__memory_store_behaviors!(__store_behaviors);
+
+/// The behaviors of [`journal`](super::journal).
+pub const JOURNAL: &[StoreBehavior<dyn JournalSubject>] = crate::__journal_behaviors!(__store_behaviors);
+
+/// The behaviors of [`sessions`](super::sessions).
+pub const SESSION_STORE: &[StoreBehavior<dyn SessionStoreSubject>] =
+    crate::__session_store_behaviors!(__store_behaviors);
+
+/// The behaviors of [`checkpoints`](super::checkpoints).
+pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__checkpoint_behaviors!(__store_behaviors);
+
+/// The behaviors of [`memory_store_faults`](super::memory_store_faults).
+pub const MEMORY_STORE_FAULTS: &[StoreBehavior<dyn MemoryStoreSubject>] =
+    crate::__memory_store_fault_behaviors!(__store_behaviors);
+
+/// The behaviors of [`journal_faults`](super::journal_faults).
+pub const JOURNAL_FAULTS: &[StoreBehavior<dyn JournalSubject>] = crate::__journal_fault_behaviors!(__store_behaviors);
+
+/// A behavior of stores as a value, for programs that choose themselves what they check. `S` is the kind of its subjects, such
+/// as `dyn JournalSubject`.
+pub struct StoreBehavior<S: ?Sized> {
+    name: &'static str,
+    check: Check<S>,
+}
+
+type Check<S> = for<'s> fn(&'s S) -> Pin<Box<dyn Future<Output = ()> + Send + 's>>;
+
+impl<S: ?Sized> StoreBehavior<S> {
+    const fn new(name: &'static str, check: Check<S>) -> Self {
+        Self { name, check }
+    }
+
+    /// Returns the name, which is that of the function that checks the behavior.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Checks the behavior.
+    ///
+    /// # Panics
+    /// If the check fails.
+    pub async fn check(&self, subject: &S) {
+        (self.check)(subject).await;
+    }
+}
+
+impl<S: ?Sized> fmt::Debug for StoreBehavior<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,41 @@
+//! The behaviors of session stores. Each function checks one of them and panics with the reason if it fails.
+
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a check panics if it fails"
+)]
+
+mod opened;
+mod approvals;
+mod commits;
+mod lifecycle;
+mod lists;
+mod messages;
+mod runs;
+mod writers;
+
+pub use self::{
+    approvals::{a_hundred_answers_at_once, another_process_answers, filters_approvals, withdraws_questions},
+    commits::{
+        a_clock_that_goes_backwards_does_no_harm, an_empty_commit_changes_nothing, commits_all_or_nothing,
+        commits_all_parts, records_are_a_stream, reports_every_conflict, statuses_follow_each_other,
+        the_state_changes_as_a_whole,
+    },
+    lifecycle::{
+        creates_a_session, deletes_everything_of_a_session, erases_a_user, keeps_tenants_apart, refuses_an_existing_id,
+        refuses_unacceptable_sessions, renames, sets_the_title_once, special_characters_are_data,
+    },
+    lists::{filters_sessions, lists_the_last_changed_first, pages_through_sessions},
+    messages::{
+        costs_are_in_the_currency_of_the_session, filters_messages, keeps_every_member_of_a_message,
+        keeps_large_content, keeps_usage_and_costs, message_ids_are_unique, messages_are_numbered,
+        refuses_contradictory_messages,
+    },
+    runs::{
+        a_call_happens_once, events_are_numbered_over_runs, filters_events, keeps_calls_in_order, keeps_runs,
+        run_statuses_follow_each_other,
+    },
+    writers::{sixty_four_writers_leave_no_gaps, sixty_four_writers_try_again_after_conflicts},
+};
