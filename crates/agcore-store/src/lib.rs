@@ -28,6 +28,9 @@
 //! | feature | description |
 //! |---|---|
 //! | `sqlite` | `SqliteStore`: one file, with SQLite built in. |
+//! | `postgres` | `PostgresStore`: tables of a PostgreSQL server. Needs Rust 1.94. |
+//! | `redis` | `RedisStore`: a Redis server. |
+//! | `tls` | Encrypted connections to servers, with the root certificates of the system. |
 //!
 //! <!-- /features -->
 
@@ -35,5 +38,14 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+mod eviction;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod sql;
+
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(feature = "redis")]
+pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -2,6 +2,7 @@
 
 mod options;
 mod error;
+mod rows;
 mod connection;
 mod migrations;
 mod thread;
@@ -9,11 +10,11 @@ mod writer;
 mod readers;
 mod memory;
 mod journal;
+mod sessions;
+mod checkpoints;
+pub mod maintenance;
 
-use std::{
-    path::Path,
-    sync::{Arc, atomic::AtomicU64},
-};
+use std::{path::Path, sync::Arc};
 
 use agcore_chat::Clock;
 use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
@@ -22,8 +23,11 @@ use rusqlite::Connection;
 pub use self::options::{Durability, SqliteOptions};
 
 use self::{readers::Readers, writer::Writer};
+use crate::eviction::WriteCounter;
 
-/// A [`MemoryStore`](agcore_memory::MemoryStore) and [`Journal`](agcore_memory::Journal) in a SQLite file.
+/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
+/// [`SessionStore`](agcore_memory::session::SessionStore) and [`CheckpointStore`](agcore_memory::CheckpointStore) in a SQLite
+/// file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.
@@ -40,8 +44,7 @@ struct Shared {
     eviction: EvictionConfig,
     writer: Writer,
     readers: Readers,
-    /// The number of items that were saved, to know when to apply the policies.
-    writes: AtomicU64,
+    writes: WriteCounter,
 }
 
 impl SqliteOptions {
@@ -65,7 +68,7 @@ impl SqliteOptions {
             eviction: self.eviction,
             writer,
             readers,
-            writes: AtomicU64::new(0),
+            writes: WriteCounter::default(),
         })))
     }
 }
@@ -97,6 +100,11 @@ impl SqliteStore {
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
         self.0.readers.run(job).await
+    }
+
+    /// Empties the write-ahead log, in which erased data would otherwise survive for a while.
+    async fn truncate_log(&self) -> Result<(), MemoryError> {
+        self.0.writer.truncate_log().await
     }
 
     fn now(&self) -> Timestamp {

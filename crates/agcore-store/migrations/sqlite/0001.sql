@@ -38,3 +38,203 @@ CREATE TABLE journal_records (
     data TEXT NOT NULL,
     PRIMARY KEY (stream, seq)
 ) STRICT, WITHOUT ROWID;
+
+-- The rules of sessions and what belongs to them are written here, too, so that no other program can break them.
+
+CREATE TABLE sessions (
+    session INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed')),
+    pending_tool_call_id TEXT,
+    error_id TEXT,
+    currency TEXT CHECK (currency GLOB '[A-Z][A-Z][A-Z]'),
+    country TEXT CHECK (country GLOB '[A-Z][A-Z]'),
+    origin_session TEXT,
+    origin_message INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    -- The numbers that were given last. They only grow, also when rows are removed.
+    last_message INTEGER NOT NULL DEFAULT 0 CHECK (last_message >= 0),
+    last_audit INTEGER NOT NULL DEFAULT 0 CHECK (last_audit >= 0),
+    last_event INTEGER NOT NULL DEFAULT 0 CHECK (last_event >= 0),
+    -- The name of the stream in the journal.
+    stream TEXT NOT NULL UNIQUE,
+    title TEXT,
+    metadata TEXT NOT NULL,
+    CHECK (pending_tool_call_id IS NULL OR status = 'pending'),
+    CHECK (error_id IS NULL OR status = 'failed'),
+    CHECK (country IS NULL OR currency IS NOT NULL),
+    CHECK ((origin_session IS NULL) = (origin_message IS NULL)),
+    UNIQUE (tenant, id)
+) STRICT;
+
+CREATE INDEX sessions_updated ON sessions (tenant, updated_at, id);
+CREATE INDEX sessions_user ON sessions (tenant, user, updated_at, id);
+
+CREATE TRIGGER sessions_status BEFORE UPDATE OF status ON sessions
+WHEN NOT (NEW.status = OLD.status OR NEW.status = 'running' OR OLD.status = 'running')
+BEGIN
+    SELECT RAISE(ABORT, 'the session cannot get this status');
+END;
+
+CREATE TRIGGER sessions_billing BEFORE UPDATE OF currency, country ON sessions
+WHEN NEW.currency IS NOT OLD.currency OR NEW.country IS NOT OLD.country
+BEGIN
+    SELECT RAISE(ABORT, 'the billing of a session does not change');
+END;
+
+CREATE TRIGGER sessions_records AFTER DELETE ON sessions
+BEGIN
+    DELETE FROM journal_streams WHERE name = OLD.stream;
+END;
+
+CREATE TABLE runs (
+    -- The order in which the runs were first stored.
+    run INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    status TEXT NOT NULL
+        CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    input TEXT,
+    outcome TEXT,
+    UNIQUE (session, id)
+) STRICT;
+
+CREATE TRIGGER runs_status BEFORE UPDATE OF status ON runs
+WHEN NOT (
+    NEW.status = OLD.status
+    OR (OLD.status = 'running' AND NEW.status <> 'queued')
+    OR (OLD.status IN ('queued', 'interrupted') AND NEW.status IN ('running', 'failed', 'cancelled'))
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the run cannot get this status');
+END;
+
+-- Columns that may be large come last, so that reading the others does not read them.
+CREATE TABLE messages (
+    session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    -- Above 0 for the conversation, below 0 for audit messages.
+    seq INTEGER NOT NULL CHECK (seq <> 0),
+    id TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+    type TEXT,
+    -- Bit 0: the history that users see; bit 1: the context of the model.
+    visibility_mask INTEGER NOT NULL CHECK (visibility_mask BETWEEN 0 AND 3),
+    run TEXT,
+    -- In millionths of the currency's unit.
+    cost INTEGER CHECK (cost >= 0),
+    currency TEXT,
+    profile_version TEXT,
+    created_at INTEGER NOT NULL,
+    usage TEXT,
+    metadata TEXT,
+    content TEXT NOT NULL,
+    CHECK (seq > 0 OR visibility_mask = 0),
+    CHECK (seq > 0 OR (role <> 'tool' AND ifnull(type, '') NOT IN ('tool_call', 'tool_result'))),
+    CHECK ((type IS NULL) = (metadata IS NULL)),
+    CHECK ((cost IS NULL) = (currency IS NULL)),
+    UNIQUE (session, seq),
+    UNIQUE (session, id)
+) STRICT;
+
+CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
+
+CREATE TRIGGER messages_currency_inserted BEFORE INSERT ON messages
+WHEN NEW.currency IS NOT NULL
+    AND NEW.currency IS NOT (SELECT currency FROM sessions WHERE session = NEW.session)
+BEGIN
+    SELECT RAISE(ABORT, 'the cost is not in the currency of the session');
+END;
+
+CREATE TRIGGER messages_currency_updated BEFORE UPDATE OF currency, session ON messages
+WHEN NEW.currency IS NOT NULL
+    AND NEW.currency IS NOT (SELECT currency FROM sessions WHERE session = NEW.session)
+BEGIN
+    SELECT RAISE(ABORT, 'the cost is not in the currency of the session');
+END;
+
+CREATE TABLE events (
+    session INTEGER NOT NULL,
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    run TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (session, seq),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX events_run ON events (session, run, seq);
+
+CREATE TABLE tool_calls (
+    -- The order in which the calls began.
+    call INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER CHECK (finished_at >= started_at),
+    arguments TEXT NOT NULL,
+    result TEXT,
+    CHECK ((result IS NULL) = (finished_at IS NULL)),
+    UNIQUE (session, run, id),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TRIGGER tool_calls_finished BEFORE UPDATE ON tool_calls
+WHEN OLD.result IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the tool call has finished already');
+END;
+
+CREATE TABLE approvals (
+    session INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    run TEXT NOT NULL,
+    call_id TEXT,
+    status TEXT NOT NULL CHECK (status IN ('open', 'answered', 'withdrawn')),
+    answered_by_tenant TEXT,
+    answered_by_user TEXT,
+    answered_by_line TEXT,
+    asked_at INTEGER NOT NULL,
+    closed_at INTEGER CHECK (closed_at >= asked_at),
+    question TEXT NOT NULL,
+    answer TEXT,
+    CHECK ((status = 'open') = (closed_at IS NULL)),
+    CHECK ((status = 'answered') = (answer IS NOT NULL)),
+    CHECK ((status = 'answered') = (answered_by_tenant IS NOT NULL)),
+    CHECK ((answered_by_tenant IS NULL) = (answered_by_user IS NULL)),
+    CHECK (answered_by_line IS NULL OR answered_by_user IS NOT NULL),
+    UNIQUE (session, id),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX approvals_open ON approvals (session) WHERE status = 'open';
+
+CREATE TRIGGER approvals_closed BEFORE UPDATE ON approvals
+WHEN OLD.status <> 'open'
+BEGIN
+    SELECT RAISE(ABORT, 'the question is closed already');
+END;
+
+CREATE TABLE checkpoints (
+    session INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    step TEXT NOT NULL,
+    is_snapshot INTEGER NOT NULL CHECK (is_snapshot IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    -- The first one has nothing that it could change.
+    CHECK (seq > 1 OR is_snapshot = 1),
+    UNIQUE (session, run, seq),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX checkpoints_snapshots ON checkpoints (session, run, seq) WHERE is_snapshot = 1;

@@ -1,7 +1,9 @@
 //! Opens connections.
 
+use std::path::{Path, PathBuf};
+
 use agcore_memory::MemoryError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{
     error::convert,
@@ -9,7 +11,7 @@ use super::{
 };
 
 /// The number of statements that a connection keeps prepared.
-const PREPARED_STATEMENTS: usize = 64;
+const PREPARED_STATEMENTS: usize = 128;
 
 /// Opens the connection of the writer and creates the file if it does not exist.
 pub(super) fn open(options: &SqliteOptions) -> Result<Connection, MemoryError> {
@@ -28,6 +30,18 @@ pub(super) fn open(options: &SqliteOptions) -> Result<Connection, MemoryError> {
         }
         // What is deleted is overwritten: erasing a user must leave nothing in the file.
         connection.pragma_update(None, "secure_delete", true)
+    };
+    set_up().map_err(|error| convert(&cannot_open(options), error))?;
+    Ok(connection)
+}
+
+/// Opens a connection for maintenance, which does not create the file.
+pub(super) fn open_existing(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+    let connection = connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let set_up = || {
+        connection.pragma_update(None, "secure_delete", true)?;
+        // A check must not change a damaged file.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
     };
     set_up().map_err(|error| convert(&cannot_open(options), error))?;
     Ok(connection)
@@ -55,4 +69,11 @@ fn connect(options: &SqliteOptions, flags: OpenFlags) -> Result<Connection, Memo
 
 fn cannot_open(options: &SqliteOptions) -> String {
     format!("cannot open {}", options.path.display())
+}
+
+/// Returns the path of the write-ahead log of a database.
+pub(super) fn write_ahead_log(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
 }

@@ -20,14 +20,25 @@ pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
             MemoryErrorKind::Storage,
             "the database file is damaged; restore it from a backup",
         ),
-        Some(ErrorCode::NotADatabase) => (MemoryErrorKind::Storage, "the file is not a SQLite database"),
+        Some(ErrorCode::NotADatabase) => (MemoryErrorKind::InvalidInput, "the file is not a SQLite database"),
         Some(ErrorCode::CannotOpen) => (
             MemoryErrorKind::Storage,
             "the file cannot be opened; check that its directory exists and is writable",
         ),
+        None if is_unreadable(&error) => (
+            MemoryErrorKind::Serialization,
+            "a stored value is damaged, or was written by a newer version",
+        ),
         _ => (MemoryErrorKind::Storage, "SQLite reported an error"),
     };
     MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
+}
+
+fn is_unreadable(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..) | Error::InvalidColumnType(..) | Error::IntegralValueOutOfRange(..)
+    )
 }
 
 /// Returns the error of a stored value that cannot be read.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     SqliteStore,
     error::{convert, unreadable},
+    rows::number,
 };
 
 #[async_trait]
@@ -53,7 +54,13 @@ impl Journal for SqliteStore {
     }
 }
 
-fn append(connection: &Connection, name: &str, expected: u64, records: &[Record]) -> Result<u64, MemoryError> {
+/// Appends records to a stream if it ends at `expected`. Returns its new end.
+pub(super) fn append(
+    connection: &Connection,
+    name: &str,
+    expected: u64,
+    records: &[Record],
+) -> Result<u64, MemoryError> {
     let attempt = |error| convert("cannot append to the stream", error);
     let known = stream(connection, name).map_err(attempt)?;
     let end = known.map_or(0, |(_, end)| end);
@@ -115,9 +122,4 @@ fn read(connection: &Connection, name: &str, from: u64) -> Result<Vec<Entry>, Me
         Ok(Entry::new(seq, Record::new(kind, version, at, data)))
     });
     entries.collect()
-}
-
-/// Converts a sequence number. SQLite's integers have a sign; no stream gets that long.
-fn number(seq: u64) -> i64 {
-    i64::try_from(seq).unwrap_or(i64::MAX)
 }

@@ -1,19 +1,20 @@
 //! The memory store.
 
-mod conditions;
 mod eviction;
+mod query;
 
 use agcore_chat::Actor;
 use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order, Timestamp, id};
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use self::conditions::Conditions;
+use self::query::{count, params_of, selecting};
 use super::{
     SqliteStore,
     error::{convert, unreadable},
 };
+use crate::sql::{Conditions, Value as Parameter};
 
 const COLUMNS: &str =
     "tenant, id, user, line, content, metadata, source, created_at, updated_at, valid_from, valid_until";
@@ -33,7 +34,8 @@ impl MemoryStore for SqliteStore {
             Ok(())
         };
         self.write(save).await?;
-        self.count_writes(written).await
+        self.count_writes(written).await;
+        Ok(())
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<MemoryItem>, MemoryError> {
@@ -71,14 +73,14 @@ impl MemoryStore for SqliteStore {
         }
         id::check(prefix)?;
         let filter = MemoryFilter::new(tenant).with_prefix(prefix);
-        let conditions = Conditions::selecting(&filter);
+        let conditions = selecting(&filter);
         let expired = Conditions::expired(&self.0.eviction, self.now());
         let delete = move |connection: &Connection| {
             let attempt = |error| convert("cannot delete the items", error);
             let visible = conditions.clone().and_not(expired);
-            let count = visible.count(connection).map_err(attempt)?;
+            let count = count(connection, &visible).map_err(attempt)?;
             let sql = format!("DELETE FROM memory_items WHERE {}", conditions.sql());
-            let deleted = connection.execute(&sql, params_from_iter(conditions.values()));
+            let deleted = connection.execute(&sql, params_of(&conditions));
             deleted.map_err(attempt)?;
             Ok(count)
         };
@@ -88,7 +90,7 @@ impl MemoryStore for SqliteStore {
     async fn list(&self, filter: &MemoryFilter) -> Result<Vec<MemoryItem>, MemoryError> {
         filter.check()?;
         let expired = Conditions::expired(&self.0.eviction, self.now());
-        let conditions = Conditions::selecting(filter).and_not(expired);
+        let conditions = selecting(filter).and_not(expired);
         let direction = match filter.order {
             Order::OldestFirst => "ASC",
             Order::NewestFirst => "DESC",
@@ -103,7 +105,7 @@ impl MemoryStore for SqliteStore {
             );
             let query = || {
                 let mut statement = connection.prepare(&sql)?;
-                let rows = statement.query_map(params_from_iter(conditions.values()), stored)?;
+                let rows = statement.query_map(params_of(&conditions), stored)?;
                 rows.collect::<Result<Vec<_>, _>>()
             };
             let rows = query().map_err(|error| convert("cannot list the items", error))?;
@@ -115,13 +117,11 @@ impl MemoryStore for SqliteStore {
     async fn count(&self, filter: &MemoryFilter) -> Result<u64, MemoryError> {
         filter.check()?;
         let expired = Conditions::expired(&self.0.eviction, self.now());
-        let conditions = Conditions::selecting(filter).and_not(expired);
-        let count = move |connection: &Connection| {
-            conditions
-                .count(connection)
-                .map_err(|error| convert("cannot count the items", error))
+        let conditions = selecting(filter).and_not(expired);
+        let query = move |connection: &Connection| {
+            count(connection, &conditions).map_err(|error| convert("cannot count the items", error))
         };
-        self.read(count).await
+        self.read(query).await
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
@@ -162,9 +162,10 @@ fn delete_expired(connection: &Connection, item: &MemoryItem, expired: &Conditio
     if expired.is_never() {
         return Ok(());
     }
-    let conditions = Conditions::item(item.tenant(), &item.id).and(expired.clone());
+    let key = [item.tenant().to_string(), item.id.clone()].map(Parameter::Text);
+    let conditions = Conditions::new("tenant = ? AND id = ?", key).and(expired.clone());
     let sql = format!("DELETE FROM memory_items WHERE {}", conditions.sql());
-    let deleted = connection.execute(&sql, params_from_iter(conditions.values()));
+    let deleted = connection.execute(&sql, params_of(&conditions));
     deleted
         .map(drop)
         .map_err(|error| convert("cannot replace the item", error))

@@ -13,45 +13,62 @@ const APPLICATION_ID: i64 = 0x6167_636f;
 /// The migrations. The first one creates version 1.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001.sql")];
 
-/// Creates the tables, or migrates those of an older version.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), MemoryError> {
-    let attempt = format!("cannot open {}", path.display());
-    let foreign = foreign_reason(connection).map_err(|error| convert(&attempt, error))?;
-    if let Some(reason) = foreign {
-        return Err(MemoryError::new(
-            MemoryErrorKind::Storage,
-            format!("{attempt}: {reason}"),
-        ));
-    }
-    apply(connection).map_err(|error| convert(&attempt, error))
+/// The newest version.
+pub(super) const NEWEST: u32 = MIGRATIONS.len() as u32;
+
+/// Creates the tables, or migrates those of an older version. Returns the version before, 0 if there were no tables.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, MemoryError> {
+    version(connection, path)?;
+    apply(connection).map_err(|error| convert(&cannot_open(path), error))
 }
 
-/// Returns why the database must not be touched, if it is not one of this version of agcore or an older one.
-fn foreign_reason(connection: &Connection) -> rusqlite::Result<Option<String>> {
+/// Returns the version of the tables, 0 if there are none.
+///
+/// # Errors
+/// When the database must not be touched, because it is one of another program or of a newer version of agcore.
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, MemoryError> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let tables = "SELECT count(*) FROM sqlite_schema";
-    let is_empty = connection.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0;
-    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-    if !is_empty && application != APPLICATION_ID {
-        return Ok(Some("it is a database of another program; use another file".to_owned()));
+    let read = || {
+        let tables = "SELECT count(*) FROM sqlite_schema";
+        let is_empty = connection.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0;
+        let is_own = is_empty || pragma("application_id")? == APPLICATION_ID;
+        Ok((is_own, pragma("user_version")?))
+    };
+    let attempt = cannot_open(path);
+    let (is_own, version) = read().map_err(|error| convert(&attempt, error))?;
+    if !is_own {
+        let message = format!("{attempt}: it is a database of another program; use another file");
+        return Err(MemoryError::invalid(message));
     }
-    let newest = MIGRATIONS.len() as i64;
-    Ok((version > newest).then(|| {
-        format!("it has version {version}, but this program knows versions up to {newest}; update the program")
-    }))
+    let newest = MIGRATIONS.len();
+    match u32::try_from(version) {
+        Ok(version) if version <= NEWEST => Ok(version),
+        _ => Err(MemoryError::new(
+            MemoryErrorKind::Serialization,
+            format!(
+                "{attempt}: it has version {version}, but this program knows versions up to {newest}; update the program"
+            ),
+        )),
+    }
 }
 
-fn apply(connection: &mut Connection) -> rusqlite::Result<()> {
+fn cannot_open(path: &Path) -> String {
+    format!("cannot open {}", path.display())
+}
+
+/// Applies the migrations that are missing. Returns the version before.
+fn apply(connection: &mut Connection) -> rusqlite::Result<u32> {
     // Another process may be doing the same.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let done = usize::try_from(version).unwrap_or(0);
+    let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let done = usize::try_from(version).unwrap_or(usize::MAX);
     for migration in MIGRATIONS.iter().skip(done) {
         transaction.execute_batch(migration)?;
     }
-    if done < MIGRATIONS.len() {
+    if version < NEWEST {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.pragma_update(None, "user_version", NEWEST)?;
     }
-    transaction.commit()
+    transaction.commit()?;
+    Ok(version)
 }

@@ -82,4 +82,9 @@ impl SqliteOptions {
         self.max_pages = Some(pages);
         self
     }
+
+    /// Starts the message of an error of an operation on the whole file.
+    pub(super) fn cannot(&self, what: &str) -> String {
+        format!("cannot {what} {}", self.path.display())
+    }
 }

@@ -25,11 +25,32 @@ pub(super) async fn start(
             let _ = opened.send(Err(error));
         }
     };
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
-    thread.map_err(|error| {
-        MemoryError::with_source(MemoryErrorKind::Storage, "cannot start a thread of the database", error)
-    })?;
+    spawn(name, body)?;
     is_open.await.unwrap_or_else(|_| Err(gone()))
+}
+
+/// Runs a job on a thread of its own and waits for its result.
+///
+/// # Errors
+/// When the job fails or panics, or the thread cannot be started.
+pub(super) async fn run<T: Send + 'static>(
+    name: &str,
+    job: impl FnOnce() -> Result<T, MemoryError> + Send + 'static,
+) -> Result<T, MemoryError> {
+    let (done, result) = oneshot::channel();
+    let body = move || {
+        // Nothing waits for the result any more if the future was dropped.
+        let _ = done.send(job());
+    };
+    spawn(name, body)?;
+    result.await.unwrap_or_else(|_| Err(panicked()))
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), MemoryError> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+    thread.map(drop).map_err(|error| {
+        MemoryError::with_source(MemoryErrorKind::Storage, "cannot start a thread of the database", error)
+    })
 }
 
 /// Returns the error of a thread that has ended.

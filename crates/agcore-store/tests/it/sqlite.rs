@@ -1,10 +1,18 @@
+mod child;
 mod files;
+mod kill;
+mod processes;
+mod tables;
+mod maintenance;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore};
+use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
 use agcore_store::sqlite::SqliteOptions;
-use agcore_testkit::{clock::ManualClock, stores::StoreSubject};
+use agcore_testkit::{
+    clock::ManualClock,
+    stores::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject},
+};
 use async_trait::async_trait;
 use tempfile::TempDir;
 
@@ -21,14 +29,40 @@ impl Sqlite {
     }
 }
 
+impl StoreSubject for Sqlite {}
+
 #[async_trait]
-impl StoreSubject for Sqlite {
+impl MemoryStoreSubject for Sqlite {
     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
         Arc::new(self.options().with_eviction(eviction).open(clock).await.unwrap())
     }
+}
 
+#[async_trait]
+impl JournalSubject for Sqlite {
     async fn journal(&self) -> Arc<dyn Journal> {
         Arc::new(self.options().open(Arc::new(ManualClock::new())).await.unwrap())
+    }
+}
+
+#[async_trait]
+impl SessionStoreSubject for Sqlite {
+    async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore> {
+        Arc::new(self.options().open(clock).await.unwrap())
+    }
+
+    async fn session_store_twice(&self, clock: Arc<dyn Clock>) -> [Arc<dyn SessionStore>; 2] {
+        let options = self.options();
+        let first = options.clone().open(Arc::clone(&clock)).await.unwrap();
+        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+    }
+}
+
+#[async_trait]
+impl CheckpointStoreSubject for Sqlite {
+    async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>) {
+        let store = Arc::new(self.options().open(clock).await.unwrap());
+        (Arc::clone(&store) as _, store)
     }
 }
 
@@ -38,4 +72,20 @@ mod memory_store {
 
 mod journal {
     agcore_testkit::journal_tests!(super::Sqlite::default());
+}
+
+mod session_store {
+    agcore_testkit::session_store_tests!(super::Sqlite::default());
+}
+
+mod checkpoints {
+    agcore_testkit::checkpoint_tests!(super::Sqlite::default());
+}
+
+mod memory_store_faults {
+    agcore_testkit::memory_store_fault_tests!(super::Sqlite::default());
+}
+
+mod journal_faults {
+    agcore_testkit::journal_fault_tests!(super::Sqlite::default());
 }

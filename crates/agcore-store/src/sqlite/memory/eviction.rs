@@ -1,30 +1,25 @@
 //! Eviction: policies that the store applies by itself.
 
-use std::sync::atomic::Ordering;
-
 use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy, MemoryError, Timestamp};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
-use super::conditions::Conditions;
-use crate::sqlite::{SqliteStore, error::convert};
+use super::query::{count, params_of};
+use crate::{
+    eviction,
+    sql::Conditions,
+    sqlite::{SqliteStore, error::convert},
+};
 
 impl SqliteStore {
     /// Counts writes, and applies the policies when it is time to.
-    pub(super) async fn count_writes(&self, written: usize) -> Result<(), MemoryError> {
-        if self.0.eviction.rules().next().is_none() {
-            return Ok(());
-        }
-        let written = u64::try_from(written).unwrap_or(u64::MAX);
-        let before = self.0.writes.fetch_add(written, Ordering::Relaxed);
-        let interval = u64::from(self.0.eviction.check_interval.max(1));
-        if before / interval == (before + written) / interval {
-            return Ok(());
+    pub(super) async fn count_writes(&self, written: usize) {
+        if !self.0.writes.is_due(&self.0.eviction, written) {
+            return;
         }
         // The items are saved; that others could not be removed must not look as if they were not.
         if let Err(error) = self.evict_now().await {
             tracing::warn!(%error, "items could not be evicted");
         }
-        Ok(())
     }
 
     /// Applies the policies.
@@ -35,11 +30,6 @@ impl SqliteStore {
         })
         .await
     }
-
-    /// Empties the write-ahead log, in which erased data would otherwise survive for a while.
-    pub(super) async fn truncate_log(&self) -> Result<(), MemoryError> {
-        self.0.writer.truncate_log().await
-    }
 }
 
 fn evict(connection: &Connection, eviction: &EvictionConfig, now: Timestamp) -> rusqlite::Result<u64> {
@@ -47,7 +37,7 @@ fn evict(connection: &Connection, eviction: &EvictionConfig, now: Timestamp) -> 
     let expired = Conditions::expired(eviction, now);
     if !expired.is_never() {
         let sql = format!("DELETE FROM memory_items WHERE {}", expired.sql());
-        evicted += connection.execute(&sql, params_from_iter(expired.values()))?;
+        evicted += connection.execute(&sql, params_of(&expired))?;
     }
     for (prefix, policy) in eviction.rules().filter(|(_, policy)| policy.max_items().is_some()) {
         for tenant in tenants(connection)? {
@@ -76,8 +66,8 @@ fn victims(
     now: Timestamp,
 ) -> rusqlite::Result<Vec<String>> {
     let conditions = Conditions::tenant(tenant).and(Conditions::prefix(prefix));
-    let count = conditions.count(connection)?;
-    if policy.max_items().is_none_or(|max| count <= max) {
+    let found = count(connection, &conditions)?;
+    if policy.max_items().is_none_or(|max| found <= max) {
         return Ok(Vec::new());
     }
     let sql = format!(
@@ -85,14 +75,13 @@ fn victims(
         conditions.sql()
     );
     let mut statement = connection.prepare(&sql)?;
-    let candidates = statement.query_map(params_from_iter(conditions.values()), |row| {
+    let candidates = statement.query_map(params_of(&conditions), |row| {
         let time = |index| row.get(index).map(Timestamp::from_millis);
         let recalled_at = row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis);
         let recalls = row.get::<_, i64>(3)?.unsigned_abs();
         let candidate = EvictionCandidate::new(row.get::<_, String>(0)?, time(1)?, time(2)?);
         Ok(candidate.with_recalls(recalls, row.get(4)?, recalled_at))
     })?;
-    let candidates = candidates.collect::<Result<Vec<_>, _>>()?;
-    let applies = |item: &EvictionCandidate| eviction.rule(&item.id).is_some_and(|(known, _)| known == prefix);
-    Ok(policy.victims(candidates.into_iter().filter(applies).collect(), now))
+    let candidates = candidates.collect::<Result<_, _>>()?;
+    Ok(eviction::victims(eviction, (prefix, policy), candidates, now))
 }

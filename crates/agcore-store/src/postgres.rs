@@ -1,0 +1,136 @@
+//! [`PostgresStore`]: tables of a PostgreSQL server.
+
+mod text;
+mod url;
+mod options;
+mod error;
+mod rows;
+mod statement;
+mod query;
+mod connect;
+mod migrations;
+mod pool;
+mod transaction;
+mod statements;
+mod memory;
+mod journal;
+mod sessions;
+mod checkpoints;
+mod vacuum;
+
+use std::sync::Arc;
+
+use agcore_chat::Clock;
+use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
+
+pub use self::options::PostgresOptions;
+
+use self::statements::Statements;
+use crate::eviction::WriteCounter;
+
+/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
+/// [`SessionStore`](agcore_memory::session::SessionStore) and [`CheckpointStore`](agcore_memory::CheckpointStore) in tables of a
+/// PostgreSQL server.
+///
+/// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
+///
+/// ```no_run
+/// # async fn open() -> Result<(), agcore_memory::MemoryError> {
+/// use std::sync::Arc;
+///
+/// use agcore_chat::SystemClock;
+/// use agcore_memory::{MemoryItem, MemoryStore};
+/// use agcore_store::postgres::PostgresStore;
+///
+/// let url = "postgres://ann:secret@db.example/app?sslmode=verify-full";
+/// let store = PostgresStore::open(url, Arc::new(SystemClock::new())).await?;
+/// store.save(MemoryItem::new("notes/tea", "Ann likes green tea.")).await?;
+/// store.close().await;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Durability
+///
+/// Every operation is one transaction, and most are one statement. A write that was acknowledged survives the death of this
+/// process and, with the default settings of the server (`fsync` and `synchronous_commit` are on), the death of the server and
+/// a loss of power. Standbys may lose the last writes unless replication is synchronous.
+///
+/// If an error states that a write may have taken place, or if the future of a write is dropped, the write takes place
+/// completely or not at all. Saving the same items again is harmless; before records are appended or committed again, read
+/// the stream.
+///
+/// # Erasure
+///
+/// Deleted rows stay in the files of the tables for a while, also those of [`erase`](agcore_memory::MemoryStore::erase)
+/// and [`erase_sessions`](agcore_memory::session::SessionStore::erase_sessions).
+/// [`vacuum`](Self::vacuum) removes them. It cannot reach copies elsewhere: the write-ahead log, which the server recycles
+/// after checkpoints, archives of that log, standbys, backups, and blocks that the file system has freed.
+///
+/// # Server
+///
+/// Tested with PostgreSQL 15. The database must have the encoding UTF-8. Connections set `search_path` and
+/// `statement_timeout` when they start and use prepared statements, so that a pooler in between has to work by session.
+///
+/// The driver reads the environment variables `PGOPTIONS`, `PGSSLROOTCERT`, `PGSSLCERT` and `PGSSLKEY`; everything else comes
+/// from [`PostgresOptions`].
+#[derive(Debug, Clone)]
+pub struct PostgresStore(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    clock: Arc<dyn Clock>,
+    eviction: EvictionConfig,
+    statements: Statements,
+    writes: WriteCounter,
+}
+
+impl PostgresOptions {
+    /// Connects to the server, creates the tables or migrates them. Must be called within a runtime of tokio.
+    ///
+    /// # Errors
+    /// When the options are not acceptable, the server cannot be reached or refuses the user, or the schema contains tables
+    /// of another program or of a newer version.
+    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<PostgresStore, MemoryError> {
+        self.check()?;
+        let mut connection = connect::connect(&self, self.acquire_timeout).await?;
+        migrations::migrate(&mut connection, &self.schema).await?;
+        // The connection has done its work; if it cannot be closed in order, it is closed anyway.
+        let _ = sqlx::Connection::close(connection).await;
+        Ok(PostgresStore(Arc::new(Shared {
+            clock,
+            eviction: self.eviction.clone(),
+            statements: Statements::new(self),
+            writes: WriteCounter::default(),
+        })))
+    }
+}
+
+impl PostgresStore {
+    /// Connects to the server at a URL with default options. See [`PostgresOptions::new`] and [`PostgresOptions::open`].
+    ///
+    /// # Errors
+    /// When the URL is not usable, the server cannot be reached or refuses the user, or the schema contains tables of another
+    /// program or of a newer version.
+    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
+        PostgresOptions::new(url)?.open(clock).await
+    }
+
+    /// Waits until the operations that run are finished, and closes all connections, also those of clones. Dropping the store
+    /// closes them without waiting.
+    pub async fn close(self) {
+        self.0.statements.close().await;
+    }
+
+    fn statements(&self) -> &Statements {
+        &self.0.statements
+    }
+
+    fn eviction(&self) -> &EvictionConfig {
+        &self.0.eviction
+    }
+
+    fn now(&self) -> Timestamp {
+        self.0.clock.now().into()
+    }
+}

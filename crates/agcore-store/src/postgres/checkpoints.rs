@@ -1,0 +1,119 @@
+//! The checkpoint store.
+
+use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
+use async_trait::async_trait;
+use sqlx::{Error, Row, postgres::PgRow};
+
+use super::{
+    PostgresStore,
+    error::convert,
+    query::number,
+    rows::{count, json, time},
+    sessions::KEY,
+    statement::Statement,
+    text::lookup,
+};
+
+/// Makes a statement that selects checkpoints of a run.
+macro_rules! select {
+    ($condition:expr) => {
+        concat!(
+            "SELECT seq, step, is_snapshot, created_at, data::text AS data FROM checkpoints WHERE session = ",
+            KEY!(),
+            " AND run = $3 AND seq >= ",
+            $condition,
+            " ORDER BY seq"
+        )
+    };
+}
+
+#[async_trait]
+impl CheckpointStore for PostgresStore {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        checkpoint: NewCheckpoint,
+    ) -> Result<u64, MemoryError> {
+        checkpoint.check()?;
+        let attempt = "cannot save the checkpoint";
+        let sql = "INSERT INTO checkpoints (session, run, seq, step, is_snapshot, created_at, data)
+                   SELECT session, id, $3, $4, $5, $6, $7::json FROM runs WHERE session = $1 AND id = $2 FOR KEY SHARE
+                   ON CONFLICT DO NOTHING";
+        let (now, data) = (self.now().as_millis(), checkpoint.data.to_string());
+        loop {
+            let (key, last) = self.last_checkpoint(attempt, run).await?;
+            let seq = run.next(last, expected, &checkpoint)?;
+            let statement = sqlx::query(sql).bind(key).bind(run.run).bind(number(seq));
+            let statement = statement
+                .bind(&checkpoint.step)
+                .bind(checkpoint.is_snapshot)
+                .bind(now)
+                .bind(&data);
+            if self.statements().execute(attempt, statement).await? > 0 {
+                return Ok(seq);
+            }
+            // Another writer was faster, or has deleted the session: look again.
+        }
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+        let sql = select!(concat!(
+            "(SELECT max(seq) FROM checkpoints WHERE session = ",
+            KEY!(),
+            " AND run = $3 AND is_snapshot)"
+        ));
+        self.select("cannot read the checkpoints", of_run(sql, run), read).await
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        let statement = of_run(select!("$4"), run).bind(number(from));
+        self.select("cannot read the checkpoints", statement, read).await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+        let sql = concat!(
+            "DELETE FROM checkpoints WHERE session = ",
+            KEY!(),
+            " AND run = $3 AND seq < (SELECT max(seq) FROM checkpoints WHERE session = ",
+            KEY!(),
+            " AND run = $3 AND is_snapshot AND seq <= $4)"
+        );
+        let statement = of_run(sql, run).bind(number(before));
+        self.statements()
+            .execute("cannot trim the checkpoints", statement)
+            .await
+    }
+}
+
+impl PostgresStore {
+    /// Returns the key of the session, and the number of the last checkpoint of the run, which must exist.
+    async fn last_checkpoint(&self, attempt: &str, run: RunKey<'_>) -> Result<(i64, u64), MemoryError> {
+        let sql = concat!(
+            "SELECT session,
+                    coalesce((SELECT max(seq) FROM checkpoints WHERE session = runs.session AND run = runs.id), 0) AS last
+             FROM runs WHERE session = ",
+            KEY!(),
+            " AND id = $3"
+        );
+        let row = self.statements().row(attempt, of_run(sql, run)).await?;
+        let row = row.ok_or_else(|| run.not_found())?;
+        let read = || Ok((row.try_get("session")?, count(&row, "last")?));
+        read().map_err(|error| convert(attempt, error))
+    }
+}
+
+/// Returns a statement about a run.
+fn of_run<'q>(sql: &'static str, run: RunKey<'q>) -> Statement<'q> {
+    let statement = sqlx::query(sql).bind(lookup(run.tenant)).bind(lookup(run.session));
+    statement.bind(lookup(run.run))
+}
+
+fn read(row: &PgRow) -> Result<Checkpoint, Error> {
+    let (step, data) = (row.try_get::<String, _>("step")?, json(row, "data")?);
+    let new = match row.try_get("is_snapshot")? {
+        true => NewCheckpoint::snapshot(step, data),
+        false => NewCheckpoint::patch(step, data),
+    };
+    Ok(new.store(count(row, "seq")?, time(row, "created_at")?))
+}

@@ -1,0 +1,201 @@
+//! Converts errors of PostgreSQL and its driver.
+
+use std::{error::Error as StdError, io::ErrorKind};
+
+use agcore_memory::{MemoryError, MemoryErrorKind};
+use sqlx::{
+    Error,
+    postgres::{PgDatabaseError, PgSeverity},
+};
+
+use super::url::ServerUrl;
+
+const CONNECTION_LOST: &str =
+    "the connection to the PostgreSQL server was lost; try again later. A write may have taken place";
+
+const NOT_ENCRYPTED: &str = "no encrypted connection could be made; check the certificates, or the sslmode of the URL";
+
+/// Converts an error of an operation, with what was attempted: `cannot save the items`.
+#[cold]
+pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
+    let (kind, reason) = match &error {
+        Error::Database(database) => by_state(&database.code().unwrap_or_default()),
+        // The driver reports an end of the connection within a message as unexpected data.
+        Error::Io(_) | Error::Tls(_) | Error::Protocol(_) => (MemoryErrorKind::Unavailable, CONNECTION_LOST),
+        Error::ColumnDecode { .. } | Error::Decode(_) => (
+            MemoryErrorKind::Serialization,
+            "a stored value is damaged, or was written by a newer version",
+        ),
+        _ => (MemoryErrorKind::Storage, "the driver of PostgreSQL reported an error"),
+    };
+    MemoryError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
+}
+
+/// Converts an error of a connection that could not be opened.
+#[cold]
+pub(super) fn cannot_connect(server: &ServerUrl, error: Error) -> MemoryError {
+    let (user, database) = (server.user(), server.database());
+    let (kind, reason) = match &error {
+        Error::Io(io) => match io.kind() {
+            ErrorKind::ConnectionRefused => (
+                MemoryErrorKind::Unavailable,
+                "nothing accepts connections there; check that the server runs, and host and port".to_owned(),
+            ),
+            // A failed handshake of TLS.
+            ErrorKind::InvalidData => (MemoryErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
+            _ => (
+                MemoryErrorKind::Unavailable,
+                "it cannot be reached; check host, port and network".to_owned(),
+            ),
+        },
+        Error::Tls(_) => (MemoryErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
+        Error::Database(refusal) => match &*refusal.code().unwrap_or_default() {
+            "28P01" | "28000" => (
+                MemoryErrorKind::Storage,
+                format!("it does not let in the user `{user}`; check user and password, and the server's pg_hba.conf"),
+            ),
+            "3D000" => (
+                MemoryErrorKind::Storage,
+                format!("the database `{database}` does not exist; create it or change the URL"),
+            ),
+            state => {
+                let (kind, reason) = by_state(state);
+                (kind, reason.to_owned())
+            }
+        },
+        _ => (
+            MemoryErrorKind::Unavailable,
+            "the answer is not that of a PostgreSQL server; check host and port".to_owned(),
+        ),
+    };
+    let attempt = cannot_connect_to(server);
+    MemoryError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
+}
+
+/// Returns the error of a server that does not let a connection be opened in time.
+#[cold]
+pub(super) fn unreachable(server: &ServerUrl) -> MemoryError {
+    let attempt = cannot_connect_to(server);
+    MemoryError::new(
+        MemoryErrorKind::Unavailable,
+        format!("{attempt}: it does not answer; check host, port and network, or try again later"),
+    )
+}
+
+/// Adds what was attempted to an error.
+#[cold]
+pub(super) fn attempted(attempt: &str, error: &MemoryError) -> MemoryError {
+    let message = format!("{attempt}: {}", error.message());
+    match error.source() {
+        Some(source) => MemoryError::with_source(error.kind(), message, source.to_string()),
+        None => MemoryError::new(error.kind(), message),
+    }
+}
+
+/// Returns the error of a store that is closed.
+#[cold]
+pub(super) fn closed(attempt: &str) -> MemoryError {
+    MemoryError::new(
+        MemoryErrorKind::Storage,
+        format!("{attempt}: the store is closed; open it again"),
+    )
+}
+
+/// Returns whether the connection cannot be used any more after an error.
+pub(super) fn is_fatal(error: &Error) -> bool {
+    match error {
+        Error::Database(error) => {
+            let severity = error
+                .try_downcast_ref::<PgDatabaseError>()
+                .map(PgDatabaseError::severity);
+            !matches!(severity, Some(PgSeverity::Error))
+        }
+        Error::Encode(_) | Error::InvalidArgument(_) => false,
+        _ => true,
+    }
+}
+
+fn cannot_connect_to(server: &ServerUrl) -> String {
+    format!("cannot connect to the PostgreSQL server at {server}")
+}
+
+/// Returns the error below the driver's, whose text repeats it.
+fn cause(error: Error) -> Box<dyn StdError + Send + Sync> {
+    match error {
+        Error::Database(error) => Box::new(error),
+        Error::Io(error) => Box::new(error),
+        Error::Tls(error) => error,
+        other => Box::new(other),
+    }
+}
+
+/// Returns the error of a server that does not answer.
+#[cold]
+pub(super) fn no_answer(attempt: &str) -> MemoryError {
+    MemoryError::new(
+        MemoryErrorKind::Unavailable,
+        format!("{attempt}: the PostgreSQL server does not answer; try again later. A write may have taken place"),
+    )
+}
+
+/// Returns the error of a stored value that cannot be read.
+#[cold]
+pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
+    MemoryError::with_source(
+        MemoryErrorKind::Serialization,
+        format!("{what} is damaged: its JSON cannot be read"),
+        error,
+    )
+}
+
+/// Returns the error of a value that cannot be written as JSON.
+#[cold]
+pub(super) fn unwritable(what: &str, error: serde_json::Error) -> MemoryError {
+    MemoryError::with_source(
+        MemoryErrorKind::InvalidInput,
+        format!("{what} cannot be written as JSON"),
+        error,
+    )
+}
+
+/// Returns kind and reason by the SQLSTATE of an error.
+fn by_state(state: &str) -> (MemoryErrorKind, &'static str) {
+    use MemoryErrorKind::{InvalidInput, InvalidState, Storage, Unavailable};
+    match state {
+        "57014" => (
+            Unavailable,
+            "the statement took too long and was canceled, for example because others hold locks; try again later",
+        ),
+        "55P03" | "40P01" | "40001" => (Unavailable, "others hold the locks that are needed; try again later"),
+        "57P01" | "57P02" | "57P03" | "57P05" => (
+            Unavailable,
+            "the PostgreSQL server ended the connection or is starting up; try again later. A write may have taken place",
+        ),
+        "53300" => (
+            Unavailable,
+            "the PostgreSQL server has too many connections; try again later, use fewer connections or raise max_connections",
+        ),
+        "53100" => (Storage, "the disk of the PostgreSQL server is full"),
+        "25006" => (
+            Storage,
+            "the database is read-only; use the primary server, not a standby, and check default_transaction_read_only",
+        ),
+        "42501" => (
+            Storage,
+            "the user lacks a privilege; grant it CREATE on the database, or ownership of the schema and its tables",
+        ),
+        "42P01" | "3F000" | "42703" | "42883" => (
+            Storage,
+            "the tables are missing or were changed by another program; open the store again or restore a backup",
+        ),
+        "23502" | "23503" | "23505" | "23514" => (InvalidState, "the change breaks a rule of the tables"),
+        "54000" => (InvalidInput, "a value is too large for PostgreSQL"),
+        "XX001" | "XX002" => (
+            Storage,
+            "data of the PostgreSQL server is damaged; restore it from a backup",
+        ),
+        _ if state.starts_with("08") => (Unavailable, CONNECTION_LOST),
+        _ if state.starts_with("53") => (Unavailable, "the PostgreSQL server lacks resources; try again later"),
+        _ => (Storage, "PostgreSQL reported an error"),
+    }
+}

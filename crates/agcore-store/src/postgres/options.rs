@@ -1,0 +1,110 @@
+//! [`PostgresOptions`]: how a server is used.
+
+use std::time::Duration;
+
+use agcore_memory::{EvictionConfig, MemoryError};
+
+use super::url::ServerUrl;
+
+/// Options for opening a [`PostgresStore`](super::PostgresStore).
+///
+/// ```no_run
+/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
+/// use agcore_store::postgres::PostgresOptions;
+///
+/// let store = PostgresOptions::new("postgres://ann:secret@db.example/app?sslmode=verify-full")?
+///     .with_schema("assistant")
+///     .with_pool_size(16)
+///     .open(clock)
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`Debug`] does not print the password.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct PostgresOptions {
+    pub(super) server: ServerUrl,
+    pub(super) schema: String,
+    pub(super) pool_size: u32,
+    pub(super) acquire_timeout: Duration,
+    pub(super) statement_timeout: Duration,
+    pub(super) eviction: EvictionConfig,
+}
+
+impl PostgresOptions {
+    /// Uses the server at a URL such as `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the schema `agcore`, at most 8
+    /// connections, 10 s to wait for a connection and 30 s for a statement.
+    ///
+    /// Without a host, the URL means `localhost`, without a port 5432, without a database one that is named like the user.
+    /// Special characters are percent-encoded. Parameters are `sslmode` (with `sslrootcert`, `sslcert` and `sslkey`),
+    /// `application_name`, and `host`, `port`, `user`, `password` and `dbname`, which replace a part of the URL: the
+    /// directory of a Unix domain socket is written `postgres:///DATABASE?host=/run/postgresql&user=USER`.
+    ///
+    /// With `sslmode=prefer`, which is the default, connections are encrypted if the server supports it, but it is not
+    /// verified that it is the right server; use `verify-full` for that. `allow` is the same as `disable`. Without the
+    /// feature `tls`, modes that require TLS are refused, and `prefer` does not encrypt.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](agcore_memory::MemoryErrorKind::InvalidInput) if the URL is not usable. The error quotes no part of
+    /// it.
+    pub fn new(url: &str) -> Result<Self, MemoryError> {
+        Ok(Self {
+            server: ServerUrl::parse(url)?,
+            schema: "agcore".to_owned(),
+            pool_size: 8,
+            acquire_timeout: Duration::from_secs(10),
+            statement_timeout: Duration::from_secs(30),
+            eviction: EvictionConfig::default(),
+        })
+    }
+
+    /// Sets the schema that contains the tables, so that several applications can share a database. It is created if it does
+    /// not exist. Names consist of 1 to 63 lower-case letters, digits and `_`, and do not begin with a digit or `pg_`.
+    pub fn with_schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = schema.into();
+        self
+    }
+
+    /// Sets the maximum number of connections, at least 1.
+    pub fn with_pool_size(mut self, connections: u32) -> Self {
+        self.pool_size = connections.max(1);
+        self
+    }
+
+    /// Sets how long an operation waits for a connection: until one in use becomes free, or until a new one is open. After
+    /// that, it fails with [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable).
+    pub fn with_acquire_timeout(mut self, timeout: Duration) -> Self {
+        self.acquire_timeout = timeout;
+        self
+    }
+
+    /// Sets how long the server works on a statement, including the time that it waits for locks. After that, the operation
+    /// fails with [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable). If the server does not answer at all, it fails
+    /// after twice this time.
+    pub fn with_statement_timeout(mut self, timeout: Duration) -> Self {
+        self.statement_timeout = timeout.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Sets the eviction policies.
+    pub fn with_eviction(mut self, eviction: EvictionConfig) -> Self {
+        self.eviction = eviction;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), MemoryError> {
+        self.eviction.check()?;
+        let is_allowed = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '_');
+        let schema = &self.schema;
+        let is_name = schema.chars().all(is_allowed) && !schema.starts_with(|first: char| first.is_ascii_digit());
+        if is_name && (1..=63).contains(&schema.len()) && !schema.starts_with("pg_") {
+            return Ok(());
+        }
+        Err(MemoryError::invalid(format!(
+            "the schema {schema:?} is not acceptable; use up to 63 lower-case letters, digits and _, not beginning with a \
+             digit or pg_"
+        )))
+    }
+}

@@ -1,0 +1,257 @@
+//! The session store.
+
+mod row;
+mod run;
+mod call;
+mod message;
+mod event;
+mod approval;
+mod commit;
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind, Timestamp,
+    session::{
+        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
+        Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+    },
+};
+use async_trait::async_trait;
+use serde_json::Value;
+use sqlx::{Row, postgres::PgRow};
+
+pub(super) use self::row::KEY;
+use self::{approval::APPROVAL, call::CALL, row::COLUMNS, run::RUN};
+use super::{
+    PostgresStore,
+    error::{convert, unwritable},
+    query::{bind_all, number, numbered, statement},
+    statement::Statement,
+    text::{self, lookup},
+    transaction::Transaction,
+};
+use crate::sql::Conditions;
+
+#[async_trait]
+impl SessionStore for PostgresStore {
+    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+        session.check()?;
+        let session = session.create(self.now());
+        let created = self
+            .statements()
+            .execute("cannot create the session", inserting(&session)?);
+        match created.await? {
+            0 => Err(MemoryError::new(
+                MemoryErrorKind::AlreadyExists,
+                format!("there is a session `{}` already", session.id),
+            )),
+            _ => Ok(session),
+        }
+    }
+
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+        let attempt = "cannot read the session";
+        let sql = concat!("SELECT ", COLUMNS!(), " FROM sessions WHERE tenant = $1 AND id = $2");
+        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
+        let row = self.statements().row(attempt, statement).await?;
+        let session = row.as_ref().map(row::session).transpose();
+        session.map_err(|error| convert(attempt, error))
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+        let conditions = Conditions::sessions(filter);
+        let sql = format!(
+            concat!(
+                "SELECT ",
+                COLUMNS!(),
+                " FROM sessions WHERE {} ORDER BY updated_at DESC, id DESC LIMIT ${}"
+            ),
+            numbered(conditions.sql(), 1),
+            conditions.values().len() + 1,
+        );
+        let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
+        self.select("cannot list the sessions", statement, row::session).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        commit.check()?;
+        let attempt = "cannot commit to the session";
+        let mut transaction = self.statements().begin(attempt).await?;
+        let committed = commit::commit(&mut transaction, (tenant, session), expected, commit, self.now()).await;
+        transaction.end(attempt, committed).await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+        let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4) WHERE tenant = $1 AND id = $2";
+        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
+        let statement = statement.bind(title.map(text::encode)).bind(self.now().as_millis());
+        match self
+            .statements()
+            .execute("cannot rename the session", statement)
+            .await?
+        {
+            0 => Err(row::missing(session)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, MemoryError> {
+        let statement = message::listing(tenant, session, filter);
+        let mut messages = self
+            .select("cannot read the messages", statement, message::read)
+            .await?;
+        if filter.is_last {
+            messages.reverse();
+        }
+        Ok(messages)
+    }
+
+    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        let statement = event::listing(tenant, session, filter);
+        self.select("cannot read the events", statement, event::read).await
+    }
+
+    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+        let sql = concat!(
+            "SELECT ",
+            RUN!(),
+            " FROM runs WHERE session = ",
+            KEY!(),
+            " ORDER BY run"
+        );
+        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
+        self.select("cannot read the runs", statement, run::read).await
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+        let sql = concat!(
+            "SELECT ",
+            CALL!(),
+            " FROM tool_calls WHERE session = ",
+            KEY!(),
+            " AND run = $3 ORDER BY call"
+        );
+        let statement = sqlx::query(sql)
+            .bind(lookup(tenant))
+            .bind(lookup(session))
+            .bind(lookup(run));
+        self.select("cannot read the tool calls", statement, call::read).await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+        let conditions = Conditions::approvals(filter);
+        let sql = format!(
+            concat!(
+                "SELECT ",
+                APPROVAL!(),
+                ", sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \
+                 ORDER BY asked_at, sessions.id, approvals.id LIMIT ${}"
+            ),
+            numbered(conditions.sql(), 1),
+            conditions.values().len() + 1,
+        );
+        let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
+        let read = |row: &PgRow| approval::read(row, row.try_get("session_id")?);
+        self.select("cannot list the approvals", statement, read).await
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, MemoryError> {
+        let change = ApprovalChange::answer(question, answer, by.clone());
+        change.check()?;
+        let attempt = "cannot write the answer";
+        let mut transaction = self.statements().begin(attempt).await?;
+        let answered = apply(&mut transaction, (tenant, session), change, self.now()).await;
+        transaction.end(attempt, answered).await
+    }
+
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let statement = sqlx::query("DELETE FROM sessions WHERE tenant = $1 AND id = $2");
+        let statement = statement.bind(lookup(tenant)).bind(lookup(session));
+        let deleted = self
+            .statements()
+            .execute("cannot delete the session", statement)
+            .await?;
+        Ok(deleted > 0)
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        let statement = sqlx::query("DELETE FROM sessions WHERE tenant = $1 AND \"user\" = $2");
+        let statement = statement.bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
+        self.statements().execute("cannot erase the sessions", statement).await
+    }
+}
+
+impl PostgresStore {
+    /// Runs a statement and reads its rows.
+    pub(super) async fn select<T>(
+        &self,
+        attempt: &str,
+        statement: Statement<'_>,
+        read: impl Fn(&PgRow) -> Result<T, sqlx::Error>,
+    ) -> Result<Vec<T>, MemoryError> {
+        let rows = self.statements().rows(attempt, statement).await?;
+        let read = rows.iter().map(read).collect::<Result<_, _>>();
+        read.map_err(|error| convert(attempt, error))
+    }
+}
+
+/// Returns the statement that creates a session. It changes no row if there is one with this id.
+fn inserting(session: &Session) -> Result<Statement<'_>, MemoryError> {
+    let sql = "INSERT INTO sessions
+               (tenant, id, \"user\", line, status, currency, country, origin_session, origin_message, created_at,
+                updated_at, stream, title, metadata)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13::json)
+               ON CONFLICT (tenant, id) DO NOTHING";
+    let metadata = serde_json::to_string(&session.metadata);
+    let metadata = metadata.map_err(|error| unwritable("the metadata", error))?;
+    let (billing, origin) = (session.billing.as_ref(), session.origin.as_ref());
+    Ok(sqlx::query(sql)
+        .bind(&*session.owner.tenant)
+        .bind(&session.id)
+        .bind(&*session.owner.user)
+        .bind(session.owner.line.as_deref())
+        .bind(session.status.as_str())
+        .bind(billing.map(|billing| &billing.currency))
+        .bind(billing.and_then(|billing| billing.country.as_ref()))
+        .bind(origin.map(|origin| &origin.session))
+        .bind(origin.map(|origin| origin.message))
+        .bind(session.created_at.as_millis())
+        .bind(session.stream())
+        .bind(session.title.as_deref().map(text::encode))
+        .bind(metadata))
+}
+
+/// Changes an approval without the records of its session.
+async fn apply(
+    transaction: &mut Transaction<'_>,
+    (tenant, session): (&str, &str),
+    change: ApprovalChange,
+    now: Timestamp,
+) -> Result<Approval, MemoryError> {
+    let key = row::lock(transaction, tenant, session).await?.key;
+    let (approval, is_changed) = approval::change(transaction, (key, session), change, now).await?;
+    if is_changed {
+        let sql = "UPDATE sessions SET updated_at = greatest(updated_at, $2) WHERE session = $1";
+        let touch = sqlx::query(sql).bind(key).bind(now.as_millis());
+        transaction.execute("cannot write the session", touch).await?;
+    }
+    Ok(approval)
+}

@@ -1,0 +1,79 @@
+//! Events in their table.
+
+use agcore_memory::{
+    MemoryError,
+    session::{EventFilter, NewEvent, StoredEvent},
+};
+use sqlx::{Error, Row, postgres::PgRow};
+
+use super::run;
+use crate::postgres::{
+    query::number,
+    rows::{count, json, time},
+    statement::Statement,
+    text::lookup,
+    transaction::Transaction,
+};
+
+/// Writes events, whose runs must exist.
+pub(super) async fn insert(
+    transaction: &mut Transaction<'_>,
+    session: i64,
+    events: &[StoredEvent],
+) -> Result<(), MemoryError> {
+    let runs: Vec<&str> = events.iter().map(|event| event.run.as_str()).collect();
+    let mut distinct = runs.clone();
+    distinct.dedup();
+    for run in distinct {
+        run::check(transaction, session, run).await?;
+    }
+    let sql = "INSERT INTO events (session, seq, run, kind, created_at, data)
+               SELECT $1, seq, run, kind, created_at, data::json
+               FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+                    AS new (seq, run, kind, created_at, data)";
+    let statement = sqlx::query(sql)
+        .bind(session)
+        .bind(events.iter().map(|event| number(event.seq)).collect::<Vec<_>>())
+        .bind(runs)
+        .bind(events.iter().map(|event| event.kind.as_str()).collect::<Vec<_>>())
+        .bind(
+            events
+                .iter()
+                .map(|event| event.created_at.as_millis())
+                .collect::<Vec<_>>(),
+        )
+        .bind(events.iter().map(|event| event.data.to_string()).collect::<Vec<_>>());
+    transaction
+        .execute("cannot write the events", statement)
+        .await
+        .map(drop)
+}
+
+/// Returns the statement that selects the events of a filter.
+pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q EventFilter) -> Statement<'q> {
+    macro_rules! select {
+        ($of_run:literal) => {
+            concat!(
+                "SELECT seq, run, kind, created_at, data::text AS data FROM events WHERE session = ",
+                super::row::KEY!(),
+                " AND seq > $3 ",
+                $of_run,
+                " ORDER BY seq LIMIT $4"
+            )
+        };
+    }
+    let of_all = |sql| {
+        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
+        statement.bind(number(filter.after)).bind(filter.limit.map(number))
+    };
+    match &filter.run {
+        Some(run) => of_all(select!("AND run = $5")).bind(lookup(run)),
+        None => of_all(select!("")),
+    }
+}
+
+pub(super) fn read(row: &PgRow) -> Result<StoredEvent, Error> {
+    let (run, kind): (String, String) = (row.try_get("run")?, row.try_get("kind")?);
+    let event = NewEvent::new(run, kind, json(row, "data")?);
+    Ok(event.store(count(row, "seq")?, time(row, "created_at")?))
+}

@@ -1,0 +1,114 @@
+//! Sessions in their table.
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError,
+    session::{Billing, NewSession, Session, SessionOrigin, SessionStatus},
+};
+use sqlx::{Error, Row, postgres::PgRow};
+
+use crate::postgres::{
+    error::convert,
+    rows::{count, json, named, optional_text, time},
+    statement::FetchRow,
+    text::lookup,
+    transaction::Transaction,
+};
+
+/// The columns of a session. Its end is kept by the journal.
+macro_rules! COLUMNS {
+    () => {
+        "session, tenant, id, \"user\", line, status, pending_tool_call_id, error_id, currency, country, origin_session, \
+         origin_message, created_at, updated_at, last_message, last_audit, last_event, title, metadata::text AS metadata, \
+         coalesce((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq"
+    };
+}
+
+/// Selects the key of a session, for subqueries.
+macro_rules! KEY {
+    () => {
+        "(SELECT session FROM sessions WHERE tenant = $1 AND id = $2)"
+    };
+}
+
+pub(in crate::postgres) use {COLUMNS, KEY};
+
+/// A session, with what only its table knows.
+pub(super) struct Stored {
+    /// The key in other tables.
+    pub(super) key: i64,
+    /// The session. Its end may be out of date.
+    pub(super) session: Session,
+    /// The numbers that were given last.
+    pub(super) last: Numbers,
+}
+
+/// Numbers of a session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) message: u64,
+    pub(super) audit: u64,
+    pub(super) event: u64,
+}
+
+/// Returns a session, which must exist, and makes others who write to it wait for the end of the transaction.
+pub(super) async fn lock(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<Stored, MemoryError> {
+    let sql = concat!(
+        "SELECT ",
+        COLUMNS!(),
+        " FROM sessions WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
+    );
+    let attempt = "cannot read the session";
+    let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(id));
+    let row = transaction.row(attempt, statement).await?.ok_or_else(|| missing(id))?;
+    stored(&row).map_err(|error| convert(attempt, error))
+}
+
+/// Returns the error of a session that does not exist.
+#[cold]
+pub(super) fn missing(id: &str) -> MemoryError {
+    MemoryError::not_found(format!("there is no session `{id}`"))
+}
+
+fn stored(row: &PgRow) -> Result<Stored, Error> {
+    let last = Numbers {
+        message: count(row, "last_message")?,
+        audit: count(row, "last_audit")?,
+        event: count(row, "last_event")?,
+    };
+    Ok(Stored {
+        key: row.try_get("session")?,
+        session: session(row)?,
+        last,
+    })
+}
+
+pub(super) fn session(row: &PgRow) -> Result<Session, Error> {
+    let mut new = NewSession::new(row.try_get::<String, _>("id")?).with_owner(owner(row)?);
+    new.title = optional_text(row, "title")?;
+    new.billing = billing(row)?;
+    if let Some(origin) = row.try_get::<Option<String>, _>("origin_session")? {
+        new.origin = Some(SessionOrigin::new(origin, row.try_get("origin_message")?));
+    }
+    new.metadata = json(row, "metadata")?;
+    let mut session = new.create(time(row, "created_at")?);
+    session.status = named(row, "status", SessionStatus::from_name)?;
+    session.pending_tool_call_id = row.try_get("pending_tool_call_id")?;
+    session.error_id = row.try_get("error_id")?;
+    session.updated_at = time(row, "updated_at")?;
+    session.end = count(row, "last_seq")?;
+    Ok(session)
+}
+
+fn owner(row: &PgRow) -> Result<Actor, Error> {
+    let owner = Actor::new(row.try_get::<String, _>("tenant")?, row.try_get::<String, _>("user")?);
+    let line: Option<String> = row.try_get("line")?;
+    Ok(line.into_iter().fold(owner, Actor::with_line))
+}
+
+fn billing(row: &PgRow) -> Result<Option<Billing>, Error> {
+    let country: Option<String> = row.try_get("country")?;
+    let currency: Option<String> = row.try_get("currency")?;
+    let billing = currency.map(Billing::new);
+    Ok(billing.map(|billing| country.into_iter().fold(billing, Billing::with_country)))
+}

@@ -1,0 +1,74 @@
+//! Runs in their table.
+
+use agcore_memory::{
+    MemoryError, Timestamp,
+    session::{Run, RunChange, RunStatus},
+};
+use serde_json::Value;
+use sqlx::{Error, Row, postgres::PgRow};
+
+use crate::postgres::{
+    error::convert,
+    rows::{named, optional_json, time},
+    statement::FetchRow,
+    transaction::Transaction,
+};
+
+/// The columns that [`read`] reads.
+macro_rules! RUN {
+    () => {
+        "id, status, created_at, updated_at, input::text AS input, outcome::text AS outcome"
+    };
+}
+
+pub(super) use RUN;
+
+/// Writes a new run, or changes a known one.
+pub(super) async fn change(
+    transaction: &mut Transaction<'_>,
+    session: i64,
+    change: RunChange,
+    now: Timestamp,
+) -> Result<(), MemoryError> {
+    let attempt = "cannot write the run";
+    let sql = concat!("SELECT ", RUN!(), " FROM runs WHERE session = $1 AND id = $2");
+    let found = transaction
+        .row(attempt, sqlx::query(sql).bind(session).bind(&change.id))
+        .await?;
+    let known = found.as_ref().map(read).transpose();
+    let run = change.apply(known.map_err(|error| convert(attempt, error))?, now)?;
+    let sql = "INSERT INTO runs (session, id, status, created_at, updated_at, input, outcome)
+               VALUES ($1, $2, $3, $4, $5, $6::json, $7::json)
+               ON CONFLICT (session, id) DO UPDATE
+               SET status = excluded.status, updated_at = excluded.updated_at, outcome = excluded.outcome";
+    let statement = sqlx::query(sql)
+        .bind(session)
+        .bind(run.id)
+        .bind(run.status.as_str())
+        .bind(run.created_at.as_millis())
+        .bind(run.updated_at.as_millis())
+        .bind(run.input.as_ref().map(Value::to_string))
+        .bind(run.outcome.as_ref().map(Value::to_string));
+    transaction.execute(attempt, statement).await.map(drop)
+}
+
+/// Checks that a run exists.
+pub(super) async fn check(transaction: &mut Transaction<'_>, session: i64, id: &str) -> Result<(), MemoryError> {
+    let statement = sqlx::query("SELECT 1 FROM runs WHERE session = $1 AND id = $2");
+    let found = transaction
+        .row("cannot read the run", statement.bind(session).bind(id))
+        .await?;
+    found
+        .map(drop)
+        .ok_or_else(|| MemoryError::not_found(format!("the session has no run `{id}`")))
+}
+
+pub(super) fn read(row: &PgRow) -> Result<Run, Error> {
+    let status = named(row, "status", RunStatus::from_name)?;
+    let mut change = RunChange::new(row.try_get::<String, _>("id")?, status);
+    change.input = optional_json(row, "input")?;
+    change.outcome = optional_json(row, "outcome")?;
+    let mut run = change.create(time(row, "created_at")?);
+    run.updated_at = time(row, "updated_at")?;
+    Ok(run)
+}

@@ -1,0 +1,21 @@
+//! [`Statement`], and what runs one.
+
+use agcore_memory::MemoryError;
+use sqlx::{
+    Postgres,
+    postgres::{PgArguments, PgRow},
+    query::Query,
+};
+
+/// A statement with its values.
+pub(super) type Statement<'q> = Query<'q, Postgres, PgArguments>;
+
+/// Runs a statement that returns at most one row, alone or in a transaction.
+pub(super) trait FetchRow {
+    /// Returns the row, if there is one.
+    fn row(
+        &mut self,
+        attempt: &str,
+        statement: Statement<'_>,
+    ) -> impl Future<Output = Result<Option<PgRow>, MemoryError>> + Send;
+}

@@ -1,0 +1,82 @@
+//! [`Transaction`]: several statements that take place together.
+
+use std::time::Duration;
+
+use agcore_memory::MemoryError;
+use sqlx::{Error, postgres::PgRow};
+use tokio::time::{error::Elapsed, timeout};
+
+use super::{
+    error::{convert, is_fatal, no_answer},
+    pool::Lease,
+    statement::{FetchRow, Statement},
+};
+
+/// A transaction. It is rolled back, by closing the connection, if this is dropped.
+pub(super) struct Transaction<'p> {
+    lease: Lease<'p>,
+    patience: Duration,
+    is_lost: bool,
+}
+
+impl<'p> Transaction<'p> {
+    /// Begins a transaction.
+    pub(super) async fn begin(attempt: &str, lease: Lease<'p>, patience: Duration) -> Result<Self, MemoryError> {
+        let mut transaction = Self {
+            lease,
+            patience,
+            is_lost: false,
+        };
+        transaction.run(attempt, "BEGIN").await?;
+        Ok(transaction)
+    }
+
+    /// Executes a statement. Returns the number of rows that it changed.
+    pub(super) async fn execute(&mut self, attempt: &str, statement: Statement<'_>) -> Result<u64, MemoryError> {
+        let done = timeout(self.patience, statement.execute(self.lease.connection())).await;
+        Ok(self.finish(attempt, done)?.rows_affected())
+    }
+
+    /// Commits the transaction if all went well, else rolls it back.
+    pub(super) async fn end<T>(mut self, attempt: &str, result: Result<T, MemoryError>) -> Result<T, MemoryError> {
+        if self.is_lost {
+            return result;
+        }
+        let ended = match &result {
+            Ok(_) => self.run(attempt, "COMMIT").await,
+            Err(_) => self.run(attempt, "ROLLBACK").await,
+        };
+        if !self.is_lost {
+            self.lease.give_back();
+        }
+        // What went wrong first is the reason.
+        result.and_then(|value| ended.map(|()| value))
+    }
+
+    async fn run(&mut self, attempt: &str, sql: &'static str) -> Result<(), MemoryError> {
+        let done = timeout(self.patience, sqlx::raw_sql(sql).execute(self.lease.connection())).await;
+        self.finish(attempt, done).map(drop)
+    }
+
+    /// Returns the result of a statement, and notes whether the connection can still be used.
+    fn finish<T>(&mut self, attempt: &str, done: Result<Result<T, Error>, Elapsed>) -> Result<T, MemoryError> {
+        match done {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => {
+                self.is_lost = is_fatal(&error);
+                Err(convert(attempt, error))
+            }
+            Err(_) => {
+                self.is_lost = true;
+                Err(no_answer(attempt))
+            }
+        }
+    }
+}
+
+impl FetchRow for Transaction<'_> {
+    async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, MemoryError> {
+        let done = timeout(self.patience, statement.fetch_optional(self.lease.connection())).await;
+        self.finish(attempt, done)
+    }
+}

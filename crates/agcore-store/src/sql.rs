@@ -1,0 +1,6 @@
+//! Parts that the databases with SQL have in common.
+
+mod conditions;
+mod sessions;
+
+pub(crate) use self::conditions::{Conditions, Value};

@@ -1,0 +1,49 @@
+//! Which sessions and approvals a filter selects.
+
+use agcore_chat::Actor;
+use agcore_memory::session::{ApprovalFilter, SessionFilter};
+
+use super::conditions::{Conditions, Value, text};
+
+impl Conditions {
+    /// Selects rows of `sessions`.
+    pub(crate) fn sessions(filter: &SessionFilter) -> Self {
+        let mut all = Self::tenant(&filter.tenant);
+        if let Some(owner) = &filter.owner {
+            all = all.and(Self::owner(owner));
+        }
+        if let Some(status) = filter.status {
+            all = all.and(Self::new("status = ?", [text(status.as_str())]));
+        }
+        if let Some(after) = &filter.after {
+            let place = [Value::Integer(after.updated_at.as_millis()), text(&after.id)];
+            all = all.and(Self::new("(updated_at, id) < (?, ?)", place));
+        }
+        all
+    }
+
+    /// Selects rows of `approvals`, joined with `sessions`.
+    pub(crate) fn approvals(filter: &ApprovalFilter) -> Self {
+        let mut all = Self::tenant(&filter.tenant);
+        if let Some(owner) = &filter.owner {
+            all = all.and(Self::owner(owner));
+        }
+        if let Some(session) = &filter.session {
+            all = all.and(Self::new("sessions.id = ?", [text(session)]));
+        }
+        if let Some(status) = filter.status {
+            // As a part of the text, so that the index of open questions can be used.
+            all = all.and(Self::new(format!("approvals.status = '{}'", status.as_str()), []));
+        }
+        all
+    }
+
+    /// Selects what belongs to an owner, whose tenant may be another one than that of a filter.
+    pub(super) fn owner(owner: &Actor) -> Self {
+        let values = [text(&owner.tenant), text(&owner.user)];
+        Self::new("tenant = ? AND \"user\" = ?", values).and(match &owner.line {
+            Some(line) => Self::new("line = ?", [text(line)]),
+            None => Self::new("line IS NULL", []),
+        })
+    }
+}

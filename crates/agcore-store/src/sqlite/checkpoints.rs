@@ -1,0 +1,115 @@
+//! The checkpoint store.
+
+use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey, Timestamp};
+use async_trait::async_trait;
+use rusqlite::{Connection, Row, params};
+
+use super::{
+    SqliteStore,
+    rows::{Json, count, execute, number, select, select_one, time},
+    sessions::KEY,
+};
+
+const COLUMNS: &str = "seq, step, is_snapshot, created_at, data";
+
+#[async_trait]
+impl CheckpointStore for SqliteStore {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        checkpoint: NewCheckpoint,
+    ) -> Result<u64, MemoryError> {
+        checkpoint.check()?;
+        let (key, now) = (own(run), self.now());
+        self.write(move |connection| save(connection, &key, expected, checkpoint, now))
+            .await
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+        let key = own(run);
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq >= (
+                     SELECT max(seq) FROM checkpoints WHERE session = {KEY} AND run = ?3 AND is_snapshot = 1
+                 ) ORDER BY seq"
+            );
+            select(connection, "cannot read the checkpoints", &sql, key, read)
+        })
+        .await
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        let [tenant, session, run] = own(run);
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq >= ?4 ORDER BY seq"
+            );
+            let params = params![tenant, session, run, number(from)];
+            select(connection, "cannot read the checkpoints", &sql, params, read)
+        })
+        .await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+        let [tenant, session, run] = own(run);
+        self.write(move |connection| {
+            let sql = format!(
+                "DELETE FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq < (
+                     SELECT max(seq) FROM checkpoints
+                     WHERE session = {KEY} AND run = ?3 AND is_snapshot = 1 AND seq <= ?4
+                 )"
+            );
+            let params = params![tenant, session, run, number(before)];
+            execute(connection, "cannot trim the checkpoints", &sql, params)
+        })
+        .await
+    }
+}
+
+/// Returns the tenant and the ids of the session and the run.
+fn own(run: RunKey<'_>) -> [String; 3] {
+    [run.tenant, run.session, run.run].map(str::to_owned)
+}
+
+fn save(
+    connection: &Connection,
+    [tenant, session, id]: &[String; 3],
+    expected: u64,
+    checkpoint: NewCheckpoint,
+    now: Timestamp,
+) -> Result<u64, MemoryError> {
+    let attempt = "cannot save the checkpoint";
+    let run = RunKey::new(tenant, session, id);
+    let sql = format!(
+        "SELECT session, ifnull((SELECT max(seq) FROM checkpoints WHERE session = runs.session AND run = runs.id), 0)
+             AS last FROM runs WHERE session = {KEY} AND id = ?3"
+    );
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>("session")?, count(row, "last")?));
+    let found = select_one(connection, attempt, &sql, [tenant, session, id], read)?;
+    let (key, last) = found.ok_or_else(|| run.not_found())?;
+    let seq = run.next(last, expected, &checkpoint)?;
+    let sql = "INSERT INTO checkpoints (session, run, seq, step, is_snapshot, created_at, data)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let data = checkpoint.data.to_string();
+    let params = params![
+        key,
+        id,
+        number(seq),
+        checkpoint.step,
+        checkpoint.is_snapshot,
+        now.as_millis(),
+        data
+    ];
+    execute(connection, attempt, sql, params)?;
+    Ok(seq)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    let (step, Json(data)) = (row.get::<_, String>("step")?, row.get("data")?);
+    let new = match row.get("is_snapshot")? {
+        true => NewCheckpoint::snapshot(step, data),
+        false => NewCheckpoint::patch(step, data),
+    };
+    Ok(new.store(count(row, "seq")?, time(row, "created_at")?))
+}

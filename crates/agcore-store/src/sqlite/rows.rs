@@ -1,0 +1,128 @@
+//! Statements, and values of rows that are not SQLite's own.
+
+use std::fmt;
+
+use agcore_memory::{MemoryError, Timestamp};
+use rusqlite::{
+    Connection, Params, Row,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
+use serde::de::DeserializeOwned;
+
+use super::error::convert;
+
+/// A value that is stored as JSON.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let parsed = serde_json::from_slice(value.as_bytes()?);
+        parsed.map(Self).map_err(FromSqlError::other)
+    }
+}
+
+/// Returns a stored time.
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_millis)
+}
+
+/// Returns a stored time that may be absent.
+pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+/// Returns a stored value that may be absent.
+pub(super) fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let value: Option<Json<T>> = row.get(column)?;
+    Ok(value.map(|Json(value)| value))
+}
+
+/// Returns a stored number that is never negative.
+pub(super) fn count(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::unsigned_abs)
+}
+
+/// Returns a value that is stored by its name.
+pub(super) fn named<T>(row: &Row<'_>, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let name = row.get_ref(column)?.as_str()?;
+    from_name(name).ok_or_else(|| FromSqlError::other(UnknownName(name.to_owned())).into())
+}
+
+/// The error of a stored name that this version does not know.
+#[derive(Debug)]
+struct UnknownName(String);
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not a known name", self.0)
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+/// Converts a number for the database. SQLite's integers have a sign; no number gets that large.
+pub(super) fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Converts the limit of a filter. SQLite takes −1 as unlimited.
+pub(super) fn limit(limit: Option<u64>) -> i64 {
+    limit.map_or(-1, number)
+}
+
+/// Runs a query and reads its rows.
+///
+/// # Errors
+/// When the query fails or a row cannot be read. `attempt` names the operation: `cannot read the runs`.
+pub(super) fn select<T>(
+    connection: &Connection,
+    attempt: &str,
+    sql: &str,
+    params: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>, MemoryError> {
+    let query = || {
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params, read)?;
+        rows.collect::<rusqlite::Result<_>>()
+    };
+    query().map_err(|error| convert(attempt, error))
+}
+
+/// Runs a query and reads its first row.
+///
+/// # Errors
+/// When the query fails or the row cannot be read.
+pub(super) fn select_one<T>(
+    connection: &Connection,
+    attempt: &str,
+    sql: &str,
+    params: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>, MemoryError> {
+    let query = || {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params)?;
+        rows.next()?.map(read).transpose()
+    };
+    query().map_err(|error| convert(attempt, error))
+}
+
+/// Executes a statement. Returns the number of rows that it changed.
+///
+/// # Errors
+/// When the statement fails.
+pub(super) fn execute(
+    connection: &Connection,
+    attempt: &str,
+    sql: &str,
+    params: impl Params,
+) -> Result<u64, MemoryError> {
+    let executed = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(params));
+    executed
+        .map(|rows| rows as u64)
+        .map_err(|error| convert(attempt, error))
+}

@@ -1,0 +1,198 @@
+//! The session store.
+
+mod row;
+mod run;
+mod message;
+mod event;
+mod approval;
+mod list;
+mod commit;
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind, Timestamp,
+    session::{
+        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
+        Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+    },
+};
+use async_trait::async_trait;
+use rusqlite::{Connection, named_params, params};
+use serde_json::Value;
+
+pub(super) use self::row::KEY;
+use super::{
+    SqliteStore,
+    rows::{execute, select_one},
+};
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+        session.check()?;
+        let session = session.create(self.now());
+        self.write(move |connection| insert(connection, &session).map(|()| session))
+            .await
+    }
+
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+        let key = [tenant, session].map(str::to_owned);
+        self.read(move |connection| {
+            let sql = format!("SELECT {} FROM sessions WHERE tenant = ?1 AND id = ?2", row::COLUMNS);
+            select_one(connection, "cannot read the session", &sql, key, row::session)
+        })
+        .await
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+        let filter = filter.clone();
+        self.read(move |connection| list::sessions(connection, &filter)).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        commit.check()?;
+        let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
+        self.write(move |connection| commit::commit(connection, (&tenant, &session), expected, commit, now))
+            .await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+        let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now().as_millis());
+        let title = title.map(str::to_owned);
+        self.write(move |connection| {
+            let sql = "UPDATE sessions SET title = ?3, updated_at = max(updated_at, ?4) WHERE tenant = ?1 AND id = ?2";
+            let params = params![tenant, session, title, now];
+            match execute(connection, "cannot rename the session", sql, params)? {
+                0 => Err(row::missing(&session)),
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, MemoryError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| message::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| event::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+        let [tenant, session] = [tenant, session].map(str::to_owned);
+        self.read(move |connection| run::list(connection, &tenant, &session))
+            .await
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+        let [tenant, session, run] = [tenant, session, run].map(str::to_owned);
+        self.read(move |connection| run::list_calls(connection, &tenant, &session, &run))
+            .await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+        let filter = filter.clone();
+        self.read(move |connection| list::approvals(connection, &filter)).await
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, MemoryError> {
+        let change = ApprovalChange::answer(question, answer, by.clone());
+        change.check()?;
+        let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
+        self.write(move |connection| {
+            let key = row::find_key(connection, &tenant, &session)?;
+            let (approval, is_changed) = approval::change(connection, (key, &session), change, now)?;
+            if is_changed {
+                touch(connection, key, now)?;
+            }
+            Ok(approval)
+        })
+        .await
+    }
+
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let key = [tenant, session].map(str::to_owned);
+        self.write(move |connection| {
+            let sql = "DELETE FROM sessions WHERE tenant = ?1 AND id = ?2";
+            Ok(execute(connection, "cannot delete the session", sql, key)? > 0)
+        })
+        .await
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        let owner = [owner.tenant.to_string(), owner.user.to_string()];
+        let erase = move |connection: &Connection| {
+            let sql = "DELETE FROM sessions WHERE tenant = ?1 AND user = ?2";
+            execute(connection, "cannot erase the sessions", sql, owner)
+        };
+        let erased = self.write(erase).await?;
+        self.truncate_log().await?;
+        Ok(erased)
+    }
+}
+
+fn insert(connection: &Connection, session: &Session) -> Result<(), MemoryError> {
+    let sql = "INSERT INTO sessions
+               (tenant, id, user, line, status, currency, country, origin_session, origin_message, created_at, updated_at,
+                stream, title, metadata)
+               VALUES (:tenant, :id, :user, :line, :status, :currency, :country, :origin_session, :origin_message, :now,
+                       :now, :stream, :title, :metadata)
+               ON CONFLICT (tenant, id) DO NOTHING";
+    let (billing, origin) = (session.billing.as_ref(), session.origin.as_ref());
+    let params = named_params! {
+        ":tenant": &*session.owner.tenant,
+        ":id": session.id,
+        ":user": &*session.owner.user,
+        ":line": session.owner.line.as_deref(),
+        ":status": session.status.as_str(),
+        ":currency": billing.map(|billing| &billing.currency),
+        ":country": billing.and_then(|billing| billing.country.as_ref()),
+        ":origin_session": origin.map(|origin| &origin.session),
+        ":origin_message": origin.map(|origin| origin.message),
+        ":now": session.created_at.as_millis(),
+        ":stream": session.stream(),
+        ":title": session.title,
+        ":metadata": Value::Object(session.metadata.clone()).to_string(),
+    };
+    match execute(connection, "cannot create the session", sql, params)? {
+        0 => Err(MemoryError::new(
+            MemoryErrorKind::AlreadyExists,
+            format!("there is a session `{}` already", session.id),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Sets the time of the last change.
+fn touch(connection: &Connection, key: i64, now: Timestamp) -> Result<(), MemoryError> {
+    let sql = "UPDATE sessions SET updated_at = max(updated_at, ?2) WHERE session = ?1";
+    execute(
+        connection,
+        "cannot write the session",
+        sql,
+        params![key, now.as_millis()],
+    )
+    .map(drop)
+}

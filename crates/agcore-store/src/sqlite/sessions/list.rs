@@ -1,0 +1,41 @@
+//! Lists of sessions and approvals.
+
+use agcore_memory::{
+    MemoryError,
+    session::{Approval, ApprovalFilter, Session, SessionFilter},
+};
+use rusqlite::{Connection, params_from_iter};
+
+use super::{
+    approval,
+    row::{COLUMNS, session},
+};
+use crate::{
+    sql::{Conditions, Value},
+    sqlite::rows::{limit, select},
+};
+
+pub(super) fn sessions(connection: &Connection, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+    let conditions = Conditions::sessions(filter);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM sessions WHERE {} ORDER BY updated_at DESC, id DESC LIMIT ?",
+        conditions.sql()
+    );
+    let limit = Value::Integer(limit(filter.limit));
+    let params = params_from_iter(conditions.values().iter().chain([&limit]));
+    select(connection, "cannot list the sessions", &sql, params, session)
+}
+
+pub(super) fn approvals(connection: &Connection, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+    let conditions = Conditions::approvals(filter);
+    let sql = format!(
+        "SELECT {}, sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \
+         ORDER BY asked_at, sessions.id, approvals.id LIMIT ?",
+        approval::COLUMNS,
+        conditions.sql()
+    );
+    let limit = Value::Integer(limit(filter.limit));
+    let params = params_from_iter(conditions.values().iter().chain([&limit]));
+    let read = |row: &rusqlite::Row<'_>| approval::read(row, &row.get::<_, String>("session_id")?);
+    select(connection, "cannot list the approvals", &sql, params, read)
+}

@@ -1,0 +1,94 @@
+//! Messages in their table.
+
+use agcore_chat::Money;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility},
+};
+use rusqlite::{Connection, Row, named_params, params, types::FromSqlError};
+
+use super::row::KEY;
+use crate::sqlite::rows::{execute, limit, named, number, optional_json, select, time};
+
+/// Writes a message. Refuses one whose id is known.
+pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMessage) -> Result<(), MemoryError> {
+    let sql = "INSERT INTO messages
+               (session, seq, id, role, type, visibility_mask, run, cost, currency, profile_version, created_at, usage,
+                metadata, content)
+               VALUES (:session, :seq, :id, :role, :type, :visibility_mask, :run, :cost, :currency, :profile_version,
+                       :created_at, :usage, :metadata, :content)
+               ON CONFLICT (session, id) DO NOTHING";
+    let attempt = "cannot write the message";
+    let metadata = message.metadata.as_ref();
+    let json = |result: serde_json::Result<String>| {
+        result.map_err(|error| MemoryError::with_source(MemoryErrorKind::Serialization, attempt, error))
+    };
+    let params = named_params! {
+        ":session": session,
+        ":seq": message.seq,
+        ":id": message.id,
+        ":role": message.role.as_str(),
+        ":type": metadata.map(MessageMetadata::type_name),
+        ":visibility_mask": message.visibility.mask(),
+        ":run": message.run,
+        ":cost": message.cost.as_ref().map(|cost| cost.micros),
+        ":currency": message.cost.as_ref().map(|cost| &*cost.currency),
+        ":profile_version": message.profile_version,
+        ":created_at": message.created_at.as_millis(),
+        ":usage": message.usage.as_ref().map(serde_json::to_string).map(json).transpose()?,
+        ":metadata": metadata.map(serde_json::to_string).map(json).transpose()?,
+        ":content": message.content,
+    };
+    if execute(connection, attempt, sql, params)? == 0 {
+        return Err(MemoryError::new(
+            MemoryErrorKind::AlreadyExists,
+            format!("the session has a message `{}` already", message.id),
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn list(
+    connection: &Connection,
+    tenant: &str,
+    session: &str,
+    filter: &MessageFilter,
+) -> Result<Vec<StoredMessage>, MemoryError> {
+    let (after, before) = (number(filter.after), filter.before.map_or(i64::MAX, number));
+    let is_audit = filter.part == MessagePart::Audit;
+    let (low, high) = if is_audit { (-before, -after) } else { (after, before) };
+    // Audit messages are listed downwards; the last ones are found in the opposite order of the list.
+    let order = if is_audit == filter.is_last { "ASC" } else { "DESC" };
+    let visible = match filter.visibility {
+        Visibility::HISTORY => "AND visibility_mask IN (1, 3)",
+        Visibility::CONTEXT => "AND visibility_mask IN (2, 3)",
+        Visibility::EVERYWHERE => "AND visibility_mask = 3",
+        _ => "",
+    };
+    let sql = format!(
+        "SELECT seq, id, role, visibility_mask, run, cost, currency, profile_version, created_at, usage, metadata, content
+         FROM messages WHERE session = {KEY} AND seq > ?3 AND seq < ?4 {visible} ORDER BY seq {order} LIMIT ?5"
+    );
+    let params = params![tenant, session, low, high, limit(filter.limit)];
+    let mut messages = select(connection, "cannot read the messages", &sql, params, read)?;
+    if filter.is_last {
+        messages.reverse();
+    }
+    Ok(messages)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
+    let role = named(row, "role", MessageRole::from_name)?;
+    let mut message = NewMessage::new(row.get::<_, String>("id")?, role, row.get::<_, String>("content")?);
+    let mask: i64 = row.get("visibility_mask")?;
+    let visibility = u8::try_from(mask).ok().and_then(Visibility::from_mask);
+    message.visibility = visibility.ok_or(FromSqlError::OutOfRange(mask))?;
+    message.metadata = optional_json(row, "metadata")?;
+    message.run = row.get("run")?;
+    message.usage = optional_json(row, "usage")?;
+    if let Some(micros) = row.get("cost")? {
+        message.cost = Some(Money::from_micros(micros, row.get::<_, String>("currency")?));
+    }
+    message.profile_version = row.get("profile_version")?;
+    Ok(message.store(row.get("seq")?, time(row, "created_at")?))
+}

@@ -1,0 +1,100 @@
+//! Sessions in their table.
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError,
+    session::{Billing, NewSession, Session, SessionOrigin, SessionStatus},
+};
+use rusqlite::{Connection, Row};
+
+use crate::sqlite::rows::{Json, count, named, optional_time, select_one, time};
+
+/// The columns of a session. Its end is kept by the journal.
+pub(super) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
+     origin_session, origin_message, created_at, updated_at, last_message, last_audit, last_event, title, metadata, \
+     ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq";
+
+/// Selects the key of a session, for subqueries.
+pub(in crate::sqlite) const KEY: &str = "(SELECT session FROM sessions WHERE tenant = ?1 AND id = ?2)";
+
+/// A session, with what only its table knows.
+pub(super) struct Stored {
+    /// The key in other tables.
+    pub(super) key: i64,
+    pub(super) session: Session,
+    /// The numbers that were given last.
+    pub(super) last: Numbers,
+}
+
+/// Numbers of a session.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) message: u64,
+    pub(super) audit: u64,
+    pub(super) event: u64,
+}
+
+/// Returns a session, which must exist.
+pub(super) fn find(connection: &Connection, tenant: &str, id: &str) -> Result<Stored, MemoryError> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE tenant = ?1 AND id = ?2");
+    let found = select_one(connection, "cannot read the session", &sql, [tenant, id], stored)?;
+    found.ok_or_else(|| missing(id))
+}
+
+/// Returns the key of a session, which must exist.
+pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Result<i64, MemoryError> {
+    let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND id = ?2";
+    let found = select_one(connection, "cannot read the session", sql, [tenant, id], |row| {
+        row.get(0)
+    })?;
+    found.ok_or_else(|| missing(id))
+}
+
+/// Returns the error of a session that does not exist.
+pub(super) fn missing(id: &str) -> MemoryError {
+    MemoryError::not_found(format!("there is no session `{id}`"))
+}
+
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let last = Numbers {
+        message: count(row, "last_message")?,
+        audit: count(row, "last_audit")?,
+        event: count(row, "last_event")?,
+    };
+    Ok(Stored {
+        key: row.get("session")?,
+        session: session(row)?,
+        last,
+    })
+}
+
+pub(super) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let mut new = NewSession::new(row.get::<_, String>("id")?).with_owner(owner(row)?);
+    new.title = row.get("title")?;
+    new.billing = billing(row)?;
+    if let Some(origin) = row.get::<_, Option<String>>("origin_session")? {
+        new.origin = Some(SessionOrigin::new(origin, row.get("origin_message")?));
+    }
+    let Json(metadata) = row.get("metadata")?;
+    new.metadata = metadata;
+    let mut session = new.create(time(row, "created_at")?);
+    session.status = named(row, "status", SessionStatus::from_name)?;
+    session.pending_tool_call_id = row.get("pending_tool_call_id")?;
+    session.error_id = row.get("error_id")?;
+    session.updated_at = optional_time(row, "updated_at")?.unwrap_or(session.created_at);
+    session.end = count(row, "last_seq")?;
+    Ok(session)
+}
+
+fn owner(row: &Row<'_>) -> rusqlite::Result<Actor> {
+    let owner = Actor::new(row.get::<_, String>("tenant")?, row.get::<_, String>("user")?);
+    let line: Option<String> = row.get("line")?;
+    Ok(line.into_iter().fold(owner, Actor::with_line))
+}
+
+fn billing(row: &Row<'_>) -> rusqlite::Result<Option<Billing>> {
+    let country: Option<String> = row.get("country")?;
+    let currency: Option<String> = row.get("currency")?;
+    let billing = currency.map(Billing::new);
+    Ok(billing.map(|billing| country.into_iter().fold(billing, Billing::with_country)))
+}

@@ -1,0 +1,90 @@
+//! PostgreSQL: the conformance suites, and what only a server can do.
+
+mod erasure;
+mod faults;
+mod killed;
+mod opening;
+mod proxy;
+mod rules;
+mod server;
+
+use std::sync::Arc;
+
+use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
+use agcore_testkit::{
+    clock::ManualClock,
+    stores::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject},
+};
+use async_trait::async_trait;
+
+use self::server::Names;
+
+/// Opens each store in a schema of its own, which is dropped at the end.
+#[derive(Default)]
+struct Postgres(Names);
+
+#[async_trait]
+impl StoreSubject for Postgres {
+    async fn unavailable(&self) -> Option<String> {
+        server::missing().await
+    }
+}
+
+#[async_trait]
+impl MemoryStoreSubject for Postgres {
+    async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
+        Arc::new(self.0.options().with_eviction(eviction).open(clock).await.unwrap())
+    }
+}
+
+#[async_trait]
+impl JournalSubject for Postgres {
+    async fn journal(&self) -> Arc<dyn Journal> {
+        Arc::new(self.0.options().open(Arc::new(ManualClock::new())).await.unwrap())
+    }
+}
+
+#[async_trait]
+impl SessionStoreSubject for Postgres {
+    async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore> {
+        Arc::new(self.0.options().open(clock).await.unwrap())
+    }
+
+    async fn session_store_twice(&self, clock: Arc<dyn Clock>) -> [Arc<dyn SessionStore>; 2] {
+        let options = self.0.options();
+        let first = options.clone().open(Arc::clone(&clock)).await.unwrap();
+        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+    }
+}
+
+#[async_trait]
+impl CheckpointStoreSubject for Postgres {
+    async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>) {
+        let store = Arc::new(self.0.options().open(clock).await.unwrap());
+        (Arc::clone(&store) as _, store)
+    }
+}
+
+mod memory_store {
+    agcore_testkit::memory_store_tests!(super::Postgres::default());
+}
+
+mod journal {
+    agcore_testkit::journal_tests!(super::Postgres::default());
+}
+
+mod session_store {
+    agcore_testkit::session_store_tests!(super::Postgres::default());
+}
+
+mod checkpoints {
+    agcore_testkit::checkpoint_tests!(super::Postgres::default());
+}
+
+mod memory_store_faults {
+    agcore_testkit::memory_store_fault_tests!(super::Postgres::default());
+}
+
+mod journal_faults {
+    agcore_testkit::journal_fault_tests!(super::Postgres::default());
+}

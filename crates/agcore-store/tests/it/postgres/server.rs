@@ -1,0 +1,170 @@
+//! The server that the tests use, and what they leave on it.
+
+use std::{
+    env, process,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use agcore_store::postgres::PostgresOptions;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+/// Names of schemas and databases of tests begin with this, followed by the second since 1970 in which they were made.
+const PREFIX: &str = "agcore_test_";
+
+/// The time after which the schemas and databases of killed tests are removed.
+const LEFTOVERS: Duration = Duration::from_secs(2 * 3600);
+
+/// Returns the URL of the server.
+#[expect(clippy::disallowed_methods, reason = "the server is a matter of the machine")]
+pub(crate) fn url() -> String {
+    env::var("AGCORE_TEST_POSTGRES_URL").unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned())
+}
+
+/// Returns the URL with another database.
+pub(crate) fn url_of(database: &str) -> String {
+    let mut url = url::Url::parse(&url()).unwrap();
+    url.set_path(database);
+    url.into()
+}
+
+/// Returns the URL with another address.
+pub(crate) fn url_at(address: std::net::SocketAddr) -> String {
+    let mut url = url::Url::parse(&url()).unwrap();
+    url.set_host(Some(&address.ip().to_string())).unwrap();
+    url.set_port(Some(address.port())).unwrap();
+    url.into()
+}
+
+/// Returns why there is no server.
+pub(crate) async fn missing() -> Option<String> {
+    match PgConnection::connect(&url()).await {
+        Ok(mut connection) => {
+            remove_leftovers(&mut connection).await;
+            None
+        }
+        Err(error) => Some(format!("postgres: {error}")),
+    }
+}
+
+/// Ends a test if there is no server.
+macro_rules! need_server {
+    () => {
+        if let Some(reason) = crate::postgres::server::missing().await {
+            println!("skipped: {reason}");
+            return;
+        }
+    };
+}
+
+pub(crate) use need_server;
+
+/// Executes statements as an administrator.
+pub(crate) async fn admin(sql: &str) {
+    admin_of(&url(), sql).await;
+}
+
+/// Executes statements as an administrator of a database.
+pub(crate) async fn admin_of(url: &str, sql: &str) {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+}
+
+/// Names that are unique on the server, of schemas and databases that are dropped at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Names(Mutex<Vec<String>>);
+
+impl Names {
+    /// Returns a new name.
+    pub(crate) fn name(&self) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PREFIX}{}_{}_{number}", seconds(), process::id());
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(name.clone());
+        name
+    }
+
+    /// Returns options with a schema of its own and few connections.
+    pub(crate) fn options(&self) -> PostgresOptions {
+        self.options_at(&url())
+    }
+
+    /// Returns options for another URL, with a schema of its own and few connections.
+    pub(crate) fn options_at(&self, url: &str) -> PostgresOptions {
+        options_of(url, &self.name())
+    }
+}
+
+/// Returns options for a schema. The connections have its name, by which the server can list them.
+pub(crate) fn options_of(url: &str, schema: &str) -> PostgresOptions {
+    let mut url = url::Url::parse(url).unwrap();
+    url.query_pairs_mut().append_pair("application_name", schema);
+    let options = PostgresOptions::new(url.as_str()).unwrap();
+    options.with_schema(schema).with_pool_size(4)
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        let names = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        // A runtime cannot wait within another one.
+        let dropping = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                if let Ok(mut connection) = PgConnection::connect(&url()).await {
+                    for name in names {
+                        remove(&mut connection, &name).await;
+                    }
+                }
+            });
+        });
+        let _ = dropping.join();
+    }
+}
+
+/// Drops the schema or the database of this name.
+async fn remove(connection: &mut PgConnection, name: &str) {
+    for sql in [
+        format!("DROP SCHEMA IF EXISTS {name} CASCADE"),
+        format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+    ] {
+        // Another process may be removing it as well.
+        let _ = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await;
+    }
+}
+
+async fn remove_leftovers(connection: &mut PgConnection) {
+    let sql = "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, $1)
+               UNION ALL SELECT datname::text FROM pg_database WHERE starts_with(datname, $1)";
+    let names: Vec<String> = sqlx::query_scalar(sql)
+        .bind(PREFIX)
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap();
+    let made = |name: &str| name.strip_prefix(PREFIX)?.split('_').next()?.parse().ok();
+    for name in names {
+        if made(&name).is_some_and(|made: u64| made + LEFTOVERS.as_secs() < seconds()) {
+            remove(connection, &name).await;
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the age of a schema is compared between processes"
+)]
+fn seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+}
