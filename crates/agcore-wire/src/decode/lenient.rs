@@ -65,51 +65,6 @@ pub(crate) fn is_absent_error(value: &Value) -> bool {
     }
 }
 
-/// For visitors of objects: accepts `null`, `""` and `[]` as an absent object, which is the default value.
-macro_rules! or_absent_object {
-    () => {
-        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-            Ok(Default::default())
-        }
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-            $crate::decode::lenient::default_if(text.is_empty(), serde::de::Unexpected::Str(text), &self)
-        }
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let is_empty = seq.next_element::<serde::de::IgnoredAny>()?.is_none();
-            $crate::decode::lenient::default_if(is_empty, serde::de::Unexpected::Seq, &self)
-        }
-    };
-}
-/// For visitors of arrays: accepts `null`, `""` and `{}` as an absent array, which is the default value.
-macro_rules! or_absent_list {
-    () => {
-        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-            Ok(Default::default())
-        }
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-            $crate::decode::lenient::default_if(text.is_empty(), serde::de::Unexpected::Str(text), &self)
-        }
-        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let is_empty = map.next_key::<serde::de::IgnoredAny>()?.is_none();
-            $crate::decode::lenient::default_if(is_empty, serde::de::Unexpected::Map, &self)
-        }
-    };
-}
-pub(crate) use {or_absent_list, or_absent_object};
-
-/// Returns the default value if what was found is empty, and an error about its type otherwise.
-pub(crate) fn default_if<T: Default, E: de::Error>(
-    is_empty: bool,
-    found: de::Unexpected<'_>,
-    expected: &dyn de::Expected,
-) -> Result<T, E> {
-    if is_empty {
-        Ok(T::default())
-    } else {
-        Err(E::invalid_type(found, expected))
-    }
-}
-
 /// Text. A number becomes its digits; values of other types become empty text.
 #[derive(Debug, Default)]
 pub(crate) struct LenientText(pub(crate) Text);
@@ -125,10 +80,6 @@ pub(crate) struct LocatedText<'de> {
     /// The same text, borrowed from the input; `None` if it has escapes there.
     pub(crate) source: Option<&'de str>,
 }
-
-/// Like [`NonEmptyText`], but as a `String`.
-#[derive(Debug, Default)]
-pub(crate) struct LenientString(pub(crate) Option<String>);
 
 /// Text that is only inspected, borrowed from the input if possible. Values of other types become empty text.
 #[derive(Debug, Default)]
@@ -237,13 +188,6 @@ impl<'de> FromText<'de> for LocatedText<'de> {
     }
 }
 deserialize_from_text!(LocatedText<'de>);
-
-impl FromText<'_> for LenientString {
-    fn from_text(text: &str) -> Self {
-        Self((!text.is_empty()).then(|| text.to_owned()))
-    }
-}
-deserialize_from_text!(LenientString);
 
 impl<'de> FromText<'de> for LenientStr<'de> {
     fn from_text(text: &str) -> Self {

@@ -32,7 +32,7 @@ const PARAMETERS: &[(&str, Change)] = &[
         request.prediction = Some(json!({"type": "content", "content": "x"}));
     }),
     ("name", |request| {
-        request.messages = vec![named("Ann", "Hello").into()];
+        request.messages = vec![named("Ann", "Hello").into()].into();
     }),
     ("strict", |request| {
         let mut tool = ToolDefinition::new(
@@ -53,7 +53,7 @@ const OTHERS: &[(&str, Change)] = &[
         request.logit_bias = Some([("1".to_owned(), 1.0)].into());
     }),
     ("messages", |request| {
-        request.messages = vec![Message::user(ContentPart::input_audio("AA==", "wav")).into()];
+        request.messages = vec![Message::user(ContentPart::input_audio("AA==", "wav")).into()].into();
     }),
     ("tools", |request| {
         request.tools =

@@ -1,18 +1,10 @@
 //! Fragments of tool calls.
 
-use std::fmt;
-
 use agcore_chat::{Text, VendorData};
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, DeserializeSeed, MapAccess, SeqAccess},
-};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Result, Value};
 
 use crate::{
-    decode::lenient::{
-        LenientCount, LenientStr, MemberName, NonEmptyText, is_blank, or_absent_list, or_absent_object, skip,
-    },
+    decode::{json::JsonReader, lenient::is_blank},
     delta::CallFragment,
     openai_chat::vendor::EXTRA_CONTENT,
 };
@@ -20,40 +12,18 @@ use crate::{
 /// Fragments of calls, boxed as in their deltas.
 pub(super) type Fragments = Vec<Box<CallFragment>>;
 
-/// Reads `tool_calls`.
-pub(super) struct CallsSeed<'a> {
-    /// The vendor that vendor data belongs to.
-    pub(super) vendor: &'a str,
-    /// Whether the list belongs to a whole message, so that positions in it are meaningful.
-    pub(super) whole: bool,
-}
-
-impl<'de> DeserializeSeed<'de> for CallsSeed<'_> {
-    type Value = Fragments;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
+/// Reads `tool_calls`. `vendor` is the vendor that vendor data belongs to; `whole` is whether the list belongs to a whole
+/// message, so that positions in it are meaningful.
+pub(super) fn read_list(json: &mut JsonReader<'_>, vendor: &str, whole: bool) -> Result<Fragments> {
+    let mut calls = Vec::new();
+    let mut list = json.list("tool calls")?;
+    while json.next_item(&mut list)? {
+        calls.push(read_call(json, vendor)?);
     }
-}
-
-impl<'de> de::Visitor<'de> for CallsSeed<'_> {
-    type Value = Fragments;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("tool calls")
-    }
-
-    or_absent_list!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut calls = Vec::new();
-        while let Some(call) = seq.next_element_seed(CallSeed { vendor: self.vendor })? {
-            calls.push(call);
-        }
-        set_indexes(&mut calls, self.whole);
-        // Some servers send empty calls next to text.
-        calls.retain(|call| !is_empty(call));
-        Ok(calls)
-    }
+    set_indexes(&mut calls, whole);
+    // Some servers send empty calls next to text.
+    calls.retain(|call| !is_empty(call));
+    Ok(calls)
 }
 
 /// Sets the indexes of calls to their positions if nothing else distinguishes them: always in a whole message, where some
@@ -71,52 +41,26 @@ fn is_empty(call: &CallFragment) -> bool {
     call.id.is_none() && call.name.is_none() && call.input.is_none() && call.vendor.is_none()
 }
 
-/// Reads a call.
-struct CallSeed<'a> {
-    vendor: &'a str,
-}
-
-impl<'de> DeserializeSeed<'de> for CallSeed<'_> {
-    type Value = Box<CallFragment>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> de::Visitor<'de> for CallSeed<'_> {
-    type Value = Box<CallFragment>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a tool call")
-    }
-
-    or_absent_object!();
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut call = Box::<CallFragment>::default();
-        while let Some(name) = map.next_key::<MemberName<'de>>()? {
-            match name.as_str() {
-                // A huge index is only an identifier, so its bits are folded.
-                "index" => {
-                    call.index = map
-                        .next_value::<LenientCount>()?
-                        .0
-                        .map(|index| (index ^ (index >> 32)) as u32);
-                }
-                "id" => call.id = map.next_value::<NonEmptyText>()?.0,
-                "type" => call.custom |= map.next_value::<LenientStr<'de>>()?.0 == "custom",
-                "function" => map.next_value::<FunctionPart>()?.set(&mut call),
-                "custom" => {
-                    let part = map.next_value::<FunctionPart>()?;
-                    call.custom |= !part.is_empty();
-                    part.set(&mut call);
-                }
-                EXTRA_CONTENT => call.vendor = vendor_data(self.vendor, map.next_value()?),
-                _ => skip(&mut map)?,
+fn read_call(json: &mut JsonReader<'_>, vendor: &str) -> Result<Box<CallFragment>> {
+    let mut call = Box::<CallFragment>::default();
+    let mut members = json.object("a tool call")?;
+    while let Some(name) = json.next_name(&mut members)? {
+        match &*name {
+            // A huge index is only an identifier, so its bits are folded.
+            "index" => call.index = json.count()?.map(|index| (index ^ (index >> 32)) as u32),
+            "id" => call.id = json.text()?,
+            "type" => call.custom |= json.str()? == "custom",
+            "function" => FunctionPart::read(json)?.set(&mut call),
+            "custom" => {
+                let part = FunctionPart::read(json)?;
+                call.custom |= !part.is_empty();
+                part.set(&mut call);
             }
+            EXTRA_CONTENT => call.vendor = vendor_data(vendor, json.value()?),
+            _ => json.skip()?,
         }
-        Ok(call)
     }
+    Ok(call)
 }
 
 fn vendor_data(vendor: &str, content: Value) -> Option<VendorData> {
@@ -136,6 +80,19 @@ pub(super) struct FunctionPart {
 }
 
 impl FunctionPart {
+    pub(super) fn read(json: &mut JsonReader<'_>) -> Result<Self> {
+        let mut part = Self::default();
+        let mut members = json.object("the name and arguments of a function")?;
+        while let Some(name) = json.next_name(&mut members)? {
+            match &*name {
+                "name" => part.name = json.text()?,
+                "arguments" | "input" => (part.input, part.whole_input) = read_input(json)?,
+                _ => json.skip()?,
+            }
+        }
+        Ok(part)
+    }
+
     fn is_empty(&self) -> bool {
         self.name.is_none() && self.input.is_none()
     }
@@ -163,40 +120,11 @@ impl FunctionPart {
     }
 }
 
-impl<'de> Deserialize<'de> for FunctionPart {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PartVisitor;
-        impl<'de> de::Visitor<'de> for PartVisitor {
-            type Value = FunctionPart;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name and arguments of a function")
-            }
-            or_absent_object!();
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FunctionPart, A::Error> {
-                let mut part = FunctionPart::default();
-                while let Some(name) = map.next_key::<MemberName<'de>>()? {
-                    match name.as_str() {
-                        "name" => part.name = map.next_value::<NonEmptyText>()?.0,
-                        "arguments" | "input" => {
-                            let raw = map.next_value::<&'de RawValue>()?.get();
-                            (part.input, part.whole_input) = input(raw).map_err(de::Error::custom)?;
-                        }
-                        _ => skip(&mut map)?,
-                    }
-                }
-                Ok(part)
-            }
-        }
-        deserializer.deserialize_any(PartVisitor)
-    }
-}
-
 /// Reads input, and returns whether it is complete. It is usually a piece of text. Some servers send the whole arguments as
 /// an object instead, which is kept as JSON text like any other value.
-fn input(raw: &str) -> serde_json::Result<(Option<Text>, bool)> {
-    match raw.as_bytes().first() {
-        Some(b'"') => Ok((serde_json::from_str::<NonEmptyText>(raw)?.0, false)),
-        Some(b'n') => Ok((None, false)),
-        _ => Ok((Some(raw.into()), true)),
+fn read_input(json: &mut JsonReader<'_>) -> Result<(Option<Text>, bool)> {
+    match json.peek() {
+        Some(b'"' | b'n') => Ok((json.text()?, false)),
+        _ => Ok((Some(json.raw()?.into()), true)),
     }
 }

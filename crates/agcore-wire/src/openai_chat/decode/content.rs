@@ -1,13 +1,11 @@
 //! [`Content`]: the content of a message or delta, which is text or an array of parts (Mistral sends both).
 
-use std::fmt;
+use std::borrow::Cow;
 
 use agcore_chat::Text;
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, MapAccess, SeqAccess, value::MapAccessDeserializer},
-};
-use serde_json::{Map, Value};
+use serde_json::{Map, Result, Value};
+
+use crate::decode::json::JsonReader;
 
 /// The value of a `content` member.
 #[derive(Debug, Default)]
@@ -44,46 +42,29 @@ pub(super) enum Part {
     Other(Value),
 }
 
-impl<'de> Deserialize<'de> for Content<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> de::Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("content, which is a string or an array of parts")
-            }
-            fn visit_unit<E: de::Error>(self) -> Result<Content<'de>, E> {
-                Ok(Content::None)
-            }
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Content<'de>, E> {
-                Ok(if text.is_empty() {
-                    Content::None
-                } else {
-                    Content::Text(text.into(), Some(text))
-                })
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Content<'de>, E> {
-                Ok(if text.is_empty() {
-                    Content::None
-                } else {
-                    Content::Text(text.into(), None)
-                })
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content<'de>, A::Error> {
-                let mut parts = Vec::new();
-                while let Some(part) = seq.next_element::<Value>()? {
-                    read_part(part, &mut parts);
-                }
-                Ok(Content::Parts(parts))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-                let mut parts = Vec::new();
-                read_part(Value::deserialize(MapAccessDeserializer::new(map))?, &mut parts);
-                Ok(Content::Parts(parts))
+/// Reads the value of a `content` member.
+pub(super) fn read<'de>(json: &mut JsonReader<'de>) -> Result<Content<'de>> {
+    let mut parts = Vec::new();
+    match json.peek() {
+        Some(b'"') => {
+            let text = json.str()?;
+            return Ok(match text {
+                text if text.is_empty() => Content::None,
+                Cow::Borrowed(text) => Content::Text(text.into(), Some(text)),
+                Cow::Owned(text) => Content::Text(text.into(), None),
+            });
+        }
+        Some(b'n') => return json.skip().map(|()| Content::None),
+        Some(b'{') => read_part(json.value()?, &mut parts),
+        Some(b'[') => {
+            let mut list = json.list("an array of parts")?;
+            while json.next_item(&mut list)? {
+                read_part(json.value()?, &mut parts);
             }
         }
-        deserializer.deserialize_any(ContentVisitor)
+        _ => return Err(json.type_error("content, which is a string or an array of parts")),
     }
+    Ok(Content::Parts(parts))
 }
 
 /// Reads a part as a value, because arrays are rare.

@@ -8,11 +8,10 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-use serde::de::{Error, MapAccess};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Result, Value};
 
 use crate::{
-    decode::lenient::{is_blank, skip},
+    decode::{json::JsonReader, lenient::is_blank},
     delta::Place,
     fold::join::{self, CONCATENATED},
 };
@@ -28,7 +27,7 @@ pub(super) struct Members(Vec<Member>);
 struct Member {
     place: Place,
     name: Box<str>,
-    /// The hash of the JSON that was read last, to skip repetitions.
+    /// The hash of the JSON that was read last, to skip repetitions. 0 in a whole reply.
     hash: u64,
     /// The value so far. `null` in a whole reply, which has no repetitions.
     value: Value,
@@ -36,15 +35,15 @@ struct Member {
 
 impl Members {
     /// Reads a member, and returns what is new about it.
-    pub(super) fn read<'de, A: MapAccess<'de>>(
+    pub(super) fn read(
         &mut self,
         place: Place,
         name: &str,
         is_whole: bool,
-        map: &mut A,
-    ) -> Result<Option<(Box<str>, Value)>, A::Error> {
+        json: &mut JsonReader<'_>,
+    ) -> Result<Option<(Box<str>, Value)>> {
         if CONCATENATED.contains(&name) {
-            let value: Value = map.next_value()?;
+            let value = json.value()?;
             return Ok((!is_blank(&value)).then(|| (name.into(), value)));
         }
         let is_full = self.0.len() >= MAX_MEMBERS;
@@ -52,14 +51,19 @@ impl Members {
         let at = self.0.iter().position(is_same);
         let known = at.and_then(|at| self.0.get_mut(at));
         if (known.is_none() && is_full) || (known.is_some() && is_whole) {
-            return skip(map).map(|()| None);
+            return json.skip().map(|()| None);
         }
-        let json = map.next_value::<&'de RawValue>()?.get();
-        let hash = hash(json);
-        if json == "null" || known.as_ref().is_some_and(|known| known.hash == hash) {
+        let raw = json.raw()?;
+        // The usual values of members that are not used.
+        if matches!(raw, "null" | "[]" | "{}" | "\"\"") {
             return Ok(None);
         }
-        let value: Value = serde_json::from_str(json).map_err(A::Error::custom)?;
+        // A whole reply has no repetitions.
+        let hash = if is_whole { 0 } else { hash(raw) };
+        if known.as_ref().is_some_and(|known| known.hash == hash) {
+            return Ok(None);
+        }
+        let value = json.parse(raw)?;
         if is_blank(&value) {
             return Ok(None);
         }

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use agcore_chat::{FinishReason, Usage};
-use serde::de::MapAccess;
-use serde_json::Value;
+use serde_json::{Result, Value};
 
 use super::{
     choice::{ChoiceState, Source},
@@ -14,7 +13,10 @@ use super::{
     usage,
 };
 use crate::{
-    decode::finish::{push_finish, push_missing_finish},
+    decode::{
+        finish::{push_finish, push_missing_finish},
+        json::JsonReader,
+    },
     delta::{Place, ReplyDelta, ReplyStart},
 };
 
@@ -79,13 +81,13 @@ impl State {
     }
 
     /// Reads a member without a delta of its own, if it must be kept. Returns what is new about it.
-    pub(super) fn member<'de, A: MapAccess<'de>>(
+    pub(super) fn member(
         &mut self,
         place: Place,
         name: &str,
-        map: &mut A,
-    ) -> Result<Option<(Box<str>, Value)>, A::Error> {
-        self.members.read(place, name, self.source.is_whole, map)
+        json: &mut JsonReader<'_>,
+    ) -> Result<Option<(Box<str>, Value)>> {
+        self.members.read(place, name, self.source.is_whole, json)
     }
 
     /// Completes usage with what was known before.

@@ -1,19 +1,10 @@
 //! Token usage, converted from the members of various servers to [`Usage`].
 
-use std::fmt;
-
 use agcore_chat::{CompletionTokensDetails, Extra, PromptTokensDetails, Usage};
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, MapAccess},
-};
-use serde_json::Value;
+use serde_json::{Result, Value};
 
 use crate::{
-    decode::{
-        cost,
-        lenient::{LenientCount, MemberName, or_absent_object, skip},
-    },
+    decode::{cost, json::JsonReader},
     openai_chat::vendor::USAGE_BREAKDOWN,
 };
 
@@ -97,83 +88,63 @@ fn generated(prompt: Option<u64>, completion: Option<u64>, reasoning: Option<u64
     with_reasoning().or(completion)
 }
 
-impl<'de> Deserialize<'de> for ParsedUsage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct UsageVisitor;
-        impl<'de> de::Visitor<'de> for UsageVisitor {
-            type Value = ParsedUsage;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("usage")
-            }
-            or_absent_object!();
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedUsage, A::Error> {
-                let mut usage = RawUsage::default();
-                while let Some(name) = map.next_key::<MemberName<'de>>()? {
-                    let place = match name.as_str() {
-                        "prompt_tokens" => &mut usage.prompt,
-                        "completion_tokens" => &mut usage.completion,
-                        "total_tokens" => &mut usage.total,
-                        // Hugging Face and others, Mistral.
-                        "cached_tokens" | "num_cached_tokens" => &mut usage.cached,
-                        "prompt_cache_hit_tokens" => &mut usage.cache_hit,
-                        "cache_read_input_tokens" => &mut usage.cache_read,
-                        "cache_creation_input_tokens" => &mut usage.cache_creation,
-                        "reasoning_tokens" => &mut usage.reasoning,
-                        "prompt_tokens_details" => {
-                            usage.prompt_details = map.next_value()?;
-                            continue;
-                        }
-                        "completion_tokens_details" => {
-                            usage.completion_details = map.next_value()?;
-                            continue;
-                        }
-                        other => {
-                            keep(&mut usage.extra, other, map.next_value()?);
-                            continue;
-                        }
-                    };
-                    *place = map.next_value::<LenientCount>()?.0;
+impl ParsedUsage {
+    pub(super) fn read(json: &mut JsonReader<'_>) -> Result<Self> {
+        let mut usage = RawUsage::default();
+        let mut members = json.object("usage")?;
+        while let Some(name) = json.next_name(&mut members)? {
+            let place = match &*name {
+                "prompt_tokens" => &mut usage.prompt,
+                "completion_tokens" => &mut usage.completion,
+                "total_tokens" => &mut usage.total,
+                // Hugging Face and others, Mistral.
+                "cached_tokens" | "num_cached_tokens" => &mut usage.cached,
+                "prompt_cache_hit_tokens" => &mut usage.cache_hit,
+                "cache_read_input_tokens" => &mut usage.cache_read,
+                "cache_creation_input_tokens" => &mut usage.cache_creation,
+                "reasoning_tokens" => &mut usage.reasoning,
+                "prompt_tokens_details" => {
+                    usage.prompt_details = RawDetails::read(json)?;
+                    continue;
                 }
-                Ok(usage.parsed())
-            }
+                "completion_tokens_details" => {
+                    usage.completion_details = RawDetails::read(json)?;
+                    continue;
+                }
+                other => {
+                    keep(&mut usage.extra, other, json.value()?);
+                    continue;
+                }
+            };
+            *place = json.count()?;
         }
-        deserializer.deserialize_any(UsageVisitor)
+        Ok(usage.parsed())
     }
 }
 
-impl<'de> Deserialize<'de> for RawDetails {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct DetailsVisitor;
-        impl<'de> de::Visitor<'de> for DetailsVisitor {
-            type Value = RawDetails;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("token details")
-            }
-            or_absent_object!();
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawDetails, A::Error> {
-                let mut details = RawDetails::default();
-                while let Some(name) = map.next_key::<MemberName<'de>>()? {
-                    let place = match name.as_str() {
-                        "cached_tokens" => &mut details.cached,
-                        // OpenRouter, LiteLLM, DashScope.
-                        "cache_write_tokens" | "cache_creation_tokens" | "cache_creation_input_tokens" => {
-                            &mut details.cache_write
-                        }
-                        "audio_tokens" => &mut details.audio,
-                        "reasoning_tokens" => &mut details.reasoning,
-                        "accepted_prediction_tokens" => &mut details.accepted,
-                        "rejected_prediction_tokens" => &mut details.rejected,
-                        other => {
-                            keep(&mut details.extra, other, map.next_value()?);
-                            continue;
-                        }
-                    };
-                    *place = map.next_value::<LenientCount>()?.0;
+impl RawDetails {
+    fn read(json: &mut JsonReader<'_>) -> Result<Self> {
+        let mut details = Self::default();
+        let mut members = json.object("token details")?;
+        while let Some(name) = json.next_name(&mut members)? {
+            let place = match &*name {
+                "cached_tokens" => &mut details.cached,
+                // OpenRouter, LiteLLM, DashScope.
+                "cache_write_tokens" | "cache_creation_tokens" | "cache_creation_input_tokens" => {
+                    &mut details.cache_write
                 }
-                Ok(details)
-            }
+                "audio_tokens" => &mut details.audio,
+                "reasoning_tokens" => &mut details.reasoning,
+                "accepted_prediction_tokens" => &mut details.accepted,
+                "rejected_prediction_tokens" => &mut details.rejected,
+                other => {
+                    keep(&mut details.extra, other, json.value()?);
+                    continue;
+                }
+            };
+            *place = json.count()?;
         }
-        deserializer.deserialize_any(DetailsVisitor)
+        Ok(details)
     }
 }
 
@@ -219,28 +190,18 @@ pub(super) struct GroqMember {
     pub(super) error: Value,
 }
 
-impl<'de> Deserialize<'de> for GroqMember {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct GroqVisitor;
-        impl<'de> de::Visitor<'de> for GroqVisitor {
-            type Value = GroqMember;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object with usage")
-            }
-            or_absent_object!();
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<GroqMember, A::Error> {
-                let mut member = GroqMember::default();
-                while let Some(name) = map.next_key::<MemberName<'de>>()? {
-                    match name.as_str() {
-                        "usage" => member.usage = map.next_value()?,
-                        USAGE_BREAKDOWN => member.usage_breakdown = map.next_value()?,
-                        "error" => member.error = map.next_value()?,
-                        _ => skip(&mut map)?,
-                    }
-                }
-                Ok(member)
+impl GroqMember {
+    pub(super) fn read(json: &mut JsonReader<'_>) -> Result<Self> {
+        let mut member = Self::default();
+        let mut members = json.object("an object with usage")?;
+        while let Some(name) = json.next_name(&mut members)? {
+            match &*name {
+                "usage" => member.usage = ParsedUsage::read(json)?,
+                USAGE_BREAKDOWN => member.usage_breakdown = json.value()?,
+                "error" => member.error = json.value()?,
+                _ => json.skip()?,
             }
         }
-        deserializer.deserialize_any(GroqVisitor)
+        Ok(member)
     }
 }
