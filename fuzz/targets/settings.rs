@@ -46,7 +46,11 @@ fuzz_target!(|data: &[u8]| {
         }
         let lines = file.lines().count();
         for invalid in dotenv::parse(&file).invalid {
-            assert!((1..=lines).contains(&invalid.number), "there is no line {}", invalid.number);
+            assert!(
+                (1..=lines).contains(&invalid.number),
+                "there is no line {}",
+                invalid.number
+            );
             assert!(!invalid.word.contains(KEY), "{}", invalid.word);
         }
     }

@@ -25,7 +25,7 @@ use agcore_wire::{Fold, LlmError, LlmErrorKind, Wire, operation::Embed};
 /// Cheap to clone.
 ///
 /// ```
-/// # #[cfg(all(feature = "http", feature = "openai-chat"))] {
+/// # #[cfg(all(feature = "_http", feature = "openai-chat"))] {
 /// use agcore_llm::{LlmErrorKind, LlmProviderExt, ProviderConfig, layer::retry::RetryPolicy};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {

@@ -43,8 +43,9 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
-//! | `http2` | HTTP/2, where the server supports it. |
-//! | `gzip` | Compressed replies. |
+//! | `http-hyper` | The same transport, built directly on hyper: fewer instructions, less memory and fewer crates; used if `http` is off or it is selected. |
+//! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
+//! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies (o200k, cl100k, Qwen). |
 //!
 //! <!-- /features -->
@@ -56,7 +57,7 @@ pub mod credential;
 pub mod transport;
 mod wire_provider;
 mod embedder;
-#[cfg(all(feature = "http", feature = "_api"))]
+#[cfg(all(feature = "_http", feature = "_api"))]
 mod config;
 mod registry;
 pub mod layer;
@@ -74,7 +75,7 @@ pub use agcore_wire as wire;
 pub use agcore_wire::dialect;
 #[doc(inline)]
 pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
-#[cfg(all(feature = "http", feature = "_api"))]
+#[cfg(all(feature = "_http", feature = "_api"))]
 pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
 #[cfg(feature = "tokenizer")]
 pub use tokenizer::{ExactEstimator, NoVocabulary};

@@ -53,7 +53,7 @@ impl ProviderRegistry {
     ///
     /// # Errors
     /// Those of [`ProviderConfig::build`](crate::ProviderConfig::build). Nothing is added then.
-    #[cfg(all(feature = "http", feature = "_api"))]
+    #[cfg(all(feature = "_http", feature = "_api"))]
     pub fn register_config(&self, config: &crate::ProviderConfig) -> Result<Option<Arc<dyn LlmProvider>>, LlmError> {
         Ok(self.register(config.name(), config.build()?))
     }

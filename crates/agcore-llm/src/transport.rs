@@ -2,7 +2,7 @@
 
 pub(crate) mod refused;
 
-#[cfg(feature = "http")]
+#[cfg(feature = "_http")]
 pub mod http;
 
 use std::{fmt, pin::Pin};

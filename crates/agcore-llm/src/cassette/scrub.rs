@@ -1,6 +1,5 @@
 //! [`Scrub`]: rules for removing secrets from exchanges before they are written.
 
-mod key_patterns;
 mod spellings;
 mod redactor;
 mod split_text;

@@ -135,7 +135,8 @@ fn options(config: &ProviderConfig) -> Result<HttpOptions, LlmError> {
         .with_key_header(key_header)
         .with_timeouts(config.timeouts)
         .with_proxy(config.proxy.clone())
-        .with_tls(config.tls.clone());
+        .with_tls(config.tls.clone())
+        .with_client(config.http_client);
     for (name, value) in &config.headers {
         options = options.with_header(name, value.clone());
     }

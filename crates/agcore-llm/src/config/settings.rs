@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{
     credential::{Credential, Secret},
-    transport::http::{Proxy, Timeouts, TlsOptions},
+    transport::http::{HttpClient, Proxy, Timeouts, TlsOptions},
 };
 use agcore_wire::{LlmError, LlmErrorKind};
 
@@ -62,6 +62,9 @@ pub struct ProviderConfig {
     /// The certificates of TLS connections.
     #[serde(default)]
     pub tls: TlsOptions,
+    /// The library that sends requests. Not a setting, but a choice of the program.
+    #[serde(skip)]
+    pub http_client: HttpClient,
     /// Whether the parts of a conversation that the vendor's cache should keep are marked automatically. The default is
     /// `true`. It has an effect on the Messages API only, which caches nothing without marks.
     #[serde(default = "enabled")]
@@ -87,6 +90,7 @@ impl ProviderConfig {
             headers: BTreeMap::new(),
             proxy: Proxy::None,
             tls: TlsOptions::default(),
+            http_client: HttpClient::default(),
             automatic_caching: true,
             context_window: None,
             max_output_tokens: None,
@@ -173,6 +177,13 @@ impl ProviderConfig {
     #[must_use]
     pub fn with_tls(mut self, tls: TlsOptions) -> Self {
         self.tls = tls;
+        self
+    }
+
+    /// Sets the library that sends requests.
+    #[must_use]
+    pub fn with_http_client(mut self, client: HttpClient) -> Self {
+        self.http_client = client;
         self
     }
 

@@ -42,7 +42,10 @@ impl Secret {
     /// # Errors
     /// `Authentication` if the secret is empty or contains a character that is not allowed in headers, such as a line
     /// break.
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only used by the HTTP transport"))]
+    #[cfg_attr(
+        not(feature = "_http"),
+        expect(dead_code, reason = "only used by the HTTP transport")
+    )]
     pub(crate) fn header_value(&self, prefix: &str) -> Result<HeaderValue, LlmError> {
         let invalid = |reason| Err(LlmError::new(LlmErrorKind::Authentication, reason));
         let text = self.0.trim();

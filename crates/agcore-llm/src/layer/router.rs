@@ -1,10 +1,10 @@
 //! [`Router`]: rate limits, key pools, circuit breakers and fallback in one provider.
 
 mod route;
-#[cfg(all(feature = "http", feature = "_api"))]
+#[cfg(all(feature = "_http", feature = "_api"))]
 mod config;
 
-#[cfg(all(feature = "http", feature = "_api"))]
+#[cfg(all(feature = "_http", feature = "_api"))]
 pub use config::{KeyConfig, RouteConfig, RouterConfig};
 pub use route::Route;
 

@@ -1,4 +1,4 @@
-//! [`HttpTransport`]: HTTP with reqwest, TLS with rustls and ring.
+//! [`HttpTransport`]: HTTP with reqwest or hyper, TLS with rustls and ring.
 //!
 //! ```
 //! use agcore_llm::{credential::Credential, transport::http::{HttpOptions, HttpTransport}};
@@ -9,14 +9,23 @@
 //! # Ok::<(), agcore_llm::LlmError>(())
 //! ```
 //!
+//! Requests are sent with reqwest (feature `http`) or directly with hyper (feature `http-hyper`), which is the same with
+//! fewer instructions and less memory; see [`HttpClient`].
+//!
 //! Connections are kept alive and reused. Redirects are not followed, so a credential only reaches the configured host.
 //! Proxies of the environment are ignored unless [`Proxy::Environment`] is set.
 
 mod authorizer;
 mod base_url;
 mod body;
+mod client;
+mod content;
 mod denial;
 mod error;
+mod failure;
+#[cfg(feature = "gzip")]
+mod gunzip;
+mod http_client;
 mod options;
 mod proxy;
 mod route;
@@ -27,17 +36,18 @@ mod trace;
 
 pub use denial::{NetworkDenial, deny_network};
 pub use error::ProxyError;
+pub use http_client::HttpClient;
 pub use options::HttpOptions;
 pub use proxy::Proxy;
 pub use route::ProxyRoute;
 pub use timeouts::Timeouts;
 pub use tls::TlsOptions;
 
-use std::{fmt, pin::pin, time::Duration};
+use std::{fmt, pin::pin};
 
 use async_trait::async_trait;
-use http::{HeaderMap, StatusCode, header};
-use reqwest::{Request, Response, Url};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use url::Url;
 
 use crate::{
     credential::{Secret, SecretGuard},
@@ -45,16 +55,21 @@ use crate::{
 };
 use agcore_wire::{LlmError, LlmErrorKind, ReplyHead, TimeoutStage, WireRequest};
 
-use self::{authorizer::Authorizer, base_url::BaseUrl, body::Body, timer::ExchangeTimer};
-
-/// The time until an idle connection is closed. Shorter than the 75 s after which common reverse proxies close theirs.
-const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+use self::{
+    authorizer::Authorizer,
+    base_url::BaseUrl,
+    body::Body,
+    client::{Client, ClientSettings, Response},
+    content::Content,
+    failure::Failure,
+    timer::ExchangeTimer,
+};
 
 const USER_AGENT: &str = concat!("agcore/", env!("CARGO_PKG_VERSION"));
 
 /// A transport over HTTP, with the connection pool of one server.
 pub struct HttpTransport {
-    client: reqwest::Client,
+    client: Client,
     base: BaseUrl,
     authorizer: Authorizer,
     timeouts: Timeouts,
@@ -76,8 +91,12 @@ impl HttpTransport {
         let authorizer = Authorizer::new(options.credential.clone(), options.key_header.clone(), guard.clone())?;
         let headers = options::parse_headers(&options.headers, authorizer.header_name().as_ref(), &guard)?;
         let proxy = options.proxy.route_to(&base)?;
-        let needs_tls = base.is_secure() || proxy.as_ref().is_some_and(ProxyRoute::is_secure);
-        let client = client(headers, needs_tls, &options, proxy.as_ref())?;
+        let client = Client::new(ClientSettings {
+            base: &base,
+            options: &options,
+            headers: with_defaults(headers),
+            proxy: proxy.as_ref(),
+        })?;
         Ok(Self {
             client,
             base,
@@ -105,7 +124,7 @@ impl HttpTransport {
     async fn respond_with_token(&self, request: WireRequest, timer: &mut ExchangeTimer) -> Result<Response, LlmError> {
         let token = self.token(None, timer).await?;
         let response = self.attempt(request.clone(), token.as_ref(), timer).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
+        if response.head.status != StatusCode::UNAUTHORIZED {
             return Ok(response);
         }
         drop(response);
@@ -133,17 +152,21 @@ impl HttpTransport {
                 signed.unwrap_or_else(|stage| Err(self.timeout_error(stage)))?
             }
         };
-        let response = pin!(self.execute(request)?);
+        denial::check(request.uri(), self.proxy.as_ref())?;
+        let response = self.client.send(request, &self.base);
+        let mut response = pin!(response.map_err(|failure| self.send_error(failure))?);
         let first_byte = timer.first_byte(&self.timeouts);
-        let response = timer.limit(first_byte, TimeoutStage::FirstByte, response).await;
+        let response = timer
+            .limit(first_byte, TimeoutStage::FirstByte, response.as_mut())
+            .await;
         response
             .map_err(|stage| self.timeout_error(stage))?
-            .map_err(|error| error::send_error(error, &self.base, self.proxy.as_ref(), &self.timeouts))
+            .map_err(|failure| self.send_error(failure))
     }
 
-    fn execute(&self, request: Request) -> Result<impl Future<Output = reqwest::Result<Response>> + use<>, LlmError> {
-        denial::check(request.url(), self.proxy.as_ref())?;
-        Ok(self.client.execute(request))
+    #[cold]
+    fn send_error(&self, failure: Failure) -> LlmError {
+        error::send_error(failure, &self.base, self.proxy.as_ref(), &self.timeouts)
     }
 
     fn timeout_error(&self, stage: TimeoutStage) -> LlmError {
@@ -156,11 +179,8 @@ impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
         let mut timer = ExchangeTimer::new(&self.timeouts, stream);
         trace::request(&request, &self.base);
-        let mut response = self.respond(request, &mut timer).await?;
-        let head = ReplyHead {
-            status: response.status(),
-            headers: std::mem::take(response.headers_mut()),
-        };
+        let Response { mut head, chunks } = self.respond(request, &mut timer).await?;
+        let content = Content::new(chunks, &mut head.headers);
         trace::response(&head);
         if head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
             && let Some(proxy) = &self.proxy
@@ -168,7 +188,7 @@ impl Transport for HttpTransport {
             return Err(error::proxy_authentication(proxy, None));
         }
         check_head(&head, self.base.origin())?;
-        let body = Body::new(response, timer, self.timeouts, self.base.origin().clone());
+        let body = Body::new(content, timer, self.timeouts, self.base.origin().clone());
         Ok(TransportReply {
             head,
             body: Box::pin(body),
@@ -186,30 +206,19 @@ impl fmt::Debug for HttpTransport {
     }
 }
 
-fn client(
-    headers: HeaderMap,
-    needs_tls: bool,
-    options: &HttpOptions,
-    proxy: Option<&ProxyRoute>,
-) -> Result<reqwest::Client, LlmError> {
-    let mut client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::client_config(needs_tls, &options.tls)?)
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .user_agent(USER_AGENT)
-        .default_headers(headers)
-        .pool_idle_timeout(POOL_IDLE_TIMEOUT);
-    if let Some(limit) = options.timeouts.connect {
-        client = client.connect_timeout(limit);
+/// Adds the headers that every request has unless the settings replace them.
+fn with_defaults(mut headers: HeaderMap) -> HeaderMap {
+    let defaults = [
+        (header::ACCEPT, Some("*/*")),
+        (header::ACCEPT_ENCODING, content::ACCEPTED),
+        (header::USER_AGENT, Some(USER_AGENT)),
+    ];
+    for (name, value) in defaults {
+        if let Some(value) = value {
+            headers.entry(name).or_insert(HeaderValue::from_static(value));
+        }
     }
-    if cfg!(not(feature = "http2")) {
-        // Only HTTP/2 servers can hand back a request unprocessed. Retrying keeps a copy of each request, so disable
-        // it.
-        client = client.retry(reqwest::retry::never().max_retries_per_request(0));
-    }
-    proxy::apply(proxy, client)?.build().map_err(|error| {
-        LlmError::new(LlmErrorKind::Unknown, "cannot create the HTTP client").with_source(error.without_url())
-    })
+    headers
 }
 
 /// Rejects replies that no wire can decode: redirects, and compression that was not requested.

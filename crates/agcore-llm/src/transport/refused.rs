@@ -9,7 +9,7 @@ use agcore_wire::LlmError;
 pub(crate) struct LocallyRefused(Box<dyn Error + Send + Sync>);
 
 impl LocallyRefused {
-    #[cfg(feature = "http")]
+    #[cfg(feature = "_http")]
     pub(crate) fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(source.into())
     }

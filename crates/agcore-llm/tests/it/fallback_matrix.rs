@@ -52,7 +52,7 @@ const PARAMETERS: [(&str, bool, Change); 15] = [
     }),
     ("name", true, |request| {
         let message = json!({"role": "user", "content": "Hello", "name": "ada"});
-        request.messages = vec![Arc::new(serde_json::from_value(message).unwrap())];
+        request.messages = vec![Arc::new(serde_json::from_value(message).unwrap())].into();
     }),
     ("service_tier", true, |request| {
         request.service_tier = Some("flex".into());

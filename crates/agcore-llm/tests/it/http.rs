@@ -1,9 +1,13 @@
 //! The HTTP transport and a provider on top of it, against servers that control every byte.
+//!
+//! The program `http_hyper` runs these tests with the client on hyper.
 
 mod body;
 mod connect;
 mod credential;
 mod forward_proxy;
+#[cfg(feature = "http2")]
+mod http2;
 mod interrupt;
 mod line_wire;
 mod many;
@@ -29,8 +33,13 @@ use self::line_wire::LineWire;
 /// A timeout that is short enough to wait for and long enough for everything that must happen before it expires.
 const SHORT: Duration = Duration::from_millis(300);
 
+/// Creates a transport on the client that this program tests.
+fn transport(options: HttpOptions) -> Result<HttpTransport, LlmError> {
+    HttpTransport::new(options.with_client(crate::http_client()))
+}
+
 fn provider(options: HttpOptions) -> WireProvider {
-    let transport = HttpTransport::new(options).unwrap();
+    let transport = transport(options).unwrap();
     let guard = transport.guard().clone();
     let info = ProviderInfo::new("lines", "line-1");
     WireProvider::new(info, Arc::new(LineWire), Arc::new(transport)).with_guard(guard)

@@ -32,3 +32,8 @@ mod tokens;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
 mod tool_names;
+
+/// The client that the tests of the HTTP transport use.
+fn http_client() -> agcore_llm::transport::http::HttpClient {
+    agcore_llm::transport::http::HttpClient::default()
+}

@@ -100,7 +100,7 @@ async fn the_sentence_of_the_server_is_continued() {
     );
 }
 
-#[cfg(feature = "http")]
+#[cfg(feature = "_http")]
 #[tokio::test]
 async fn a_port_without_a_server_on_this_machine_is_tried_twice() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

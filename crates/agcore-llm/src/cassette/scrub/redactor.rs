@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use agcore_chat::redact::key_ranges;
 use serde_json::{Map, Value};
 
-use super::{key_patterns, spellings::spellings};
+use super::spellings::spellings;
 use crate::credential::{REDACTED, Secret};
 
 /// Finds and replaces secrets. Redacting is idempotent.
@@ -64,7 +65,7 @@ impl Redactor {
         });
         let mut ranges: Vec<_> = known.collect();
         if self.key_patterns {
-            ranges.extend(key_patterns::find(text));
+            ranges.extend(key_ranges(text));
         }
         ranges.sort_by_key(|range| (range.start, range.end));
         ranges.dedup_by(|next, previous| {

@@ -1,10 +1,10 @@
 //! [`Authorizer`]: adds the credential to requests.
 
-use http::{HeaderName, HeaderValue, header::Entry};
-use reqwest::Request;
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request, header::Entry};
 
 use crate::credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard};
-use agcore_wire::{LlmError, LlmErrorKind, WireRequest};
+use agcore_wire::{LlmError, WireRequest};
 
 use super::base_url::BaseUrl;
 
@@ -80,7 +80,7 @@ impl Authorizer {
         mut request: WireRequest,
         base: &BaseUrl,
         token: Option<&Secret>,
-    ) -> Result<Request, LlmError> {
+    ) -> Result<Request<Bytes>, LlmError> {
         let value = match token {
             Some(token) => Some(header_value(&self.header, token)?),
             None => self.fixed.clone(),
@@ -90,11 +90,18 @@ impl Authorizer {
         {
             entry.insert(value);
         }
-        let mut authorized = Request::new(request.method, base.join(&request.path)?);
-        *authorized.headers_mut() = request.headers;
-        *authorized.body_mut() = Some(request.body.into());
-        Ok(authorized)
+        complete(request, base)
     }
+}
+
+/// Returns a request with its whole URL.
+fn complete(request: WireRequest, base: &BaseUrl) -> Result<Request<Bytes>, LlmError> {
+    let uri = base.join(&request.path)?;
+    let mut complete = Request::new(request.body);
+    *complete.method_mut() = request.method;
+    *complete.uri_mut() = uri;
+    *complete.headers_mut() = request.headers;
+    Ok(complete)
 }
 
 fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmError> {
@@ -109,23 +116,8 @@ pub(super) async fn sign(
     signer: &dyn RequestSigner,
     request: WireRequest,
     base: &BaseUrl,
-) -> Result<Request, LlmError> {
-    let url = base.join(&request.path)?;
-    let mut unsigned = http::Request::new(request.body);
-    *unsigned.method_mut() = request.method;
-    *unsigned.headers_mut() = request.headers;
-    *unsigned.uri_mut() = url
-        .as_str()
-        .parse()
-        .map_err(|error: http::uri::InvalidUri| invalid_request(error))?;
-    signer.sign(&mut unsigned).await?;
-    Request::try_from(unsigned).map_err(|error| invalid_request(error.without_url()))
-}
-
-fn invalid_request(error: impl std::error::Error + Send + Sync + 'static) -> LlmError {
-    LlmError::new(
-        LlmErrorKind::InvalidRequest,
-        "cannot send the request: its URL or its headers are invalid",
-    )
-    .with_source(error)
+) -> Result<Request<Bytes>, LlmError> {
+    let mut signed = complete(request, base)?;
+    signer.sign(&mut signed).await?;
+    Ok(signed)
 }

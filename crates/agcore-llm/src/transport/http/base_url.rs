@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reqwest::Url;
+use http::Uri;
+use url::Url;
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
@@ -14,8 +15,17 @@ pub(super) struct BaseUrl {
     query: Option<String>,
     origin: Arc<str>,
     url: Url,
-    /// The first path that was joined and its URL. Nearly always, it is the only one.
-    cached: OnceLock<(String, Url)>,
+    /// The first path that was joined. Nearly always, it is the only one.
+    cached: OnceLock<Joined>,
+}
+
+/// A path and its URL.
+#[derive(Debug, Clone)]
+struct Joined {
+    path: String,
+    uri: Uri,
+    #[cfg(feature = "http")]
+    url: Url,
 }
 
 impl BaseUrl {
@@ -72,18 +82,28 @@ impl BaseUrl {
     }
 
     /// Returns the URL of a path, which starts with a slash and may contain a query.
-    pub(super) fn join(&self, path: &str) -> Result<Url, LlmError> {
-        if let Some((cached, url)) = self.cached.get()
-            && cached == path
+    pub(super) fn join(&self, path: &str) -> Result<Uri, LlmError> {
+        if let Some(cached) = self.cached.get()
+            && cached.path == path
         {
-            return Ok(url.clone());
+            return Ok(cached.uri.clone());
         }
-        let url = self.build(path)?;
-        self.cached.get_or_init(|| (path.to_owned(), url.clone()));
-        Ok(url)
+        let joined = self.build(path)?;
+        let uri = joined.uri.clone();
+        self.cached.get_or_init(|| joined);
+        Ok(uri)
     }
 
-    fn build(&self, path: &str) -> Result<Url, LlmError> {
+    /// Converts a URL that was joined, and perhaps changed afterwards.
+    #[cfg(feature = "http")]
+    pub(super) fn to_url(&self, uri: &Uri) -> Result<Url, url::ParseError> {
+        match self.cached.get() {
+            Some(cached) if cached.uri == *uri => Ok(cached.url.clone()),
+            _ => Url::parse(&uri.to_string()),
+        }
+    }
+
+    fn build(&self, path: &str) -> Result<Joined, LlmError> {
         let text = match &self.query {
             None => [&self.prefix, path].concat(),
             Some(query) => {
@@ -91,21 +111,26 @@ impl BaseUrl {
                 [&self.prefix, path, separator, query].concat()
             }
         };
-        let url = Url::parse(&text).map_err(|error| {
-            invalid("the base URL and the path of the request do not form a URL").with_source(error)
-        })?;
+        let no_url = "the base URL and the path of the request do not form a URL";
+        let url = Url::parse(&text).map_err(|error| invalid(no_url).with_source(error))?;
         if !is_same_origin(&url, &self.url) {
             return Err(invalid(
                 "the path of the request leads to another host than the base URL",
             ));
         }
-        Ok(url)
+        let uri = Uri::try_from(url.as_str()).map_err(|error| invalid(no_url).with_source(error))?;
+        Ok(Joined {
+            path: path.to_owned(),
+            uri,
+            #[cfg(feature = "http")]
+            url,
+        })
     }
 }
 
-/// Returns whether the host of a URL is a loopback address or `localhost` (RFC 6761, section 6.3).
-pub(super) fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else {
+/// Returns whether a host is a loopback address or `localhost` (RFC 6761, section 6.3).
+pub(super) fn is_loopback(host: Option<&str>) -> bool {
+    let Some(host) = host else {
         return false;
     };
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -136,7 +161,7 @@ mod tests {
     fn joins_paths() {
         let check = |base: &str, path: &str, expected: &str| {
             assert_eq!(
-                BaseUrl::parse(base).unwrap().join(path).unwrap().as_str(),
+                BaseUrl::parse(base).unwrap().join(path).unwrap().to_string(),
                 expected,
                 "{base} {path}"
             );
@@ -191,7 +216,10 @@ mod tests {
 
     #[test]
     fn recognizes_loopback_by_its_name_or_address() {
-        let check = |url: &str, expected: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
+        let check = |url: &str, expected: bool| {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(is_loopback(url.host_str()), expected, "{url}");
+        };
         check("http://127.0.0.1:8080/v1", true);
         check("http://127.8.9.1/", true);
         check("http://[::1]:80/", true);

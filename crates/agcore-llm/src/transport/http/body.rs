@@ -1,8 +1,7 @@
 //! [`Body`]: the chunks of a reply as they arrive, with the idle and the total limit applied.
 
 use std::{
-    future::Future,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
 };
@@ -12,11 +11,11 @@ use futures_core::Stream;
 
 use agcore_wire::{LlmError, TimeoutStage};
 
-use super::{error::body_error, timeouts::Timeouts, timer::ExchangeTimer};
+use super::{content::Content, error::body_error, timeouts::Timeouts, timer::ExchangeTimer};
 
 /// The body of a reply. Dropping it before its end closes the connection.
 pub(super) struct Body {
-    response: reqwest::Response,
+    content: Content,
     timer: ExchangeTimer,
     /// Whether the wait for the next chunk has started.
     waiting: bool,
@@ -26,10 +25,10 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Creates the body of a response from the timer of its exchange.
-    pub(super) fn new(response: reqwest::Response, timer: ExchangeTimer, timeouts: Timeouts, origin: Arc<str>) -> Self {
+    /// Creates the body of a reply from the timer of its exchange.
+    pub(super) fn new(content: Content, timer: ExchangeTimer, timeouts: Timeouts, origin: Arc<str>) -> Self {
         Self {
-            response,
+            content,
             timer,
             waiting: false,
             ended: false,
@@ -57,15 +56,13 @@ impl Stream for Body {
         if this.ended {
             return Poll::Ready(None);
         }
-        // The future has no state of its own: creating one for each poll neither allocates nor loses bytes.
-        let chunk = pin!(this.response.chunk()).poll(cx);
-        let end = match chunk {
-            Poll::Ready(Ok(Some(bytes))) => {
+        let end = match this.content.poll_next(cx) {
+            Poll::Ready(Some(Ok(bytes))) => {
                 this.waiting = false;
                 return Poll::Ready(Some(Ok(bytes)));
             }
-            Poll::Ready(Ok(None)) => None,
-            Poll::Ready(Err(error)) => Some(body_error(error, &this.origin)),
+            Poll::Ready(None) => None,
+            Poll::Ready(Some(Err(failure))) => Some(body_error(failure, &this.origin)),
             Poll::Pending => Some(ready!(this.poll_timeout(cx))),
         };
         this.ended = true;

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use reqwest::Url;
+use http::Uri;
 
 use super::{base_url::is_loopback, route::ProxyRoute};
 use agcore_wire::{LlmError, LlmErrorKind};
@@ -108,20 +108,21 @@ fn denials() -> MutexGuard<'static, Vec<ActiveDenial>> {
 ///
 /// # Errors
 /// `Connect` if a denial blocks it.
-pub(super) fn check(url: &Url, proxy: Option<&ProxyRoute>) -> Result<(), LlmError> {
+pub(super) fn check(uri: &Uri, proxy: Option<&ProxyRoute>) -> Result<(), LlmError> {
     if COUNT.load(Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let stays_local = is_loopback(url) && proxy.is_none_or(ProxyRoute::is_loopback);
+    let stays_local = is_loopback(uri.host()) && proxy.is_none_or(ProxyRoute::is_loopback);
     let denial = denials().iter().copied().find(|denial| denial.loopback || !stays_local);
-    denial.map_or(Ok(()), |denial| Err(denied(denial, url)))
+    denial.map_or(Ok(()), |denial| Err(denied(denial, uri)))
 }
 
-fn denied(denial: ActiveDenial, url: &Url) -> LlmError {
+fn denied(denial: ActiveDenial, uri: &Uri) -> LlmError {
     let message = format!(
-        "request to {} blocked: `deny_network()` at {}:{} denies network access; replay a cassette, use a mock server, \
+        "request to {}://{} blocked: `deny_network()` at {}:{} denies network access; replay a cassette, use a mock server, \
          or drop the guard",
-        url.origin().ascii_serialization(),
+        uri.scheme_str().unwrap_or_default(),
+        uri.authority().map(http::uri::Authority::as_str).unwrap_or_default(),
         denial.caller.file(),
         denial.caller.line(),
     );

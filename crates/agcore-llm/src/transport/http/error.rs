@@ -1,6 +1,4 @@
-//! Converts errors of reqwest into [`LlmError`]s with a reason and a remedy.
-//!
-//! URLs are removed, because their paths and queries may contain keys.
+//! Converts failures into [`LlmError`]s with a reason and a remedy.
 
 mod cause;
 mod peer;
@@ -12,13 +10,14 @@ use http::StatusCode;
 
 use super::{
     base_url::{BaseUrl, is_loopback},
+    failure::Failure,
     route::ProxyRoute,
     timeouts::Timeouts,
 };
 use crate::transport::refused::LocallyRefused;
 
 use self::{
-    cause::{Cause, TunnelFault, io_kind, tunnel_fault},
+    cause::{Cause, TunnelFault, tunnel_fault},
     peer::Peer,
 };
 
@@ -60,37 +59,37 @@ impl Error for ProxyError {
 
 /// Converts an error that occurred before the head of the reply arrived.
 pub(super) fn send_error(
-    error: reqwest::Error,
+    failure: Failure,
     base: &BaseUrl,
     proxy: Option<&ProxyRoute>,
     timeouts: &Timeouts,
 ) -> LlmError {
-    if timeouts.connect.is_some() && error.is_timeout() && error.is_connect() {
+    if timeouts.connect.is_some() && failure.is_timeout && failure.is_connect {
         let target = match proxy {
             Some(proxy) => format!("{} through the proxy {proxy}", base.origin()),
             None => base.origin().to_string(),
         };
         return timeouts
             .error(TimeoutStage::Connect, &target)
-            .with_source(error.without_url());
+            .with_source(failure.into_source());
     }
     // A plain request goes to the proxy itself. An encrypted one passes through the tunnel that the proxy opens.
-    let blamed = proxy.filter(|_| !base.is_secure() || tunnel_fault(&error).is_some());
+    let blamed = proxy.filter(|_| !base.is_secure() || tunnel_fault(&failure).is_some());
     let peer = match blamed {
         Some(proxy) => Peer::Proxy(proxy),
         None => Peer::Server(base.origin()),
     };
-    let cause = Cause::from_error(&error);
+    let cause = Cause::of(&failure);
     if let Cause::Tunnel(TunnelFault::Authentication) = cause
         && let Some(proxy) = blamed
     {
-        return proxy_authentication(proxy, Some(error.without_url().into()));
+        return proxy_authentication(proxy, Some(failure.into_source()));
     }
     let (kind, message, retryable) = peer.describe(&cause, base.origin());
-    let is_local = blamed.map_or_else(|| is_loopback(base.url()), ProxyRoute::is_loopback);
+    let is_local = blamed.map_or_else(|| is_loopback(base.url().host_str()), ProxyRoute::is_loopback);
     let source: Box<dyn Error + Send + Sync> = match cause {
-        Cause::Refused if is_local => Box::new(LocallyRefused::new(error.without_url())),
-        _ => error.without_url().into(),
+        Cause::Refused if is_local => Box::new(LocallyRefused::new(failure.into_source())),
+        _ => failure.into_source(),
     };
     let error = LlmError::new(kind, message).with_retryable(retryable);
     match blamed {
@@ -122,8 +121,8 @@ pub(super) fn proxy_authentication(proxy: &ProxyRoute, source: Option<Box<dyn Er
 
 /// Converts an error that occurred in the body. It is `Truncated` if the server closed the connection in an orderly
 /// way.
-pub(super) fn body_error(error: reqwest::Error, origin: &str) -> LlmError {
-    let (kind, message) = match io_kind(&error) {
+pub(super) fn body_error(failure: Failure, origin: &str) -> LlmError {
+    let (kind, message) = match failure.io_kind() {
         Some(io::ErrorKind::UnexpectedEof) => (
             LlmErrorKind::Truncated,
             format!("{origin} closed the connection in the middle of the reply"),
@@ -137,5 +136,5 @@ pub(super) fn body_error(error: reqwest::Error, origin: &str) -> LlmError {
             format!("lost the connection to {origin} in the middle of the reply"),
         ),
     };
-    LlmError::new(kind, message).with_source(error.without_url())
+    LlmError::new(kind, message).with_source(failure.into_source())
 }

@@ -5,12 +5,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use crate::credential::{Credential, KeyHeader, Secret, SecretGuard};
 use agcore_wire::{LlmError, LlmErrorKind};
 
-use super::{proxy::Proxy, timeouts::Timeouts, tls::TlsOptions};
+use super::{http_client::HttpClient, proxy::Proxy, timeouts::Timeouts, tls::TlsOptions};
 
 /// The settings of an HTTP transport.
 ///
-/// The HTTP client itself cannot be passed in, because its type would tie the versions of this crate to those of the client.
-/// Implement [`Transport`](crate::transport::Transport) to use another one.
+/// A client of the application cannot be passed in, because its type would tie the versions of this crate to those of the
+/// client. Implement [`Transport`](crate::transport::Transport) to use another one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -50,6 +50,8 @@ pub struct HttpOptions {
     pub proxy: Proxy,
     /// The certificates of TLS connections.
     pub tls: TlsOptions,
+    /// The library that sends requests.
+    pub client: HttpClient,
 }
 
 impl HttpOptions {
@@ -63,6 +65,7 @@ impl HttpOptions {
             headers: Vec::new(),
             proxy: Proxy::None,
             tls: TlsOptions::default(),
+            client: HttpClient::default(),
         }
     }
 
@@ -105,6 +108,13 @@ impl HttpOptions {
     #[must_use]
     pub fn with_tls(mut self, tls: TlsOptions) -> Self {
         self.tls = tls;
+        self
+    }
+
+    /// Sets the library that sends requests.
+    #[must_use]
+    pub fn with_client(mut self, client: HttpClient) -> Self {
+        self.client = client;
         self
     }
 }

@@ -74,23 +74,10 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Sets the proxy of a client. The client does not read the environment, so that errors name the proxy that is used.
-pub(super) fn apply(
-    route: Option<&ProxyRoute>,
-    client: reqwest::ClientBuilder,
-) -> Result<reqwest::ClientBuilder, LlmError> {
-    let client = client.no_proxy();
-    let Some(route) = route else {
-        return Ok(client);
-    };
-    let proxy =
-        reqwest::Proxy::all(route.url().expose()).map_err(|error| invalid().with_source(error.without_url()))?;
-    Ok(client.proxy(proxy))
-}
-
 const EXPECTED: &str = "`none`, `environment`, or a URL such as http://host:3128";
 
-fn invalid() -> LlmError {
+/// Returns the error of an invalid proxy, without quoting it.
+pub(super) fn invalid() -> LlmError {
     LlmError::new(
         LlmErrorKind::InvalidRequest,
         format!("invalid proxy: expected {EXPECTED}"),
@@ -98,7 +85,7 @@ fn invalid() -> LlmError {
 }
 
 fn is_proxy_url(url: &str) -> bool {
-    reqwest::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 impl<'de> Deserialize<'de> for Proxy {

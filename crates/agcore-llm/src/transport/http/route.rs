@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::Url;
+use url::Url;
 
 use crate::credential::Secret;
 use agcore_wire::{LlmError, LlmErrorKind};
@@ -63,7 +63,7 @@ impl ProxyRoute {
     ) -> Result<Option<Self>, LlmError> {
         let read = |name: &str| read(name).filter(|value| !value.trim().is_empty());
         // In a CGI program, HTTP_PROXY is a header of the request that started it.
-        if is_loopback(server) || read("REQUEST_METHOD").is_some() {
+        if is_loopback(server.host_str()) || read("REQUEST_METHOD").is_some() {
             return Ok(None);
         }
         let names = match server.scheme() {
@@ -121,7 +121,7 @@ impl ProxyRoute {
     }
 
     pub(super) fn is_loopback(&self) -> bool {
-        Url::parse(&self.address).is_ok_and(|url| is_loopback(&url))
+        Url::parse(&self.address).is_ok_and(|url| is_loopback(url.host_str()))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn request(request: &WireRequest, base: &BaseUrl) {
         return;
     }
     // Queries may contain keys.
-    let path = base.join(&request.path).map(|url| url.path().to_owned());
+    let path = base.join(&request.path).map(|uri| uri.path().to_owned());
     tracing::debug!(
         "{} {}{}, {} bytes; {}",
         request.method,

@@ -124,6 +124,7 @@ async fn a_token_is_a_bearer_token_for_every_api() {
         });
         let config = ProviderConfig::new(provider_type.clone(), "small")
             .with_base_url(server.url())
+            .with_http_client(crate::http_client())
             .with_credential(Credential::token(source));
         // The server sends text that this API does not know; what matters is that the token is accepted.
         let error = config.build().unwrap().chat_call(hello()).await.unwrap_err();
@@ -203,6 +204,6 @@ async fn redacts_keys_in_headers_of_the_settings() {
 #[test]
 fn rejects_a_key_that_cannot_be_sent() {
     let options = HttpOptions::new("http://localhost").with_credential(Credential::key("a\r\nx-admin: 1"));
-    let error = HttpTransport::new(options).unwrap_err();
+    let error = transport(options).unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Authentication);
 }

@@ -6,7 +6,9 @@ use super::raw_server::{RawServer, whole};
 
 async fn config(status: &str, body: &str) -> (RawServer, ProviderConfig) {
     let server = RawServer::answering(whole(status, body)).await;
-    let config = ProviderConfig::new("compatible".parse().unwrap(), "small").with_base_url(server.url());
+    let config = ProviderConfig::new("compatible".parse().unwrap(), "small")
+        .with_base_url(server.url())
+        .with_http_client(crate::http_client());
     (server, config)
 }
 

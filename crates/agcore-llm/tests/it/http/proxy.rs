@@ -141,6 +141,36 @@ async fn sends_every_request_and_the_password_to_a_configured_proxy() {
 }
 
 #[tokio::test]
+async fn sends_the_password_when_it_asks_for_a_tunnel() {
+    let (sender, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    let proxy = RawServer::start(move |mut connection| {
+        let sender = sender.clone();
+        async move {
+            sender.send(connection.request().await.unwrap()).unwrap();
+        }
+    })
+    .await;
+    let address = proxy.origin().replace("http://", "http://me:secret@");
+    let options = HttpOptions::new("https://model.example/v1").with_proxy(parsed(&address));
+    call_error(&provider(options), hello()).await;
+    let request = requests.recv().await.unwrap();
+    assert!(
+        request.head.starts_with("connect model.example:443 http/1.1\r\n"),
+        "{}",
+        request.head
+    );
+    assert_eq!(
+        request.header("proxy-authorization"),
+        Some("basic bwu6c2vjcmv0"),
+        "base64 in lower case"
+    );
+    assert_eq!(
+        request.header("user-agent"),
+        Some(concat!("agcore/", env!("CARGO_PKG_VERSION")))
+    );
+}
+
+#[tokio::test]
 async fn a_configured_proxy_is_used_for_this_machine_as_well() {
     let server = RawServer::answering(whole("200 OK", "one END")).await;
     let proxy = ForwardProxy::to(server.origin().trim_start_matches("http://")).await;

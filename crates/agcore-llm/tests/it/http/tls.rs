@@ -29,7 +29,7 @@ fn certificate(pem: &str) -> CertificateDer<'static> {
 }
 
 /// The configuration of a server, which may require a certificate of its clients.
-fn server_config(requires_client: bool) -> ServerConfig {
+pub(super) fn server_config(requires_client: bool) -> ServerConfig {
     let provider = Arc::new(ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -119,7 +119,7 @@ async fn identifies_the_client_by_its_certificate() {
 #[test]
 fn rejects_invalid_certificates_without_quoting_keys() {
     let check = |tls: TlsOptions, expected: &str| {
-        let error = HttpTransport::new(HttpOptions::new("https://localhost").with_tls(tls)).unwrap_err();
+        let error = transport(HttpOptions::new("https://localhost").with_tls(tls)).unwrap_err();
         assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
         assert!(
@@ -152,6 +152,7 @@ fn certificates_are_part_of_the_settings() {
         "tls": {"root_certificates": CA, "client_certificate": CLIENT.0, "client_key": CLIENT.1},
     });
     let config: ProviderConfig = serde_json::from_value(settings).unwrap();
+    let config = config.with_http_client(crate::http_client());
     let tls = TlsOptions::new().with_root_certificates(CA);
     assert_eq!(config.tls, tls.with_client_certificate(CLIENT.0, CLIENT.1));
     assert!(config.build().is_ok());

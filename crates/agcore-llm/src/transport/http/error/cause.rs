@@ -1,8 +1,10 @@
-//! [`Cause`]: why no reply arrived, according to the causes of an error of reqwest.
+//! [`Cause`]: why no reply arrived, according to the causes of a failure.
 
 use std::{error::Error, io};
 
 use rustls::CertificateError;
+
+use super::super::failure::Failure;
 
 /// The reason why no reply arrived.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,14 +45,14 @@ pub(super) enum TunnelFault {
 }
 
 impl Cause {
-    pub(super) fn from_error(error: &reqwest::Error) -> Self {
-        if error.is_dns() {
-            return Self::Dns;
+    pub(super) fn of(failure: &Failure) -> Self {
+        if failure.is_invalid_request {
+            return Self::InvalidRequest;
         }
-        if let Some(fault) = tunnel_fault(error).filter(|fault| *fault != TunnelFault::NotConnected) {
+        if let Some(fault) = tunnel_fault(failure).filter(|fault| *fault != TunnelFault::NotConnected) {
             return Self::Tunnel(fault);
         }
-        let found = causes(error).find_map(|cause| {
+        let found = failure.causes().find_map(|cause| {
             let tls = cause.downcast_ref().map(Self::from_tls);
             let io = || cause.downcast_ref().and_then(Self::from_io);
             tls.or_else(io).or_else(|| Self::from_http(cause))
@@ -58,10 +60,9 @@ impl Cause {
         if let Some(found) = found {
             return found;
         }
-        match error.is_connect() {
-            _ if error.is_builder() => Self::InvalidRequest,
-            true if is_closed(error) => Self::HandshakeClosed,
-            true => Self::Unreachable(causes(error).last().map(ToString::to_string).unwrap_or_default()),
+        match failure.is_connect {
+            true if is_closed(failure) => Self::HandshakeClosed,
+            true => Self::Unreachable(failure.causes().last().map(ToString::to_string).unwrap_or_default()),
             false => Self::Lost,
         }
     }
@@ -74,9 +75,13 @@ impl Cause {
         }
     }
 
-    /// Recognizes errors of hyper by their text, because reqwest does not export their type.
+    /// Recognizes errors of hyper and hyper-util by their text, because reqwest does not export the types of the former,
+    /// and those of the latter are private.
     fn from_http(error: &dyn Error) -> Option<Self> {
         let text = error.to_string();
+        if text == "dns error" {
+            return Some(Self::Dns);
+        }
         if text.starts_with("message head is too large") {
             return Some(Self::HeadTooLarge);
         }
@@ -93,8 +98,8 @@ impl Cause {
 /// Returns what went wrong between this machine and the proxy, if the error is about opening a tunnel.
 ///
 /// The type of this error is private to hyper-util, so it can only be recognized by its text.
-pub(super) fn tunnel_fault(error: &reqwest::Error) -> Option<TunnelFault> {
-    let text = causes(error).find_map(|cause| {
+pub(super) fn tunnel_fault(failure: &Failure) -> Option<TunnelFault> {
+    let text = failure.causes().find_map(|cause| {
         let text = cause.to_string();
         text.strip_prefix("tunnel error: ").map(str::to_owned)
     })?;
@@ -106,25 +111,10 @@ pub(super) fn tunnel_fault(error: &reqwest::Error) -> Option<TunnelFault> {
     })
 }
 
-pub(super) fn io_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
-    causes(error)
-        .find_map(|cause| cause.downcast_ref())
-        .map(io::Error::kind)
-}
-
 /// Returns whether the peer closed the connection in an orderly way.
-fn is_closed(error: &reqwest::Error) -> bool {
-    causes(error)
+fn is_closed(failure: &Failure) -> bool {
+    failure
+        .causes()
         .filter_map(|cause| cause.downcast_ref())
         .any(|cause: &io::Error| cause.kind() == io::ErrorKind::UnexpectedEof)
-}
-
-/// Returns the causes of an error, including those inside I/O errors, whose `source()` skips the error they wrap.
-fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(error.source(), |&cause| {
-        match cause.downcast_ref().and_then(|io: &io::Error| io.get_ref()) {
-            Some(inner) => Some(inner as _),
-            None => cause.source(),
-        }
-    })
 }

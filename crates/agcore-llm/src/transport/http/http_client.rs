@@ -1,0 +1,39 @@
+//! [`HttpClient`]: the choice of the library that sends requests.
+
+/// The library that sends requests.
+///
+/// Both do the same: connections are kept alive, TLS and proxies work alike, and errors have the same kinds and messages.
+///
+/// ```
+/// # #[cfg(feature = "http-hyper")] {
+/// use agcore_llm::transport::http::{HttpClient, HttpOptions, HttpTransport};
+///
+/// let options = HttpOptions::new("http://localhost:8000/v1").with_client(HttpClient::Hyper);
+/// HttpTransport::new(options)?;
+/// # }
+/// # Ok::<(), agcore_llm::LlmError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HttpClient {
+    /// reqwest, the default if the feature `http` is enabled.
+    #[cfg(feature = "http")]
+    Reqwest,
+    /// hyper and the connection pool of hyper-util, without the layers of reqwest in between: fewer instructions per
+    /// request and less memory per connection. The default if only the feature `http-hyper` is enabled.
+    ///
+    /// Unlike reqwest, it does not send a request again that a server refused over HTTP/2 before processing it. The
+    /// call fails with an error that can be retried.
+    #[cfg(feature = "http-hyper")]
+    Hyper,
+}
+
+impl Default for HttpClient {
+    fn default() -> Self {
+        #[cfg(feature = "http")]
+        let client = Self::Reqwest;
+        #[cfg(not(feature = "http"))]
+        let client = Self::Hyper;
+        client
+    }
+}
