@@ -4,14 +4,15 @@ mod extensions;
 mod filters;
 mod pause;
 mod run_state;
+mod scope;
 mod waits;
 mod person;
 
 use std::{
     fmt,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering, fence},
     },
     time::Duration,
 };
@@ -20,9 +21,12 @@ use agcore_chat::{Actor, Clock, Progress, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::filters::ProgressFilters;
-pub use self::{extensions::Extensions, run_state::RunState, waits::ProgressSender};
+pub use self::{extensions::Extensions, run_state::RunState, scope::InputAnswer, waits::ProgressSender};
 pub(crate) use self::{filters::ProgressFilter, pause::Pause, waits::CallObserver};
+use self::{
+    filters::ProgressFilters,
+    scope::{CallGuard, CallScope, RunScope},
+};
 
 /// The run that a call belongs to: ids, cancellation, the clock, and values of the application.
 ///
@@ -54,63 +58,19 @@ pub struct ToolContext {
     call: Option<Arc<CallScope>>,
 }
 
-/// The part that all calls of a run share.
-#[derive(Clone)]
-struct RunScope {
-    session_id: Text,
-    trace_id: Option<Text>,
-    actor: Option<Arc<Actor>>,
-    clock: Arc<dyn Clock>,
-    cancellation: CancellationToken,
-    state: RunState,
-    extensions: Extensions,
-    progress: Option<ProgressSender>,
-}
-
-/// The part that belongs to one call.
-struct CallScope {
-    id: Text,
-    cancellation: CancellationToken,
-    observer: Option<Arc<dyn CallObserver>>,
-    answer: Option<Box<InputAnswer>>,
-    pause: Pause,
-    filters: ProgressFilters,
-    /// Whether the call has ended. The tool may still run then, if it blocks its thread.
-    has_ended: AtomicBool,
-    waits: waits::Waits,
-}
-
-/// The answer to a question that the tool asked with
-/// [`ToolOutput::awaiting_input`](crate::ToolOutput::awaiting_input).
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct InputAnswer {
-    /// The answer of the person or agent.
-    pub value: Value,
-    /// The context that the tool attached to its question.
-    pub context: Value,
-}
-
-impl InputAnswer {
-    /// Creates an answer, with the context that the tool attached to its question.
-    pub fn new(value: Value, context: Value) -> Self {
-        Self { value, context }
-    }
-}
-
 impl ToolContext {
     /// Returns a builder. All timeouts and durations are measured with this clock.
     pub fn builder(clock: Arc<dyn Clock>) -> ToolContextBuilder {
-        ToolContextBuilder(RunScope {
+        ToolContextBuilder {
             session_id: Text::EMPTY,
             trace_id: None,
             actor: None,
             clock,
-            cancellation: CancellationToken::new(),
-            state: RunState::new(),
+            cancellation: None,
+            state: None,
             extensions: Extensions::default(),
             progress: None,
-        })
+        }
     }
 
     /// Returns the id of the session; empty if none was set.
@@ -144,9 +104,21 @@ impl ToolContext {
     ///
     /// A tool that spawns tasks should pass it on to them.
     pub fn cancellation(&self) -> &CancellationToken {
-        self.call
-            .as_ref()
-            .map_or(&self.run.cancellation, |call| &call.cancellation)
+        let Some(call) = &self.call else {
+            return &self.run.cancellation;
+        };
+        let token = call.cancellation.get_or_init(|| self.run.cancellation.child_token());
+        // Either the end of the call sees the token, or this sees the end.
+        fence(Ordering::SeqCst);
+        if call.has_ended.load(Ordering::Acquire) {
+            token.cancel();
+        }
+        token
+    }
+
+    /// Returns the token that is cancelled when the run is cancelled. For code that is dropped when its call ends.
+    pub(crate) fn run_cancellation(&self) -> &CancellationToken {
+        &self.run.cancellation
     }
 
     /// Returns the values that the steps of the run share.
@@ -242,7 +214,7 @@ impl ToolContext {
     ) -> Self {
         let call = CallScope {
             id,
-            cancellation: self.run.cancellation.child_token(),
+            cancellation: OnceLock::new(),
             answer: answer.map(Box::new),
             pause: Pause::default(),
             filters: ProgressFilters::default(),
@@ -267,18 +239,6 @@ impl ToolContext {
     pub(crate) async fn resumed(&self) {
         if let Some(call) = &self.call {
             call.pause.ended().await;
-        }
-    }
-}
-
-/// Cancels the token of a call on drop.
-pub(crate) struct CallGuard(Option<Arc<CallScope>>);
-
-impl Drop for CallGuard {
-    fn drop(&mut self) {
-        if let Some(call) = &self.0 {
-            call.has_ended.store(true, Ordering::Release);
-            call.cancellation.cancel();
         }
     }
 }
@@ -320,62 +280,80 @@ impl fmt::Debug for ToolContext {
 /// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it is built"]
-pub struct ToolContextBuilder(RunScope);
+pub struct ToolContextBuilder {
+    session_id: Text,
+    trace_id: Option<Text>,
+    actor: Option<Arc<Actor>>,
+    clock: Arc<dyn Clock>,
+    cancellation: Option<CancellationToken>,
+    state: Option<RunState>,
+    extensions: Extensions,
+    progress: Option<ProgressSender>,
+}
 
 impl ToolContextBuilder {
     /// Sets the id of the session.
     pub fn with_session_id(mut self, id: impl Into<Text>) -> Self {
-        self.0.session_id = id.into();
+        self.session_id = id.into();
         self
     }
 
     /// Sets the id under which the run is traced.
     pub fn with_trace_id(mut self, id: impl Into<Text>) -> Self {
-        self.0.trace_id = Some(id.into());
+        self.trace_id = Some(id.into());
         self
     }
 
     /// Sets the actor on whose behalf the run was started: the owner of its grants, which audit records contain.
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
-        self.0.actor = Some(actor.into());
+        self.actor = Some(actor.into());
         self
     }
 
     /// Sets the token that cancels all calls of the run.
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
-        self.0.cancellation = token;
+        self.cancellation = Some(token);
         self
     }
 
     /// Sets the observer of progress for calls that are made one by one. The stream of an executor reports progress
     /// itself.
     pub fn with_progress(mut self, send: impl Fn(&Text, Progress) + Send + Sync + 'static) -> Self {
-        self.0.progress = Some(Arc::new(send));
+        self.progress = Some(Arc::new(send));
         self
     }
 
     /// Sets the values that the steps of the run share.
     pub fn with_run_state(mut self, state: RunState) -> Self {
-        self.0.state = state;
+        self.state = Some(state);
         self
     }
 
     /// Adds a value for tools that take [`State<T>`](crate::State). Replaces an earlier value of the same type.
     pub fn with_state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.0.extensions.insert(value);
+        self.extensions.insert(value);
         self
     }
 
     /// Replaces all values for tools.
     pub fn with_extensions(mut self, extensions: Extensions) -> Self {
-        self.0.extensions = extensions;
+        self.extensions = extensions;
         self
     }
 
     /// Builds the context.
     pub fn build(self) -> ToolContext {
         ToolContext {
-            run: Arc::new(self.0),
+            run: Arc::new(RunScope {
+                session_id: self.session_id,
+                trace_id: self.trace_id,
+                actor: self.actor,
+                clock: self.clock,
+                cancellation: self.cancellation.unwrap_or_default(),
+                state: self.state.unwrap_or_default(),
+                extensions: self.extensions,
+                progress: self.progress,
+            }),
             call: None,
         }
     }
@@ -384,8 +362,8 @@ impl ToolContextBuilder {
 impl fmt::Debug for ToolContextBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolContextBuilder")
-            .field("session_id", &self.0.session_id)
-            .field("extensions", &self.0.extensions)
+            .field("session_id", &self.session_id)
+            .field("extensions", &self.extensions)
             .finish_non_exhaustive()
     }
 }

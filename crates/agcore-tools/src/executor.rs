@@ -86,7 +86,7 @@ impl RegistryExecutor {
         let batch = self.outcomes.session.next_batch();
         let settlement = self.engine.settle(work).await;
         let duration = settlement.duration;
-        (self.outcomes.translate(batch, *settlement), duration)
+        (self.outcomes.translate(batch, settlement), duration)
     }
 }
 
@@ -109,7 +109,7 @@ impl ToolExecutor for RegistryExecutor {
                     .then(|| settlement.arguments.as_value().to_string().into());
                 ToolReport::Settled {
                     call_id,
-                    outcome: outcomes.translate(number, *settlement),
+                    outcome: outcomes.translate(number, settlement),
                     duration,
                     input,
                 }

@@ -41,7 +41,7 @@ pub(crate) enum BatchItem {
     /// The call at this index of the batch has ended.
     Settled {
         index: usize,
-        settlement: Box<Settlement>,
+        settlement: Settlement,
     },
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn batch(
             // Preparation includes approval, which may take long: calls wait for each other only after it.
             let observer: Arc<dyn CallObserver> = shared.clone();
             let mut ready = match engine.prepare(&mut work, Some(observer)).await {
-                Prepared::Settled(settlement) => return (index, settlement),
+                Prepared::Settled(settlement) => return (index, *settlement),
                 Prepared::Ready(ready) => ready,
             };
             let exclusivity = Exclusivity::from_annotations(ready.call.tool.annotations());
@@ -111,10 +111,10 @@ struct Batch<F> {
     shared: Arc<Shared>,
     cancellation: CancellationToken,
     calls: FuturesUnordered<F>,
-    settled: VecDeque<(usize, Box<Settlement>)>,
+    settled: VecDeque<(usize, Settlement)>,
 }
 
-impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
+impl<F: Future<Output = (usize, Settlement)>> Batch<F> {
     /// Returns the next item that is ready: progress first, so that it never follows the end of its call.
     fn next_item(&mut self) -> Option<BatchItem> {
         let calls = self.shared.line.report();
@@ -146,7 +146,7 @@ impl<F: Future<Output = (usize, Box<Settlement>)>> Batch<F> {
     }
 }
 
-impl<F: Future<Output = (usize, Box<Settlement>)>> Stream for Batch<F> {
+impl<F: Future<Output = (usize, Settlement)>> Stream for Batch<F> {
     type Item = BatchItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {

@@ -66,20 +66,20 @@ impl ReadyCall {
     pub(super) async fn acquire_key(&mut self) -> Result<(), ToolError> {
         if let Some(lock) = self.call.tool.key_lock() {
             let key = Arc::clone(lock).lock_owned();
-            let key = self.call.context.cancellation().run_until_cancelled(key).await;
+            let key = self.call.context.run_cancellation().run_until_cancelled(key).await;
             self.call.hold(key.ok_or_else(ToolError::cancelled)?);
         }
         Ok(())
     }
 
-    fn settle(self, end: CallEnd, duration: Duration) -> Box<Settlement> {
+    fn settle(self, end: CallEnd, duration: Duration) -> Settlement {
         let PreparedCall {
             tool,
             arguments,
             context,
             ..
         } = self.call;
-        Box::new(Settlement {
+        Settlement {
             call_id: context.call_id().clone(),
             name: tool.name().clone(),
             call: self.original,
@@ -87,7 +87,7 @@ impl ReadyCall {
             changed: self.admitted.changed,
             end,
             duration,
-        })
+        }
     }
 }
 
@@ -252,14 +252,14 @@ impl Engine {
     }
 
     /// Ends a call that may run without running it.
-    pub(super) fn refuse(&self, ready: ReadyCall, error: ToolError) -> Box<Settlement> {
+    pub(super) fn refuse(&self, ready: ReadyCall, error: ToolError) -> Settlement {
         let _guard = ready.call.context.guard();
         self.record_refusal(&ready.call.context, &ready.original, &ready.call.arguments, &error);
         ready.settle(CallEnd::Refused(error), Duration::ZERO)
     }
 
     /// Executes a call.
-    pub(super) async fn run(&self, ready: ReadyCall) -> Box<Settlement> {
+    pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
         if self.context.cancellation().is_cancelled() {
             return self.refuse(ready, ToolError::cancelled());
         }
@@ -313,13 +313,13 @@ impl Engine {
     }
 
     /// Checks and executes one call.
-    pub(crate) async fn settle(&self, mut work: ToolWork) -> Box<Settlement> {
+    pub(crate) async fn settle(&self, mut work: ToolWork) -> Settlement {
         match self.prepare(&mut work, None).await {
             Prepared::Ready(mut ready) => match ready.acquire_key().await {
                 Ok(()) => self.run(ready).await,
                 Err(error) => self.refuse(ready, error),
             },
-            Prepared::Settled(settlement) => settlement,
+            Prepared::Settled(settlement) => *settlement,
         }
     }
 }

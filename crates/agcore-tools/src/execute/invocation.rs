@@ -178,8 +178,8 @@ impl ToolRegistry {
     }
 }
 
-impl From<Box<Settlement>> for ToolInvocation {
-    fn from(settlement: Box<Settlement>) -> Self {
+impl From<Settlement> for ToolInvocation {
+    fn from(settlement: Settlement) -> Self {
         let Settlement {
             call_id,
             name,
@@ -187,7 +187,7 @@ impl From<Box<Settlement>> for ToolInvocation {
             end,
             duration,
             ..
-        } = *settlement;
+        } = settlement;
         let result = match end {
             CallEnd::Output { output, .. } => Ok(output),
             CallEnd::Refused(error) | CallEnd::Failed(error) => Err(error),

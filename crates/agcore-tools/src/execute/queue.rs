@@ -30,10 +30,7 @@ impl CallQueue {
         }))
     }
 
-    /// Waits until a call may start.
-    ///
-    /// That is at the next [`start`](Self::start) at the earliest, so that all calls that become ready at the same time
-    /// are queued before the first of them starts.
+    /// Waits until a call may start: at once, unless other calls wait already.
     pub(super) async fn wait(&self, call: usize, exclusivity: Exclusivity) {
         let mut exclusivity = Some(exclusivity);
         poll_fn(|cx| self.lock().poll(call, exclusivity.take(), cx)).await;
@@ -60,6 +57,9 @@ impl State {
     /// Queues a call when it is first polled, with its exclusivity, and completes when the call has been started.
     fn poll(&mut self, call: usize, exclusivity: Option<Exclusivity>, cx: &Context<'_>) -> Poll<()> {
         if let Some(exclusivity) = exclusivity {
+            let Some(exclusivity) = self.schedule.start_at_once(call, exclusivity) else {
+                return Poll::Ready(());
+            };
             self.schedule.push(call, exclusivity);
             self.waiting.push_back((call, cx.waker().clone()));
             return Poll::Pending;

@@ -44,6 +44,22 @@ impl CallSchedule {
         }
     }
 
+    /// Starts a call at once if no other call waits and it may run now. Otherwise returns its exclusivity.
+    pub(super) fn start_at_once(&mut self, call: usize, exclusivity: Exclusivity) -> Option<Exclusivity> {
+        if !self.waiting.is_empty() || !self.admits_more() {
+            return Some(exclusivity);
+        }
+        let is_free = match &exclusivity {
+            Exclusivity { alone: true, .. } => self.running.is_empty(),
+            Exclusivity { key, .. } => !key.as_ref().is_some_and(|key| self.is_in_use(key)),
+        };
+        if !is_free {
+            return Some(exclusivity);
+        }
+        self.running.push((call, exclusivity));
+        None
+    }
+
     /// Adds a call to the waiting calls.
     pub(super) fn push(&mut self, call: usize, exclusivity: Exclusivity) {
         self.waiting.push_back((call, exclusivity));
@@ -63,7 +79,7 @@ impl CallSchedule {
     }
 
     fn next_index(&self) -> Option<usize> {
-        if self.running.len() >= self.max_concurrency || self.running.iter().any(|(_, running)| running.alone) {
+        if !self.admits_more() {
             return None;
         }
         for (index, (_, waiting)) in self.waiting.iter().enumerate() {
@@ -75,6 +91,11 @@ impl CallSchedule {
             }
         }
         None
+    }
+
+    /// Returns whether any call may start while these run.
+    fn admits_more(&self) -> bool {
+        self.running.len() < self.max_concurrency && !self.running.iter().any(|(_, running)| running.alone)
     }
 
     fn is_in_use(&self, key: &Text) -> bool {
@@ -134,6 +155,39 @@ mod tests {
         assert_eq!(started(&mut schedule), [4]);
         schedule.end(4);
         assert_eq!(started(&mut schedule), [5]);
+    }
+
+    /// Checks that calls that are queued first end in the same way as those that start at once.
+    #[test]
+    fn calls_that_start_at_once_are_those_that_would_start_from_the_queue() {
+        for number in 0..4_usize.pow(5) {
+            let calls: Vec<&str> = (0..5)
+                .map(|at| ["", "!", "k", "l"][number / 4_usize.pow(at) % 4])
+                .collect();
+            for max_concurrency in 1..4 {
+                let mut queued = waiting(max_concurrency, &calls);
+                let mut direct = CallSchedule::new(max_concurrency);
+                let mut all = queued.waiting.clone().into_iter();
+                let mut at_once = Vec::new();
+                for (call, exclusivity) in all.by_ref() {
+                    match direct.start_at_once(call, exclusivity) {
+                        None => at_once.push(call),
+                        Some(exclusivity) => direct.push(call, exclusivity),
+                    }
+                }
+                at_once.extend(started(&mut direct));
+                let mut expected = started(&mut queued);
+                loop {
+                    at_once.sort_unstable();
+                    expected.sort_unstable();
+                    assert_eq!(at_once, expected, "{calls:?}");
+                    let Some(ended) = expected.first() else { break };
+                    queued.end(*ended);
+                    direct.end(*ended);
+                    (at_once, expected) = (started(&mut direct), started(&mut queued));
+                }
+            }
+        }
     }
 
     #[test]

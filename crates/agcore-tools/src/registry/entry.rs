@@ -217,6 +217,11 @@ impl RegisteredTool {
         })))
     }
 
+    /// Returns whether both are the same registration.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns the name, including the prefix.
     pub fn name(&self) -> &Text {
         &self.0.name

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use agcore_chat::{Tool, text::nearest_names};
@@ -12,6 +12,9 @@ use crate::error::ToolError;
 
 /// The number of similar names that an error suggests.
 const MAX_NEAR_NAMES: usize = 3;
+
+/// The number of subsets that a snapshot remembers.
+const REMEMBERED_SUBSETS: usize = 8;
 
 /// The tools of a registry at one point in time, sorted by name. Immutable.
 ///
@@ -35,6 +38,8 @@ pub struct ToolSnapshot {
     revision: u64,
     tools: Vec<RegisteredTool>,
     definitions: OnceLock<Arc<[Tool]>>,
+    /// The newest [subsets](Self::subset), whose definitions are shared, too.
+    subsets: Mutex<Vec<Arc<Self>>>,
 }
 
 impl ToolSnapshot {
@@ -44,6 +49,7 @@ impl ToolSnapshot {
             revision,
             tools,
             definitions: OnceLock::new(),
+            subsets: Mutex::default(),
         }
     }
 
@@ -113,11 +119,42 @@ impl ToolSnapshot {
     }
 
     /// Returns a snapshot of the tools for which `keep` returns `true`, with the same revision.
-    pub(super) fn filter(&self, keep: impl Fn(&RegisteredTool) -> bool) -> Self {
-        Self::new(
-            self.revision,
-            self.tools.iter().filter(|tool| keep(tool)).cloned().collect(),
-        )
+    /// Returns the tools that `keep` accepts. Equal subsets are usually the same snapshot, with the same definitions, and one
+    /// of all tools is this snapshot.
+    ///
+    /// ```
+    /// use agcore_tools::{NoArguments, Registration, ToolError, ToolRegistry, tools, typed};
+    ///
+    /// let list = typed("list", "Lists files.", |_: NoArguments| async { Ok("readme.md") });
+    /// let remove = typed("remove", "Removes files.", |_: NoArguments| async { Ok("removed") });
+    /// let registry = ToolRegistry::new();
+    /// registry.register_all(tools![Registration::new(list).with_tag("safe"), remove])?;
+    ///
+    /// let safe = registry.snapshot().subset(|tool| tool.has_tag("safe"));
+    /// assert_eq!(safe.definitions()[0].name(), "list");
+    /// assert_eq!(safe.tools().len(), 1);
+    /// # Ok::<(), ToolError>(())
+    /// ```
+    #[must_use]
+    pub fn subset(self: &Arc<Self>, keep: impl Fn(&RegisteredTool) -> bool) -> Arc<Self> {
+        if self.tools.iter().all(&keep) {
+            return Arc::clone(self);
+        }
+        let tools: Vec<_> = self.tools.iter().filter(|tool| keep(tool)).cloned().collect();
+        let mut subsets = self.subsets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = subsets.iter().find(|known| known.has_exactly(&tools)) {
+            return Arc::clone(known);
+        }
+        if subsets.len() == REMEMBERED_SUBSETS {
+            subsets.remove(0);
+        }
+        let subset = Arc::new(Self::new(self.revision, tools));
+        subsets.push(Arc::clone(&subset));
+        subset
+    }
+
+    fn has_exactly(&self, tools: &[RegisteredTool]) -> bool {
+        self.tools.len() == tools.len() && self.tools.iter().zip(tools).all(|(known, tool)| known.is_same(tool))
     }
 }
 

@@ -61,9 +61,7 @@ impl ToolView {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(snapshot) if snapshot.revision() == whole.revision() => Arc::clone(snapshot),
-            // A view of everything shares the snapshot of the registry, including its cached definitions.
-            _ if whole.tools().iter().all(|tool| (self.keep)(tool)) => Arc::clone(last.insert(whole)),
-            _ => Arc::clone(last.insert(Arc::new(whole.filter(|tool| (self.keep)(tool))))),
+            _ => Arc::clone(last.insert(whole.subset(|tool| (self.keep)(tool)))),
         }
     }
 
