@@ -8,6 +8,7 @@ pub(crate) mod settings;
 mod gauge;
 mod plan;
 mod request;
+mod tool_tokens;
 mod transcript;
 
 pub(crate) use gauge::Gauge;
@@ -15,3 +16,4 @@ pub(crate) use plan::{Plan, Pressure, Task};
 pub(crate) use report::CompactionReport;
 pub(crate) use request::SummaryRequest;
 pub(crate) use settings::CompactionSettings;
+pub(crate) use tool_tokens::ToolTokens;

@@ -50,7 +50,7 @@ pub struct LlmCycle {
     provider: Arc<dyn LlmProvider>,
     clock: Arc<dyn Clock>,
     hooks: Hooks,
-    settings: CycleSettings,
+    settings: Arc<CycleSettings>,
     machine: Machine,
     /// Whether the hooks saw the start of a turn but not yet its end.
     turn_end_pending: bool,
@@ -74,9 +74,21 @@ impl LlmCycle {
     /// Creates a loop that continues from a saved state.
     pub fn from_machine(provider: impl LlmProvider + 'static, clock: impl Clock + 'static, machine: Machine) -> Self {
         let settings = CycleSettings::default().with_limits(machine.limits().clone());
+        Self::from_shared(Arc::new(provider), Arc::new(clock), Arc::new(settings), machine)
+    }
+
+    /// Creates a loop that continues from a saved state, from parts that it shares with others. Its turns have the limits of
+    /// these settings.
+    pub fn from_shared(
+        provider: Arc<dyn LlmProvider>,
+        clock: Arc<dyn Clock>,
+        settings: Arc<CycleSettings>,
+        mut machine: Machine,
+    ) -> Self {
+        machine.set_limits(settings.limits.clone());
         Self {
-            provider: Arc::new(provider),
-            clock: Arc::new(clock),
+            provider,
+            clock,
             hooks: Hooks::default(),
             settings,
             turn_end_pending: machine.is_open(),
@@ -91,10 +103,15 @@ impl LlmCycle {
 
     /// Sets the settings.
     #[must_use]
-    pub fn with_settings(mut self, settings: CycleSettings) -> Self {
-        self.machine.set_limits(settings.limits.clone());
-        self.settings = settings;
+    pub fn with_settings(mut self, settings: impl Into<Arc<CycleSettings>>) -> Self {
+        self.settings = settings.into();
+        self.machine.set_limits(self.settings.limits.clone());
         self
+    }
+
+    /// Replaces the settings for later turns. Many loops can share them.
+    pub fn set_settings(&mut self, settings: impl Into<Arc<CycleSettings>>) {
+        self.settings = settings.into();
     }
 
     /// Sets the hooks.
@@ -118,9 +135,9 @@ impl LlmCycle {
         self.provider = Arc::new(provider);
     }
 
-    /// Returns the settings, to be changed for later turns.
+    /// Returns the settings, to be changed for later turns. Copies them if they are shared.
     pub fn settings_mut(&mut self) -> &mut CycleSettings {
-        &mut self.settings
+        Arc::make_mut(&mut self.settings)
     }
 
     /// Returns the settings.

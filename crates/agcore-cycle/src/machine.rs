@@ -24,6 +24,8 @@ mod compact;
 mod compaction;
 mod end;
 mod expectation;
+mod history;
+mod id_hash;
 mod limits;
 mod outcome;
 mod paused;

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     budget::Budgets,
-    compact::CompactionSettings,
+    compact::{CompactionSettings, ToolTokens},
     machine::{Begin, Limits},
     recorder::OutcomeRecorder,
 };
@@ -47,6 +47,8 @@ pub struct CycleSettings {
     pub keeps_tool_choice: bool,
     /// The recorder of the outcomes of all turns that have no recorder of their own.
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
+    /// Shared by copies, so that many conversations count the tokens of their tools only once.
+    pub(crate) tool_tokens: ToolTokens,
 }
 
 impl Default for CycleSettings {
@@ -61,6 +63,7 @@ impl Default for CycleSettings {
             estimator: Arc::new(HeuristicEstimator::default()),
             keeps_tool_choice: false,
             recorder: None,
+            tool_tokens: ToolTokens::default(),
         }
     }
 }

@@ -53,7 +53,8 @@ use crate::{
 pub struct CycleTurn<'a, S = FreeText> {
     cycle: &'a mut LlmCycle,
     input: TurnInput,
-    options: TurnOptions,
+    /// Not created before they are needed, because they contain a token.
+    options: Option<TurnOptions>,
     observer: Option<Observer>,
     answer: S,
 }
@@ -99,7 +100,7 @@ impl<'a> CycleTurn<'a> {
         Self {
             cycle,
             input,
-            options: TurnOptions::default(),
+            options: None,
             observer: None,
             answer: FreeText,
         }
@@ -166,38 +167,42 @@ impl<'a> CycleTurn<'a> {
 impl<'a, S: AnswerKind> CycleTurn<'a, S> {
     /// Sets the tools that the model may use.
     pub fn with_tools(mut self, tools: Arc<dyn ToolExecutor>) -> Self {
-        self.options.tools = Some(tools);
+        self.options_mut().tools = Some(tools);
         self
     }
 
     /// Sets the token that cancels the turn.
     pub fn with_token(mut self, token: CancellationToken) -> Self {
-        self.options.token = token;
+        self.options_mut().token = token;
         self
     }
 
     /// Sets the id under which the turn appears in logs and spans.
     pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
-        self.options.trace = Some(trace.into());
+        self.options_mut().trace = Some(trace.into());
         self
     }
 
     /// Sets the actor on whose behalf the model is called.
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
-        self.options.actor = Some(actor.into());
+        self.options_mut().actor = Some(actor.into());
         self
     }
 
     /// Sets the recorder of the outcomes of the turn, so that it can continue in another process.
     pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
-        self.options.recorder = Some(recorder);
+        self.options_mut().recorder = Some(recorder);
         self
     }
 
     /// Sets all options at once.
     pub fn with_options(mut self, options: TurnOptions) -> Self {
-        self.options = options;
+        self.options = Some(options);
         self
+    }
+
+    fn options_mut(&mut self) -> &mut TurnOptions {
+        self.options.get_or_insert_default()
     }
 
     /// Sends the events of the turn to an observer that [`TurnStream::new`] created.
@@ -216,10 +221,11 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
         let Self {
             cycle,
             input,
-            mut options,
+            options,
             observer,
             answer,
         } = self;
+        let mut options = options.unwrap_or_default();
         options.stream |= observer.is_some();
         let form = answer.into_form();
         let input = match (&form, input) {

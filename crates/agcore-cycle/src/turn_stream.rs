@@ -1,15 +1,19 @@
 //! [`TurnStream`] and [`TextStream`]: a turn whose events or text are read while it runs.
 
+mod wake_flag;
+
 use std::{
     fmt,
     future::poll_fn,
     pin::Pin,
-    task::{Context, Poll},
+    sync::Arc,
+    task::{Context, Poll, Waker},
 };
 
 use agcore_chat::{EventKind, StreamEvent, Text, TextEvent};
 use futures_core::Stream;
 
+use self::wake_flag::WakeFlag;
 use crate::{error::CycleError, observer::Observer, outcome::TurnOutcome};
 
 /// The events of a turn.
@@ -43,6 +47,9 @@ use crate::{error::CycleError, observer::Observer, outcome::TurnOutcome};
 pub struct TurnStream<'a, R = Result<TurnOutcome, CycleError>> {
     observer: Observer,
     state: State<'a, R>,
+    flag: Arc<WakeFlag>,
+    /// Sets the flag.
+    waker: Waker,
 }
 
 enum State<'a, R> {
@@ -60,10 +67,13 @@ impl<'a, R> TurnStream<'a, R> {
     where
         F: Future<Output = R> + Send + 'a,
     {
-        let observer = Observer::new();
+        let (observer, flag) = (Observer::new(), WakeFlag::new());
         Self {
             state: State::Running(Box::pin(turn(observer.clone()))),
             observer,
+            // A clone, because only clones are recognized as the same waker wherever the compiler places their functions.
+            waker: Waker::from(Arc::clone(&flag)).clone(),
+            flag,
         }
     }
 
@@ -98,13 +108,13 @@ impl<'a, R> TurnStream<'a, R> {
         let State::Running(future) = &mut self.state else {
             return Poll::Ready(None);
         };
-        match future.as_mut().poll(cx) {
-            Poll::Ready(outcome) => {
-                self.state = State::Done(Some(outcome));
-                Poll::Ready(self.observer.pop())
-            }
-            Poll::Pending => self.observer.poll_pop(cx).map(Some),
+        if self.flag.take(cx)
+            && let Poll::Ready(outcome) = future.as_mut().poll(&mut Context::from_waker(&self.waker))
+        {
+            self.state = State::Done(Some(outcome));
+            return Poll::Ready(self.observer.pop());
         }
+        self.observer.poll_pop(cx).map(Some)
     }
 }
 

@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, ChatRequest, ContextEvent, Message, TokenEstimator, Tool, WindowSettings, summarized,
+    AssistantMessage, ChatRequest, ContextEvent, Message, Messages, TokenEstimator, Tool, WindowSettings, summarized,
 };
 use agcore_llm::ProviderInfo;
 
 use crate::{
-    compact::{CompactionReport, CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task},
+    compact::{CompactionReport, CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task, ToolTokens},
     machine::{Compact, CompactReason, Outcome, View},
+    options::CycleSettings,
 };
 
 /// Decides when a conversation is compacted, and how.
 pub(super) struct Compactor<'a> {
     settings: &'a CompactionSettings,
-    estimator: &'a dyn TokenEstimator,
+    estimator: &'a Arc<dyn TokenEstimator>,
+    tool_tokens: &'a ToolTokens,
     gauge: &'a mut Gauge,
     /// Whether a compaction was tried for the next request.
     tried: bool,
@@ -42,14 +44,12 @@ impl RequestParts<'_> {
 }
 
 impl<'a> Compactor<'a> {
-    pub(super) fn new(
-        settings: &'a CompactionSettings,
-        estimator: &'a dyn TokenEstimator,
-        gauge: &'a mut Gauge,
-    ) -> Self {
+    pub(super) fn new(settings: &'a CycleSettings, gauge: &'a mut Gauge) -> Self {
+        gauge.set_estimator(&settings.estimator);
         Self {
-            settings,
-            estimator,
+            settings: &settings.compaction,
+            estimator: &settings.estimator,
+            tool_tokens: &settings.tool_tokens,
             gauge,
             tried: false,
             overflow: None,
@@ -147,7 +147,7 @@ impl<'a> Compactor<'a> {
             settings: self.settings,
             window: &window,
             limit,
-            estimator: self.estimator,
+            estimator: &**self.estimator,
         }
         .build(older);
         if is_main {
@@ -173,10 +173,15 @@ impl<'a> Compactor<'a> {
             .saturating_add(self.estimator.text(parts.output))
     }
 
+    /// Returns the messages of the next request.
+    pub(super) fn messages(&mut self, prelude: &[Arc<Message>], view: View<'_>) -> Messages {
+        self.gauge.messages(&[prelude, view.older, view.added])
+    }
+
     /// Returns the estimated tokens of the next request.
     pub(super) fn request_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
         let tools = self.tool_tokens(parts);
-        let messages = self.gauge.messages(&parts.messages(), self.estimator);
+        let messages = self.gauge.tokens(&parts.messages());
         messages
             .saturating_add(tools)
             .saturating_add(self.estimator.text(parts.output))
@@ -184,18 +189,14 @@ impl<'a> Compactor<'a> {
 
     /// Returns an upper bound of the tokens of the next request, without counting them.
     fn max_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
-        let tools = match &parts.tools {
-            Some(tools) => self.gauge.max_tools(tools, self.estimator),
-            None => 0,
-        };
-        Gauge::max_tokens(&parts.messages(), self.estimator).saturating_add(tools)
+        let bound = |tools| self.tool_tokens.bound(tools, self.estimator);
+        let tools = parts.tools.as_ref().map_or(0, bound);
+        self.gauge.max_tokens(&parts.messages()).saturating_add(tools)
     }
 
-    fn tool_tokens(&mut self, parts: &RequestParts<'_>) -> u64 {
-        match &parts.tools {
-            Some(tools) => self.gauge.tools(tools, self.estimator),
-            None => 0,
-        }
+    fn tool_tokens(&self, parts: &RequestParts<'_>) -> u64 {
+        let tokens = |tools| self.tool_tokens.tokens(tools, self.estimator);
+        parts.tools.as_ref().map_or(0, tokens)
     }
 
     fn plan(&self, parts: &RequestParts<'_>, pressure: Pressure, tokens: u64, window: &WindowSettings) -> Plan {
@@ -206,7 +207,7 @@ impl<'a> Compactor<'a> {
             window,
             pressure,
             summaries: self.settings.summaries,
-            estimator: self.estimator,
+            estimator: &**self.estimator,
         }
         .plan()
     }

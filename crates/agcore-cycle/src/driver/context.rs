@@ -85,7 +85,7 @@ impl<'a> Driver<'a> {
             events: EventSender::new(observer, &settings.agent, context.seq),
             spending: Spending::new(&settings.budgets, &*settings.estimator, context.clock),
             flight: Flight::default(),
-            compactor: Compactor::new(&settings.compaction, &*settings.estimator, context.gauge),
+            compactor: Compactor::new(settings, context.gauge),
             typed: form.map(TypedTurn::new),
             response: None,
             error: None,

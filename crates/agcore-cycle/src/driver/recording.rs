@@ -28,7 +28,7 @@ impl Driver<'_> {
         }
         let mut staged = self.staged.take().unwrap_or_else(|| {
             Box::new(Staged {
-                machine: self.machine.clone(),
+                machine: self.machine.fork(),
                 outcomes: Vec::new(),
                 events: Vec::new(),
             })
@@ -62,7 +62,7 @@ impl Driver<'_> {
         };
         self.unrecorded.set(staged.outcomes);
         self.unrecorded.settle(recorder).await.map_err(storage_error)?;
-        *self.machine = staged.machine;
+        self.machine.join(staged.machine);
         for (turn, round, event) in staged.events {
             self.send_event(turn, round, event);
         }

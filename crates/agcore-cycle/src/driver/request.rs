@@ -9,10 +9,8 @@ use super::context::Driver;
 use crate::{machine::Purpose, typed::OutputMode};
 
 impl Driver<'_> {
-    pub(super) fn request(&self, purpose: Purpose) -> Arc<ChatRequest> {
-        let view = self.machine.view();
-        let messages = self.settings.prelude.iter().chain(view.older).chain(view.added);
-        let messages = messages.cloned().collect();
+    pub(super) fn request(&mut self, purpose: Purpose) -> Arc<ChatRequest> {
+        let messages = self.compactor.messages(&self.settings.prelude, self.machine.view());
         let mut shared = Arc::new(self.settings.request.clone());
         let request = Arc::make_mut(&mut shared);
         request.messages = messages;

@@ -1,10 +1,11 @@
 //! Running tools: hooks, the reports of the executor, results.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use agcore_chat::{
     CallInput, Text, ToolCall, ToolEvent, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     context::Driver,
@@ -51,33 +52,34 @@ impl Driver<'_> {
     }
 
     /// Asks the hooks about the calls, and hands them to the executor.
-    async fn execute(&mut self, work: Vec<ToolWork>, running: &mut RunningTools) -> Result<(), CycleError> {
+    async fn execute(&mut self, mut work: Vec<ToolWork>, running: &mut RunningTools) -> Result<(), CycleError> {
         let guard = self.guard();
-        let mut admitted = Vec::with_capacity(work.len());
-        for mut work in work {
-            match self.admit(Arc::clone(&work.call)).await {
+        let mut admitted = 0;
+        while let Some(next) = work.get_mut(admitted) {
+            match self.admit(Arc::clone(&next.call)).await {
                 Ok(call) => {
-                    if !Arc::ptr_eq(&call, &work.call) {
+                    if !Arc::ptr_eq(&call, &next.call) {
                         running.change(Arc::clone(&call));
                     }
-                    work.call = call;
-                    work.guard.clone_from(&guard);
-                    admitted.push(work);
+                    next.call = call;
+                    next.guard.clone_from(&guard);
+                    admitted += 1;
                 }
                 Err(HookStop::Blocked(reason)) => {
-                    running.take_waiting(&work.call.id);
-                    let call = Text::from(work.call.id.as_str());
+                    let blocked = work.remove(admitted);
+                    running.take_waiting(&blocked.call.id);
+                    let call = Text::from(blocked.call.id.as_str());
                     self.settle(Settled::at_once(call, ToolOutcome::error(reason))).await?;
                 }
                 Err(stop) => return self.stop_tools(&stop, running).await,
             }
         }
-        if let (Some(tools), false) = (&self.options.tools, admitted.is_empty()) {
-            let calls: Vec<Text> = admitted.iter().map(|work| Text::from(work.call.id.as_str())).collect();
+        if let (Some(tools), false) = (&self.options.tools, work.is_empty()) {
+            let calls: Vec<Text> = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
             if !tools.reports_begin() {
                 running.waits.begin(calls.iter().cloned());
             }
-            let reports: ToolReports = tools.execute(admitted);
+            let reports: ToolReports = tools.execute(work);
             running.push(calls, reports);
             self.spending.resume();
         }
@@ -160,15 +162,16 @@ impl Driver<'_> {
     /// Waits for one report of the running calls.
     pub(super) async fn await_tool(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
         let left = self.spending.time_left(self.machine, Purpose::Reply);
+        let token = &self.options.token;
         let report = tokio::select! {
             biased;
-            () = self.options.token.cancelled() => {
-                return self.stop_tools(&HookStop::Cancelled, running).await;
-            }
+            // A cancellation comes first, but is only waited for if no report is ready: that is dearer.
+            () = is_cancelled(token) => return self.stop_tools(&HookStop::Cancelled, running).await,
             report = running.next() => report,
             limit = left.over(&**self.clock) => {
                 return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
             }
+            () = token.cancelled() => return self.stop_tools(&HookStop::Cancelled, running).await,
         };
         if let Some(report) = &report {
             running.record_waits(report);
@@ -347,6 +350,15 @@ impl Driver<'_> {
         }
         Ok(())
     }
+}
+
+/// Completes if the token is cancelled when this is polled. Does not wake its task.
+async fn is_cancelled(token: &CancellationToken) {
+    poll_fn(|_| match token.is_cancelled() {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
 }
 
 /// The end of a call.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{
     AssistantMessage, FaultKind, FinishReason, Message, ModelEvent, TextEvent, TurnEvent, UsageTracker,
-    validate_messages,
+    validate_appended,
 };
 
 use super::{
@@ -75,13 +75,11 @@ impl Machine {
         if self.is_open() {
             return Err(MachineError::TurnOpen);
         }
-        let view: Vec<&Message> = if begin.replaces { &[] } else { self.history.as_slice() }
-            .iter()
-            .chain(&begin.messages)
-            .map(|message| &**message)
-            .collect();
-        validate_messages(&view).map_err(MachineError::InvalidMessages)?;
-        if begin.messages.is_empty() || view.last().is_some_and(|last| last.as_assistant().is_some()) {
+        self.history.make_whole();
+        // The history is always valid, so only what is new has to be checked.
+        let history = if begin.replaces { &[] } else { self.history.as_slice() };
+        validate_appended(history, &begin.messages).map_err(MachineError::InvalidMessages)?;
+        if begin.messages.last().is_none_or(|last| last.as_assistant().is_some()) {
             return Err(MachineError::NothingToAnswer);
         }
         changes.emit(TurnEvent::Started(begin.messages.clone()));
@@ -111,7 +109,7 @@ impl Machine {
         self.count(&spent);
         let paused = self.take_paused();
         self.commit_pending(changes);
-        make_ids_unique(&mut message, &self.history, &self.forgotten);
+        make_ids_unique(&mut message, &mut self.history, &self.forgotten);
         changes.emit(TextEvent::MessageComplete(Arc::clone(&message)));
         changes
             .events
@@ -276,13 +274,14 @@ impl Machine {
     /// Moves what the turn has added so far into the history, because the model accepted it.
     fn commit_pending(&mut self, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
+        changes.appended += turn.pending.len();
         if std::mem::take(&mut turn.replaces) {
             forget(&self.history, &turn.pending, &mut self.forgotten);
-            self.history.clear();
+            self.history.replace(std::mem::take(&mut turn.pending));
             changes.replaced = true;
+        } else {
+            self.history.append(&mut turn.pending);
         }
-        changes.appended += turn.pending.len();
-        self.history.append(&mut turn.pending);
         turn.overflow = Overflow::None;
     }
 

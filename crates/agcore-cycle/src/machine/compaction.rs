@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent, UsageTracker, pruned_result,
-    summarized,
+    CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent, Text, UsageTracker,
+    pruned_result, summarized,
 };
 
 use super::{
-    call_ids::ids,
     changes::{Changes, MachineError},
     compact::{Compact, CompactReason, Summary},
     end::End,
+    history::ids,
     reply::Reply,
     state::Machine,
     step::Step,
@@ -20,6 +20,7 @@ use super::{
 
 impl Machine {
     pub(super) fn compact(&mut self, compact: Compact, changes: &mut Changes) -> Result<(), MachineError> {
+        self.history.make_whole();
         self.check(&compact)?;
         if compact.cut.is_some() {
             self.summing = Some(compact);
@@ -114,6 +115,7 @@ impl Machine {
         if compact.results.is_empty() {
             return false;
         }
+        self.history.make_whole();
         let mut older = self.view().older.to_vec();
         for at in &compact.results {
             if let Some(marker) = older.get(*at).and_then(|message| pruned_result(message)) {
@@ -130,11 +132,12 @@ impl Machine {
     }
 
     fn put_summary(&mut self, cut: usize, summary: &str, changes: &mut Changes) {
+        self.history.make_whole();
         let view = self.view();
-        let removed: Vec<String> = ids(&view.older[..cut]).map(str::to_owned).collect();
+        let removed: Vec<Text> = ids(&view.older[..cut]).map(Text::from).collect();
         let mut older = summarized(&view.messages(), cut, summary.trim());
         older.truncate(older.len() - view.added.len());
-        removed.iter().for_each(|id| self.forgotten.insert(id));
+        self.forgotten.extend(removed);
         changes.rewritten |= self.set_older(older);
     }
 }

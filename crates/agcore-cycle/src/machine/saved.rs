@@ -6,7 +6,6 @@ use agcore_chat::{AssistantMessage, Message, validate_messages};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
-    call_ids,
     slot::{Slot, SlotState},
     state::Machine,
     turn::{Overflow, Phase, Turn},
@@ -44,7 +43,7 @@ impl Machine {
     /// Returns what is wrong with a state that was read.
     fn flaw(&self) -> Option<String> {
         if !self.history.is_empty()
-            && let Err(error) = validate_messages(&self.history)
+            && let Err(error) = validate_messages(self.history.as_slice())
         {
             return Some(format!("its history cannot be sent: {error}"));
         }
@@ -101,7 +100,7 @@ impl Machine {
         {
             return Some("it checks more answers than its turn asks for".to_owned());
         }
-        let before: HashSet<&str> = call_ids::ids(&self.history).chain(self.forgotten.iter()).collect();
+        let before: HashSet<&str> = self.history.call_ids().chain(self.forgotten.iter()).collect();
         let (mut calls, mut questions) = (HashSet::new(), HashSet::new());
         for slot in slots {
             let id = slot.call.id.as_str();

@@ -32,6 +32,18 @@ pub(super) struct Slot {
     /// Whether it was interrupted while running, so that it may have taken effect.
     #[serde(default, skip_serializing_if = "Not::not")]
     interrupted: bool,
+    #[serde(skip)]
+    announced_input: AnnouncedInput,
+}
+
+/// The input with which a call was announced, so that the event of its end can share it. Not part of the state.
+#[derive(Debug, Clone, Default)]
+struct AnnouncedInput(Option<Arc<str>>);
+
+impl PartialEq for AnnouncedInput {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +96,7 @@ impl Slot {
             started: false,
             announced: false,
             interrupted: false,
+            announced_input: AnnouncedInput::default(),
         }
     }
 
@@ -177,7 +190,8 @@ impl Slot {
         changes: &mut Changes,
     ) {
         self.announce(changes);
-        changes.emit(self.completed(&result, duration_us, input));
+        let completed = self.completed(&result, duration_us, input);
+        changes.emit(completed);
         self.asked_as = None;
         self.state = SlotState::Settled(result);
     }
@@ -200,19 +214,26 @@ impl Slot {
 
     fn announce(&mut self, changes: &mut Changes) {
         if !std::mem::replace(&mut self.announced, true) {
+            let input = Arc::from(self.call.raw_input());
+            self.announced_input = AnnouncedInput(Some(Arc::clone(&input)));
             changes.emit(ToolEvent::Started {
                 call_id: self.call.id.as_str().into(),
                 name: self.call.name.as_str().into(),
-                input: self.call.raw_input().into(),
+                input,
             });
         }
     }
 
-    fn completed(&self, result: &ToolResult, duration_us: u64, input: Option<&str>) -> ToolEvent {
+    fn completed(&mut self, result: &ToolResult, duration_us: u64, input: Option<&str>) -> ToolEvent {
+        let announced = self.announced_input.0.take();
         ToolEvent::Completed {
             call_id: self.call.id.as_str().into(),
             name: self.call.name.as_str().into(),
-            input: input.unwrap_or_else(|| self.call.raw_input()).into(),
+            input: match (input, announced) {
+                (Some(input), _) => input.into(),
+                (None, Some(announced)) => announced,
+                (None, None) => self.call.raw_input().into(),
+            },
             output: result.content.text().into(),
             is_error: result.is_error,
             duration: Duration::from_micros(duration_us),

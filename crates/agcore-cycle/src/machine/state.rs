@@ -8,9 +8,10 @@ use agcore_chat::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    call_ids::{self, ForgottenIds, forget},
+    call_ids::{ForgottenIds, forget, unique_id},
     changes::MachineError,
     compact::Compact,
+    history::{History, ids},
     limits::Limits,
     slot::Slot,
     step::{CallPlan, Purpose, Step, View},
@@ -58,7 +59,7 @@ pub struct Machine {
     /// First, so that an unknown version is reported before other members are read.
     #[serde(deserialize_with = "version::known_version")]
     pub(super) version: u16,
-    pub(super) history: Vec<Arc<Message>>,
+    pub(super) history: History,
     pub(super) turn: Option<Turn>,
     /// The number of turns started so far.
     pub(super) turns: u32,
@@ -87,7 +88,7 @@ impl Machine {
     pub fn new(limits: Limits) -> Self {
         Self {
             version: version::VERSION,
-            history: Vec::new(),
+            history: History::default(),
             turn: None,
             turns: 0,
             usage: UsageTracker::default(),
@@ -103,7 +104,7 @@ impl Machine {
 
     /// Returns the conversation so far, which is always valid.
     pub fn history(&self) -> &[Arc<Message>] {
-        &self.history
+        self.history.as_slice()
     }
 
     /// Returns the tokens and calls of all turns.
@@ -155,11 +156,11 @@ impl Machine {
                 added: &[],
             },
             Some(turn) => View {
-                older: &self.history,
+                older: self.history.as_slice(),
                 added: &turn.pending,
             },
             None => View {
-                older: &self.history,
+                older: self.history.as_slice(),
                 added: &[],
             },
         }
@@ -213,7 +214,7 @@ impl Machine {
             validate_messages(&history).map_err(MachineError::InvalidMessages)?;
         }
         forget(&self.history, &history, &mut self.forgotten);
-        self.history = history;
+        self.history.replace(history);
         self.summing = None;
         self.breaker.close();
         Ok(())
@@ -233,7 +234,7 @@ impl Machine {
             Phase::Calling(_) if matches!(turn.overflow, Overflow::Due(_)) => Step::Shorten(self.view()),
             Phase::Calling(purpose) => Step::Call(CallPlan {
                 purpose: *purpose,
-                history: if turn.replaces { &[] } else { &self.history },
+                history: if turn.replaces { &[] } else { self.history.as_slice() },
                 pending: &turn.pending,
             }),
             Phase::Checking { .. } => self.draft().map_or(Step::Idle, Step::Check),
@@ -298,10 +299,23 @@ impl Machine {
     /// calls before it in the same reply.
     pub(crate) fn final_call_id(&self, id: &str, own: &[Text]) -> Option<String> {
         let pending = self.open_turn().map_or(&[][..], |turn| &turn.pending);
-        call_ids::unique_id(id, &self.forgotten, || {
-            let earlier = call_ids::ids(&self.history).chain(call_ids::ids(pending));
-            earlier.chain(own.iter().map(|id| &**id))
+        unique_id(id, &self.forgotten, &self.history, || {
+            ids(pending).chain(own.iter().map(|id| &**id))
         })
+    }
+
+    /// Returns a copy that can absorb outcomes while this machine exists, without copying the history. It replaces this
+    /// machine with [`join`](Self::join), or is dropped.
+    pub(crate) fn fork(&self) -> Self {
+        let mut fork = self.clone();
+        fork.history = fork.history.fork();
+        fork
+    }
+
+    /// Replaces this machine by its [fork](Self::fork).
+    pub(crate) fn join(&mut self, fork: Self) {
+        *self = fork;
+        self.history.join();
     }
 
     pub(super) fn open_turn(&self) -> Option<&Turn> {
@@ -317,7 +331,7 @@ impl Machine {
         let replaces = self.open_turn().is_some_and(|turn| turn.replaces);
         match &mut self.turn {
             Some(turn) if replaces => turn.pending = older,
-            _ => self.history = older,
+            _ => self.history.replace(older),
         }
         !replaces
     }

@@ -1,7 +1,12 @@
 //! Edge cases of the agent loop: paired hook points, misbehaving executors, late cancellation, slow readers.
 
 use std::{
-    sync::{Arc, Mutex},
+    future::poll_fn,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -287,6 +292,29 @@ fn a_reader_wakes_a_turn_among_other_futures() {
     });
     let outcome = turn.finish().now_or_never().expect("everything is ready").unwrap();
     assert_eq!(outcome.report().unwrap().rounds, 1);
+}
+
+#[test]
+fn a_turn_is_polled_only_after_it_was_woken() {
+    let (polls, waker) = (AtomicU32::new(0), Mutex::new(None));
+    let mut turn = TurnStream::new(|_| {
+        poll_fn(|cx: &mut Context<'_>| {
+            *waker.lock().unwrap() = Some(cx.waker().clone());
+            match polls.fetch_add(1, Ordering::Relaxed) {
+                0 | 1 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        })
+    });
+    let count = || polls.load(Ordering::Relaxed);
+    let poll = |turn: &mut TurnStream<'_, ()>| turn.next().now_or_never().is_some();
+    assert!(!poll(&mut turn) && !poll(&mut turn));
+    assert_eq!(count(), 1, "nothing has woken it");
+    for expected in [2, 3] {
+        let woken: Option<Waker> = waker.lock().unwrap().take();
+        woken.unwrap().wake();
+        assert_eq!((poll(&mut turn), count()), (expected == 3, expected));
+    }
 }
 
 #[tokio::test]

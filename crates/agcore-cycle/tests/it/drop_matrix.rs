@@ -205,8 +205,8 @@ impl Way {
     async fn run(self, turn: CycleTurn<'_>, steps: u32) -> bool {
         match self {
             Self::Future => poll(pin!(turn.run()), steps),
-            Self::Stream => poll_stream(pin!(turn.stream()), steps),
-            Self::TextStream => poll_stream(pin!(turn.text_stream()), steps),
+            Self::Stream => poll_stream(pin!(turn.stream()), steps).await,
+            Self::TextStream => poll_stream(pin!(turn.text_stream()), steps).await,
             Self::Timeout => {
                 let limit = Duration::from_millis(steps.into());
                 tokio::time::timeout(limit, turn).await.is_ok()
@@ -234,9 +234,16 @@ fn poll(mut future: Pin<&mut impl Future>, polls: u32) -> bool {
     (0..polls).any(|_| future.as_mut().poll(cx).is_ready())
 }
 
-fn poll_stream(mut stream: Pin<&mut impl Stream>, polls: u32) -> bool {
-    let cx = &mut Context::from_waker(Waker::noop());
-    (0..polls).any(|_| matches!(stream.as_mut().poll_next(cx), Poll::Ready(None)))
+async fn poll_stream(mut stream: Pin<&mut impl Stream>, polls: u32) -> bool {
+    for _ in 0..polls {
+        let item = stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop()));
+        if matches!(item, Poll::Ready(None)) {
+            return true;
+        }
+        // A stream polls its turn only after that was woken, which the runtime does for one that yields.
+        tokio::task::yield_now().await;
+    }
+    false
 }
 
 /// A conversation with a shared pool, unless it is without budgets.

@@ -35,6 +35,7 @@ mod recorded_session;
 mod recorder;
 mod requested_compaction;
 mod requests;
+mod running_sums;
 mod support;
 mod suspension;
 #[cfg(feature = "typed")]
