@@ -15,6 +15,7 @@ use agcore_tools::{
 
 use crate::{
     agent::AgentSpec,
+    agent_settings::AgentSettings,
     bundle::{Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
@@ -232,6 +233,7 @@ impl AgentBuilder {
             hooks: Hooks::new(self.hooks),
             clock,
             random,
+            settings: AgentSettings::new(&self.config),
             config: self.config,
         }))
     }

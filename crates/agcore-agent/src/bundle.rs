@@ -7,7 +7,7 @@ use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
-use crate::{agent::AgentSpec, config::AgentConfig};
+use crate::{agent::AgentSpec, agent_settings::AgentSettings, config::AgentConfig};
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -46,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) config: AgentConfig,
+    pub(crate) settings: AgentSettings,
 }
 
 impl RuntimeBundle {

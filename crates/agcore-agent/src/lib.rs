@@ -25,6 +25,7 @@ mod environment;
 mod tool_settings;
 mod config;
 mod agent;
+mod agent_settings;
 mod prompt_layers;
 mod id;
 mod bundle;

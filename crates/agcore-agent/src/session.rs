@@ -6,15 +6,15 @@ pub use state::SessionState;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 use agcore_chat::{Actor, Answer, Message, Question, QuestionId, UsageTracker};
 use agcore_cycle::{
-    CompactionReport, CycleSettings, LlmCycle, Spent, TurnInput,
+    CompactionReport, LlmCycle, Spent, TurnInput,
     machine::{Machine, MachineError},
 };
-use agcore_tools::{RunState, ToolSession};
+use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
 use self::state::SessionParts;
@@ -84,10 +84,10 @@ impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
         let session = SessionParts {
             id,
-            actor: Arc::default(),
+            actor: local_actor(),
             machine: Machine::new(bundle.config().limits.clone()),
             tools: ToolSession::new(),
-            run_state: RunState::new(),
+            run_state: None,
             created: bundle.parts().clock.now(),
         };
         Self::with_parts(bundle, agent, session)
@@ -96,15 +96,10 @@ impl AgentSession {
     fn with_parts(bundle: RuntimeBundle, agent: Arc<dyn Agent>, session: SessionParts) -> Self {
         let parts = bundle.parts();
         let SessionParts { machine, .. } = session;
-        let settings = CycleSettings::new()
-            .with_limits(parts.config.limits.clone())
-            .with_compaction(parts.config.compaction.clone())
-            .with_budgets(parts.config.budgets.clone());
-        let cycle = LlmCycle::from_machine(Arc::clone(&parts.provider), Arc::clone(&parts.clock), machine)
-            .with_settings(settings)
-            .with_hooks(parts.hooks.clone());
+        let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
+        let cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
         let conversation = Conversation {
-            cycle,
+            cycle: cycle.with_hooks(parts.hooks.clone()),
             agent: Arc::clone(&agent),
             run_state: session.run_state,
         };
@@ -353,6 +348,12 @@ impl AgentSession {
         let parts = state.into_parts(bundle.parts().clock.now())?;
         Ok(Self::with_parts(bundle, agent, parts))
     }
+}
+
+/// Returns the actor of sessions without one, which they share.
+fn local_actor() -> Arc<Actor> {
+    static LOCAL: LazyLock<Arc<Actor>> = LazyLock::new(Arc::default);
+    Arc::clone(&LOCAL)
 }
 
 impl fmt::Debug for AgentSession {

@@ -5,12 +5,15 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::{Actor, Message, ToolExecutor, text::nearest_names};
+use agcore_chat::{Actor, ToolExecutor, text::nearest_names};
 use agcore_cycle::{LlmCycle, TurnInput, TurnOptions};
-use agcore_tools::{RunState, ToolContext, ToolRegistry, ToolSession, ToolSnapshot, ToolView};
+use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolRegistry, ToolSession, ToolSnapshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt, queue::TurnQueue};
+use crate::{
+    agent::Agent, agent_settings::AgentPart, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt,
+    queue::TurnQueue,
+};
 
 pub(crate) struct Shared {
     pub(crate) id: Arc<str>,
@@ -30,8 +33,8 @@ pub(crate) struct Conversation {
     pub(crate) cycle: LlmCycle,
     /// The agent of the newest turn, which continues it even after another agent was set for the next turn.
     pub(crate) agent: Arc<dyn Agent>,
-    /// The values that the steps of the newest turn share; kept while it is suspended.
-    pub(crate) run_state: RunState,
+    /// The values that the steps of an open turn share; kept while it is suspended.
+    pub(crate) run_state: Option<RunState>,
 }
 
 impl Shared {
@@ -74,20 +77,20 @@ impl Shared {
     /// Applies what depends on the agent and the date.
     pub(crate) fn apply(&self, agent: &dyn Agent, cycle: &mut LlmCycle) {
         let parts = self.bundle.parts();
-        let prompt = system_prompt(&parts.config, agent, parts.clock.now());
-        let settings = cycle.settings_mut();
-        settings.agent = agent.name().into();
-        settings.request = agent.request();
-        settings.prelude = prompt
-            .map(|prompt| Arc::new(Message::system(prompt)))
-            .into_iter()
-            .collect();
+        let part = AgentPart {
+            name: agent.name(),
+            prompt: system_prompt(&parts.config, agent, parts.clock.now()),
+            request: agent.request(),
+        };
+        if !part.is_in(cycle.settings()) {
+            cycle.set_settings(parts.settings.with(part));
+        }
     }
 
     /// Returns the options of a turn.
     pub(crate) fn options(
         &self,
-        conversation: &Conversation,
+        conversation: &mut Conversation,
         token: &CancellationToken,
     ) -> Result<TurnOptions, AgentError> {
         let tools = self.executor(conversation, token)?;
@@ -100,7 +103,7 @@ impl Shared {
     /// Builds the executor of the tools that the agent exposes, as of this turn.
     fn executor(
         &self,
-        conversation: &Conversation,
+        conversation: &mut Conversation,
         token: &CancellationToken,
     ) -> Result<Arc<dyn ToolExecutor>, AgentError> {
         let parts = self.bundle.parts();
@@ -109,12 +112,11 @@ impl Shared {
             .with_trace_id(&*self.id)
             .with_actor(self.actor())
             .with_cancellation(token.clone())
-            .with_run_state(conversation.run_state.clone())
+            .with_run_state(conversation.run_state.get_or_insert_default().clone())
             .with_extensions(parts.extensions.clone())
             .build();
-        let view = visible_tools(&parts.tools, &conversation.agent)?;
-        let mut builder = view
-            .executor(context)
+        let tools = visible_tools(&parts.tools, &*conversation.agent)?;
+        let mut builder = ExecutorBuilder::new(tools, context)
             .with_policy(parts.policy.clone())
             .with_session(self.tools.clone())
             .with_max_result_bytes(parts.config.limits.max_tool_result_bytes);
@@ -129,15 +131,14 @@ impl Shared {
 ///
 /// # Errors
 /// When the agent names a tool that is not registered.
-pub(crate) fn visible_tools(tools: &ToolRegistry, agent: &Arc<dyn Agent>) -> Result<ToolView, AgentError> {
+pub(crate) fn visible_tools(tools: &ToolRegistry, agent: &dyn Agent) -> Result<Arc<ToolSnapshot>, AgentError> {
+    let known = tools.snapshot();
     if let Some(names) = agent.tool_names() {
-        let known = tools.snapshot();
         if let Some(missing) = names.iter().find(|name| known.get(name).is_none()) {
             return Err(unknown_tool(agent.name(), missing, &known));
         }
     }
-    let agent = Arc::clone(agent);
-    Ok(tools.subset(move |tool| agent.exposes(tool)))
+    Ok(known.subset(|tool| agent.exposes(tool)))
 }
 
 fn unknown_tool(agent: &str, missing: &str, known: &ToolSnapshot) -> AgentError {

@@ -10,7 +10,6 @@ use agcore_cycle::{
     AnswerKind, CompactionReport, FreeText, Observer, Output, TextStream, TurnInput, TurnStream, TypedOptions,
     typed::schemars::JsonSchema,
 };
-use agcore_tools::RunState;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -176,7 +175,7 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     shared.check_limits(&input, &conversation.cycle)?;
     if matches!(input, TurnInput::Begin(_)) {
         conversation.agent = shared.agent();
-        conversation.run_state = RunState::new();
+        conversation.run_state = None;
         shared.tools.begin_turn();
     }
     let options = shared.options(conversation, &permit.token)?;
@@ -187,9 +186,14 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     if let Some(observer) = observer {
         turn = turn.observed(observer);
     }
-    // Pinned here and borrowed: the future of a turn is large and would be moved into the span.
-    let outcome = pin!(turn.run());
-    let outcome = outcome.instrument(span.clone()).await.map_err(AgentError::from);
+    let outcome = {
+        // Pinned here and borrowed: the future of a turn is large and would be moved into the span.
+        let outcome = pin!(turn.run());
+        outcome.instrument(span.clone()).await.map_err(AgentError::from)
+    };
+    if !conversation.cycle.machine().is_open() {
+        conversation.run_state = None;
+    }
     span::record(&span, outcome.as_ref().map(S::report));
     outcome
 }

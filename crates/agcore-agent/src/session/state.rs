@@ -48,7 +48,7 @@ pub(super) struct SessionParts {
     pub(super) actor: Arc<Actor>,
     pub(super) machine: Machine,
     pub(super) tools: ToolSession,
-    pub(super) run_state: RunState,
+    pub(super) run_state: Option<RunState>,
     pub(super) created: SystemTime,
 }
 
@@ -56,10 +56,8 @@ impl SessionState {
     pub(super) fn new(parts: SessionParts) -> Self {
         let since = parts.created.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         // Of a turn that has ended, nothing is shared any more.
-        let run_state = match parts.machine.is_open() {
-            true => parts.run_state.snapshot(),
-            false => Map::new(),
-        };
+        let run_state = parts.run_state.filter(|_| parts.machine.is_open());
+        let run_state = run_state.map(|state| state.snapshot()).unwrap_or_default();
         Self {
             version: VERSION,
             id: parts.id,
@@ -105,7 +103,7 @@ impl SessionState {
             actor: Arc::new(self.actor),
             machine: self.cycle,
             tools,
-            run_state: RunState::restore(self.run_state),
+            run_state: Some(RunState::restore(self.run_state)),
             created: created.min(now),
         })
     }

@@ -11,7 +11,7 @@ mod server;
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec};
+use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec, RuntimeBundle};
 use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
 use agcore_cycle::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict, TurnOutcome};
 use agcore_llm::{ProviderConfig, layer::retry::RetryPolicy};
@@ -60,6 +60,18 @@ impl Hook for Watch {
 
 /// Creates a session with tools and a hook, for a server that answers below this path.
 fn session(path: &str) -> AgentSession {
+    new_session(&bundle(path), &agent())
+}
+
+fn new_session(bundle: &RuntimeBundle, agent: &Arc<AgentSpec>) -> AgentSession {
+    bundle.session("s-1", Arc::clone(agent))
+}
+
+fn agent() -> Arc<AgentSpec> {
+    Arc::new(AgentSpec::new("a", "You are a helpful assistant."))
+}
+
+fn bundle(path: &str) -> RuntimeBundle {
     let tools = ToolRegistry::new();
     for name in TOOLS {
         tools.register(typed(name, "Looks it up.", look_up)).unwrap();
@@ -71,14 +83,13 @@ fn session(path: &str) -> AgentSession {
         // Large enough that no history is compacted.
         .with_context_window(100_000_000);
     let retry = RetryPolicy::new().with_backoff(Duration::ZERO, Duration::ZERO);
-    let bundle = AgentBuilder::new()
+    AgentBuilder::new()
         .with_provider(provider.build().unwrap())
         .with_tools(tools)
         .with_hook(Watch)
         .with_config(AgentConfig::new().with_retry(retry))
         .build()
-        .unwrap();
-    bundle.session("s-1", AgentSpec::new("a", "You are a helpful assistant."))
+        .unwrap()
 }
 
 fn runtime() -> Runtime {
@@ -128,6 +139,30 @@ fn a_loop_of_two_requests_and_three_tools_costs_at_most_320_allocations() {
     });
 
     assert!(each <= 320.0, "{each} allocations for a loop");
+}
+
+/// A server creates a session for each conversation.
+#[test]
+fn a_turn_of_a_new_session_costs_at_most_145_allocations() {
+    let (runtime, bundle, agent) = (runtime(), bundle("turn"), agent());
+    let (each, _) = allocated(&runtime, async || {
+        let outcome = new_session(&bundle, &agent).turn("Hello!").await.unwrap();
+        assert_eq!(outcome.text(), ANSWER);
+    });
+
+    assert!(each <= 145.0, "{each} allocations for a turn");
+}
+
+#[test]
+fn a_loop_of_a_new_session_costs_at_most_326_allocations() {
+    let (runtime, bundle, agent) = (runtime(), bundle("loop"), agent());
+    let (each, _) = allocated(&runtime, async || {
+        let outcome = new_session(&bundle, &agent).turn("What about Paris?").await.unwrap();
+        assert_eq!(outcome.report().unwrap().rounds, 1);
+        assert_eq!(outcome.text(), ANSWER);
+    });
+
+    assert!(each <= 326.0, "{each} allocations for a loop");
 }
 
 #[test]
