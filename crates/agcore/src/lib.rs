@@ -57,6 +57,8 @@
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
+//! - `memory`: stores of facts and notes, journals, and conversations that survive the process
+//! - `store`: the same in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
 //!
 //! The guide in the repository, `docs/guide`, has a page for each task, and a table of all providers with their keys.
@@ -72,9 +74,12 @@
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
 //! | `tools` (default) | Tools, permissions and approvals. |
+//! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
+//! | `sqlite` | The same in a SQLite file, with SQLite built in. |
 //! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
-//! | `http2` | HTTP/2, where the server supports it. |
-//! | `gzip` | Compressed replies. |
+//! | `http-hyper` | The same transport, built directly on hyper: fewer instructions, less memory and fewer crates; used if `http` is off or it is selected. |
+//! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
+//! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies. |
 //! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
 //! | `anthropic` | The Anthropic Messages API. |
@@ -90,6 +95,10 @@
 pub mod chat;
 #[cfg(feature = "llm")]
 pub mod llm;
+#[cfg(feature = "memory")]
+pub mod memory;
+#[cfg(feature = "_store")]
+pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;
 #[cfg(feature = "tools")]
@@ -107,7 +116,7 @@ pub use agcore_cycle::{CycleError, LlmCycle};
 #[doc(no_inline)]
 pub use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
 
-#[cfg(all(feature = "http", feature = "_api"))]
+#[cfg(all(feature = "_http", feature = "_api"))]
 pub use agcore_llm::model;
 
 #[cfg(feature = "tools")]
