@@ -8,6 +8,8 @@ mod tools;
 mod reports;
 mod inspect;
 mod prompt;
+#[cfg(feature = "sqlite")]
+mod store;
 mod trust;
 
 pub(crate) use self::{
@@ -18,6 +20,9 @@ pub(crate) use self::{
     tools::{CallArgs, ToolsCommand},
     trust::TrustArgs,
 };
+
+#[cfg(feature = "sqlite")]
+pub(crate) use self::store::{BackupArgs, FileArgs, StoreCommand};
 
 use std::{env, ffi::OsString};
 
@@ -120,6 +125,13 @@ pub(crate) enum Command {
     Inspect {
         #[command(subcommand)]
         command: InspectCommand,
+    },
+    /// Create, check, copy or compact a database of sessions and memory
+    #[cfg(feature = "sqlite")]
+    #[command(arg_required_else_help = true)]
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
     },
     /// Print the JSON Schema of a line of --output-format stream-json
     #[command(after_help = SCHEMA_HELP)]

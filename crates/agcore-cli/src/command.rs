@@ -6,5 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod models;
+#[cfg(feature = "sqlite")]
+pub(crate) mod store;
 pub(crate) mod tools;
 pub(crate) mod trust;

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, io};
 
+#[cfg(feature = "sqlite")]
+use agcore::memory::{MemoryError, MemoryErrorKind};
 use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
@@ -232,6 +234,28 @@ impl fmt::Display for Failure {
         match &self.advice {
             Some(advice) => write!(f, "\n{advice}"),
             None => Ok(()),
+        }
+    }
+}
+
+/// An unacceptable file is the user's to change; a database that is held by another process can be tried again.
+#[cfg(feature = "sqlite")]
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        use MemoryErrorKind::{AlreadyExists, InvalidInput, NotFound, Serialization, Unavailable};
+
+        let (kind, advice) = match error.kind() {
+            NotFound => (FailureKind::Usage, Some("`agcore store migrate` creates a database.")),
+            AlreadyExists => (FailureKind::Usage, Some("Pass --force to replace it.")),
+            InvalidInput | Serialization => (FailureKind::Usage, None),
+            Unavailable => (FailureKind::Unreachable, None),
+            _ => (FailureKind::Task, None),
+        };
+        let causes = std::iter::successors(error.source(), |&cause| cause.source());
+        let message = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+        Self {
+            advice: advice.map(str::to_owned),
+            ..Self::new(kind, message)
         }
     }
 }

@@ -202,6 +202,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
+        #[cfg(feature = "sqlite")]
+        Command::Store { command } => command::store::run(&command).await,
         Command::Schema => print(&output::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),
     }

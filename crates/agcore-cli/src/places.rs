@@ -35,6 +35,12 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     state_directory_of(path_variable)
 }
 
+/// Returns the path of the database: `agcore.db` in [`state_directory`].
+#[cfg(feature = "sqlite")]
+pub(crate) fn database() -> Option<PathBuf> {
+    state_directory().map(|directory| directory.join("agcore.db"))
+}
+
 /// Creates a directory that only its owner can access. An existing directory is left unchanged.
 ///
 /// # Errors

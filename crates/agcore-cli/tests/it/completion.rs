@@ -7,7 +7,7 @@ fn every_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = Agcore::new().run(["completion", shell]);
         let script = ran.assert_success();
-        for word in ["doctor", "permission-mode", "stream-json", "--trust-folder"] {
+        for word in ["doctor", "permission-mode", "stream-json", "--trust-folder", "vacuum"] {
             let word = if shell == "fish" {
                 word.trim_start_matches("--")
             } else {

@@ -32,6 +32,8 @@ mod precedence;
 mod proxy;
 mod rate_limits;
 mod schema;
+#[cfg(feature = "sqlite")]
+mod store;
 mod stream;
 mod permission_mode;
 mod redirected_output;

@@ -1,0 +1,140 @@
+//! `agcore store`: creates, checks, copies and compacts a database.
+
+use std::path::Path;
+
+use agcore::store::sqlite::{
+    SqliteOptions,
+    maintenance::{self, CheckReport, NEWEST_VERSION},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    args::{BackupArgs, FileArgs, StoreCommand},
+    exit::Failure,
+    places,
+    process::print,
+    render::sanitized_line,
+};
+
+/// Runs `agcore store`.
+///
+/// # Errors
+/// When the database is damaged, or cannot be opened, read or written.
+pub(crate) async fn run(command: &StoreCommand) -> Result<(), Failure> {
+    match command {
+        StoreCommand::Migrate(args) => migrate(args).await,
+        StoreCommand::Check(args) => check(args).await,
+        StoreCommand::Backup(args) => backup(args).await,
+        StoreCommand::Vacuum(args) => vacuum(args).await,
+        StoreCommand::Rebuild(args) => rebuild(args).await,
+    }
+}
+
+/// A database that was named, or the default one.
+struct Database {
+    options: SqliteOptions,
+    /// The path, as shown to people and programs.
+    name: String,
+    as_json: bool,
+}
+
+impl Database {
+    fn of(args: &FileArgs) -> Result<Self, Failure> {
+        let path = args.file.clone().or_else(places::database).ok_or_else(|| {
+            Failure::usage("there is no directory for the database, because HOME is not set; name a file with --file")
+        })?;
+        Ok(Self {
+            name: shown(&path),
+            options: SqliteOptions::new(path),
+            as_json: args.json,
+        })
+    }
+
+    /// Prints the result: JSON with the name of the file, or a line of text.
+    fn print(&self, mut result: Value, text: &str) -> Result<(), Failure> {
+        if self.as_json {
+            result["file"] = Value::from(self.name.as_str());
+            return print(&format!("{result:#}\n"));
+        }
+        print(&format!("{text}\n"))
+    }
+}
+
+async fn migrate(args: &FileArgs) -> Result<(), Failure> {
+    let database = Database::of(args)?;
+    if args.file.is_none() {
+        let directory = places::database().and_then(|path| path.parent().map(Path::to_owned));
+        let created = directory.map_or(Ok(()), |directory| places::create_private_directory(&directory));
+        created.map_err(|error| Failure::task(format!("cannot create the directory of {}: {error}", database.name)))?;
+    }
+    let migrated = maintenance::migrate(&database.options).await?;
+    let (name, from, to) = (&database.name, migrated.from, migrated.to);
+    let text = match from {
+        0 => format!("{name} was created with version {to}."),
+        _ if from == to => format!("{name} has the newest version, {to}."),
+        _ => format!("{name} was migrated from version {from} to {to}."),
+    };
+    database.print(json!({ "from": from, "to": to }), &text)
+}
+
+async fn check(args: &FileArgs) -> Result<(), Failure> {
+    let database = Database::of(args)?;
+    let report = maintenance::check(&database.options).await?;
+    let name = &database.name;
+    let version = match report.version {
+        NEWEST_VERSION => format!("version {NEWEST_VERSION}"),
+        older => format!("version {older} of {NEWEST_VERSION}; `agcore store migrate` updates it"),
+    };
+    if report.is_intact() {
+        return database.print(as_json(&report), &format!("{name} is intact ({version})."));
+    }
+    let damage: Vec<String> = report
+        .damage
+        .iter()
+        .map(|damage| sanitized_line(&damage.to_string()))
+        .collect();
+    database.print(as_json(&report), &damage.join("\n"))?;
+    Err(Failure::task(format!(
+        "{name} is damaged ({} problems, {version})\nRestore a backup. To keep what is readable, copy the file first.",
+        damage.len()
+    )))
+}
+
+fn as_json(report: &CheckReport) -> Value {
+    let damage = report.damage.iter();
+    let damage: Vec<Value> = damage
+        .map(|damage| json!({"kind": damage.kind(), "message": damage.to_string()}))
+        .collect();
+    json!({
+        "version": report.version,
+        "newest_version": NEWEST_VERSION,
+        "damage": damage,
+    })
+}
+
+async fn backup(args: &BackupArgs) -> Result<(), Failure> {
+    let database = Database::of(&args.database)?;
+    let bytes = maintenance::backup(&database.options, &args.target, args.force).await?;
+    let target = shown(&args.target);
+    let text = format!("{} was copied to {target} ({bytes} bytes).", database.name);
+    database.print(json!({ "target": target, "bytes": bytes }), &text)
+}
+
+async fn vacuum(args: &FileArgs) -> Result<(), Failure> {
+    let database = Database::of(args)?;
+    let vacuumed = maintenance::vacuum(&database.options).await?;
+    let (before, after) = (vacuumed.before, vacuumed.after);
+    let text = format!("{} had {before} bytes and has {after} now.", database.name);
+    database.print(json!({ "before": before, "after": after }), &text)
+}
+
+async fn rebuild(args: &FileArgs) -> Result<(), Failure> {
+    let database = Database::of(args)?;
+    let rebuilt = maintenance::rebuild(&database.options).await?;
+    let text = format!("{} indexes of {} were rebuilt.", rebuilt.indexes, database.name);
+    database.print(json!({ "indexes": rebuilt.indexes }), &text)
+}
+
+fn shown(path: &Path) -> String {
+    sanitized_line(&path.display().to_string())
+}
