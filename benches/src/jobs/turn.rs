@@ -1,0 +1,86 @@
+//! Whole turns, one after the other.
+
+use std::sync::Arc;
+
+use agcore_llm::{Call, LlmProviderExt};
+use agcore_tools::ToolRegistry;
+use bytes::Bytes;
+
+use crate::{
+    Fallible, canned,
+    client::{baseline::Baseline, minimal, ours},
+    figures::Figures,
+    job::{Job, Rounds, Task, expect, runtime},
+};
+
+/// The job.
+pub const JOB: Job = Job {
+    name: "turn",
+    title: "One whole turn",
+    unit: "turn",
+    clients: &["H", "R", "chat", "session-new", "session-kept", "hook", "events"],
+    pinned: true,
+    repetitions: 15,
+    rounds: Some(ROUNDS),
+    run,
+};
+
+/// The rounds of a turn without a long history.
+pub const ROUNDS: Rounds = Rounds {
+    warm: 500,
+    timed: 3000,
+    counted: 500,
+    units: 1,
+};
+
+/// Runs a client of this package.
+pub fn run(task: &Task<'_>) -> Fallible<Figures> {
+    let (runtime, url) = (runtime()?, format!("{}/turn", task.url));
+    let (no_tools, agent) = (ToolRegistry::new, ours::agent());
+    match task.client {
+        "chat" => {
+            let (provider, request) = (ours::provider(&url)?, ours::request());
+            task.measure(&runtime, &ROUNDS, async || {
+                let response = provider.chat_call(Call::new(Arc::clone(&request))).await?;
+                expect(&*response.text(), canned::ANSWER)
+            })
+        }
+        "session-new" => {
+            let bundle = ours::bundle(ours::provider(&url)?, no_tools())?;
+            task.measure(&runtime, &ROUNDS, async || {
+                let outcome = ours::session(&bundle, &agent).turn("Hello!").await?;
+                expect(&*outcome.text(), canned::ANSWER)
+            })
+        }
+        "session-kept" => {
+            let session = ours::session(&ours::bundle(ours::provider(&url)?, no_tools())?, &agent);
+            task.measure(&runtime, &ROUNDS, async || {
+                session.set_messages(Vec::new()).await?;
+                let outcome = session.turn("Hello!").await?;
+                expect(&*outcome.text(), canned::ANSWER)
+            })
+        }
+        "hook" => {
+            let bundle = ours::bundle_with_hook(ours::provider(&url)?, no_tools())?;
+            task.measure(&runtime, &ROUNDS, async || {
+                let outcome = ours::session(&bundle, &agent).turn("Hello!").await?;
+                expect(&*outcome.text(), canned::ANSWER)
+            })
+        }
+        "events" => {
+            let bundle = ours::bundle(ours::provider(&url)?, no_tools())?;
+            task.measure(&runtime, &ROUNDS, async || {
+                let session = ours::session(&bundle, &agent);
+                let (text_size, _) = ours::read_events(&session, "Hello!").await?;
+                expect(text_size, canned::ANSWER.len() as u64)
+            })
+        }
+        baseline => {
+            let mut baseline = runtime.block_on(Baseline::new(baseline, &url))?;
+            task.measure(&runtime, &ROUNDS, async || {
+                let reply = baseline.whole(Bytes::from_static(canned::TURN.as_bytes())).await?;
+                expect(minimal::message(&reply)?.content.as_deref(), Some(canned::ANSWER))
+            })
+        }
+    }
+}
