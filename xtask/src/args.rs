@@ -34,7 +34,12 @@ Generated files:
                             API (docs/api), or compares them with --check
 
 Not part of ci:
-  bench [NAME]              runs the benches, or those of one bench or package
+  bench [NAME]              runs the benches, or those of one bench or package; `peers`
+                            compares agcore with other clients, which takes long
+  limits                    compares the instructions of the benches with their limits;
+                            needs valgrind
+  footprint                 builds a minimal agent and one by hand on async-openai, and
+                            compares crates, CPU time of the build and size
   soak [FILTER]             runs the tests with more cases (AGCORE_SOAK=1)
   fuzz [TARGET] [--seconds N]
                             runs the fuzz targets, or one of them, for a minute each by
@@ -54,6 +59,7 @@ pub(crate) enum Command {
     Stage(Stage),
     Bench { name: Option<String> },
     Soak { filter: Option<String> },
+    Footprint,
     SdkTypes,
     Fuzz { target: Option<String>, time: Duration },
 }
@@ -148,6 +154,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             let time = seconds.map_or(fuzz::DEFAULT_TIME, Duration::from_secs);
             return rest.at_most_one().map(|target| Command::Fuzz { target, time });
         }
+        "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
@@ -157,6 +164,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "test" => Stage::Test,
         "deny" => Stage::Deny,
         "features" => Stage::Features,
+        "limits" => Stage::Limits,
         other => return Err(format!("unknown command `{other}`").into()),
     };
     rest.nothing().map(|()| Command::Stage(stage))
@@ -196,6 +204,8 @@ mod tests {
         check("ci", Command::Ci);
         check("deny", Command::Stage(Stage::Deny));
         check("bench", Command::Bench { name: None });
+        check("limits", Command::Stage(Stage::Limits));
+        check("footprint", Command::Footprint);
         check("sdk-types", Command::SdkTypes);
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });

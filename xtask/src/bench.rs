@@ -1,19 +1,24 @@
-//! `bench`: runs all benches, or those with one name.
+//! `bench`: runs all benches of the workspace, or those with one name. The name `peers` stands for those outside of it.
 
 use anyhow::bail;
 use cargo_metadata::TargetKind;
 
+use crate::peers;
 use crate::process;
 use crate::workspace::{Package, Target, Workspace};
 
 /// Runs the benches whose own name or whose package's name is `name`, or all of them without a name. Returns `false`
 /// if one of them failed.
 pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<bool> {
+    if name == Some(peers::NAME) {
+        return peers::bench(workspace);
+    }
     let benches = selected(&workspace.members, name);
     if benches.is_empty() {
         let known: Vec<_> = selected(&workspace.members, None)
             .into_iter()
             .map(|(_, name)| name)
+            .chain([peers::NAME])
             .collect();
         match name {
             Some(name) => bail!("no bench is named `{name}`; known are: {}", known.join(", ")),

@@ -18,12 +18,23 @@ const CLIPPY: &[&str] = &[
 
 const DOCS: &[&str] = &["doc", "--workspace", "--all-features", "--no-deps", "--keep-going"];
 
+/// Workspaces of their own, which `cargo fmt --all` does not format.
+const OUTSIDE: &[(&str, &str)] = &[("peers", "benches/peers/Cargo.toml"), ("fuzz", "fuzz/Cargo.toml")];
+
 /// Checks that every file is formatted by rustfmt.
 pub(crate) fn fmt(workspace: &Workspace, report: &mut Report) {
     let mut command = workspace.cargo.command(["fmt", "--all", "--check"]);
     let result = process::logged(&mut command, &workspace.log("fmt"));
-    let remedy = "run `cargo fmt --all`";
-    report.add(&Check::command("fmt", result, &workspace.root, remedy));
+    report.add(&Check::command("fmt", result, &workspace.root, "run `cargo fmt --all`"));
+    let exists = |manifest: &str| workspace.root.join(manifest).exists();
+    for (name, manifest) in OUTSIDE.iter().filter(|(_, manifest)| exists(manifest)) {
+        let mut command = workspace
+            .cargo
+            .command(["fmt", "--all", "--check", "--manifest-path", manifest]);
+        let result = process::logged(&mut command, &workspace.log(&format!("fmt-{name}")));
+        let remedy = format!("run `cargo fmt --all --manifest-path {manifest}`");
+        report.add(&Check::command(*name, result, &workspace.root, &remedy));
+    }
 }
 
 /// Checks that neither the compiler nor clippy warns, in any target.

@@ -32,7 +32,10 @@ mod generate;
 mod tidy;
 mod deny;
 mod features;
+mod limits;
+mod peers;
 mod bench;
+mod footprint;
 mod soak;
 mod fuzz;
 mod stage;
@@ -78,6 +81,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Ci => Ok(stage::run(&Stage::ci(), &load()?.for_ci())),
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
+        Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),

@@ -148,7 +148,7 @@ fn is_member_manifest(path: &str) -> bool {
     let folders: Vec<_> = path.split('/').collect();
     matches!(
         folders[..],
-        ["crates" | "benches", _, "Cargo.toml"] | ["benches" | "examples" | "xtask", "Cargo.toml"]
+        ["crates", _, "Cargo.toml"] | ["benches" | "examples" | "xtask", "Cargo.toml"]
     )
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::report::Report;
 use crate::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{deny, features, generate, graph, lints, test, tidy};
+use crate::{deny, features, generate, graph, limits, lints, test, tidy};
 
 /// A group of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) enum Stage {
     },
     Deny,
     Features,
+    Limits,
 }
 
 impl Stage {
@@ -67,6 +68,7 @@ impl Stage {
             Self::Generate { .. } => "gen",
             Self::Deny => "deny",
             Self::Features => "features",
+            Self::Limits => "limits",
         }
     }
 
@@ -81,6 +83,7 @@ impl Stage {
             Self::Generate { check } => generate::run(workspace, *check, report),
             Self::Deny => deny::run(workspace, report),
             Self::Features => features::run(workspace, report),
+            Self::Limits => limits::run(workspace, report),
         }
     }
 }

@@ -49,9 +49,15 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-profile", None, Some(WASM)),
     Absence {
         package: "agcore-llm",
-        unless: Some("http"),
+        unless: Some("_http"),
         target: None,
         banned: HTTP,
+    },
+    Absence {
+        package: "agcore-llm",
+        unless: Some("http"),
+        target: None,
+        banned: &["hyper-rustls", "reqwest", "tower", "tower-http"],
     },
 ];
 

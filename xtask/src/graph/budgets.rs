@@ -61,6 +61,11 @@ const BUDGETS: &[Budget] = &[
         features: Some(&["openai-chat", "http"]),
         limit: 116,
     },
+    Budget {
+        package: "agcore-llm",
+        features: Some(&["openai-chat", "http-hyper"]),
+        limit: 103,
+    },
 ];
 
 /// Counts the crates of each tree on the host.

@@ -14,12 +14,15 @@ pub(crate) struct Door {
     users: &'static [&'static str],
 }
 
+/// The benches, which compare agcore with clients written by hand.
+const BENCHES: &str = "agcore-benches";
+
 /// Every door of the workspace.
 pub(crate) const DOORS: &[Door] = &[
     Door {
         system: "outgoing HTTP",
         libraries: &["attohttpc", "curl", "isahc", "minreq", "reqwest", "surf", "ureq"],
-        users: &["agcore-llm"],
+        users: &["agcore-llm", BENCHES],
     },
     Door {
         system: "TLS",
@@ -34,7 +37,7 @@ pub(crate) const DOORS: &[Door] = &[
             "tokio-rustls",
             "webpki-roots",
         ],
-        users: &["agcore-llm", "agcore-cli"],
+        users: &["agcore-llm", "agcore-store", "agcore-cli", BENCHES],
     },
     Door {
         system: "MCP",
@@ -63,14 +66,14 @@ pub(crate) const DOORS: &[Door] = &[
     },
     Door {
         system: "incoming HTTP",
-        libraries: &["actix-web", "axum", "axum-server", "hyper", "poem", "tiny_http", "warp"],
-        users: &["agcore-mcp", "agcore-server", "agcore-testkit"],
+        libraries: &["actix-web", "axum", "axum-server", "poem", "tiny_http", "warp"],
+        users: &["agcore-mcp", "agcore-server", "agcore-testkit", BENCHES],
     },
-    // A client needs its rules for proxies, a server its connections.
+    // A client needs its connections and rules for proxies, a server its connections.
     Door {
         system: "parts of HTTP",
-        libraries: &["hyper-util"],
-        users: &["agcore-llm", "agcore-mcp", "agcore-server", "agcore-testkit"],
+        libraries: &["hyper", "hyper-util"],
+        users: &["agcore-llm", "agcore-mcp", "agcore-server", "agcore-testkit", BENCHES],
     },
     Door {
         system: "the terminal",
@@ -140,7 +143,9 @@ mod tests {
         check("agcore-store", "rusqlite", true);
         check("agcore-cli", "rusqlite", false);
         check("agcore-testkit", "hyper", true);
-        check("agcore-llm", "hyper", false);
+        check("agcore-llm", "hyper", true);
+        check("agcore-tools", "hyper", false);
+        check("agcore-llm", "axum", false);
         check("agcore-llm", "hyper-util", true);
         check("agcore-tools", "hyper-util", false);
         check("agcore-cli", "clap", true);

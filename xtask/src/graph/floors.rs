@@ -47,6 +47,8 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-llm",
             "agcore-cycle",
             "agcore-tools",
+            "agcore-memory",
+            "agcore-store",
             "agcore-agent",
         ]),
     ),

@@ -41,6 +41,14 @@ const SHORT: &[Exception] = &[
         reason: "what states and records share, which would otherwise form a cycle",
     },
     Exception {
+        subject: "crates/agcore-llm/src/transport/http/client/settings.rs",
+        reason: "a type that both clients and the transport use, which would otherwise form a cycle",
+    },
+    Exception {
+        subject: "crates/agcore-store/src/postgres/statement.rs",
+        reason: "a trait that connections and transactions implement, which would otherwise form a cycle",
+    },
+    Exception {
         subject: "crates/agcore-wire/src/dialect/",
         reason: "one file for each vendor",
     },

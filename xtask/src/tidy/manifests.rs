@@ -14,8 +14,13 @@ const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 /// The lint that finds uses of a standard library newer than `rust-version`.
 const MSRV_LINT: &str = "incompatible_msrv";
 
-/// A package outside the workspace, which cannot inherit.
-const OUTSIDE: &str = "fuzz/Cargo.toml";
+/// Packages outside the workspace, which cannot inherit.
+const OUTSIDE: &[&str] = &[
+    "benches/peers/Cargo.toml",
+    "benches/peers/minimal/agcore/Cargo.toml",
+    "benches/peers/minimal/async-openai/Cargo.toml",
+    "fuzz/Cargo.toml",
+];
 
 /// The examples. They have lints of their own, because they print and read the environment, as programs do.
 const EXAMPLES: &str = "examples/Cargo.toml";
@@ -107,7 +112,7 @@ fn declared_twice(name: &str, places: &[&str]) -> Option<Finding> {
     })
 }
 
-/// Checks that the package outside the workspace declares the same compiler version, and that clippy enforces it. There
+/// Checks that the packages outside the workspace declare the same compiler version, and that clippy enforces it. There
 /// is only one toolchain in CI, so no build with the oldest compiler would find a violation.
 fn compiler_version(sources: &Sources) -> Vec<Finding> {
     let table = |path: &str| sources.get(path)?.text.parse::<Table>().ok();
@@ -118,15 +123,17 @@ fn compiler_version(sources: &Sources) -> Vec<Finding> {
     let declared = root
         .get("workspace")
         .and_then(|workspace| workspace.get("package")?.get("rust-version"));
-    if let Some(outside) = table(OUTSIDE)
-        && outside.get("package").and_then(|package| package.get("rust-version")) != declared
-    {
-        let version = declared.and_then(Value::as_str).unwrap_or("none");
-        findings.push(Finding::new(
-            OUTSIDE,
-            "`rust-version` differs from the workspace",
-            format!("write `rust-version = \"{version}\"`"),
-        ));
+    for path in OUTSIDE {
+        if let Some(outside) = table(path)
+            && outside.get("package").and_then(|package| package.get("rust-version")) != declared
+        {
+            let version = declared.and_then(Value::as_str).unwrap_or("none");
+            findings.push(Finding::new(
+                *path,
+                "`rust-version` differs from the workspace",
+                format!("write `rust-version = \"{version}\"`"),
+            ));
+        }
     }
     let lints = root.get("workspace").and_then(|workspace| workspace.get("lints"));
     let level = lints.and_then(|lints| lints.get("clippy")?.get(MSRV_LINT)?.as_str());
@@ -242,7 +249,7 @@ workspace = true
             let fuzz = format!("[package]\nrust-version = \"{fuzz}\"\n");
             let found = findings(&Sources::from([
                 ("Cargo.toml", root.as_str()),
-                (OUTSIDE, fuzz.as_str()),
+                ("fuzz/Cargo.toml", fuzz.as_str()),
             ]));
             assert_eq!(found.len(), expected.len(), "{found:?}");
             for (finding, expected) in found.iter().zip(expected) {

@@ -160,16 +160,19 @@ fn finds_a_transport_without_its_feature() {
     let dependencies = format!("[dependencies]\nagcore-chat.workspace = true\n{reqwest}");
     workspace.package(
         "agcore-llm",
-        &format!("{dependencies}{}http = [\"dep:reqwest\"]\n", feature("\"http\"")),
+        &format!(
+            "{dependencies}{}http = [\"dep:reqwest\", \"_http\"]\n_http = []\n",
+            feature("\"http\"")
+        ),
     );
     workspace.xtask("graph absences").passes();
 
     workspace.package(
         "agcore-llm",
-        &format!("{dependencies}{}http = []\n", feature("\"dep:reqwest\"")),
+        &format!("{dependencies}{}http = []\n_http = []\n", feature("\"dep:reqwest\"")),
     );
     workspace.xtask("graph absences").fails(
-        "graph agcore-llm without `http`",
+        "graph agcore-llm without `_http`",
         &["reqwest is in its dependency tree"],
     );
 }
