@@ -169,10 +169,13 @@ fn finds_a_transport_without_its_feature() {
 
     workspace.package(
         "agcore-llm",
-        &format!("{dependencies}{}http = []\n_http = []\n", feature("\"dep:reqwest\"")),
+        &format!(
+            "{dependencies}{}http = [\"_http\"]\n_http = [\"dep:reqwest\"]\n",
+            feature("\"http\"")
+        ),
     );
     workspace.xtask("graph absences").fails(
-        "graph agcore-llm without `_http`",
+        "graph agcore-llm without `http`",
         &["reqwest is in its dependency tree"],
     );
 }
