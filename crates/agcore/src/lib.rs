@@ -69,13 +69,16 @@
 //!
 //! | feature | description |
 //! |---|---|
-//! | `full` | All features. |
+//! | `full` | All features except `postgres`, which needs a newer compiler. |
 //! | `agent` (default) | Agents and sessions. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
+//! | `postgres` | Memory stores, journals and sessions in a PostgreSQL server. Needs Rust 1.94. |
+//! | `redis` | Memory stores and journals in a Redis server. |
+//! | `store-tls` | Encrypted connections to PostgreSQL and Redis, with the root certificates of the system. |
 //! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
 //! | `http-hyper` | The same transport, built directly on hyper: fewer instructions, less memory and fewer crates; used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |

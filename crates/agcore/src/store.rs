@@ -23,6 +23,8 @@
 //! | to | use |
 //! |---|---|
 //! | keep everything in one file, without a server | `sqlite::SqliteStore` (feature `sqlite`) |
+//! | share it between machines | `postgres::PostgresStore` (feature `postgres`) |
+//! | share memory items and journals, and lose some if the server fails | `redis::RedisStore` (feature `redis`) |
 //!
 //! These are the public items of the crate `agcore-store`.
 
