@@ -133,10 +133,10 @@ impl Shared {
 /// When the agent names a tool that is not registered.
 pub(crate) fn visible_tools(tools: &ToolRegistry, agent: &dyn Agent) -> Result<Arc<ToolSnapshot>, AgentError> {
     let known = tools.snapshot();
-    if let Some(names) = agent.tool_names() {
-        if let Some(missing) = names.iter().find(|name| known.get(name).is_none()) {
-            return Err(unknown_tool(agent.name(), missing, &known));
-        }
+    if let Some(names) = agent.tool_names()
+        && let Some(missing) = names.iter().find(|name| known.get(name).is_none())
+    {
+        return Err(unknown_tool(agent.name(), missing, &known));
     }
     Ok(known.subset(|tool| agent.exposes(tool)))
 }
