@@ -1,9 +1,9 @@
 //! Compares durable writes of the SQLite store with bare rusqlite, and measures how long a large file takes to open.
 //!
 //! `cargo bench -p agcore-benches --bench store` runs everything. Rounds of the store and of the baselines alternate, so that
-//! other load on the machine affects both, and their medians are compared. See `benches/store/README.md`.
+//! other load on the machine affects both, and their medians are compared. See `benches/README.md`.
 
-#![expect(clippy::print_stdout, clippy::exit, reason = "a benchmark prints its results")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod bare;
 mod group;
@@ -12,8 +12,6 @@ mod measure;
 mod save;
 
 use std::{error::Error, process};
-
-use measure::Limit;
 
 type Fallible<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
