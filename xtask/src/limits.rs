@@ -1,8 +1,7 @@
 //! `limits`: the instructions of the benches stay below their limits.
 //!
 //! They are counted by valgrind in programs that are built as those of users, and compared with those of a hand-written
-//! client in the same run, since they depend on compiler and C library. `ci` leaves this out, because it builds all
-//! dependencies once more.
+//! client in the same run, since they depend on compiler and C library.
 
 use std::process::Command;
 

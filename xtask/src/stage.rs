@@ -53,6 +53,7 @@ impl Stage {
             Self::Docs,
             Self::Test,
             Self::Features,
+            Self::Limits,
             Self::Deny,
         ]
     }
