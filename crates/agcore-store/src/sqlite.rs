@@ -95,6 +95,14 @@ impl SqliteStore {
         self.0.writer.run(job).await
     }
 
+    /// Writes a single statement, after which nothing may fail.
+    async fn write_statement<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        self.0.writer.run_statement(job).await
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,

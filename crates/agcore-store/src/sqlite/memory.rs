@@ -23,17 +23,20 @@ const COLUMNS: &str =
 impl MemoryStore for SqliteStore {
     async fn save_many(&self, items: Vec<MemoryItem>) -> Result<(), MemoryError> {
         items.iter().try_for_each(MemoryItem::check)?;
-        let (now, eviction) = (self.now(), self.0.eviction.clone());
-        let written = items.len();
+        let (now, written) = (self.now(), items.len());
+        let expired = Conditions::expired(&self.0.eviction, now);
+        let is_statement = written == 1 && expired.is_never();
         let save = move |connection: &Connection| {
-            let expired = Conditions::expired(&eviction, now);
             for item in items {
                 delete_expired(connection, &item, &expired)?;
                 save(connection, item, now).map_err(|error| convert("cannot save the item", error))?;
             }
             Ok(())
         };
-        self.write(save).await?;
+        match is_statement {
+            true => self.write_statement(save).await?,
+            false => self.write(save).await?,
+        }
         self.count_writes(written).await;
         Ok(())
     }
