@@ -159,6 +159,14 @@ pub enum ToolEvent {
         /// The progress so far.
         progress: Box<Progress>,
     },
+    /// A call was running when its process died, so its outcome is unknown. It runs again, because its tool allows that. Calls
+    /// of other tools ask a [question](PersonEvent::Asked) instead.
+    Repeated {
+        /// The call's id.
+        call_id: Text,
+        /// The tool's name.
+        name: Text,
+    },
     /// A call ended.
     Completed {
         /// The call's id.

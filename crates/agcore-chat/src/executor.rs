@@ -71,6 +71,25 @@ pub trait ToolExecutor: Send + Sync {
     fn reports_begin(&self) -> bool {
         false
     }
+
+    /// Returns whether all of these calls begin, side by side, as soon as the batch is polled: no person is asked, no other call
+    /// is waited for, and [`ToolReport::Began`] is the first report about each.
+    ///
+    /// The begin of such calls is stored together with the reply that made them, which saves a write for each round of tools.
+    /// `false`, the default, is always correct.
+    fn begins_at_once(&self, work: &[ToolWork]) -> bool {
+        let _ = work;
+        false
+    }
+
+    /// Returns whether a call may run again if it is unknown whether it took effect: its tool changes nothing, or a second call
+    /// with the same id and arguments has no further effect. Calls of other tools are left to a person.
+    ///
+    /// `false`, the default, is always correct.
+    fn is_repeatable(&self, call: &ToolCall) -> bool {
+        let _ = call;
+        false
+    }
 }
 
 /// A stream of the reports of one batch of calls.

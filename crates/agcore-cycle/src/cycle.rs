@@ -229,7 +229,7 @@ impl LlmCycle {
     fn replace_history(&mut self, history: Vec<Arc<Message>>) -> Result<(), MachineError> {
         self.unrecorded.absorb_now(&mut self.machine);
         self.machine.set_history(history)?;
-        self.unrecorded = Unrecorded::default();
+        self.unrecorded.clear();
         self.end_run();
         Ok(())
     }
@@ -262,6 +262,17 @@ impl LlmCycle {
 
     /// Returns the state, to be saved.
     pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Returns the state as the base of the records that follow, for recorders that are passed with the options of each turn. From
+    /// now on, changes between turns are kept for the recorder of the next turn, as with a recorder in the
+    /// [settings](CycleSettings::recorder).
+    ///
+    /// Save this state before the next turn starts if the store does not have it yet.
+    pub fn start_recording(&mut self) -> &Machine {
+        self.unrecorded.is_active = true;
+        self.unrecorded.forget_absorbed();
         &self.machine
     }
 

@@ -18,6 +18,7 @@ mod recording;
 mod hooks;
 mod request;
 mod reading;
+mod begin;
 mod model;
 mod compaction;
 mod running;

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
-use agcore_chat::{Fault, FaultKind};
+use agcore_chat::{EventKind, Fault, FaultKind};
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::Shared};
 
@@ -82,6 +82,18 @@ pub trait OutcomeRecorder: Send + Sync {
     /// # Errors
     /// The reason why none were recorded.
     async fn record(&self, outcomes: &[Outcome]) -> Result<(), Fault>;
+
+    /// Records these outcomes like [`record`](Self::record), which it calls unless it is implemented. The events are those that
+    /// the outcomes cause in the state: messages, calls and their results, questions, the end of the turn. They contain nothing
+    /// that a replay of the outcomes does not return, but save a recorder that also keeps a readable form of the conversation
+    /// from replaying them. Outcomes of a turn that was dropped come without events.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    async fn record_with_events(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), Fault> {
+        let _ = events;
+        self.record(outcomes).await
+    }
 }
 
 /// A write in progress. It outlives the turn that started it.
@@ -91,6 +103,8 @@ type Write = Shared<Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>>;
 #[derive(Clone, Default)]
 pub(crate) struct Unrecorded {
     pub(crate) outcomes: Arc<[Outcome]>,
+    /// The events of these outcomes.
+    events: Arc<[EventKind]>,
     /// Outcomes that the machine has absorbed already. They are recorded before the others.
     absorbed: Vec<Outcome>,
     /// Outcomes that the machine absorbs after those that are being recorded.
@@ -104,8 +118,9 @@ pub(crate) struct Unrecorded {
 
 impl Unrecorded {
     /// Sets the outcomes that are recorded next.
-    pub(crate) fn set(&mut self, outcomes: Vec<Outcome>) {
+    pub(crate) fn set(&mut self, outcomes: Vec<Outcome>, events: Vec<EventKind>) {
         self.outcomes = outcomes.into();
+        self.events = events.into();
         self.write = None;
     }
 
@@ -148,7 +163,9 @@ impl Unrecorded {
                 [] => Arc::clone(&self.outcomes),
                 absorbed => absorbed.iter().chain(&*self.outcomes).cloned().collect(),
             };
-            write(Arc::clone(recorder), outcomes).boxed().shared()
+            write(Arc::clone(recorder), outcomes, Arc::clone(&self.events))
+                .boxed()
+                .shared()
         });
         let result = write.clone().await;
         self.write = None;
@@ -157,10 +174,15 @@ impl Unrecorded {
             self.absorbed.drain(..self.absorbed_in_write);
         }
         if result.is_ok() {
+            self.events = Arc::default();
             return Ok(std::mem::take(&mut self.outcomes));
         }
         if self.outcomes.iter().any(Outcome::is_decision) {
-            self.outcomes = used(&self.outcomes);
+            let happened = happened(&self.outcomes);
+            if happened.is_empty() || !happened.iter().any(|outcome| matches!(outcome, Outcome::Reply(_))) {
+                self.events = Arc::default();
+            }
+            self.outcomes = happened;
         }
         result.map(|()| Arc::clone(&self.outcomes))
     }
@@ -195,6 +217,20 @@ impl Unrecorded {
         }
     }
 
+    /// Forgets everything, because the history was replaced.
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            is_active: self.is_active,
+            ..Self::default()
+        };
+    }
+
+    /// Forgets what the machine has absorbed without a record, because the machine itself is saved now.
+    pub(crate) fn forget_absorbed(&mut self) {
+        let in_write = self.absorbed_in_write.min(self.absorbed.len());
+        self.absorbed.truncate(if self.write.is_some() { in_write } else { 0 });
+    }
+
     /// Forgets uses that are not recorded yet, because the counters were reset.
     pub(crate) fn forget_uses(&mut self) {
         let mut at = 0;
@@ -217,9 +253,13 @@ impl fmt::Debug for Unrecorded {
     }
 }
 
-/// Returns what was used, of outcomes that were decided on but could not be recorded. Calls of tools that did not start
-/// used nothing.
-fn used(outcomes: &[Outcome]) -> Arc<[Outcome]> {
+/// Returns what has happened, of outcomes that were decided on but could not be recorded: a reply, and what was used. Calls of
+/// tools that did not start used nothing.
+fn happened(outcomes: &[Outcome]) -> Arc<[Outcome]> {
+    if let Some(reply) = outcomes.iter().position(|outcome| matches!(outcome, Outcome::Reply(_))) {
+        // The calls of the reply did not begin.
+        return outcomes[..=reply].into();
+    }
     if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Started(_))) {
         return Arc::default();
     }
@@ -231,8 +271,12 @@ fn used(outcomes: &[Outcome]) -> Arc<[Outcome]> {
     used.collect()
 }
 
-async fn write(recorder: Arc<dyn OutcomeRecorder>, outcomes: Arc<[Outcome]>) -> Result<(), Fault> {
-    let written = AssertUnwindSafe(async { recorder.record(&outcomes).await }).catch_unwind();
+async fn write(
+    recorder: Arc<dyn OutcomeRecorder>,
+    outcomes: Arc<[Outcome]>,
+    events: Arc<[EventKind]>,
+) -> Result<(), Fault> {
+    let written = AssertUnwindSafe(async { recorder.record_with_events(&outcomes, &events).await }).catch_unwind();
     written.await.unwrap_or_else(|panic| {
         tracing::error!(message = panic_message(&*panic), "a recorder of outcomes panicked");
         Err(Fault::new(FaultKind::Storage, "the recorder of outcomes panicked"))

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Tool, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
+use agcore_chat::{Tool, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use futures_util::StreamExt;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
         Redactor, Run, Statistics, Timeout, Truncate,
     },
     policy::ToolPolicy,
-    registry::{ToolRegistry, ToolSnapshot, ToolView},
+    registry::{RegisteredTool, ToolRegistry, ToolSnapshot, ToolView},
     session::ToolSession,
 };
 
@@ -122,6 +122,17 @@ impl ToolExecutor for RegistryExecutor {
     /// reported again.
     fn reports_begin(&self) -> bool {
         true
+    }
+
+    /// Returns `true` if the rules alone allow the calls, and nothing makes one of them wait for another.
+    fn begins_at_once(&self, work: &[ToolWork]) -> bool {
+        self.engine.begins_at_once(work)
+    }
+
+    /// Returns `true` for tools that are annotated as idempotent or read-only.
+    fn is_repeatable(&self, call: &ToolCall) -> bool {
+        let annotations = self.engine.snapshot.get(&call.name).map(RegisteredTool::annotations);
+        annotations.is_some_and(|hints| hints.idempotent == Some(true) || hints.read_only == Some(true))
     }
 }
 

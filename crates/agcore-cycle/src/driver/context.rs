@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{ChatResponse, Clock, EventKind};
+use agcore_chat::{ChatResponse, Clock, EventKind, ToolWork};
 use agcore_llm::LlmProvider;
 use serde_json::Value;
 
@@ -63,6 +63,8 @@ pub(crate) struct Driver<'a> {
     pub(super) unrecorded: &'a mut Unrecorded,
     /// The state with outcomes that are not recorded yet.
     pub(super) staged: Option<Box<Staged>>,
+    /// The calls whose begin was recorded with the reply that made them. They are executed next.
+    pub(super) begun: Vec<ToolWork>,
 }
 
 impl<'a> Driver<'a> {
@@ -93,6 +95,7 @@ impl<'a> Driver<'a> {
             recorder,
             unrecorded: context.unrecorded,
             staged: None,
+            begun: Vec::new(),
         }
     }
 

@@ -82,7 +82,12 @@ impl Driver<'_> {
         self.flight = Flight::default();
         // The next request may be compacted again.
         self.compactor.rearm();
-        self.absorb(outcome).await
+        let may_begin = self.recorder.is_some() && matches!(outcome, Outcome::Reply(_));
+        self.stage(outcome)?;
+        if may_begin {
+            self.stage_begin()?;
+        }
+        self.commit().await
     }
 
     /// Makes one call: hooks, budgets, the provider, hooks. `tokens` is the estimated size of the request.

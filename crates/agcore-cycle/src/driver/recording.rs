@@ -60,7 +60,8 @@ impl Driver<'_> {
         let (Some(staged), Some(recorder)) = (self.staged.take(), &self.recorder) else {
             return Ok(());
         };
-        self.unrecorded.set(staged.outcomes);
+        let events = staged.events.iter().map(|(_, _, event)| event.clone()).collect();
+        self.unrecorded.set(staged.outcomes, events);
         self.unrecorded.settle(recorder).await.map_err(storage_error)?;
         self.machine.join(staged.machine);
         for (turn, round, event) in staged.events {

@@ -26,6 +26,7 @@ impl Driver<'_> {
         loop {
             if self.options.token.is_cancelled() && self.machine.is_open() {
                 running = RunningTools::default();
+                self.begun.clear();
                 self.spending.resume();
                 self.absorb(Outcome::Stop(Cause::cancelled())).await?;
             }
@@ -44,6 +45,11 @@ impl Driver<'_> {
                 }
                 Step::Check(_) => self.check_output().await?,
                 Step::Shorten(_) => self.shorten().await?,
+                Step::Run(_) if !self.begun.is_empty() => {
+                    let begun = std::mem::take(&mut self.begun);
+                    self.events.drained().await;
+                    self.execute(begun, &mut running).await?;
+                }
                 Step::Run(mut work) => {
                     work.retain(|work| !running.is_waiting(&work.call.id));
                     if work.is_empty() {
@@ -108,14 +114,29 @@ impl Driver<'_> {
 
     async fn resume(&mut self, answers: Vec<(QuestionId, Answer)>) -> Result<(), CycleError> {
         let answers = self.new_answers(answers)?;
-        let uncertain: Vec<_> = self.machine.uncertain().map(uncertain_question).collect();
-        for question in uncertain {
-            self.stage(Outcome::tool(question.call_id.clone(), ToolOutcome::ask(question)))?;
+        let uncertain: Vec<_> = self
+            .machine
+            .uncertain()
+            .map(|call| self.settle_uncertain(call))
+            .collect();
+        for outcome in uncertain {
+            self.stage(outcome)?;
         }
         for (question, answer) in answers {
             self.stage(Outcome::Answer(question, answer))?;
         }
         self.commit().await
+    }
+
+    /// Decides what becomes of a call that was running when the process died: it runs again if its tool allows that, else a
+    /// person decides.
+    fn settle_uncertain(&self, call: &ToolCall) -> Outcome {
+        let tools = self.options.tools.as_ref();
+        if tools.is_some_and(|tools| tools.is_repeatable(call)) {
+            return Outcome::Redo(call.id.as_str().into());
+        }
+        let question = uncertain_question(call);
+        Outcome::tool(question.call_id.clone(), ToolOutcome::ask(question))
     }
 
     /// Returns the answers without those that were given before. If one of them cannot be used, none is.

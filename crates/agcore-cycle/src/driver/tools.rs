@@ -52,7 +52,11 @@ impl Driver<'_> {
     }
 
     /// Asks the hooks about the calls, and hands them to the executor.
-    async fn execute(&mut self, mut work: Vec<ToolWork>, running: &mut RunningTools) -> Result<(), CycleError> {
+    pub(super) async fn execute(
+        &mut self,
+        mut work: Vec<ToolWork>,
+        running: &mut RunningTools,
+    ) -> Result<(), CycleError> {
         let guard = self.guard();
         let mut admitted = 0;
         while let Some(next) = work.get_mut(admitted) {

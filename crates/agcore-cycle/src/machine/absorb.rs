@@ -48,7 +48,7 @@ impl Machine {
                 input,
             } => self.tool(call, outcome, duration_us, input, changes),
             Outcome::Answer(question, answer) => self.answer(&question, answer, changes),
-            Outcome::Redo(call) => self.redo(&call),
+            Outcome::Redo(call) => self.redo(&call, changes),
             Outcome::Stop(cause) => self.stop(cause, changes),
             Outcome::Compact(compact) => self.compact(compact, changes),
             Outcome::Summary(summary) => self.summary(summary, changes),

@@ -85,9 +85,9 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn redo(&mut self, call: &str) -> Result<(), MachineError> {
+    pub(super) fn redo(&mut self, call: &str, changes: &mut Changes) -> Result<(), MachineError> {
         match &mut self.turn {
-            Some(turn) => turn.redo(call),
+            Some(turn) => turn.redo(call, changes),
             None => Err(MachineError::NotWaitingFor("a repetition of this call")),
         }
     }

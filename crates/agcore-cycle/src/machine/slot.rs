@@ -171,7 +171,11 @@ impl Slot {
     }
 
     /// Runs an interrupted call again.
-    pub(super) fn redo(&mut self) {
+    pub(super) fn redo(&mut self, changes: &mut Changes) {
+        changes.emit(ToolEvent::Repeated {
+            call_id: self.call.id.as_str().into(),
+            name: self.call.name.as_str().into(),
+        });
         self.interrupted = true;
         self.state = SlotState::Ready;
     }

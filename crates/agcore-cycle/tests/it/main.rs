@@ -8,6 +8,7 @@
 )]
 
 mod begin;
+mod begin_at_once;
 mod budget;
 mod budget_pool;
 mod budget_prices;

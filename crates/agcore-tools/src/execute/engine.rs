@@ -312,6 +312,20 @@ impl Engine {
         (result.and_then(|result| result), call.context.worked_since(start))
     }
 
+    /// Returns whether these calls begin when their batch is polled first: the rules alone allow them, and none of them waits
+    /// for another.
+    pub(crate) fn begins_at_once(&self, work: &[ToolWork]) -> bool {
+        let is_alone = work.len() == 1;
+        let begins = |work: &ToolWork| {
+            let Some(tool) = self.snapshot.get(&work.call.name).filter(|_| work.resumed.is_none()) else {
+                return false;
+            };
+            let is_free = tool.key_lock().is_none() && (is_alone || tool.annotations().destructive != Some(true));
+            is_free && self.gate.as_ref().is_none_or(|gate| gate.allows(tool, &work.call))
+        };
+        work.len() <= self.max_concurrency && work.iter().all(begins)
+    }
+
     /// Checks and executes one call.
     pub(crate) async fn settle(&self, mut work: ToolWork) -> Settlement {
         match self.prepare(&mut work, None).await {

@@ -5,7 +5,7 @@ mod record;
 
 use std::sync::Arc;
 
-use agcore_chat::{ApprovalScope, CallInput, Text};
+use agcore_chat::{ApprovalScope, CallInput, Text, ToolCall};
 
 use super::{
     admission::{Admission, AdmissionRequest, DecidedCall, DecisionRecord, Rejection},
@@ -20,7 +20,7 @@ use crate::{
     error::ToolError,
     grants::Grant,
     panic::catch_panic,
-    permission::{ToolFacts, Verdict, decide},
+    permission::{Decision, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
     session::ToolSession,
@@ -243,16 +243,25 @@ impl Gate {
         })
     }
 
+    /// Returns whether the rules alone allow a call.
+    pub(super) fn allows(&self, tool: &RegisteredTool, call: &ToolCall) -> bool {
+        let arguments = Arguments::from_call(call);
+        arguments.is_ok_and(|arguments| self.decision(tool, &arguments).verdict == Verdict::Allow)
+    }
+
     /// Evaluates the rules.
     fn decide<'a>(&self, request: AdmissionRequest<'a>, edited: bool, arguments: &Arguments) -> DecidedCall<'a> {
-        let tool = request.tool;
-        let asks_about_destruction = self.policy.approver.is_some() && tool.annotations().destructive == Some(true);
-        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(asks_about_destruction);
         DecidedCall {
             request,
             edited,
-            decision: decide(&self.policy.rules, facts, arguments),
+            decision: self.decision(request.tool, arguments),
         }
+    }
+
+    fn decision(&self, tool: &RegisteredTool, arguments: &Arguments) -> Decision {
+        let asks_about_destruction = self.policy.approver.is_some() && tool.annotations().destructive == Some(true);
+        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(asks_about_destruction);
+        decide(&self.policy.rules, facts, arguments)
     }
 }
 

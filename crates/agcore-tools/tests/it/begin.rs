@@ -245,3 +245,60 @@ async fn calls_behind_a_question_wait_as_well() {
     assert!(second.iter().any(|report| report.starts_with("settled")), "{second:?}");
     assert!(reports.next().await.is_none());
 }
+
+#[tokio::test]
+async fn calls_begin_at_once_if_the_rules_alone_allow_them_and_none_waits() {
+    let tools = ToolRegistry::new();
+    let tool = |name: &str| typed(name, "Works.", |_: NoArguments| async { Ok(()) });
+    tools.register(tool("free")).unwrap();
+    tools.register(tool("asks")).unwrap();
+    let alone = tool("alone").with_annotations(ToolAnnotations::new().with_destructive(true));
+    tools.register(alone).unwrap();
+    let keyed = tool("keyed").with_annotations(ToolAnnotations::new().with_concurrency_key("k"));
+    tools.register(keyed).unwrap();
+    let executor = tools
+        .executor(context())
+        .with_policy(ToolPolicy::new(ask_about("asks")))
+        .with_max_concurrency(2);
+    let executor = executor.build().unwrap();
+    let check = |names: &[&str], expected: bool| {
+        let works: Vec<_> = names.iter().map(|name| work(name, name, &json!({}))).collect();
+        assert_eq!(executor.begins_at_once(&works), expected, "{names:?}");
+    };
+    check(&["free"], true);
+    check(&["free", "free"], true);
+    check(&["free", "free", "free"], false);
+    check(&["asks"], false);
+    check(&["free", "asks"], false);
+    check(&["alone"], true);
+    check(&["free", "alone"], false);
+    check(&["keyed"], false);
+    check(&["unknown"], false);
+}
+
+#[tokio::test]
+async fn calls_of_idempotent_and_read_only_tools_may_be_repeated() {
+    let tools = ToolRegistry::new();
+    let register = |name: &str, annotations: ToolAnnotations| {
+        let tool = typed(name, "Works.", |_: NoArguments| async { Ok(()) });
+        tools.register(tool.with_annotations(annotations)).unwrap();
+    };
+    register("append", ToolAnnotations::new());
+    register("put", ToolAnnotations::new().with_idempotent(true));
+    register("look", ToolAnnotations::new().with_read_only(true));
+    register("once", ToolAnnotations::new().with_idempotent(false));
+    let executor = tools.executor(context()).build().unwrap();
+    for (name, expected) in [
+        ("append", false),
+        ("put", true),
+        ("look", true),
+        ("once", false),
+        ("unknown", false),
+    ] {
+        assert_eq!(
+            executor.is_repeatable(&work("c", name, &json!({})).call),
+            expected,
+            "{name}"
+        );
+    }
+}

@@ -149,10 +149,10 @@ impl Turn {
     }
 
     /// Runs an interrupted call again.
-    pub(in crate::machine) fn redo(&mut self, call: &str) -> Result<(), MachineError> {
+    pub(in crate::machine) fn redo(&mut self, call: &str, changes: &mut Changes) -> Result<(), MachineError> {
         match self.slots_mut().iter_mut().find(|slot| slot.call.id == call) {
             Some(slot) if slot.is_running() => {
-                slot.redo();
+                slot.redo(changes);
                 Ok(())
             }
             _ => Err(MachineError::NotWaitingFor("a repetition of this call")),
