@@ -9,6 +9,7 @@ use agcore_llm::{
     layer::{retry::Retry, trace::Trace},
     system_random,
 };
+use agcore_memory::session::SessionStore;
 use agcore_tools::{
     Approver, AuditSink, Extensions, PermissionRules, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry,
 };
@@ -75,6 +76,7 @@ pub struct AgentBuilder {
     audit: Option<Arc<dyn AuditSink>>,
     extensions: Extensions,
     hooks: Vec<Arc<dyn Hook>>,
+    store: Option<Arc<dyn SessionStore>>,
     clock: Option<Arc<dyn Clock>>,
     random: Option<Random>,
     config: AgentConfig,
@@ -91,6 +93,7 @@ impl Default for AgentBuilder {
             audit: None,
             extensions: Extensions::default(),
             hooks: Vec::new(),
+            store: None,
             clock: None,
             random: None,
             config: AgentConfig::default(),
@@ -176,6 +179,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets the store of sessions. [`RuntimeBundle::stored_sessions`] creates and opens sessions that are written to it while
+    /// their turns run; all others stay in memory.
+    pub fn with_session_store(mut self, store: impl SessionStore + 'static) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
     /// Sets the clock. The default is the system clock.
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
@@ -231,6 +241,7 @@ impl AgentBuilder {
             audit: self.audit,
             extensions: self.extensions,
             hooks: Hooks::new(self.hooks),
+            store: self.store,
             clock,
             random,
             settings: AgentSettings::new(&self.config),

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use agcore_chat::Clock;
 use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
+use agcore_memory::session::SessionStore;
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
 use crate::{agent::AgentSpec, agent_settings::AgentSettings, config::AgentConfig};
@@ -43,6 +44,7 @@ pub(crate) struct Parts {
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
     pub(crate) extensions: Extensions,
     pub(crate) hooks: Hooks,
+    pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) config: AgentConfig,

@@ -5,6 +5,7 @@ use std::{error::Error, fmt, time::Duration};
 use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
+use agcore_memory::{MemoryError, MemoryErrorKind};
 use agcore_tools::ToolError;
 
 /// The reason a turn failed, or a session could not be created. A session stays usable after an error.
@@ -30,6 +31,7 @@ struct Inner {
 enum Source {
     Cycle(CycleError),
     Tool(ToolError),
+    Memory(MemoryError),
     Other(Box<dyn Error + Send + Sync>),
 }
 
@@ -60,6 +62,8 @@ pub enum AgentErrorKind {
     InvalidConfig,
     /// A saved session cannot be restored.
     InvalidState,
+    /// The store has no session with this id.
+    NotFound,
 }
 
 impl AgentError {
@@ -117,6 +121,24 @@ impl AgentError {
         )
     }
 
+    pub(crate) fn no_store() -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            "the agent has no store of sessions; call `with_session_store` when it is built",
+        )
+    }
+
+    pub(crate) fn not_found(session: &str) -> Self {
+        Self::new(
+            AgentErrorKind::NotFound,
+            format!("the store has no session `{session}`; list the sessions to see their ids"),
+        )
+    }
+
+    pub(crate) fn input(problem: impl Into<String>) -> Self {
+        Self::new(AgentErrorKind::InvalidInput, problem)
+    }
+
     pub(crate) fn state_from(error: impl Error + Send + Sync + 'static) -> Self {
         Self::state(&error).with_source(Source::Other(Box::new(error)))
     }
@@ -165,6 +187,7 @@ impl AgentError {
         match &self.0.source {
             Some(Source::Cycle(error)) => error.is_retryable(),
             Some(Source::Tool(error)) => error.fault().retryable,
+            Some(Source::Memory(error)) => error.is_recoverable(),
             _ => self.0.kind == AgentErrorKind::Busy,
         }
     }
@@ -192,6 +215,7 @@ impl AgentError {
             (_, AgentErrorKind::InvalidInput | AgentErrorKind::Busy | AgentErrorKind::InvalidConfig) => {
                 FaultKind::InvalidRequest
             }
+            (_, AgentErrorKind::NotFound) => FaultKind::NotFound,
             (_, AgentErrorKind::InvalidOutput) => FaultKind::Malformed,
             (_, AgentErrorKind::Model) => FaultKind::Unknown,
         };
@@ -226,6 +250,7 @@ impl fmt::Debug for AgentError {
         match &self.0.source {
             Some(Source::Cycle(error)) => debug.field("cycle_error", error),
             Some(Source::Tool(error)) => debug.field("message", &self.0.message).field("tool_error", error),
+            Some(Source::Memory(error)) => debug.field("message", &self.0.message).field("memory_error", error),
             Some(Source::Other(error)) => debug.field("message", &self.0.message).field("source", error),
             None => debug.field("message", &self.0.message),
         };
@@ -239,6 +264,7 @@ impl Error for AgentError {
             // The message of these errors is the one of this layer.
             Source::Cycle(error) => error.source(),
             Source::Tool(error) => error.source(),
+            Source::Memory(error) => error.source(),
             Source::Other(error) => error.source(),
         }
     }
@@ -271,6 +297,21 @@ impl From<LlmError> for AgentError {
 impl From<MachineError> for AgentError {
     fn from(error: MachineError) -> Self {
         CycleError::from(error).into()
+    }
+}
+
+/// The store of sessions failed.
+impl From<MemoryError> for AgentError {
+    fn from(error: MemoryError) -> Self {
+        let kind = match error.kind() {
+            MemoryErrorKind::NotFound => AgentErrorKind::NotFound,
+            MemoryErrorKind::AlreadyExists | MemoryErrorKind::InvalidInput | MemoryErrorKind::InvalidState => {
+                AgentErrorKind::InvalidInput
+            }
+            MemoryErrorKind::Serialization => AgentErrorKind::InvalidState,
+            _ => AgentErrorKind::Storage,
+        };
+        Self::new(kind, error.to_string()).with_source(Source::Memory(error))
     }
 }
 

@@ -29,12 +29,14 @@ mod agent_settings;
 mod prompt_layers;
 mod id;
 mod bundle;
+mod durable;
 mod queue;
 mod shared;
 mod span;
 mod turn;
 mod session;
 mod tool_source;
+mod stored_sessions;
 mod builder;
 
 #[doc(inline)]
@@ -46,6 +48,7 @@ pub use {
     environment::Environment,
     error::{AgentError, AgentErrorKind},
     session::{AgentSession, SessionState},
+    stored_sessions::StoredSessions,
     tool_settings::ToolSettings,
     tool_source::ToolSource,
     turn::AgentTurn,

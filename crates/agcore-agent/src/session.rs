@@ -9,18 +9,20 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
-use agcore_chat::{Actor, Answer, Message, Question, QuestionId, UsageTracker};
+use agcore_chat::{Actor, Answer, Message, Question, QuestionId, ToolCall, UsageTracker};
 use agcore_cycle::{
     CompactionReport, LlmCycle, Spent, TurnInput,
-    machine::{Machine, MachineError},
+    machine::{Machine, MachineError, Step},
 };
+use agcore_memory::session::Commit;
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
-use self::state::SessionParts;
+pub(crate) use self::state::SessionParts;
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
+    durable::SessionRecorder,
     error::AgentError,
     id::uuid_v7,
     queue::TurnQueue,
@@ -90,14 +92,22 @@ impl AgentSession {
             run_state: None,
             created: bundle.parts().clock.now(),
         };
-        Self::with_parts(bundle, agent, session)
+        Self::with_parts(bundle, agent, session, None)
     }
 
-    fn with_parts(bundle: RuntimeBundle, agent: Arc<dyn Agent>, session: SessionParts) -> Self {
+    pub(crate) fn with_parts(
+        bundle: RuntimeBundle,
+        agent: Arc<dyn Agent>,
+        session: SessionParts,
+        recorder: Option<Arc<SessionRecorder>>,
+    ) -> Self {
         let parts = bundle.parts();
         let SessionParts { machine, .. } = session;
         let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
-        let cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
+        let mut cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
+        if recorder.is_some() {
+            cycle.start_recording();
+        }
         let conversation = Conversation {
             cycle: cycle.with_hooks(parts.hooks.clone()),
             agent: Arc::clone(&agent),
@@ -112,6 +122,7 @@ impl AgentSession {
             tools: session.tools,
             created: session.created,
             conversation,
+            recorder,
         }))
     }
 
@@ -312,15 +323,40 @@ impl AgentSession {
         Ok(abandoned?)
     }
 
-    /// Replaces the conversation. Waits for the running turn. A suspended turn is abandoned.
+    /// Replaces the conversation. Waits for the running turn. A suspended turn is abandoned. A [stored](crate::StoredSessions)
+    /// session stores this with its next turn.
     ///
     /// # Errors
     /// [`MachineError::InvalidMessages`] if the messages cannot be sent; the conversation stays as it was.
     pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), MachineError> {
-        self.0
+        let replaced = self
+            .0
             .conversation
             .write(|conversation| conversation.cycle.set_messages(messages))
-            .await
+            .await;
+        if let (Ok(()), Some(recorder)) = (&replaced, &self.0.recorder) {
+            recorder.state_changed();
+        }
+        replaced
+    }
+
+    /// Returns whether a turn is open that neither runs nor waits for a person: its process died, its future was dropped, or its
+    /// store failed. [`resume`](Self::resume) without answers continues it, and a new [`turn`](Self::turn) abandons it. Waits for
+    /// the running turn.
+    pub async fn is_interrupted(&self) -> bool {
+        let read = |conversation: &Conversation| {
+            let machine = conversation.cycle.machine();
+            machine.is_open() && !matches!(machine.next(), Step::Wait(_))
+        };
+        self.0.conversation.read(read).await
+    }
+
+    /// Returns the tool calls that were running when the turn was interrupted: their outcome is unknown. When the turn is
+    /// [resumed](Self::resume), those of idempotent and read-only tools run again, with the same id; about each of the others, a
+    /// person is asked. Waits for the running turn.
+    pub async fn uncertain_calls(&self) -> Vec<ToolCall> {
+        let read = |conversation: &Conversation| conversation.cycle.machine().uncertain().cloned().collect();
+        self.0.conversation.read(read).await
     }
 
     /// Returns the whole session, to be saved. Waits for the running turn.
@@ -340,13 +376,25 @@ impl AgentSession {
         })
     }
 
+    /// Writes the state of a stored session, with a commit that belongs to it.
+    pub(crate) async fn write_state(&self, commit: Commit) -> Result<(), AgentError> {
+        let Some(recorder) = &self.0.recorder else {
+            return Ok(());
+        };
+        let machine = self
+            .0
+            .conversation
+            .read(|conversation| conversation.cycle.machine().clone());
+        Ok(recorder.write_state(machine.await, commit).await?)
+    }
+
     pub(crate) fn restore(
         bundle: RuntimeBundle,
         state: SessionState,
         agent: Arc<dyn Agent>,
     ) -> Result<Self, AgentError> {
         let parts = state.into_parts(bundle.parts().clock.now())?;
-        Ok(Self::with_parts(bundle, agent, parts))
+        Ok(Self::with_parts(bundle, agent, parts, None))
     }
 }
 

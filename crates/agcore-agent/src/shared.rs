@@ -6,13 +6,13 @@ use std::{
 };
 
 use agcore_chat::{Actor, ToolExecutor, text::nearest_names};
-use agcore_cycle::{LlmCycle, TurnInput, TurnOptions};
+use agcore_cycle::{LlmCycle, OutcomeRecorder, TurnInput, TurnOptions};
 use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolRegistry, ToolSession, ToolSnapshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::Agent, agent_settings::AgentPart, bundle::RuntimeBundle, error::AgentError, prompt_layers::system_prompt,
-    queue::TurnQueue,
+    agent::Agent, agent_settings::AgentPart, bundle::RuntimeBundle, durable::SessionRecorder, error::AgentError,
+    prompt_layers::system_prompt, queue::TurnQueue,
 };
 
 pub(crate) struct Shared {
@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     /// When the session was created, by the wall clock: a session ages even while it is only stored.
     pub(crate) created: SystemTime,
     pub(crate) conversation: TurnQueue<Conversation>,
+    /// Writes the turns of a stored session.
+    pub(crate) recorder: Option<Arc<SessionRecorder>>,
 }
 
 /// The part of a session that one turn uses at a time.
@@ -94,10 +96,16 @@ impl Shared {
         token: &CancellationToken,
     ) -> Result<TurnOptions, AgentError> {
         let tools = self.executor(conversation, token)?;
-        Ok(TurnOptions::cancelled_by(token.clone())
+        let mut options = TurnOptions::cancelled_by(token.clone())
             .with_tools(tools)
             .with_actor(self.actor())
-            .with_trace(Arc::clone(&self.id)))
+            .with_trace(Arc::clone(&self.id));
+        if let Some(recorder) = &self.recorder {
+            let run_state = conversation.run_state.get_or_insert_default();
+            recorder.prepare(&mut conversation.cycle, run_state);
+            options.recorder = Some(Arc::clone(recorder) as Arc<dyn OutcomeRecorder>);
+        }
+        Ok(options)
     }
 
     /// Builds the executor of the tools that the agent exposes, as of this turn.

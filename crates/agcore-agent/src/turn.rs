@@ -7,14 +7,15 @@ use std::{
 };
 
 use agcore_cycle::{
-    AnswerKind, CompactionReport, FreeText, Observer, Output, TextStream, TurnInput, TurnStream, TypedOptions,
-    typed::schemars::JsonSchema,
+    AnswerKind, CompactionReport, FreeText, LlmCycle, Observer, Output, TextStream, TurnInput, TurnStream,
+    TypedOptions, machine::Step, typed::schemars::JsonSchema,
 };
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
+    durable::SessionRecorder,
     error::AgentError,
     shared::{Conversation, Shared},
     span,
@@ -193,9 +194,22 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     };
     if !conversation.cycle.machine().is_open() {
         conversation.run_state = None;
+    } else if let Some(recorder) = &shared.recorder {
+        note_suspension(recorder, &conversation.cycle).await;
     }
     span::record(&span, outcome.as_ref().map(S::report));
     outcome
+}
+
+/// Notes in the store that the turn waits for a person. The turn itself is stored already.
+async fn note_suspension(recorder: &SessionRecorder, cycle: &LlmCycle) {
+    let questions: Vec<_> = match cycle.machine().next() {
+        Step::Wait(questions) => questions.into_iter().cloned().collect(),
+        _ => return,
+    };
+    if let Err(error) = recorder.suspended(&questions).await {
+        tracing::warn!(?error, "the status of a suspended session was not stored");
+    }
 }
 
 /// Compacts the conversation, between turns or while one is suspended.

@@ -43,13 +43,13 @@ pub struct SessionState {
 }
 
 /// The parts of a session that its state consists of.
-pub(super) struct SessionParts {
-    pub(super) id: Arc<str>,
-    pub(super) actor: Arc<Actor>,
-    pub(super) machine: Machine,
-    pub(super) tools: ToolSession,
-    pub(super) run_state: Option<RunState>,
-    pub(super) created: SystemTime,
+pub(crate) struct SessionParts {
+    pub(crate) id: Arc<str>,
+    pub(crate) actor: Arc<Actor>,
+    pub(crate) machine: Machine,
+    pub(crate) tools: ToolSession,
+    pub(crate) run_state: Option<RunState>,
+    pub(crate) created: SystemTime,
 }
 
 impl SessionState {

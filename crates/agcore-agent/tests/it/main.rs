@@ -14,5 +14,7 @@ mod many_users;
 mod parts;
 mod session;
 mod spans;
+mod stored;
+mod stored_faults;
 mod turns;
 mod typed;

@@ -1,0 +1,12 @@
+//! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
+
+mod entry;
+mod rows;
+mod fold;
+mod recorder;
+
+pub(crate) use self::{
+    fold::{Folded, fold},
+    recorder::{Continued, SessionRecorder},
+    rows::Place,
+};

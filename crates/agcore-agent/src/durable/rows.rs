@@ -1,0 +1,123 @@
+//! The readable form of a conversation: rows of messages, made of the events of what was recorded.
+
+use agcore_chat::{AssistantMessage, EventKind, Message, ModelEvent, TextEvent, ToolEvent, TurnEvent};
+use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage};
+use serde_json::{Map, Value};
+
+/// The place of a row: the record with which it was written, and its index among the rows of that record. It is the id of the
+/// row. Rows that a branch has copied have record 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) record: u64,
+    pub(crate) index: usize,
+}
+
+impl Place {
+    pub(crate) fn id(self) -> String {
+        format!("{}.{}", self.record, self.index)
+    }
+
+    pub(crate) fn from_id(id: &str) -> Option<Self> {
+        let (record, index) = id.split_once('.')?;
+        Some(Self {
+            record: record.parse().ok()?,
+            index: index.parse().ok()?,
+        })
+    }
+}
+
+/// Collects the rows of one record.
+pub(super) struct Rows {
+    record: u64,
+    rows: Vec<NewMessage>,
+}
+
+impl Rows {
+    pub(super) fn new(record: u64) -> Self {
+        Self {
+            record,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds what an event of a run shows. If the turn `replaces` the history, only its messages after the last reply are new.
+    pub(super) fn add(&mut self, event: &EventKind, replaces: bool, run: Option<&str>) {
+        let known = self.rows.len();
+        self.show(event, replaces);
+        for row in self.rows.iter_mut().skip(known) {
+            row.run = run.map(str::to_owned);
+        }
+    }
+
+    fn show(&mut self, event: &EventKind, replaces: bool) {
+        match event {
+            EventKind::Turn(TurnEvent::Started(messages)) => {
+                let last = messages.iter().rposition(|message| message.as_assistant().is_some());
+                let new = last.filter(|_| replaces).map_or(0, |last| last + 1);
+                messages.iter().skip(new).for_each(|message| self.input(message));
+            }
+            EventKind::Text(TextEvent::MessageComplete(reply)) => self.reply(reply),
+            EventKind::Model(ModelEvent::Usage(usage)) => {
+                if let Some(row) = self.rows.last_mut().filter(|row| row.role == MessageRole::Assistant) {
+                    row.usage = Some((**usage).clone());
+                }
+            }
+            EventKind::Tool(ToolEvent::Completed {
+                call_id,
+                name,
+                output,
+                is_error,
+                ..
+            }) => {
+                let metadata = MessageMetadata::ToolResult {
+                    call_id: call_id.to_string(),
+                    name: name.to_string(),
+                    is_error: *is_error,
+                };
+                self.push(MessageRole::Tool, output.to_string(), Some(metadata));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn into_rows(self) -> Vec<NewMessage> {
+        self.rows
+    }
+
+    fn input(&mut self, message: &Message) {
+        let (role, metadata) = match message {
+            Message::User(_) => (MessageRole::User, Some(MessageMetadata::UserInput { data: Map::new() })),
+            Message::Assistant(reply) => return self.reply(reply),
+            Message::Tool(_) => (MessageRole::Tool, None),
+            _ => (MessageRole::System, None),
+        };
+        self.push(role, message.text().into_owned(), metadata);
+    }
+
+    fn reply(&mut self, reply: &AssistantMessage) {
+        let text = reply.text();
+        if !text.is_empty() || !reply.has_tool_calls() {
+            let metadata = MessageMetadata::AssistantOutput;
+            self.push(MessageRole::Assistant, text.into_owned(), Some(metadata));
+        }
+        for call in reply.tool_calls() {
+            let input = call.raw_input();
+            let metadata = MessageMetadata::ToolCall {
+                call_id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: serde_json::from_str(input).unwrap_or_else(|_| Value::from(input)),
+            };
+            self.push(MessageRole::Assistant, String::new(), Some(metadata));
+        }
+    }
+
+    fn push(&mut self, role: MessageRole, text: String, metadata: Option<MessageMetadata>) {
+        let place = Place {
+            record: self.record,
+            index: self.rows.len(),
+        };
+        let mut row = NewMessage::new(place.id(), role, text);
+        row.metadata = metadata;
+        self.rows.push(row);
+    }
+}

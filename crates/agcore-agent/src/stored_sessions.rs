@@ -1,0 +1,332 @@
+//! [`StoredSessions`]: the sessions of a store.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use agcore_chat::Actor;
+use agcore_cycle::machine::Machine;
+use agcore_memory::{
+    Timestamp,
+    session::{
+        Commit, MessageFilter, NewMessage, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin,
+        SessionStore, StoredMessage,
+    },
+};
+use agcore_tools::{RunState, ToolSession};
+
+use crate::{
+    agent::Agent,
+    bundle::RuntimeBundle,
+    durable::{Continued, Folded, Place, SessionRecorder, fold},
+    error::AgentError,
+    id::uuid_v7,
+    session::{AgentSession, SessionParts},
+};
+
+/// The sessions of one actor in a store: create, list, open, branch, rename, delete.
+///
+/// A session that was created or opened here is written to the store while its turns run: each input, reply, tool call and
+/// result, before anything depends on it. If the process dies, the session can be [opened](Self::open) in another one, and an
+/// interrupted turn [continues](AgentSession::resume) where it was. Nothing that was stored happens again: no reply is requested
+/// twice, no call with a result runs twice. About a call that was running, see
+/// [`uncertain_calls`](AgentSession::uncertain_calls).
+///
+/// Only one copy of a session can be used at a time. If another one has continued it, the next turn fails with
+/// [`Storage`](crate::AgentErrorKind::Storage) and asks to open the session again.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_agent::{AgentSpec, agent};
+/// use agcore_llm::SystemClock;
+/// use agcore_memory::session::InMemorySessionStore;
+/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
+/// // In production, a database: `agcore_store::sqlite::SqliteStore::open("sessions.db")`.
+/// let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+/// let bundle = agent(model).with_session_store(store).build()?;
+/// let (sessions, greeter) = (bundle.stored_sessions()?, AgentSpec::new("greeter", "You greet people."));
+/// sessions.create("s-1", greeter.clone()).await?.turn("I am Ada.").await?;
+///
+/// // Later, perhaps in another process:
+/// let session = sessions.open("s-1", greeter).await?;
+/// assert_eq!(session.turn("Who am I?").await?.text(), "You are Ada.");
+/// assert_eq!(sessions.list(None, 10).await?[0].title.as_deref(), Some("I am Ada."));
+/// # Ok::<(), agcore_agent::AgentError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct StoredSessions {
+    bundle: RuntimeBundle,
+    store: Arc<dyn SessionStore>,
+    actor: Arc<Actor>,
+}
+
+impl RuntimeBundle {
+    /// Returns the sessions of the actor [`local`](Actor::local) in the store of the bundle.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if the bundle was built without a
+    /// [store](crate::AgentBuilder::with_session_store).
+    pub fn stored_sessions(&self) -> Result<StoredSessions, AgentError> {
+        let store = self.parts().store.clone().ok_or_else(AgentError::no_store)?;
+        Ok(StoredSessions {
+            bundle: self.clone(),
+            store,
+            actor: Arc::default(),
+        })
+    }
+}
+
+impl StoredSessions {
+    /// Sets the actor who owns the sessions. Sessions of other actors behave as if they did not exist.
+    #[must_use]
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
+        self.actor = actor.into();
+        self
+    }
+
+    /// Creates a session under an id of your choice. The id must be new in the tenant of the actor.
+    ///
+    /// Cancel safe, but dropping the future leaves open whether the session was created.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the id is taken or not acceptable,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn create(&self, id: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        let created = self.store.create(self.new_session(id.into())).await?;
+        let empty = Folded {
+            machine: Machine::new(self.bundle.config().limits.clone()),
+            tools: ToolSession::new(),
+            run_state: RunState::default(),
+            end: 0,
+        };
+        Ok(self.session(created, empty, Arc::new(agent)))
+    }
+
+    /// Creates a session under a new id: a UUID of version 7.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub async fn create_new(&self, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        let parts = self.bundle.parts();
+        self.create(uuid_v7(parts.clock.now(), &parts.random), agent).await
+    }
+
+    /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
+    /// [`resume`](AgentSession::resume) without answers continues it.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if its records are damaged or of a newer version of the program,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn open(&self, id: &str, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        let mut session = self.find(id).await?;
+        let entries = self.store.read(&session.stream(), 1).await?;
+        let folded = fold(entries, &self.bundle.config().limits)?;
+        session.end = folded.end.max(session.end);
+        Ok(self.session(session, folded, Arc::new(agent)))
+    }
+
+    /// Returns a session with its title, status and times, without its conversation.
+    ///
+    /// # Errors
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn get(&self, id: &str) -> Result<Option<Session>, AgentError> {
+        let found = self.store.get_session(&self.actor.tenant, id).await?;
+        Ok(found.filter(|session| session.owner == *self.actor))
+    }
+
+    /// Returns up to `limit` sessions, those changed last first. The next page starts `after` the last session of this one:
+    /// `SessionCursor::of(last)`.
+    ///
+    /// # Errors
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn list(&self, after: Option<SessionCursor>, limit: u64) -> Result<Vec<Session>, AgentError> {
+        let mut filter = SessionFilter::owned_by(Actor::clone(&self.actor)).with_limit(limit);
+        filter.after = after;
+        Ok(self.store.sessions(&filter).await?)
+    }
+
+    /// Returns the messages that a filter selects, in the form in which people read them: input, answers, tool calls and their
+    /// results, numbered from 1.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn messages(&self, id: &str, filter: &MessageFilter) -> Result<Vec<StoredMessage>, AgentError> {
+        self.find(id).await?;
+        Ok(self.store.messages(&self.actor.tenant, id, filter).await?)
+    }
+
+    /// Creates a session that continues from an earlier message of another one. `message` is the number of the last message that
+    /// belongs to the branch. It must be the last one of its turn; 0 begins with an empty conversation. What people have allowed
+    /// in the other session does not apply to the branch, and its usage is counted anew.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the message does not exist or is inside a turn, or if the new id
+    /// is taken, and other errors as [`open`](Self::open).
+    pub async fn branch(
+        &self,
+        id: &str,
+        message: u64,
+        new_id: impl Into<String>,
+        agent: impl Agent + 'static,
+    ) -> Result<AgentSession, AgentError> {
+        let (machine, rows) = self.state_after(id, message).await?;
+        let number = i64::try_from(message).unwrap_or(i64::MAX);
+        let new = self
+            .new_session(new_id.into())
+            .with_origin(SessionOrigin::new(id, number));
+        let created = self.store.create(new).await?;
+        let empty = Folded {
+            machine,
+            tools: ToolSession::new(),
+            run_state: RunState::default(),
+            end: 0,
+        };
+        let copies = rows.into_iter().enumerate().map(|(index, row)| copy_of(row, index));
+        let commit = copies.fold(Commit::new(), Commit::with_message);
+        let session = self.session(created, empty, Arc::new(agent));
+        if let Err(error) = session.write_state(commit).await {
+            // An empty session must not stay behind.
+            drop(self.store.delete_session(&self.actor.tenant, session.id()).await);
+            return Err(error);
+        }
+        Ok(session)
+    }
+
+    /// Sets or removes the title of a session.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn rename(&self, id: &str, title: Option<&str>) -> Result<(), AgentError> {
+        self.find(id).await?;
+        Ok(self.store.rename(&self.actor.tenant, id, title).await?)
+    }
+
+    /// Deletes a session with everything that belongs to it. Returns whether it existed. A turn that is running fails with its
+    /// next write.
+    ///
+    /// # Errors
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn delete(&self, id: &str) -> Result<bool, AgentError> {
+        match self.get(id).await? {
+            Some(_) => Ok(self.store.delete_session(&self.actor.tenant, id).await?),
+            None => Ok(false),
+        }
+    }
+
+    async fn find(&self, id: &str) -> Result<Session, AgentError> {
+        self.get(id).await?.ok_or_else(|| AgentError::not_found(id))
+    }
+
+    fn new_session(&self, id: String) -> NewSession {
+        NewSession::new(id).with_owner(Actor::clone(&self.actor))
+    }
+
+    /// Returns the conversation after a message, and the messages up to it.
+    async fn state_after(&self, id: &str, message: u64) -> Result<(Machine, Vec<StoredMessage>), AgentError> {
+        let mut id = id.to_owned();
+        let limits = &self.bundle.config().limits;
+        loop {
+            let session = self.find(&id).await?;
+            if message == 0 {
+                return Ok((Machine::new(limits.clone()), Vec::new()));
+            }
+            let all = self
+                .store
+                .messages(&self.actor.tenant, &id, &MessageFilter::new())
+                .await?;
+            let count = usize::try_from(message).unwrap_or(usize::MAX);
+            let Some(record) = all.get(count - 1).and_then(record_of) else {
+                let problem = format!(
+                    "the session `{id}` has {} messages, so none with the number {message}",
+                    all.len()
+                );
+                return Err(AgentError::input(problem));
+            };
+            if record == 0 {
+                // The message was copied from the origin, where it has the same number.
+                id = session
+                    .origin
+                    .map(|origin| origin.session)
+                    .ok_or_else(|| AgentError::not_found(&id))?;
+                continue;
+            }
+            let mut entries = self.store.read(&session.stream(), 1).await?;
+            entries.retain(|entry| entry.seq <= record);
+            let mut machine = fold(entries, limits)?.machine;
+            let is_last = all.get(count).and_then(record_of) != Some(record);
+            if machine.is_open() || !is_last {
+                let problem =
+                    format!("message {message} is inside a turn; a branch begins after the last message of one");
+                return Err(AgentError::input(problem));
+            }
+            machine.reset_usage();
+            return Ok((machine, all.into_iter().take(count).collect()));
+        }
+    }
+
+    /// Returns a session that continues from here.
+    fn session(&self, session: Session, folded: Folded, agent: Arc<dyn Agent>) -> AgentSession {
+        let parts = self.bundle.parts();
+        let writer = uuid_v7(parts.clock.now(), &parts.random);
+        let continued = Continued {
+            machine: &folded.machine,
+            tools: &folded.tools,
+            run_state: &folded.run_state,
+            limits: &self.bundle.config().limits,
+        };
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
+        // The random end of the id is enough to tell the writers of a session apart.
+        let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
+        let recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
+        let created = time_of(session.created_at).min(parts.clock.now());
+        let session = SessionParts {
+            id: session.id.into(),
+            actor: Arc::clone(&self.actor),
+            machine: folded.machine,
+            tools: folded.tools,
+            run_state: Some(folded.run_state),
+            created,
+        };
+        AgentSession::with_parts(self.bundle.clone(), agent, session, Some(Arc::new(recorder)))
+    }
+}
+
+/// Returns the number of the record with which a message was stored.
+fn record_of(message: &StoredMessage) -> Option<u64> {
+    Place::from_id(&message.id).map(|place| place.record)
+}
+
+fn time_of(timestamp: Timestamp) -> SystemTime {
+    let millis = u64::try_from(timestamp.as_millis()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
+}
+
+/// Returns a message as that of a branch.
+fn copy_of(message: StoredMessage, index: usize) -> NewMessage {
+    let mut copy = NewMessage::new(Place { record: 0, index }.id(), message.role, message.content);
+    copy.metadata = message.metadata;
+    copy.visibility = message.visibility;
+    copy.profile_version = message.profile_version;
+    copy
+}
+
+impl fmt::Debug for StoredSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredSessions")
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
+    }
+}

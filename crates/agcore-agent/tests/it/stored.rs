@@ -1,0 +1,378 @@
+//! Sessions in a store: what is written, opening, suspended turns, branches, lists.
+
+use std::sync::Arc;
+
+use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
+use agcore_chat::{Actor, Answer, Clock, Message, ToolCall};
+use agcore_cycle::machine::Limits;
+use agcore_memory::{
+    Journal,
+    session::{
+        InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, SessionCursor, SessionStatus, SessionStore,
+        stream_of,
+    },
+};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+use agcore_tools::{Grant, NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
+
+type Store = Arc<InMemorySessionStore>;
+
+pub(crate) fn store() -> Store {
+    Arc::new(InMemorySessionStore::new(Arc::new(ManualClock::jumping())))
+}
+
+pub(crate) fn ada() -> AgentSpec {
+    AgentSpec::new("ada", "Be Ada.")
+}
+
+/// Returns an agent with a tool that runs at once, and one that needs an approval.
+pub(crate) fn builder(provider: &ScriptedProvider) -> AgentBuilder {
+    AgentBuilder::new()
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::jumping())
+        .with_tool(typed("say", "Says it.", |_: NoArguments| async { Ok("said") }))
+        .with_tool(typed("pay", "Pays.", |_: NoArguments| async { Ok("paid") }))
+        .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
+        .with_approver(SuspendingApprover)
+}
+
+pub(crate) fn sessions(provider: &ScriptedProvider, store: impl SessionStore + 'static) -> StoredSessions {
+    let bundle = builder(provider).with_session_store(store).build().unwrap();
+    bundle.stored_sessions().unwrap()
+}
+
+pub(crate) fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall::function(id, name, "{}")
+}
+
+async fn texts(session: &AgentSession) -> Vec<String> {
+    let messages = session.messages().await;
+    messages
+        .iter()
+        .map(|message| format!("{}: {}", message.role(), message.text()))
+        .collect()
+}
+
+/// Returns the number of writes of a session.
+async fn writes(store: &Store, id: &str) -> usize {
+    store.read(&stream_of("local", id), 1).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_round_of_tools_is_four_writes_and_continues_elsewhere() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("a", "say"), call("b", "say")]),
+        ScriptStep::text("Hi."),
+        ScriptStep::text("Ada."),
+    ]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    assert_eq!(session.turn("I am Ada.").await.unwrap().text(), "Hi.");
+    // Input, reply with the begin of both calls, a write for each result, answer.
+    assert_eq!(writes(&store, "s-1").await, 5);
+    let info = sessions.get("s-1").await.unwrap().unwrap();
+    assert_eq!(
+        (info.title.as_deref(), info.status),
+        (Some("I am Ada."), SessionStatus::Completed)
+    );
+
+    let opened = sessions.open("s-1", ada()).await.unwrap();
+    assert_eq!(texts(&opened).await, texts(&session).await);
+    assert!(!opened.is_interrupted().await && opened.uncertain_calls().await.is_empty());
+    assert_eq!(opened.usage().await, session.usage().await);
+    assert_eq!(opened.turn("Who am I?").await.unwrap().text(), "Ada.");
+    let sent = provider.requests()[2]
+        .messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect::<Vec<_>>();
+    assert_eq!(sent, ["Be Ada.", "I am Ada.", "", "said", "said", "Hi.", "Who am I?"]);
+
+    // The first copy is out of date now.
+    let error = session.turn("Hello?").await.unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::Storage);
+    assert!(error.to_string().contains("open it again"), "{error}");
+    assert_eq!(texts(&sessions.open("s-1", ada()).await.unwrap()).await.len(), 7);
+}
+
+#[tokio::test]
+async fn one_tool_between_two_replies_is_four_writes() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "say")]), ScriptStep::text("Hi.")]);
+    let session = sessions(&provider, Arc::clone(&store))
+        .create("s-1", ada())
+        .await
+        .unwrap();
+    session.turn("Say it.").await.unwrap();
+    assert_eq!(writes(&store, "s-1").await, 4);
+}
+
+#[tokio::test]
+async fn the_messages_can_be_read_without_the_agent() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "say")]), ScriptStep::text("Hi.")]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("Say it.").await.unwrap();
+    let rows = sessions.messages("s-1", &MessageFilter::new()).await.unwrap();
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| (row.seq, row.role, row.content.as_str(), row.run.as_deref()))
+        .collect();
+    let run = Some("turn-1");
+    assert_eq!(
+        found,
+        [
+            (1, MessageRole::User, "Say it.", run),
+            (2, MessageRole::Assistant, "", run),
+            (3, MessageRole::Tool, "said", run),
+            (4, MessageRole::Assistant, "Hi.", run),
+        ]
+    );
+    assert!(matches!(&rows[1].metadata, Some(MessageMetadata::ToolCall { call_id, .. }) if call_id == "a"));
+    let runs = store.runs("local", "s-1").await.unwrap();
+    assert_eq!(
+        runs.iter().map(|run| run.status.as_str()).collect::<Vec<_>>(),
+        ["completed"]
+    );
+}
+
+#[tokio::test]
+async fn a_suspended_turn_continues_in_another_process() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "pay")]), ScriptStep::text("Paid.")]);
+    let first = sessions(&provider, Arc::clone(&store));
+    let session = first.create("s-1", ada()).await.unwrap();
+    assert_eq!(session.turn("Pay.").await.unwrap().questions().len(), 1);
+    let info = first.get("s-1").await.unwrap().unwrap();
+    assert_eq!(
+        (info.status, info.pending_tool_call_id.as_deref()),
+        (SessionStatus::Pending, Some("a"))
+    );
+
+    let session = sessions(&provider, Arc::clone(&store))
+        .open("s-1", ada())
+        .await
+        .unwrap();
+    assert!(session.is_suspended().await && !session.is_interrupted().await);
+    let question = session.questions().await[0].id.clone();
+    let outcome = session.resume([(question, Answer::approve())]).await.unwrap();
+    assert_eq!(outcome.text(), "Paid.");
+    assert_eq!(
+        first.get("s-1").await.unwrap().unwrap().status,
+        SessionStatus::Completed
+    );
+}
+
+#[tokio::test]
+async fn an_abandoned_question_leaves_a_usable_session() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "pay")]), ScriptStep::text("Never mind.")]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    sessions.create("s-1", ada()).await.unwrap().turn("Pay.").await.unwrap();
+    let session = sessions.open("s-1", ada()).await.unwrap();
+    assert!(session.abandon_turn().await.unwrap());
+    assert_eq!(session.turn("Do not pay.").await.unwrap().text(), "Never mind.");
+    let opened = sessions.open("s-1", ada()).await.unwrap();
+    assert_eq!(texts(&opened).await, texts(&session).await);
+    assert_eq!(
+        sessions.get("s-1").await.unwrap().unwrap().status,
+        SessionStatus::Completed
+    );
+    let runs = store.runs("local", "s-1").await.unwrap();
+    assert_eq!(
+        runs.iter().map(|run| run.status.as_str()).collect::<Vec<_>>(),
+        ["cancelled", "completed"]
+    );
+}
+
+#[tokio::test]
+async fn a_failed_turn_is_stored_as_failed_and_the_next_one_runs() {
+    let store = store();
+    let failure = || {
+        ScriptStep::error(agcore_llm::LlmError::new(
+            agcore_llm::LlmErrorKind::Authentication,
+            "no",
+        ))
+    };
+    let provider = ScriptedProvider::new([failure(), ScriptStep::text("Hi.")]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("Hello").await.unwrap_err();
+    let info = sessions.get("s-1").await.unwrap().unwrap();
+    assert_eq!((info.status, info.error_id.is_some()), (SessionStatus::Failed, true));
+    let session = sessions.open("s-1", ada()).await.unwrap();
+    assert_eq!(session.turn("Hello again").await.unwrap().text(), "Hi.");
+    assert_eq!(
+        sessions.get("s-1").await.unwrap().unwrap().status,
+        SessionStatus::Completed
+    );
+}
+
+#[tokio::test]
+async fn changes_between_turns_are_stored_with_the_next_turn() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::text("One."), ScriptStep::text("Two.")]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("1").await.unwrap();
+    let earlier = vec![Arc::new(Message::user("0")), Arc::new(Message::assistant("Zero."))];
+    session.set_messages(earlier).await.unwrap();
+    session.tools().grant(Grant::new("say"));
+    session.turn("2").await.unwrap();
+    let opened = sessions.open("s-1", ada()).await.unwrap();
+    assert_eq!(
+        texts(&opened).await,
+        ["user: 0", "assistant: Zero.", "user: 2", "assistant: Two."]
+    );
+    assert_eq!(opened.tools().grants(), [Grant::new("say")]);
+}
+
+#[tokio::test]
+async fn new_limits_apply_to_an_opened_session() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::text("One."),
+        ScriptStep::text("Two."),
+        ScriptStep::text("Three."),
+    ]);
+    let first = sessions(&provider, Arc::clone(&store));
+    first.create("s-1", ada()).await.unwrap().turn("1").await.unwrap();
+    let mut limits = Limits::new();
+    limits.max_tool_turns = 3;
+    let config = agcore_agent::AgentConfig::new().with_limits(limits);
+    let bundle = builder(&provider)
+        .with_config(config)
+        .with_session_store(Arc::clone(&store))
+        .build()
+        .unwrap();
+    let other = bundle.stored_sessions().unwrap();
+    other.open("s-1", ada()).await.unwrap().turn("2").await.unwrap();
+    let session = other.open("s-1", ada()).await.unwrap();
+    assert_eq!(session.turn("3").await.unwrap().text(), "Three.");
+    assert_eq!(texts(&first.open("s-1", ada()).await.unwrap()).await.len(), 6);
+}
+
+#[tokio::test]
+async fn a_branch_begins_after_a_turn() {
+    let store = store();
+    let provider = ScriptedProvider::new(["One.", "Two.", "Other.", "More."].map(ScriptStep::text));
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("1").await.unwrap();
+    session.turn("2").await.unwrap();
+
+    let branch = sessions.branch("s-1", 2, "s-2", ada()).await.unwrap();
+    branch.turn("2b").await.unwrap();
+    let expected = ["user: 1", "assistant: One.", "user: 2b", "assistant: Other."];
+    assert_eq!(texts(&sessions.open("s-2", ada()).await.unwrap()).await, expected);
+    assert_eq!(texts(&session).await.len(), 4);
+    let info = sessions.get("s-2").await.unwrap().unwrap();
+    assert_eq!(
+        info.origin.map(|origin| (origin.session, origin.message)),
+        Some(("s-1".to_owned(), 2))
+    );
+    let rows = sessions.messages("s-2", &MessageFilter::new()).await.unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row.content.as_str()).collect::<Vec<_>>(),
+        ["1", "One.", "2b", "Other."]
+    );
+
+    // A branch of a branch, at a message that was copied and at one that was not; and of nothing.
+    for (message, expected) in [(2, 2), (4, 4), (0, 0)] {
+        let id = format!("s-2-{message}");
+        let branch = sessions.branch("s-2", message, id.as_str(), ada()).await.unwrap();
+        assert_eq!(texts(&branch).await.len(), expected);
+        assert_eq!(texts(&sessions.open(&id, ada()).await.unwrap()).await.len(), expected);
+    }
+    for (message, reason) in [(1, "inside a turn"), (3, "inside a turn"), (9, "has 4 messages")] {
+        let error = sessions.branch("s-1", message, "s-9", ada()).await.unwrap_err();
+        assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
+        assert!(error.to_string().contains(reason), "{error}");
+        assert!(sessions.get("s-9").await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_listed_renamed_and_deleted() {
+    let store = store();
+    let provider = ScriptedProvider::new(["One.", "Two.", "Three."].map(ScriptStep::text));
+    let sessions = sessions(&provider, Arc::clone(&store));
+    for id in ["s-1", "s-2"] {
+        sessions.create(id, ada()).await.unwrap().turn(id).await.unwrap();
+    }
+    let error = sessions.create("s-1", ada()).await.unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
+    let page = sessions.list(None, 1).await.unwrap();
+    let rest = sessions.list(Some(SessionCursor::of(&page[0])), 10).await.unwrap();
+    assert_eq!((page[0].id.as_str(), rest.len()), ("s-2", 1));
+    sessions.rename("s-1", Some("Greetings")).await.unwrap();
+    assert_eq!(
+        sessions.get("s-1").await.unwrap().unwrap().title.as_deref(),
+        Some("Greetings")
+    );
+
+    // Another actor sees none of them.
+    let others = sessions.clone().with_actor(Actor::new("local", "bob"));
+    assert!(others.list(None, 10).await.unwrap().is_empty());
+    assert_eq!(
+        others.open("s-1", ada()).await.unwrap_err().kind(),
+        AgentErrorKind::NotFound
+    );
+    assert!(!others.delete("s-1").await.unwrap());
+    assert_eq!(
+        others.rename("s-1", None).await.unwrap_err().kind(),
+        AgentErrorKind::NotFound
+    );
+
+    let open = sessions.open("s-1", ada()).await.unwrap();
+    assert!(sessions.delete("s-1").await.unwrap());
+    let error = open.turn("Hello?").await.unwrap_err();
+    assert!(error.to_string().contains("deleted"), "{error}");
+    assert_eq!(
+        sessions.open("s-1", ada()).await.unwrap_err().kind(),
+        AgentErrorKind::NotFound
+    );
+    assert!(!sessions.delete("s-1").await.unwrap());
+}
+
+#[tokio::test]
+async fn damaged_records_are_reported() {
+    let store = store();
+    let provider = ScriptedProvider::new([]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let record = |kind: &str, version, data| {
+        let at = agcore_memory::Timestamp::from(ManualClock::jumping().now());
+        agcore_memory::Record::new(kind, version, at, data)
+    };
+    let cases = [
+        (record("agent", 2, serde_json::json!({})), "version 2"),
+        (record("other", 1, serde_json::json!({})), "kind `other`"),
+        (
+            record("agent", 1, serde_json::json!({"writer": "x"})),
+            "does not contain a state",
+        ),
+        (record("agent", 1, serde_json::json!({"writer": 1})), "cannot be read"),
+    ];
+    for (number, (record, reason)) in cases.into_iter().enumerate() {
+        let id = format!("s-{number}");
+        sessions.create(id.as_str(), ada()).await.unwrap();
+        let commit = agcore_memory::session::Commit::new().with_record(record);
+        store.commit("local", &id, 0, commit).await.unwrap();
+        let error = sessions.open(&id, ada()).await.unwrap_err();
+        assert_eq!(error.kind(), AgentErrorKind::InvalidState);
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_store_there_are_no_stored_sessions() {
+    let bundle = builder(&ScriptedProvider::new([])).build().unwrap();
+    let error = bundle.stored_sessions().unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
+    assert!(error.to_string().contains("with_session_store"), "{error}");
+}

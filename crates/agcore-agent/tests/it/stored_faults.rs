@@ -1,0 +1,198 @@
+//! A store that fails in the middle of a turn.
+
+use std::sync::{Arc, Mutex};
+
+use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
+use agcore_chat::{Answer, ChatResponse, QuestionKind};
+use agcore_cycle::TurnOutcome;
+use agcore_llm::provider_fn;
+use agcore_memory::session::{InMemorySessionStore, SessionStore};
+use agcore_testkit::{
+    clock::ManualClock,
+    stores::faulty::{FaultPlan, FaultyStore, StoreFault},
+};
+use agcore_tools::{NoArguments, typed};
+
+use crate::stored::{call, store};
+
+/// What the model and the tools did.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    fn count(&self, line: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|known| *known == line).count()
+    }
+}
+
+fn spec() -> AgentSpec {
+    AgentSpec::new("ada", "")
+}
+
+/// Returns sessions of an agent whose model calls two tools, then one more, and then answers.
+fn sessions(log: &Log, store: impl SessionStore + 'static) -> StoredSessions {
+    let (asked, appended, put) = (log.clone(), log.clone(), log.clone());
+    let provider = provider_fn(move |call_of_model| {
+        let rounds = call_of_model
+            .request
+            .messages
+            .iter()
+            .filter(|message| message.as_assistant().is_some())
+            .count();
+        asked.add(format!("reply {rounds}"));
+        async move {
+            let mut response = ChatResponse::from_text(if rounds >= 2 { "Done." } else { "" });
+            let message = &mut response.choices[0].message;
+            *message = match rounds {
+                0 => agcore_chat::AssistantMessage::default()
+                    .with_call(call("a", "append"))
+                    .with_call(call("b", "put")),
+                1 => agcore_chat::AssistantMessage::default().with_call(call("c", "append")),
+                _ => std::mem::take(message),
+            };
+            Ok(response)
+        }
+    });
+    let append = typed("append", "Appends.", move |_: NoArguments| {
+        appended.add("append");
+        async { Ok("appended") }
+    });
+    let put = typed("put", "Puts.", move |_: NoArguments| {
+        put.add("put");
+        async { Ok("put") }
+    });
+    let bundle = AgentBuilder::new()
+        .with_provider(provider)
+        .with_clock(ManualClock::jumping())
+        .with_tool(append)
+        .with_tool(put.with_annotations(agcore_chat::ToolAnnotations::new().with_idempotent(true)))
+        .with_session_store(store)
+        .build()
+        .unwrap();
+    bundle.stored_sessions().unwrap()
+}
+
+/// Continues the session until its turn has ended. Returns the ids of the calls about which a person was asked.
+async fn finish(session: &AgentSession) -> (TurnOutcome, Vec<String>) {
+    let mut asked = Vec::new();
+    let mut outcome = if session.is_interrupted().await {
+        session.resume([]).await.unwrap()
+    } else if session.messages().await.is_empty() {
+        session.turn("Go").await.unwrap()
+    } else {
+        session.turn("And?").await.unwrap()
+    };
+    while !outcome.questions().is_empty() {
+        let questions = outcome.questions().to_vec();
+        assert!(
+            questions
+                .iter()
+                .all(|question| question.kind == QuestionKind::Uncertain)
+        );
+        asked.extend(questions.iter().map(|question| question.call_id.to_string()));
+        let answers = questions
+            .into_iter()
+            .map(|question| (question.id, Answer::deny("it ran")));
+        outcome = session.resume(answers).await.unwrap();
+    }
+    (outcome, asked)
+}
+
+/// Runs a turn whose write with this number goes wrong. Returns whether there was such a write.
+async fn check(fault: StoreFault, number: usize) -> bool {
+    let place = format!("{fault:?} at write {number}");
+    let (log, inner) = (Log::default(), store());
+    let writes = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = Arc::clone(&writes);
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let is_due = method == "commit" && counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == number;
+        is_due.then_some(fault)
+    });
+    let failing = sessions(&log, FaultyStore::new(Arc::clone(&inner), plan));
+    let session = failing.create("s-1", spec()).await.unwrap();
+    let first = session.turn("Go").await;
+    if writes.load(std::sync::atomic::Ordering::Relaxed) <= number {
+        assert_eq!(first.unwrap().text(), "Done.");
+        return false;
+    }
+    let error = first.expect_err(&place);
+    assert_eq!(error.kind(), AgentErrorKind::Storage, "{place}: {error}");
+    assert!(
+        error.to_string().contains("resume it when the store works again"),
+        "{place}: {error}"
+    );
+
+    // In another process.
+    let reopened = sessions(&log, Arc::<InMemorySessionStore>::clone(&inner))
+        .open("s-1", spec())
+        .await
+        .unwrap();
+    let uncertain: Vec<String> = reopened
+        .uncertain_calls()
+        .await
+        .iter()
+        .map(|call| call.id.clone())
+        .collect();
+    let (outcome, asked) = finish(&reopened).await;
+    assert_eq!(outcome.text(), "Done.", "{place}");
+    assert!(
+        asked.iter().all(|call| call != "b" && uncertain.contains(call)),
+        "{place}: {asked:?} of {uncertain:?}"
+    );
+    assert_eq!(
+        uncertain.iter().filter(|call| *call != "b").count(),
+        asked.len(),
+        "{place}: a person decides about each call whose outcome is unknown and that must not be repeated"
+    );
+    // Those that were repeated without a question are idempotent.
+    assert!(log.count("append") <= 2, "{place}");
+    assert_eq!(
+        log.count("append") + asked.iter().filter(|_| log.count("append") < 2).count(),
+        2,
+        "{place}"
+    );
+    true
+}
+
+#[tokio::test]
+async fn a_store_that_fails_at_any_write_loses_nothing() {
+    for fault in [
+        StoreFault::Fail,
+        StoreFault::LoseAnswer,
+        StoreFault::Abandon { polls: 0 },
+    ] {
+        let mut number = 0;
+        while check(fault, number).await {
+            number += 1;
+        }
+        assert!(number >= 6, "{number} writes");
+    }
+}
+
+/// The same session object goes on once the store works again.
+#[tokio::test]
+async fn the_same_session_continues_when_the_store_works_again() {
+    for fault in [StoreFault::Fail, StoreFault::Abandon { polls: 0 }] {
+        for number in 1..7 {
+            let place = format!("{fault:?} at call {number}");
+            let (log, inner) = (Log::default(), store());
+            let faulty = FaultyStore::new(Arc::clone(&inner), FaultPlan::new().with_fault(number, fault));
+            let sessions = sessions(&log, faulty);
+            let session = sessions.create("s-1", spec()).await.unwrap();
+            session.turn("Go").await.expect_err(&place);
+            let (outcome, _) = finish(&session).await;
+            assert_eq!(outcome.text(), "Done.", "{place}");
+            assert_eq!(
+                log.count("reply 0") + log.count("reply 1") + log.count("reply 2"),
+                3,
+                "{place}: asked again"
+            );
+            let opened = sessions.open("s-1", spec()).await.unwrap();
+            assert_eq!(opened.messages().await, session.messages().await, "{place}");
+        }
+    }
+}
