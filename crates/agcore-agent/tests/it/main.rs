@@ -10,11 +10,13 @@
 mod bad_tools;
 mod compaction;
 mod concurrency;
+mod crash;
 mod many_users;
 mod parts;
 mod session;
 mod spans;
 mod stored;
 mod stored_faults;
+mod stored_size;
 mod turns;
 mod typed;

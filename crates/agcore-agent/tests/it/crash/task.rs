@@ -1,0 +1,208 @@
+//! The task: twelve calls in six rounds, with parallel calls, approvals, and tools that must not run twice.
+
+use std::{
+    fs::{self, OpenOptions},
+    future::pending,
+    io::Write,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StoredSessions, agent};
+use agcore_chat::{Answer, AssistantMessage, ChatResponse, Question, QuestionKind, ToolAnnotations, ToolCall};
+use agcore_llm::provider_fn;
+use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
+use agcore_tools::{PermissionRules, Registration, Rule, RuleState, SuspendingApprover, typed};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{child::Report, place::Place};
+
+pub(super) const SESSION: &str = "task";
+pub(super) const ANSWER: &str = "All is done.";
+
+/// The calls and their tools. Calls of `put` may be repeated, those of `look` change nothing, `pay` needs an approval.
+pub(super) const CALLS: &[(&str, &str)] = &[
+    ("a", "append"),
+    ("b", "append"),
+    ("c", "look"),
+    ("d", "put"),
+    ("e", "pay"),
+    ("f", "pay"),
+    ("g", "append"),
+    ("h", "put"),
+    ("i", "append"),
+    ("j", "look"),
+    ("k", "append"),
+    ("l", "pay"),
+];
+
+/// The calls of each reply.
+const ROUNDS: &[&[usize]] = &[&[0, 1], &[2, 3], &[4], &[5, 6, 7], &[8], &[9, 10, 11]];
+
+/// The number of replies.
+pub(super) const REPLIES: usize = ROUNDS.len() + 1;
+
+/// What the model and the tools did, in a file. A line that was written survives the death of the process.
+#[derive(Clone)]
+pub(super) struct Log(PathBuf);
+
+impl Log {
+    pub(super) fn new(file: PathBuf) -> Self {
+        Self(file)
+    }
+
+    pub(super) fn add(&self, line: &str) {
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.0).unwrap();
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(super) fn text(&self) -> String {
+        fs::read_to_string(&self.0).unwrap_or_default()
+    }
+
+    fn has(&self, line: &str) -> bool {
+        self.text().lines().any(|known| known == line)
+    }
+}
+
+/// Counts boundaries, and stops the process at one of them.
+#[derive(Clone)]
+struct Boundaries {
+    passed: Arc<AtomicUsize>,
+    stops_at: Option<usize>,
+}
+
+impl Boundaries {
+    /// Returns whether the process stops at this boundary, and reports it.
+    fn is_last(&self) -> bool {
+        let number = self.passed.fetch_add(1, Ordering::Relaxed);
+        let stops = self.stops_at.is_some_and(|stop| number >= stop);
+        if stops && Some(number) == self.stops_at {
+            Report::Stopped.send();
+        }
+        stops
+    }
+
+    async fn pass(&self) {
+        if self.is_last() {
+            pending::<()>().await;
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Work {
+    id: String,
+}
+
+fn tool(name: &'static str, log: &Log, boundaries: &Boundaries, annotations: ToolAnnotations) -> Registration {
+    let (log, boundaries) = (log.clone(), boundaries.clone());
+    let work = move |work: Work| {
+        let (log, boundaries) = (log.clone(), boundaries.clone());
+        async move {
+            boundaries.pass().await;
+            log.add(&format!("start {}", work.id));
+            boundaries.pass().await;
+            log.add(&format!("done {}", work.id));
+            boundaries.pass().await;
+            Ok(format!("{name} {}", work.id))
+        }
+    };
+    typed(name, "Works.", work).with_annotations(annotations).into()
+}
+
+/// Returns the reply of the model after this many replies.
+fn reply(round: usize) -> AssistantMessage {
+    match ROUNDS.get(round) {
+        None => AssistantMessage::new(ANSWER),
+        Some(calls) => calls.iter().fold(AssistantMessage::default(), |message, at| {
+            let (id, tool) = CALLS[*at];
+            message.with_call(ToolCall::function(id, tool, format!(r#"{{"id":"{id}"}}"#)))
+        }),
+    }
+}
+
+async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSessions {
+    let (requested, at_model, at_store) = (log.clone(), boundaries.clone(), boundaries.clone());
+    let model = provider_fn(move |call| {
+        let (log, boundaries) = (requested.clone(), at_model.clone());
+        async move {
+            let replies = call
+                .request
+                .messages
+                .iter()
+                .filter(|message| message.as_assistant().is_some());
+            let round = replies.count();
+            boundaries.pass().await;
+            log.add(&format!("request {round}"));
+            let mut response = ChatResponse::from_text("");
+            response.choices[0].message = reply(round);
+            Ok(response)
+        }
+    });
+    let plan =
+        FaultPlan::from_fn(move |_, method| (method == "commit" && at_store.is_last()).then_some(StoreFault::Hold));
+    let tool = |name, annotations| tool(name, log, boundaries, annotations);
+    let bundle = agent(model)
+        .with_tool(tool("append", ToolAnnotations::new()))
+        .with_tool(tool("pay", ToolAnnotations::new()))
+        .with_tool(tool("put", ToolAnnotations::new().with_idempotent(true)))
+        .with_tool(tool("look", ToolAnnotations::new().with_read_only(true)))
+        .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
+        .with_approver(SuspendingApprover)
+        .with_session_store(FaultyStore::new(place.open().await, plan))
+        .build()
+        .unwrap();
+    bundle.stored_sessions().unwrap()
+}
+
+/// Does the task, or what is left of it.
+pub(super) async fn run(place: &Place, stops_at: Option<usize>) {
+    let log = Log::new(place.folder().join("log"));
+    let boundaries = Boundaries {
+        passed: Arc::default(),
+        stops_at,
+    };
+    let sessions = sessions(place, &log, &boundaries).await;
+    let session = open(&sessions, &place.session()).await;
+    for call in session.uncertain_calls().await {
+        log.add(&format!("uncertain {}", call.id));
+    }
+    let mut questions = session.questions().await;
+    if session.is_interrupted().await {
+        questions = session.resume([]).await.unwrap().questions().to_vec();
+    } else if questions.is_empty() && session.messages().await.is_empty() {
+        questions = session.turn("Do it.").await.unwrap().questions().to_vec();
+    }
+    while !questions.is_empty() {
+        let answers: Vec<_> = questions
+            .into_iter()
+            .map(|question| (question.id.clone(), answer(&log, &question)))
+            .collect();
+        questions = session.resume(answers).await.unwrap().questions().to_vec();
+    }
+}
+
+async fn open(sessions: &StoredSessions, id: &str) -> AgentSession {
+    let spec = AgentSpec::new("worker", "");
+    match sessions.open(id, spec.clone()).await {
+        Err(error) if error.kind() == AgentErrorKind::NotFound => sessions.create(id, spec).await.unwrap(),
+        opened => opened.unwrap(),
+    }
+}
+
+/// Answers like a person who looks up what has happened.
+fn answer(log: &Log, question: &Question) -> Answer {
+    if question.kind != QuestionKind::Uncertain {
+        return Answer::approve();
+    }
+    log.add(&format!("asked {}", question.call_id));
+    if log.has(&format!("done {}", question.call_id)) {
+        return Answer::deny("it has taken effect");
+    }
+    Answer::approve()
+}
