@@ -47,7 +47,7 @@ use crate::{
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// # let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
-/// // In production, a database: `agcore_store::sqlite::SqliteStore::open("sessions.db")`.
+/// // In production, a database: `agcore_store::sqlite::SqliteStore::open("sessions.db", clock)`.
 /// let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
 /// let bundle = agent(model).with_session_store(store).build()?;
 /// let (sessions, greeter) = (bundle.stored_sessions()?, AgentSpec::new("greeter", "You greet people."));
@@ -288,7 +288,7 @@ impl StoredSessions {
             limits: &self.bundle.config().limits,
         };
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
-        // The random end of the id is enough to tell the writers of a session apart.
+        // The random end of the id is enough to distinguish the writers of a session.
         let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
         let recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
         let created = time_of(session.created_at).min(parts.clock.now());

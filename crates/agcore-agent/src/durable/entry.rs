@@ -23,13 +23,13 @@ pub(super) struct EntryData<'a> {
     /// The whole state of the conversation, which replaces what the records before have led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Cow<'a, Machine>>,
-    /// What the tools remember for the session, if that has changed.
+    /// The memory of the tools for the session, if it has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tools: Option<Value>,
     /// The values that the steps of the turn share, if they have changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run_state: Option<Map<String, Value>>,
-    /// What the conversation absorbed.
+    /// The outcomes that the conversation absorbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) outcomes: Option<Outcomes<'a>>,
 }

@@ -36,7 +36,7 @@ pub(crate) struct SessionRecorder {
     position: tokio::sync::Mutex<Position>,
 }
 
-/// What the next record contains besides its outcomes.
+/// The parts of the next record besides its outcomes.
 #[derive(Default)]
 struct Next {
     state: Option<Box<Machine>>,
@@ -53,7 +53,7 @@ struct Position {
     turns: u32,
     /// Whether a run is open.
     is_open: bool,
-    /// What was written last.
+    /// The values that were written last.
     tools: Value,
     run_state: Map<String, Value>,
 }
@@ -239,7 +239,7 @@ fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outcome], events
         .iter()
         .any(|outcome| matches!(outcome, Outcome::TurnStarted(begin) if begin.replaces));
     let mut rows = Rows::new(after.end);
-    // What a person has answered makes the turn go on.
+    // The turn continues because a person has answered.
     let mut state = (after.status == SessionStatus::Pending && after.is_open).then(|| {
         commit
             .runs

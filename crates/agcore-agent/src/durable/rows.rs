@@ -1,4 +1,4 @@
-//! The readable form of a conversation: rows of messages, made of the events of what was recorded.
+//! The readable form of a conversation: rows of messages, from the events of recorded outcomes.
 
 use agcore_chat::{AssistantMessage, EventKind, Message, ModelEvent, TextEvent, ToolEvent, TurnEvent};
 use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage};

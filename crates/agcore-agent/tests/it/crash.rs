@@ -6,7 +6,7 @@
     clippy::disallowed_methods,
     clippy::exit,
     clippy::print_stdout,
-    reason = "the tests start processes that are told in the environment what to do, and report what they did"
+    reason = "the tests start processes with a job in a variable, and report what they did"
 )]
 
 mod child;
@@ -21,7 +21,7 @@ use self::{
     task::{CALLS, Log, REPLIES},
 };
 
-/// What was in the store after a kill.
+/// The contents of the store after a kill.
 #[derive(Default)]
 struct Stored {
     /// The number of replies of the model.

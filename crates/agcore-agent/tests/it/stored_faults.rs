@@ -15,7 +15,7 @@ use agcore_tools::{NoArguments, typed};
 
 use crate::stored::{call, store};
 
-/// What the model and the tools did.
+/// A list of what the model and the tools did.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -173,7 +173,7 @@ async fn a_store_that_fails_at_any_write_loses_nothing() {
     }
 }
 
-/// The same session object goes on once the store works again.
+/// The same session object continues once the store works again.
 #[tokio::test]
 async fn the_same_session_continues_when_the_store_works_again() {
     for fault in [StoreFault::Fail, StoreFault::Abandon { polls: 0 }] {

@@ -30,7 +30,7 @@ impl Driver<'_> {
         }
         let calls = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
         self.stage(Outcome::Started(calls))?;
-        self.begun = work;
+        self.started = work;
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Driver<'a> {
     /// The state with outcomes that are not recorded yet.
     pub(super) staged: Option<Box<Staged>>,
     /// The calls whose begin was recorded with the reply that made them. They are executed next.
-    pub(super) begun: Vec<ToolWork>,
+    pub(super) started: Vec<ToolWork>,
 }
 
 impl<'a> Driver<'a> {
@@ -95,7 +95,7 @@ impl<'a> Driver<'a> {
             recorder,
             unrecorded: context.unrecorded,
             staged: None,
-            begun: Vec::new(),
+            started: Vec::new(),
         }
     }
 

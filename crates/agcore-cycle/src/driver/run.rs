@@ -26,7 +26,7 @@ impl Driver<'_> {
         loop {
             if self.options.token.is_cancelled() && self.machine.is_open() {
                 running = RunningTools::default();
-                self.begun.clear();
+                self.started.clear();
                 self.spending.resume();
                 self.absorb(Outcome::Stop(Cause::cancelled())).await?;
             }
@@ -45,10 +45,10 @@ impl Driver<'_> {
                 }
                 Step::Check(_) => self.check_output().await?,
                 Step::Shorten(_) => self.shorten().await?,
-                Step::Run(_) if !self.begun.is_empty() => {
-                    let begun = std::mem::take(&mut self.begun);
+                Step::Run(_) if !self.started.is_empty() => {
+                    let started = std::mem::take(&mut self.started);
                     self.events.drained().await;
-                    self.execute(begun, &mut running).await?;
+                    self.execute(started, &mut running).await?;
                 }
                 Step::Run(mut work) => {
                     work.retain(|work| !running.is_waiting(&work.call.id));

@@ -11,10 +11,10 @@ use super::{place::Place, task};
 const JOB: &str = "AGCORE_TEST_CRASH_JOB";
 const REPORT: &str = "report: ";
 
-/// What a process reports.
+/// A report of a process.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It has come to the boundary at which it stops, and waits there to be killed.
+    /// It is at the boundary at which it stops, and waits there to be killed.
     Stopped,
     /// The task is done.
     Done,

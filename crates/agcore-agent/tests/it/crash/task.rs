@@ -46,7 +46,7 @@ const ROUNDS: &[&[usize]] = &[&[0, 1], &[2, 3], &[4], &[5, 6, 7], &[8], &[9, 10,
 /// The number of replies.
 pub(super) const REPLIES: usize = ROUNDS.len() + 1;
 
-/// What the model and the tools did, in a file. A line that was written survives the death of the process.
+/// A file that records what the model and the tools did. A line that was written survives the death of the process.
 #[derive(Clone)]
 pub(super) struct Log(PathBuf);
 
