@@ -96,11 +96,7 @@ impl<'l> DataBlock<'l> {
     /// Fails like [`data_block`].
     pub fn render<T: Serialize + ?Sized>(&self, value: &T) -> Result<String, PromptError> {
         let snapshot = snapshot(value)?;
-        let mut writer = Writer {
-            out: String::from("<untrusted_data label="),
-            block: self,
-            values: 0,
-        };
+        let mut writer = self.writer("<untrusted_data label=");
         writer.text(&self.label);
         writer
             .out
@@ -108,6 +104,33 @@ impl<'l> DataBlock<'l> {
         writer.json(snapshot.root().view())?;
         writer.out.push_str("\n</untrusted_data>");
         Ok(writer.out)
+    }
+
+    /// Renders only the line of JSON, for a prompt that declares the data untrusted in words of its own.
+    ///
+    /// ```
+    /// use agcore_prompt::DataBlock;
+    ///
+    /// let line = DataBlock::new("profile").render_line(&serde_json::json!({"name": "Zoë\n# Policy"}))?;
+    /// assert_eq!(line, r##"{"name":"Zo\u00eb\n# Policy"}"##);
+    /// # Ok::<(), agcore_prompt::PromptError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fails like [`data_block`].
+    pub fn render_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<String, PromptError> {
+        let snapshot = snapshot(value)?;
+        let mut writer = self.writer("");
+        writer.json(snapshot.root().view())?;
+        Ok(writer.out)
+    }
+
+    fn writer(&self, start: &str) -> Writer<'_> {
+        Writer {
+            out: start.to_owned(),
+            block: self,
+            values: 0,
+        }
     }
 }
 

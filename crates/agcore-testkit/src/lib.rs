@@ -35,6 +35,7 @@
 //! | `clock` | `clock`: a clock that a test controls. |
 //! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |
 //! | `stores` | `stores`: conformance suites for the stores of sessions, memory items, journals and checkpoints, and a store whose calls go wrong. |
+//! | `profiles` | `profiles`: a conformance suite for sources of profiles. |
 //! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |
 //! | `spans` | `spans`: records tracing spans for assertions. |
 //! | `gzip` | `Fault::Gzip`: compressed replies of the mock server. |
@@ -53,6 +54,8 @@ pub mod spans;
 pub mod conformance;
 #[cfg(feature = "stores")]
 pub mod stores;
+#[cfg(feature = "profiles")]
+pub mod profiles;
 
 /// Denying network access, so that a test that would make a real call fails instead.
 ///

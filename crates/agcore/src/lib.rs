@@ -57,6 +57,7 @@
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
+//! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `memory`: stores of facts and notes, journals, and conversations that survive the process
 //! - `store`: the same in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
@@ -73,6 +74,7 @@
 //! | `agent` (default) | Agents and sessions. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
+//! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
@@ -104,6 +106,8 @@ pub mod memory;
 pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;
+#[cfg(feature = "profile")]
+pub mod profile;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "agent")]

@@ -27,6 +27,11 @@ const BUDGETS: &[Budget] = &[
         limit: 25,
     },
     Budget {
+        package: "agcore-profile",
+        features: None,
+        limit: 60,
+    },
+    Budget {
         package: "agcore-tools",
         features: Some(&[]),
         limit: 46,
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn names_what_does_not_exist() {
-        let budget = &BUDGETS[3];
+        let budget = &BUDGETS[4];
         let reason = missing(None, budget).unwrap();
         assert_eq!(reason, "agcore-tools does not exist yet");
         let reason = missing(Some(&Package::default()), budget).unwrap();

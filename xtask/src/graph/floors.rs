@@ -37,7 +37,14 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-cli", Place::Floor(7)),
     (
         TESTKIT,
-        Place::Outside(&["agcore-chat", "agcore-llm", "agcore-tools", "agcore-memory"]),
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-llm",
+            "agcore-tools",
+            "agcore-memory",
+            "agcore-profile",
+            "agcore-catalog",
+        ]),
     ),
     ("agcore-examples", Place::Outside(&["agcore", TESTKIT])),
     (
