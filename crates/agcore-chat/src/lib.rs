@@ -33,6 +33,8 @@ mod object;
 mod small_text;
 mod actor;
 mod annotations;
+mod amount;
+mod billing;
 mod money;
 mod marks;
 mod content_part;
@@ -66,8 +68,10 @@ pub mod tool_name;
 
 pub use {
     actor::Actor,
+    amount::{Amount, AmountError},
     annotations::ToolAnnotations,
     assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
+    billing::{BillingProfile, CostSource, UsageSummary},
     clock::Clock,
     content::Content,
     content_part::{AudioPart, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart},

@@ -3,6 +3,7 @@
 //! Each paragraph of an epilogue is a single line: clap wraps it to the window.
 
 mod settings;
+mod catalog;
 mod chat;
 mod tools;
 mod reports;
@@ -13,6 +14,7 @@ mod store;
 mod trust;
 
 pub(crate) use self::{
+    catalog::{CatalogCommand, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     reports::{ModelsArgs, ReportArgs},
@@ -114,6 +116,12 @@ pub(crate) enum Command {
     /// List the models that a server offers
     #[command(after_help = MODELS_HELP)]
     Models(ModelsArgs),
+    /// Compute costs from prices
+    #[command(arg_required_else_help = true)]
+    Catalog {
+        #[command(subcommand)]
+        command: CatalogCommand,
+    },
     /// Show every setting and where it comes from; API keys are never printed
     #[command(after_help = CONFIG_HELP)]
     Config(ReportArgs),

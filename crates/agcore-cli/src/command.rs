@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod catalog;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod demo;

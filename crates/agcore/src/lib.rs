@@ -57,6 +57,7 @@
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
+//! - `catalog`: prices and billing
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `memory`: stores of facts and notes, journals, and conversations that survive the process
 //! - `store`: the same in a database, with a feature for each
@@ -74,6 +75,7 @@
 //! | `agent` (default) | Agents and sessions. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
+//! | `catalog` | Prices and billing. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
@@ -106,6 +108,8 @@ pub mod memory;
 pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;
+#[cfg(feature = "catalog")]
+pub mod catalog;
 #[cfg(feature = "profile")]
 pub mod profile;
 #[cfg(feature = "tools")]

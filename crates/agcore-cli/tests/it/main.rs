@@ -15,6 +15,7 @@ mod person;
 mod server_errors;
 mod invalid_settings;
 mod cassette;
+mod catalog;
 mod completion;
 mod config;
 mod demo;

@@ -1,0 +1,58 @@
+//! Prices and billing for models: exact decimal amounts, tiers, versions and currencies.
+//!
+//! ```
+//! use std::time::SystemTime;
+//!
+//! use agcore_catalog::{BilledCall, CallUsage, Currency, PriceList, bill, import_prices};
+//! use agcore_chat::Usage;
+//!
+//! // Prices from the file that the community maintains.
+//! let file = r#"{"gpt-5-mini": {"mode": "chat", "input_cost_per_token": 2.5e-07, "output_cost_per_token": 2e-06}}"#;
+//! let prices = PriceList::new(import_prices(file)?.prices).map_err(|mut problems| problems.remove(0))?;
+//!
+//! let usage = CallUsage::from(&Usage::new(1_000, 100));
+//! let call = BilledCall::new("gpt-5-mini", SystemTime::UNIX_EPOCH).with_usage(usage);
+//! let bill = bill("message-1", Currency::USD, &[call], &prices)?;
+//! assert_eq!(bill.cost.unwrap().to_six_decimals(), "0.000450");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | describe prices | [`PriceList`] of [`ModelPrice`]s with a [`TierTable`] of [`Rate`]s |
+//! | import the community's price file | [`import_prices`] |
+//! | compute the cost of a message | [`bill`] |
+//! | compute it from a line of JSON | [`price_line`] |
+//! | add up a session | [`SessionTotals`] |
+//! | decide on the currency of a session | [`BillingPolicy`] |
+//! | limit the money that turns spend | [`PriceFn`](agcore_chat::PriceFn), which a [`PriceList`] converts into |
+//!
+//! Floats are never used: an amount has 24 decimals and is rounded once, when the cost of a message is known.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod problem;
+mod currency;
+mod price;
+mod billing;
+
+pub use billing::{
+    billed_call::BilledCall,
+    calculator::{PriceLine, price_line},
+    message_bill::{BillingError, MessageBill, bill},
+    policy::BillingPolicy,
+    provider_cost::ProviderCost,
+    totals::SessionTotals,
+};
+pub use currency::Currency;
+pub use price::{
+    call_usage::CallUsage,
+    import::{PriceImport, import_prices},
+    model_price::{DailyHours, ModelPrice},
+    price_list::PriceList,
+    rate::Rate,
+    tiers::{Tier, TierTable},
+};
+pub use problem::Problem;

@@ -1,0 +1,141 @@
+//! [`PriceList`]: the prices of many models.
+
+use std::{collections::HashMap, sync::Arc, time::SystemTime};
+
+use agcore_chat::{Money, Price, PriceFn, PriceQuery};
+
+use super::{call_usage::CallUsage, model_price::ModelPrice, quantities::Quantities};
+use crate::{currency::Currency, problem::Problem};
+
+/// A question for the price of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PriceKey<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) model: &'a str,
+    /// `None` for any currency.
+    pub(crate) currency: Option<Currency>,
+    pub(crate) service_class: Option<&'a str>,
+    pub(crate) at: SystemTime,
+}
+
+/// The prices of many models, by model, provider, currency, service class and time.
+///
+/// ```
+/// use agcore_catalog::{Currency, ModelPrice, PriceList, Rate, Tier, TierTable};
+/// use agcore_chat::{PriceFn, PriceQuery, Usage};
+///
+/// let rate = |text| Rate::parse("rate", text).unwrap();
+/// let tiers = TierTable::new(vec![Tier::new(None, rate("2"), Some(rate("3")))]).unwrap();
+/// let prices = PriceList::new([ModelPrice::new("deepseek-chat", Currency::CNY, tiers)]).unwrap();
+///
+/// // The budgets of agcore-cycle ask a `PriceFn`, with the model that answered.
+/// let price = PriceFn::from(prices);
+/// let usage = Usage::new(1_000_000, 1_000_000);
+/// let query = PriceQuery::new("deepseek-chat", &usage, std::time::SystemTime::UNIX_EPOCH);
+/// assert_eq!(price(&query).unwrap().money.to_string(), "5.000000 CNY");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct PriceList {
+    prices: Vec<ModelPrice>,
+    by_model: HashMap<String, Vec<usize>>,
+}
+
+impl PriceList {
+    /// Creates a list.
+    ///
+    /// # Errors
+    /// Fails with all pairs of prices that apply to the same calls.
+    pub fn new(prices: impl IntoIterator<Item = ModelPrice>) -> Result<Self, Vec<Problem>> {
+        let prices: Vec<ModelPrice> = prices.into_iter().collect();
+        let mut by_model: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut problems = Vec::new();
+        for (index, price) in prices.iter().enumerate() {
+            let others = by_model.entry(price.model.clone()).or_default();
+            if let Some(other) = others.iter().find(|other| prices[**other].conflicts(price)) {
+                let rule = format!(
+                    "prices[{other}] has the same model, provider, currency {}, service class and time; remove one of them",
+                    price.currency
+                );
+                problems.push(Problem::text(format!("prices[{index}].model"), &price.model, rule));
+            }
+            others.push(index);
+        }
+        match problems.is_empty() {
+            true => Ok(Self { prices, by_model }),
+            false => Err(problems),
+        }
+    }
+
+    /// Returns all prices.
+    pub fn prices(&self) -> &[ModelPrice] {
+        &self.prices
+    }
+
+    /// Returns whether a model has a price in a currency, at any time and for any service class.
+    pub fn has_price(&self, model: &str, currency: Currency) -> bool {
+        self.of_model(model).any(|price| price.currency == currency)
+    }
+
+    fn of_model(&self, model: &str) -> impl Iterator<Item = &ModelPrice> {
+        let rows = self.by_model.get(model).into_iter().flatten();
+        rows.map(|index| &self.prices[*index])
+    }
+
+    /// Returns the price that applies: that of the provider before that of all, then that of certain hours before that of
+    /// the whole day, then the latest version.
+    pub(crate) fn find(&self, key: &PriceKey<'_>) -> Option<&ModelPrice> {
+        let class = class(key.service_class);
+        let candidates = self.of_model(key.model).filter(|price| {
+            key.currency.is_none_or(|currency| price.currency == currency)
+                && price
+                    .provider
+                    .as_deref()
+                    .is_none_or(|provider| provider == key.provider)
+                && self::class(price.service_class.as_deref()) == class
+                && price.is_in_force(key.at)
+        });
+        // `max_by_key` returns the last of several, and a stable order needs the first.
+        let rank = |price: &&ModelPrice| (price.provider.is_some(), price.hours.is_some(), price.from);
+        candidates.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best })
+    }
+
+    fn price(&self, query: &PriceQuery<'_>) -> Option<Price> {
+        let currency = match query.currency {
+            Some(code) => Some(Currency::parse("currency", code).ok()?),
+            None => None,
+        };
+        let price = self.find(&PriceKey {
+            provider: query.provider,
+            model: query.model,
+            currency,
+            service_class: query.service_tier,
+            at: query.at,
+        })?;
+        let usage = CallUsage::from(query.usage);
+        if !usage.is_record() {
+            return None;
+        }
+        let (amount, _) = price.tiers.cost(&Quantities::of(&usage)).ok()?;
+        let money = Price::new(Money::from_micros(amount.micros()?, price.currency.as_str()));
+        Some(match &price.version {
+            Some(version) => money.with_source(version.as_str()),
+            None => money,
+        })
+    }
+}
+
+/// Returns the name of a service class. Vendors have several names for the one that everyone gets.
+fn class(name: Option<&str>) -> &str {
+    match name {
+        None | Some("" | "auto" | "standard") => "default",
+        Some(name) => name,
+    }
+}
+
+/// Prices each call by the model that answered, rounded to millionths for the budget. The exact cost of a message is that
+/// of [`bill`](crate::bill).
+impl From<PriceList> for PriceFn {
+    fn from(prices: PriceList) -> Self {
+        Arc::new(move |query| prices.price(query))
+    }
+}

@@ -1,0 +1,15 @@
+//! Integration tests for prices and billing.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "tests assert by panicking, and read their cases from files"
+)]
+
+mod billing;
+mod golden;
+mod import;
+mod model;
+mod prices;
