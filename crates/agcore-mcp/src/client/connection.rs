@@ -1,0 +1,232 @@
+//! [`Connection`]: one connection to a server, from the start of its process to its end.
+
+use std::{fmt, sync::Arc};
+
+use rmcp::{
+    RoleClient,
+    model::ProtocolVersion,
+    service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle},
+    transport::{Transport, async_rw::AsyncRwTransport},
+};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{
+    handler::Handler,
+    listen::listen,
+    options::{ClientOptions, Lifecycle},
+    peer_info::PeerInfo,
+    request::{Requests, closed},
+};
+use crate::{
+    error::{McpError, McpErrorKind, quote},
+    process::{Process, Started},
+    transport::{
+        StdioTransport, Streams,
+        line_guard::LineGuard,
+        tap::{Link, Tap},
+    },
+};
+
+/// One connection to a server. Dropping it kills the process of the server.
+pub(crate) struct Connection {
+    pub(crate) requests: Requests,
+    pub(crate) info: PeerInfo,
+    pub(crate) connected_at: Instant,
+    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    /// Ends with the connection.
+    _listener: Option<AbortOnDropHandle<()>>,
+}
+
+/// The values that connecting needs.
+#[derive(Debug)]
+pub(crate) struct Connector<'a> {
+    pub(crate) server: &'a Arc<str>,
+    pub(crate) options: &'a ClientOptions,
+    pub(crate) handler: Handler,
+}
+
+impl Connector<'_> {
+    /// Starts a process and connects to it.
+    pub(crate) async fn stdio(self, transport: &StdioTransport) -> Result<Connection, McpError> {
+        let first = self.start(transport, self.options.lifecycle).await;
+        match first {
+            // Some servers end when the first message is not `initialize`.
+            Err(error) if self.options.lifecycle == Lifecycle::Negotiate && error.kind() == McpErrorKind::Closed => {
+                tracing::debug!(server = &**self.server, %error, "the server is started again for the handshake");
+                self.start(transport, Lifecycle::Handshake).await
+            }
+            result => result,
+        }
+    }
+
+    async fn start(&self, transport: &StdioTransport, lifecycle: Lifecycle) -> Result<Connection, McpError> {
+        let Started { process, stdin, stdout } = transport.start(self.server)?;
+        let limit = self.options.max_message_bytes;
+        let transport = AsyncRwTransport::new(LineGuard::new(stdout, limit), stdin).with_max_line_length(limit);
+        self.connect(transport, Some(Arc::new(process)), lifecycle).await
+    }
+
+    /// Connects to a server over byte streams.
+    pub(crate) async fn streams(self, streams: Streams) -> Result<Connection, McpError> {
+        let limit = self.options.max_message_bytes;
+        let Streams { read, write } = streams;
+        let transport = AsyncRwTransport::new(LineGuard::new(read, limit), write).with_max_line_length(limit);
+        self.connect(transport, None, self.options.lifecycle).await
+    }
+
+    async fn connect<T: Transport<RoleClient> + 'static>(
+        &self,
+        transport: T,
+        process: Option<Arc<Process>>,
+        lifecycle: Lifecycle,
+    ) -> Result<Connection, McpError> {
+        let link = Arc::new(Link::default());
+        let tap = Tap::new(
+            transport,
+            Arc::clone(&link),
+            process.clone(),
+            self.options.close_timeout,
+        );
+        // Kills the process if this future is dropped, or fails.
+        let mut guard = KillGuard(process.clone());
+        let start = serve_client_with_lifecycle(self.handler.clone(), tap, mode(lifecycle));
+        let limit = self.options.connect_timeout;
+        let service = match timeout(limit, start).await {
+            Ok(Ok(service)) => service,
+            Ok(Err(error)) => return Err(self.connect_error(error, process.as_deref()).await),
+            Err(_) => return Err(self.connect_timeout(process.as_deref())),
+        };
+        let Some(info) = service.peer_info() else {
+            return Err(McpError::new(
+                McpErrorKind::Protocol,
+                format!("the MCP server {:?} did not introduce itself", self.server),
+            ));
+        };
+        guard.0 = None;
+        let listener = listen(service.peer().clone(), &info, self.handler.events());
+        Ok(Connection {
+            requests: Requests {
+                server: Arc::clone(self.server),
+                peer: service.peer().clone(),
+                link,
+                process,
+            },
+            info: PeerInfo::new(&info),
+            connected_at: Instant::now(),
+            service: Mutex::new(Some(service)),
+            _listener: listener,
+        })
+    }
+
+    fn connect_timeout(&self, process: Option<&Process>) -> McpError {
+        let output = process
+            .map(|process| process.stderr().text())
+            .filter(|text| !text.is_empty());
+        let output = output
+            .map(|text| format!("; its last output on stderr: {text}"))
+            .unwrap_or_default();
+        McpError::new(
+            McpErrorKind::Timeout,
+            format!(
+                "the MCP server {:?} did not answer within {:?}; check that it speaks the Model Context Protocol on \
+                 stdout{output}",
+                self.server, self.options.connect_timeout
+            ),
+        )
+    }
+
+    async fn connect_error(&self, error: ClientInitializeError, process: Option<&Process>) -> McpError {
+        use ClientInitializeError as E;
+        let server = self.server;
+        let (kind, reason) = match &error {
+            E::ConnectionClosed(_) | E::TransportError { .. } => {
+                return closed(server, process, "before the connection was established")
+                    .await
+                    .with_source(error);
+            }
+            E::LegacyFallbackFailed { fallback, .. } if matches!(**fallback, E::ConnectionClosed(_)) => {
+                return closed(server, process, "before it answered initialize")
+                    .await
+                    .with_source(error);
+            }
+            E::NoCompatibleProtocolVersion { server_supported, .. } => {
+                let versions: Vec<_> = server_supported.iter().map(ProtocolVersion::as_str).collect();
+                let versions = quote(&versions.join(", "));
+                (
+                    McpErrorKind::Unsupported,
+                    format!("it speaks other revisions of the protocol: {versions}"),
+                )
+            }
+            E::JsonRpcError(data) => {
+                return McpError::from_response(server, "the first request", data.code.0, &data.message)
+                    .with_source(error);
+            }
+            other => (McpErrorKind::Protocol, quote(&other.to_string())),
+        };
+        McpError::new(kind, format!("the MCP server {server:?} cannot be connected: {reason}")).with_source(error)
+    }
+}
+
+/// Returns the library's form of a lifecycle.
+fn mode(lifecycle: Lifecycle) -> ClientLifecycleMode {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match lifecycle {
+        Lifecycle::Negotiate => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        },
+        Lifecycle::Handshake => ClientLifecycleMode::Initialize,
+        Lifecycle::Stateless => ClientLifecycleMode::Discover { preferred_versions },
+    }
+}
+
+/// Kills a process on drop.
+struct KillGuard(Option<Arc<Process>>);
+
+impl Drop for KillGuard {
+    fn drop(&mut self) {
+        if let Some(process) = &self.0 {
+            process.kill();
+        }
+    }
+}
+
+impl Connection {
+    /// Returns whether the connection has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.requests.link.ended().is_cancelled()
+    }
+
+    /// Closes the connection and ends the process of the server.
+    pub(crate) async fn close(&self, options: &ClientOptions) {
+        let service = self.service.lock().await.take();
+        if let Some(mut service) = service {
+            // A panic of the task is an end like any other.
+            let _ = service.close_with_timeout(options.close_timeout).await;
+        }
+        if let Some(process) = &self.requests.process {
+            process.kill();
+            let _ = timeout(options.close_timeout / 5, process.exited()).await;
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(process) = &self.requests.process {
+            process.kill();
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("server", &self.requests.server)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! [`Handler`]: answers to what a server sends on its own initiative.
+#![expect(deprecated, reason = "logging is part of the revisions up to 2025-11-25")]
+
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, Implementation, LoggingLevel, LoggingMessageNotificationParam,
+        ProtocolVersion, ResourceUpdatedNotificationParam,
+    },
+    service::NotificationContext,
+};
+
+use super::{
+    event::{EventSender, ServerEvent},
+    options::Identity,
+};
+
+/// Handles the requests and notifications of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct Handler {
+    identity: Identity,
+    events: EventSender,
+}
+
+impl Handler {
+    pub(crate) fn new(identity: Identity, events: EventSender) -> Self {
+        Self { identity, events }
+    }
+
+    /// Returns the sender of the client's events.
+    pub(crate) fn events(&self) -> &EventSender {
+        &self.events
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let identity = Implementation::new(self.identity.name.clone(), self.identity.version.clone());
+        // The newest revision of the library has no handshake, so it must not be offered in one.
+        ClientConfig::new(ClientCapabilities::default(), identity)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.events.send(ServerEvent::ToolsChanged);
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.events.send(ServerEvent::ResourcesChanged);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.events.send(ServerEvent::PromptsChanged);
+    }
+
+    async fn on_resource_updated(&self, params: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.events.send(ServerEvent::ResourceUpdated { uri: params.uri });
+    }
+
+    async fn on_logging_message(&self, params: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        self.events.send(ServerEvent::Log {
+            level: level_name(params.level),
+            logger: params.logger,
+            data: params.data,
+        });
+    }
+}
+
+/// Returns the name of a severity in the protocol.
+fn level_name(level: LoggingLevel) -> &'static str {
+    match level {
+        LoggingLevel::Debug => "debug",
+        LoggingLevel::Info => "info",
+        LoggingLevel::Notice => "notice",
+        LoggingLevel::Warning => "warning",
+        LoggingLevel::Error => "error",
+        LoggingLevel::Critical => "critical",
+        LoggingLevel::Alert => "alert",
+        LoggingLevel::Emergency => "emergency",
+    }
+}

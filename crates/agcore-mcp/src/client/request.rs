@@ -1,0 +1,218 @@
+//! [`Requests`]: requests to a server, with limits, progress and cancellation.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::Progress;
+use rmcp::{
+    Peer, RoleClient, ServiceError,
+    model::{
+        CancelledNotification, CancelledNotificationParam, ClientRequest, GetExtensions as _, ProgressToken, RequestId,
+        ServerResult,
+    },
+    service::PeerRequestOptions,
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    error::{McpError, McpErrorKind},
+    process::Process,
+    transport::tap::{Link, ProgressRoute},
+};
+
+/// The number of progress notifications that wait for their receiver. More are dropped.
+const WAITING_PROGRESS: usize = 64;
+
+/// The longest time that an error waits for the exit status of a process whose output ended.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+
+/// The limits of one request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Without progress.
+    pub(crate) idle: Duration,
+    /// In any case.
+    pub(crate) total: Duration,
+}
+
+impl Limits {
+    /// Creates limits for a request without progress.
+    pub(crate) fn within(limit: Duration) -> Self {
+        Self {
+            idle: limit,
+            total: limit,
+        }
+    }
+}
+
+/// Sends requests over one connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    pub(crate) server: Arc<str>,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) link: Arc<Link>,
+    pub(crate) process: Option<Arc<Process>>,
+}
+
+impl Requests {
+    /// Sends a request and waits for its result. `on_progress` receives progress in its order, before the result.
+    ///
+    /// When the future is dropped or a limit is exceeded, the request is cancelled at the server.
+    pub(crate) async fn send(
+        &self,
+        what: &str,
+        request: impl Into<ClientRequest>,
+        limits: Limits,
+        on_progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<ServerResult, McpError> {
+        let mut request = request.into();
+        let (route, mut progress) = mpsc::channel(WAITING_PROGRESS);
+        request.extensions_mut().insert(ProgressRoute(route));
+        let mut handle = self
+            .peer
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await
+            .map_err(|error| (what, error));
+        let handle = match &mut handle {
+            Ok(handle) => handle,
+            Err((what, _)) => return Err(self.closed(what).await),
+        };
+        let mut guard = CancelGuard {
+            requests: self,
+            pending: Some((handle.id.clone(), handle.progress_token.clone())),
+        };
+        let start = Instant::now();
+        let mut idle_end = start + limits.idle;
+        let response = loop {
+            tokio::select! {
+                biased;
+                () = sleep_until(start + limits.total) => return Err(self.timeout(what, limits.total)),
+                Some(step) = progress.recv() => {
+                    on_progress(step);
+                    idle_end = Instant::now() + limits.idle;
+                }
+                response = &mut handle.rx => break response.ok(),
+                // What arrived before the end of the connection has been delivered.
+                () = self.link.ended().cancelled() => break handle.rx.try_recv().ok(),
+                () = sleep_until(idle_end) => return Err(self.timeout(what, limits.idle)),
+            }
+        };
+        guard.disarm();
+        while let Ok(step) = progress.try_recv() {
+            on_progress(step);
+        }
+        match response {
+            Some(Ok(result)) => Ok(result),
+            Some(Err(error)) => Err(self.error(what, error).await),
+            None => Err(self.closed(what).await),
+        }
+    }
+
+    /// Creates the error for an answer of the wrong type.
+    pub(crate) fn unexpected(&self, what: &str, expected: &str) -> McpError {
+        McpError::new(
+            McpErrorKind::Protocol,
+            format!(
+                "the MCP server {:?} answered {what} with something other than {expected}",
+                self.server
+            ),
+        )
+    }
+
+    /// Creates the error for a connection that ended, with the reason, if the server is a process.
+    pub(crate) async fn closed(&self, what: &str) -> McpError {
+        closed(
+            &self.server,
+            self.process.as_deref(),
+            &format!("before it answered {what}"),
+        )
+        .await
+    }
+
+    fn timeout(&self, what: &str, limit: Duration) -> McpError {
+        McpError::new(
+            McpErrorKind::Timeout,
+            format!(
+                "the MCP server {:?} did not answer {what} within {limit:?}; its effects, if any, are unknown",
+                self.server
+            ),
+        )
+    }
+
+    async fn error(&self, what: &str, error: ServiceError) -> McpError {
+        match error {
+            ServiceError::McpError(data) => McpError::from_response(&self.server, what, data.code.0, &data.message),
+            ServiceError::TransportClosed => self.closed(what).await,
+            ServiceError::TransportSend(cause) => match &self.process {
+                Some(_) => self.closed(what).await,
+                None => McpError::new(
+                    McpErrorKind::Closed,
+                    format!("{what} cannot be sent to the MCP server {:?}", self.server),
+                ),
+            }
+            .with_source(cause),
+            other => McpError::new(
+                McpErrorKind::Protocol,
+                format!("{what} failed at the MCP server {:?}: {other}", self.server),
+            ),
+        }
+    }
+}
+
+/// Creates the error for a connection that ended.
+pub(crate) async fn closed(server: &str, process: Option<&Process>, when: &str) -> McpError {
+    let Some(process) = process else {
+        return McpError::new(
+            McpErrorKind::Closed,
+            format!("the connection to the MCP server {server:?} ended {when}"),
+        );
+    };
+    let end = match tokio::time::timeout(EXIT_GRACE, process.exited()).await {
+        Ok(status) => format!("ended {when}: {status}"),
+        Err(_) => format!("closed its output {when}"),
+    };
+    let output = match process.stderr().text() {
+        text if text.is_empty() => "it wrote nothing to stderr".to_owned(),
+        text => format!("its last output on stderr: {text}"),
+    };
+    McpError::new(
+        McpErrorKind::Closed,
+        format!("the MCP server {server:?} {end}; {output}"),
+    )
+}
+
+/// Cancels a request at the server, unless it was answered.
+struct CancelGuard<'a> {
+    requests: &'a Requests,
+    pending: Option<(RequestId, ProgressToken)>,
+}
+
+impl CancelGuard<'_> {
+    /// Ends the request without a notification.
+    fn disarm(&mut self) {
+        if let Some((_, token)) = self.pending.take() {
+            self.requests.link.remove_route(&token);
+        }
+    }
+}
+
+impl Drop for CancelGuard<'_> {
+    fn drop(&mut self) {
+        let Some((id, token)) = self.pending.take() else {
+            return;
+        };
+        self.requests.link.remove_route(&token);
+        // Without a runtime, the connection has ended.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let peer = self.requests.peer.clone();
+        runtime.spawn(async move {
+            let reason = "the caller does not wait any longer".to_owned();
+            let params = CancelledNotificationParam::new(Some(id), Some(reason));
+            let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
+        });
+    }
+}

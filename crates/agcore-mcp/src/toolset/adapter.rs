@@ -1,0 +1,134 @@
+//! [`McpTool`]: a tool of a server as a tool of agcore.
+
+use std::collections::HashSet;
+
+use agcore_chat::ToolAnnotations;
+use agcore_tools::{Arguments, BaseTool, Permission, ToolContext, ToolError, ToolOutput};
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::options::ToolsetOptions;
+use crate::client::{McpClient, RemoteTool, ToolCallRequest};
+
+/// A tool of a server as a tool of agcore. It shares the connection of its client.
+#[derive(Debug, Clone)]
+pub struct McpTool {
+    client: McpClient,
+    /// The name without the prefix of the registration.
+    name: String,
+    tool: RemoteTool,
+    permissions: Vec<Permission>,
+    timeout: Option<std::time::Duration>,
+}
+
+impl McpTool {
+    /// Returns the definition that the server gave.
+    pub fn remote(&self) -> &RemoteTool {
+        &self.tool
+    }
+}
+
+/// Makes tools of the tools of a server. Two tools get the same name only if the server lists it twice.
+pub(super) fn adapt(client: &McpClient, tools: Vec<RemoteTool>, options: &ToolsetOptions) -> Vec<McpTool> {
+    let permissions = match &options.permissions {
+        Some(permissions) => permissions.clone(),
+        None => vec![server_permission(client.name())],
+    };
+    let mut taken = HashSet::new();
+    let mut adapted = Vec::with_capacity(tools.len());
+    for mut tool in tools {
+        if let Some(filter) = &options.filter
+            && !filter(&mut tool)
+        {
+            continue;
+        }
+        let mut name = tool.local_name(options.prefix.len()).into_owned();
+        // Names that differ only in refused characters.
+        if name != tool.name {
+            let base = name.clone();
+            let mut number = 2;
+            while taken.contains(&name) {
+                let suffix = format!("_{number}");
+                let room = agcore_chat::tool_name::MAX_BYTES.saturating_sub(options.prefix.len() + suffix.len());
+                name = format!("{}{suffix}", agcore_chat::text::prefix(&base, room));
+                number += 1;
+            }
+        }
+        taken.insert(name.clone());
+        adapted.push(McpTool {
+            client: client.clone(),
+            name,
+            tool,
+            permissions: permissions.clone(),
+            timeout: options.timeout,
+        });
+    }
+    adapted
+}
+
+/// Returns the permission that stands for the tools of a server.
+fn server_permission(server: &str) -> Permission {
+    let is_accepted = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let name: String = server.chars().map(|c| if is_accepted(c) { c } else { '_' }).collect();
+    let name = if name.is_empty() { "_" } else { &name };
+    // Only names with other characters are refused; unknown programs can do anything, as a shell can.
+    Permission::custom(&format!("mcp:{name}")).unwrap_or(Permission::Shell)
+}
+
+#[async_trait]
+impl BaseTool for McpTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.tool.description
+    }
+
+    fn parameters(&self) -> &Value {
+        &self.tool.parameters
+    }
+
+    fn output_schema(&self) -> Option<&Value> {
+        self.tool.output_schema.as_ref()
+    }
+
+    fn required_permissions(&self) -> &[Permission] {
+        &self.permissions
+    }
+
+    fn annotations(&self) -> ToolAnnotations {
+        self.tool.annotations.clone()
+    }
+
+    async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let mut call = ToolCallRequest::new(&*self.tool.name).with_arguments(arguments.clone().into_map());
+        call.timeout = self.timeout;
+        let result = self
+            .client
+            .call_tool(call, |progress| context.report_progress(progress))
+            .await;
+        match result {
+            Ok(output) => output,
+            Err(error) => {
+                if error.code() == Some(crate::error::INVALID_PARAMS) {
+                    // The schema may have changed without a notice.
+                    self.client.0.events.send(crate::client::ServerEvent::ToolsChanged);
+                }
+                Err(error.into_tool_error())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_permission_contains_the_name_of_the_server() {
+        for (server, permission) in [("github", "mcp:github"), ("my server", "mcp:my_server"), ("", "mcp:_")] {
+            assert_eq!(server_permission(server).to_string(), permission);
+        }
+    }
+}

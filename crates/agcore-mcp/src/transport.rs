@@ -1,0 +1,58 @@
+//! [`McpTransport`]: how a client reaches a server.
+
+pub(crate) mod line_guard;
+pub(crate) mod tap;
+mod stdio;
+
+use std::fmt;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use self::stdio::StdioTransport;
+
+/// The way in which a client reaches a server.
+///
+/// Usually made from a [`StdioTransport`]; every function that accepts a transport accepts that as well.
+pub struct McpTransport(pub(crate) Kind);
+
+/// The kinds of transport.
+pub(crate) enum Kind {
+    Stdio(StdioTransport),
+    Streams(Streams),
+}
+
+/// A pair of byte streams.
+pub(crate) struct Streams {
+    pub(crate) read: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) write: Box<dyn AsyncWrite + Send + Unpin>,
+}
+
+impl McpTransport {
+    /// Creates a transport over byte streams: one JSON message per line, as over the pipes of a process.
+    ///
+    /// Use it for sockets, and for a server in the same process. Such a connection cannot be restarted.
+    pub fn streams(
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self(Kind::Streams(Streams {
+            read: Box::new(read),
+            write: Box::new(write),
+        }))
+    }
+}
+
+impl From<StdioTransport> for McpTransport {
+    fn from(transport: StdioTransport) -> Self {
+        Self(Kind::Stdio(transport))
+    }
+}
+
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Stdio(transport) => transport.fmt(f),
+            Kind::Streams(_) => f.write_str("Streams"),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Tests of the public API, one module per topic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests fail by panicking, print what they skip, and one reads the variable AGCORE_SOAK"
+)]
+
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod bad_servers;
+#[cfg(feature = "client")]
+mod processes;
+#[cfg(feature = "client")]
+mod support;
+#[cfg(feature = "client")]
+mod toolset;

@@ -1,0 +1,193 @@
+"""A small MCP server with bad manners, by its first argument. Speaks the handshake of 2025-11-25 on stdio."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else "good"
+STATE = sys.argv[2] if len(sys.argv) > 2 else ""
+LOCK = threading.Lock()
+CANCELLED = []
+
+
+def write(line):
+    with LOCK:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def send(message):
+    write(json.dumps({"jsonrpc": "2.0", **message}))
+
+
+def reply(request, result):
+    send({"id": request["id"], "result": result})
+
+
+def fail(request, code, message):
+    send({"id": request["id"], "error": {"code": code, "message": message}})
+
+
+def text(value, **more):
+    return {"content": [{"type": "text", "text": value}], **more}
+
+
+def tool(name, properties=None, **more):
+    schema = {"type": "object", "properties": properties or {}}
+    return {"name": name, "description": f"The tool {name}.", "inputSchema": schema, **more}
+
+
+ADD = tool("add", {"a": {"type": "integer"}, "b": {"type": "integer"}})
+ADD["inputSchema"]["required"] = ["a", "b"]
+TOOLS = [
+    ADD,
+    tool("fail"),
+    tool("crash"),
+    tool("slow"),
+    tool("steps"),
+    tool("env", {"name": {"type": "string"}}),
+    tool("cancelled"),
+    tool("grow"),
+    tool("change"),
+    tool("huge"),
+    tool("twice"),
+    tool("unknown_id"),
+    tool("rich", annotations={"readOnlyHint": True, "destructiveHint": False, "title": "Rich"}),
+    tool("wrong_output", outputSchema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
+    tool("ask"),
+]
+
+
+def pages(params):
+    if MODE == "many":
+        start = int((params or {}).get("cursor") or 0)
+        page = {"tools": [tool(f"t{number}") for number in range(start, start + 1000)]}
+        return page | ({"nextCursor": str(start + 1000)} if start < 9000 else {})
+    if MODE == "endless":
+        return {"tools": [tool("t")], "nextCursor": "again"}
+    if MODE == "names":
+        names = ["fs.read", "read file", "read\tfile", "größe", "", "x" * 200, "twice", "twice", "no schema"]
+        listed = [tool(name) for name in names]
+        listed.append({"name": "malformed"})
+        listed.append({"name": "broken_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": 7}}}})
+        listed.append({"name": "typeless", "inputSchema": {}})
+        return {"tools": listed}
+    cursor = (params or {}).get("cursor")
+    return {"tools": TOOLS[:3], "nextCursor": "2"} if cursor is None else {"tools": TOOLS[3:]}
+
+
+def call(request):
+    params = request["params"]
+    name, arguments = params["name"], params.get("arguments") or {}
+    token = (params.get("_meta") or {}).get("progressToken")
+    if name == "add":
+        return reply(request, text(str(arguments["a"] + arguments["b"])))
+    if name == "fail":
+        return reply(request, text("the disk is full", isError=True))
+    if name == "crash":
+        print("about to crash: out of memory", file=sys.stderr, flush=True)
+        os._exit(7)
+    if name == "slow":
+        return None  # Never answers.
+    if name == "steps":
+        for step in range(1, 21):
+            send({"method": "notifications/progress",
+                  "params": {"progressToken": token, "progress": step, "total": 20, "message": f"step {step}"}})
+        send({"method": "notifications/progress", "params": {"progressToken": "other", "progress": 1}})
+        return reply(request, text("done"))
+    if name == "env":
+        return reply(request, text(os.environ.get(arguments["name"], "(unset)")))
+    if name == "cancelled":
+        return reply(request, text(json.dumps(CANCELLED)))
+    if name == "grow":
+        TOOLS.append(tool("new"))
+        TOOLS.remove(next(entry for entry in TOOLS if entry["name"] == "fail"))
+        send({"method": "notifications/tools/list_changed"})
+        return reply(request, text("grown"))
+    if name == "change":
+        # Another schema, without a notice.
+        ADD["inputSchema"] = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+        return reply(request, text("changed"))
+    if name == "huge":
+        return reply(request, text("x" * 50_000_000))
+    if name == "twice":
+        reply(request, text("first"))
+        return reply(request, text("second"))
+    if name == "unknown_id":
+        send({"id": 987654, "result": text("not yours")})
+        send({"id": "abc", "error": {"code": 1, "message": "not yours"}})
+        write("this is not JSON")
+        write('{"jsonrpc": "2.0"}')
+        send({"id": request["id"], "method": "ping"})  # A request of the server with the id of the call.
+        return reply(request, text("yours"))
+    if name == "rich":
+        content = [{"type": "text", "text": "a"}, {"type": "image", "data": "AA==", "mimeType": "image/png"}]
+        return reply(request, {"content": content, "structuredContent": {"n": 1}})
+    if name == "wrong_output":
+        return reply(request, text("n is x", structuredContent={"n": "x"}))
+    if name == "ask":
+        send({"id": 1, "method": "elicitation/create",
+              "params": {"message": "Your name?", "requestedSchema": {"type": "object", "properties": {}}}})
+        return reply(request, text("asked"))
+    return fail(request, -32602, f"unknown tool {name}")
+
+
+def handle(message):
+    method = message.get("method")
+    if method == "server/discover":
+        if MODE == "strict":
+            print("expected initialize", file=sys.stderr, flush=True)
+            os._exit(3)
+        return fail(message, -32601, "Method not found")
+    if method == "initialize":
+        if MODE == "silent":
+            return None
+        version = "1999-01-01" if MODE == "old" else message["params"]["protocolVersion"]
+        capabilities = {} if MODE == "empty" else {"tools": {"listChanged": True}}
+        return reply(message, {"protocolVersion": version, "capabilities": capabilities,
+                               "serverInfo": {"name": "bad\u001b[31m", "version": "1"}, "instructions": "Be nice."})
+    if method == "tools/list":
+        return reply(message, pages(message.get("params")))
+    if method == "tools/call":
+        if message["params"]["name"] == "add" and "a" not in message["params"].get("arguments", {}):
+            return fail(message, -32602, "x is required")
+        return call(message)
+    if method == "notifications/cancelled":
+        CANCELLED.append(message["params"]["requestId"])
+        return None
+    if method == "ping":
+        return reply(message, {})
+    if "id" in message and "method" in message:
+        return fail(message, -32601, "Method not found")
+    return None
+
+
+def main():
+    if STATE:
+        with open(STATE, "a", encoding="utf-8") as file:
+            file.write(f"{os.getpid()}\n")
+    if MODE == "exit":
+        print("no configuration: TOKEN hunter2hunter2 is wrong", file=sys.stderr)
+        sys.exit(5)
+    if MODE == "garbage":
+        while True:
+            write("\x00\xff garbage " * 100)
+    if MODE == "flood":
+        for _ in range(20_000):
+            sys.stderr.write("noise " * 50 + "\n")
+        sys.stderr.flush()
+    if MODE == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen(["sleep", "1000"])
+        with open(STATE, "a", encoding="utf-8") as file:
+            file.write(f"{child.pid}\n")
+    for line in sys.stdin:
+        handle(json.loads(line))
+    while MODE == "stubborn":
+        time.sleep(1)
+
+
+main()
