@@ -10,6 +10,7 @@ mod connection;
 mod listen;
 mod reconnect;
 mod tools;
+mod lists;
 
 use std::{fmt, sync::Arc};
 
@@ -17,7 +18,7 @@ pub(crate) use self::reconnect::Shared;
 use self::request::Limits;
 pub use self::{
     event::{ServerEvent, ServerEvents},
-    options::{ClientOptions, Identity, Lifecycle, Restart},
+    options::{ClientOptions, Lifecycle, Restart},
     peer_info::PeerInfo,
     remote_tool::RemoteTool,
     tools::ToolCallRequest,
@@ -112,7 +113,7 @@ impl McpClient {
     /// When there is no answer in time, or the connection has ended. Cancel safe.
     pub async fn ping(&self) -> Result<(), McpError> {
         let connection = self.0.connection().await?;
-        if connection.info.protocol.as_str() >= "2026-07-28" {
+        if connection.info.is_stateless() {
             return self.list_tools().await.map(|_| ());
         }
         let request = rmcp::model::PingRequest::default();

@@ -1,5 +1,24 @@
 //! Conversion between the contents of the protocol and those of agcore.
 
+#[cfg(feature = "server")]
+mod blocks;
+#[cfg(feature = "client")]
 mod content;
+#[cfg(feature = "client")]
+mod received;
+#[cfg(feature = "server")]
+mod sent;
 
-pub(crate) use self::content::tool_output;
+#[cfg(feature = "server")]
+pub(crate) use self::{
+    blocks::blocks,
+    sent::{
+        prompt as sent_prompt, prompt_info as sent_prompt_info, resource_contents as sent_contents,
+        resource_info as sent_resource, resource_template as sent_template, tool as sent_tool,
+    },
+};
+#[cfg(feature = "client")]
+pub(crate) use self::{
+    content::tool_output,
+    received::{prompt, prompt_info, resource_contents, resource_info, resource_template},
+};

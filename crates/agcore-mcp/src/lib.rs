@@ -1,39 +1,45 @@
 //! The Model Context Protocol for agcore: tools of MCP servers in a registry.
 //!
-//! [`McpClient`] connects to a server, and [`McpClient::register_into`] adds the server's tools to a
+//! `McpClient` connects to a server, and `McpClient::register_into` adds the server's tools to a
 //! [`ToolRegistry`](agcore_tools::ToolRegistry). They are ordinary tools there: arguments are validated, permissions and
-//! approvals apply, results are cut, and every decision is in the audit log.
+//! approvals apply, results are cut, and every decision is in the audit log. `McpServer` is the other direction: it offers
+//! the tools of a registry to other programs.
 //!
-//! ```no_run
-//! use agcore_mcp::{McpClient, StdioTransport, ToolsetOptions};
-//! use agcore_tools::{Permission, PermissionConfig, PermissionRules, ToolRegistry};
+//! ```
+//! # #[cfg(all(feature = "client", feature = "server"))]
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use agcore_mcp::{McpClient, McpServer, McpTransport, ToolsetOptions};
+//! use agcore_tools::{NoArguments, Permission, PermissionConfig, PermissionRules, ToolRegistry, typed};
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let server = StdioTransport::new("npx").with_args(["-y", "@modelcontextprotocol/server-filesystem", "/data"]);
-//! let client = McpClient::connect("files", server).await?;
+//! // A server. Usually it is another program: `StdioTransport::new("npx").with_args([…])`.
+//! let remote = ToolRegistry::new();
+//! remote.register(typed("ping", "Pings.", |_: NoArguments| async { Ok("pong") }))?;
+//! let (ours, theirs) = tokio::io::duplex(4096);
+//! let (read, write) = tokio::io::split(theirs);
+//! tokio::spawn(async move { McpServer::new(remote).serve(read, write).await });
 //!
+//! // Its tools in a registry, which follows the server.
+//! let (read, write) = tokio::io::split(ours);
+//! let client = McpClient::connect("local", McpTransport::streams(read, write)).await?;
 //! let tools = ToolRegistry::new();
-//! let toolset = client.register_into(&tools, ToolsetOptions::new().with_prefix("files_")).await?;
-//! for problem in toolset.problems() {
-//!     eprintln!("{problem}");
-//! }
+//! let toolset = client.register_into(&tools, ToolsetOptions::new().with_prefix("local_")).await?;
+//! assert!(toolset.problems().is_empty());
+//! assert!(tools.get("local_ping").is_some());
 //!
 //! // Foreign tools need a permission that no rule allows by default. With an approver, a person is asked instead.
-//! let mut permissions = PermissionConfig::default();
-//! permissions.allowed.insert(Permission::custom("mcp:files")?);
-//! let rules = PermissionRules::new(permissions);
+//! let allowed = [Permission::Read, Permission::custom("mcp:local")?];
+//! let rules = PermissionRules::new(PermissionConfig::default().with_allowed(allowed));
 //! # let _ = rules;
-//! # Ok(())
-//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
 //! ```
 //!
 //! # What servers can do
 //!
 //! A server is a foreign program. It runs with the rights of this process, unless the application restricts it. Its
 //! descriptions and results are read by the model, so they can try to instruct the model: rules and approvals must not
-//! depend on them, nor on the annotations of tools. [`ToolsetOptions::with_filter`] is the place to check descriptions.
-//! Sizes and waits are limited by [`ClientOptions`].
+//! depend on them, nor on the annotations of tools. `ToolsetOptions::with_filter` is the place to check descriptions.
+//! Sizes and waits are limited by `ClientOptions`.
 //!
 //! # Features
 //!
@@ -42,27 +48,37 @@
 //! | feature | description |
 //! |---|---|
 //! | `client` | `McpClient`: servers that are started as child processes, or reached through any pair of byte streams. |
+//! | `server` | `McpServer`: a registry as a server, over stdio or any pair of byte streams. |
 //!
 //! <!-- /features -->
 
 mod error;
+mod identity;
+mod prompt;
+mod resource;
 #[cfg(feature = "client")]
 mod process;
 #[cfg(feature = "client")]
 mod transport;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 mod convert;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
 mod toolset;
+#[cfg(feature = "server")]
+mod server;
 
 #[cfg(feature = "client")]
 pub use client::{
-    ClientOptions, Identity, Lifecycle, McpClient, PeerInfo, RemoteTool, Restart, ServerEvent, ServerEvents,
-    ToolCallRequest,
+    ClientOptions, Lifecycle, McpClient, PeerInfo, RemoteTool, Restart, ServerEvent, ServerEvents, ToolCallRequest,
 };
 pub use error::{McpError, McpErrorKind};
+pub use identity::Identity;
+pub use prompt::{Prompt, PromptArgument, PromptInfo};
+pub use resource::{ResourceBody, ResourceContents, ResourceInfo, ResourceTemplate};
+#[cfg(feature = "server")]
+pub use server::{McpPeer, McpServer, PromptSource, ResourceSource};
 #[cfg(feature = "client")]
 pub use toolset::{McpTool, McpToolset, ToolsetOptions};
 #[cfg(feature = "client")]

@@ -56,6 +56,7 @@
 //! - [`agent`](mod@agent): agents, and sessions that remember earlier turns, stream, suspend, and resume
 //! - [`llm`]: providers, streaming, retries and routing, and the agent loop with hooks, budgets and typed output
 //! - [`tools`]: typed tools, their registry, permissions and approvals
+//! - `mcp`: tools of MCP servers, and a registry as an MCP server
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
 //! - `catalog`: prices and billing
 //! - `profile`: profiles of users, and the system prompt that describes a user
@@ -96,6 +97,7 @@
 //! | `schema` (default) | JSON Schema validation of the arguments and results of tools. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
+//! | `mcp` | The Model Context Protocol: tools of MCP servers, and a registry as an MCP server. |
 //!
 //! <!-- /features -->
 
@@ -114,6 +116,8 @@ pub mod catalog;
 pub mod profile;
 #[cfg(feature = "tools")]
 pub mod tools;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "agent")]
 pub mod agent;
 

@@ -1,6 +1,10 @@
 //! [`Connection`]: one connection to a server, from the start of its process to its end.
 
-use std::{fmt, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, PoisonError},
+};
 
 use rmcp::{
     RoleClient,
@@ -10,6 +14,7 @@ use rmcp::{
 };
 use tokio::{
     sync::Mutex,
+    task::JoinHandle,
     time::{Instant, timeout},
 };
 use tokio_util::task::AbortOnDropHandle;
@@ -37,6 +42,8 @@ pub(crate) struct Connection {
     pub(crate) info: PeerInfo,
     pub(crate) connected_at: Instant,
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+    /// The subscriptions to resources, by URI, of the revision without sessions.
+    subscriptions: std::sync::Mutex<HashMap<String, AbortOnDropHandle<()>>>,
     /// Ends with the connection.
     _listener: Option<AbortOnDropHandle<()>>,
 }
@@ -118,6 +125,7 @@ impl Connector<'_> {
             info: PeerInfo::new(&info),
             connected_at: Instant::now(),
             service: Mutex::new(Some(service)),
+            subscriptions: std::sync::Mutex::default(),
             _listener: listener,
         })
     }
@@ -199,6 +207,20 @@ impl Connection {
     /// Returns whether the connection has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.requests.link.ended().is_cancelled()
+    }
+
+    /// Keeps a subscription until it is removed or the connection is dropped. Replaces an earlier one.
+    pub(crate) fn add_subscription(&self, uri: &str, task: JoinHandle<()>) {
+        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        subscriptions.insert(uri.to_owned(), AbortOnDropHandle::new(task));
+    }
+
+    /// Ends a subscription.
+    pub(crate) fn remove_subscription(&self, uri: &str) {
+        self.subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(uri);
     }
 
     /// Closes the connection and ends the process of the server.

@@ -4,16 +4,14 @@
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, LoggingLevel, LoggingMessageNotificationParam,
-        ProtocolVersion, ResourceUpdatedNotificationParam,
+        ClientCapabilities, ClientConfig, LoggingLevel, LoggingMessageNotificationParam, ProtocolVersion,
+        ResourceUpdatedNotificationParam,
     },
     service::NotificationContext,
 };
 
-use super::{
-    event::{EventSender, ServerEvent},
-    options::Identity,
-};
+use super::event::{EventSender, ServerEvent};
+use crate::identity::Identity;
 
 /// Handles the requests and notifications of a server.
 #[derive(Debug, Clone)]
@@ -35,9 +33,8 @@ impl Handler {
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        let identity = Implementation::new(self.identity.name.clone(), self.identity.version.clone());
         // The newest revision of the library has no handshake, so it must not be offered in one.
-        ClientConfig::new(ClientCapabilities::default(), identity)
+        ClientConfig::new(ClientCapabilities::default(), self.identity.implementation())
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 

@@ -3,6 +3,7 @@
 use rmcp::{
     Peer, RoleClient,
     model::{ServerNotification, ServerPeerInfo, SubscriptionFilter},
+    service::Subscription,
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -39,16 +40,26 @@ pub(super) fn listen(
     if filter == SubscriptionFilter::default() {
         return None;
     }
-    let task = tokio::spawn(forward(peer, filter, events.clone()));
+    let task = tokio::spawn(listen_to_lists(peer, filter, events.clone()));
     Some(AbortOnDropHandle::new(task))
 }
 
+/// Listens to changes of lists.
+async fn listen_to_lists(peer: Peer<RoleClient>, filter: SubscriptionFilter, events: EventSender) {
+    match peer.listen(filter).await {
+        Ok(subscription) => {
+            // Changes between the first list and this subscription were not reported.
+            if subscription.acknowledged().tools_list_changed == Some(true) {
+                events.send(ServerEvent::ToolsChanged);
+            }
+            forward(subscription, events).await;
+        }
+        Err(error) => tracing::warn!(%error, "changes of an MCP server cannot be listened to"),
+    }
+}
+
 /// Passes notifications on as events, until the subscription ends.
-pub(super) async fn forward(peer: Peer<RoleClient>, filter: SubscriptionFilter, events: EventSender) {
-    let mut subscription = match peer.listen(filter).await {
-        Ok(subscription) => subscription,
-        Err(error) => return tracing::warn!(%error, "changes of an MCP server cannot be listened to"),
-    };
+pub(super) async fn forward(mut subscription: Subscription, events: EventSender) {
     loop {
         match subscription.next().await {
             Ok(Some(notification)) => {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::identity::Identity;
+
 /// The settings of a client. Every wait has a finite limit.
 ///
 /// ```
@@ -36,32 +38,6 @@ pub struct ClientOptions {
     pub max_list_entries: usize,
     /// Whether and how a connection is restarted after it ended by itself; not at all by default.
     pub restart: Option<Restart>,
-}
-
-/// The name and version that a peer gets to know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Identity {
-    /// The name of the program.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-}
-
-impl Identity {
-    /// Creates an identity.
-    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            version: version.into(),
-        }
-    }
-}
-
-impl Default for Identity {
-    fn default() -> Self {
-        Self::new("agcore", env!("CARGO_PKG_VERSION"))
-    }
 }
 
 /// The revisions of the protocol that a client offers.

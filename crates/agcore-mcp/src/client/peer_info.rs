@@ -34,6 +34,11 @@ pub struct PeerInfo {
 }
 
 impl PeerInfo {
+    /// Returns whether the negotiated revision has no handshake and no session: 2026-07-28 or later.
+    pub fn is_stateless(&self) -> bool {
+        self.protocol.as_str() >= "2026-07-28"
+    }
+
     pub(crate) fn new(info: &ServerPeerInfo) -> Self {
         let name = |text: &str| clip(&visible(text), NAME_BYTES).into_owned();
         let implementation = info.server_info.as_ref();

@@ -7,9 +7,9 @@ use rmcp::{
     Peer, RoleClient, ServiceError,
     model::{
         CancelledNotification, CancelledNotificationParam, ClientRequest, GetExtensions as _, ProgressToken, RequestId,
-        ServerResult,
+        ServerResult, SubscriptionFilter,
     },
-    service::PeerRequestOptions,
+    service::{PeerRequestOptions, Subscription},
 };
 use tokio::{
     sync::mpsc,
@@ -107,6 +107,16 @@ impl Requests {
             Some(Ok(result)) => Ok(result),
             Some(Err(error)) => Err(self.error(what, error).await),
             None => Err(self.closed(what).await),
+        }
+    }
+
+    /// Opens a subscription of the revision without sessions.
+    pub(crate) async fn listen(&self, filter: SubscriptionFilter, limit: Duration) -> Result<Subscription, McpError> {
+        let what = "subscriptions/listen";
+        match tokio::time::timeout(limit, self.peer.listen(filter)).await {
+            Ok(Ok(subscription)) => Ok(subscription),
+            Ok(Err(error)) => Err(self.error(what, error).await),
+            Err(_) => Err(self.timeout(what, limit)),
         }
     }
 

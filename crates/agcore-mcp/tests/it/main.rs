@@ -18,3 +18,5 @@ mod processes;
 mod support;
 #[cfg(feature = "client")]
 mod toolset;
+#[cfg(all(feature = "client", feature = "server"))]
+mod server;

@@ -1,0 +1,292 @@
+//! Requests about prompts and resources.
+#![expect(
+    deprecated,
+    reason = "subscriptions to resources and log levels are part of the revisions up to 2025-11-25"
+)]
+
+use std::collections::BTreeMap;
+
+use rmcp::model::{
+    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, GetPromptRequest, GetPromptRequestParams,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, LoggingLevel, PaginatedRequestParams,
+    ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SetLevelRequest, SetLevelRequestParams,
+    SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest, UnsubscribeRequestParams,
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{McpClient, connection::Connection, listen::forward, remote_tool::JsonObject, request::Limits};
+use crate::{
+    convert,
+    error::{McpError, McpErrorKind},
+    prompt::{Prompt, PromptInfo},
+    resource::{ResourceContents, ResourceInfo, ResourceTemplate},
+};
+
+/// A page of a list, with the cursor of the next one.
+type Page<T> = (Vec<T>, Option<String>);
+
+impl McpClient {
+    /// Returns the prompts of the server, from all pages of its list. Cancel safe.
+    ///
+    /// # Errors
+    /// When the server does not answer in time, answers with an error, or lists too much.
+    pub async fn list_prompts(&self) -> Result<Vec<PromptInfo>, McpError> {
+        let connection = self.0.connection().await?;
+        if !connection.info.has_prompts {
+            return Ok(Vec::new());
+        }
+        let request = |params| {
+            ListPromptsRequest {
+                params,
+                ..ListPromptsRequest::default()
+            }
+            .into()
+        };
+        let page = |result| match result {
+            ServerResult::ListPromptsResult(page) => Some((
+                page.prompts.into_iter().map(convert::prompt_info).collect(),
+                page.next_cursor,
+            )),
+            _ => None,
+        };
+        self.all_pages(&connection, "prompts/list", request, page).await
+    }
+
+    /// Fills in a prompt.
+    ///
+    /// # Errors
+    /// When there is no such prompt, an argument is missing, or the server does not answer in time. Cancel safe.
+    pub async fn get_prompt(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<Prompt, McpError> {
+        let connection = self.0.connection().await?;
+        let mut params = GetPromptRequestParams::new(name);
+        if !arguments.is_empty() {
+            let values = arguments
+                .iter()
+                .map(|(name, value)| (name.clone(), Value::String(value.clone())));
+            params = params.with_arguments(values.collect::<JsonObject>());
+        }
+        match self
+            .ask(&connection, "prompts/get", GetPromptRequest::new(params))
+            .await?
+        {
+            ServerResult::GetPromptResult(result) => Ok(convert::prompt(result)),
+            other => Err(self.wrong_answer(&connection, "prompts/get", &other)),
+        }
+    }
+
+    /// Returns the resources of the server, from all pages of its list. Cancel safe.
+    ///
+    /// # Errors
+    /// As for [`list_prompts`](Self::list_prompts).
+    pub async fn list_resources(&self) -> Result<Vec<ResourceInfo>, McpError> {
+        let connection = self.0.connection().await?;
+        if !connection.info.has_resources {
+            return Ok(Vec::new());
+        }
+        let request = |params| {
+            ListResourcesRequest {
+                params,
+                ..ListResourcesRequest::default()
+            }
+            .into()
+        };
+        let page = |result| match result {
+            ServerResult::ListResourcesResult(page) => Some((
+                page.resources.into_iter().map(convert::resource_info).collect(),
+                page.next_cursor,
+            )),
+            _ => None,
+        };
+        self.all_pages(&connection, "resources/list", request, page).await
+    }
+
+    /// Returns the families of resources of the server, from all pages of its list. Cancel safe.
+    ///
+    /// # Errors
+    /// As for [`list_prompts`](Self::list_prompts).
+    pub async fn list_resource_templates(&self) -> Result<Vec<ResourceTemplate>, McpError> {
+        let connection = self.0.connection().await?;
+        if !connection.info.has_resources {
+            return Ok(Vec::new());
+        }
+        let request = |params| {
+            ListResourceTemplatesRequest {
+                params,
+                ..ListResourceTemplatesRequest::default()
+            }
+            .into()
+        };
+        let page = |result| match result {
+            ServerResult::ListResourceTemplatesResult(page) => {
+                let templates = page.resource_templates.into_iter().map(convert::resource_template);
+                Some((templates.collect(), page.next_cursor))
+            }
+            _ => None,
+        };
+        self.all_pages(&connection, "resources/templates/list", request, page)
+            .await
+    }
+
+    /// Reads a resource, which may have several parts.
+    ///
+    /// # Errors
+    /// When there is no such resource, or the server does not answer in time. Cancel safe.
+    pub async fn read_resource(&self, uri: &str) -> Result<Vec<ResourceContents>, McpError> {
+        let connection = self.0.connection().await?;
+        let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+        match self.ask(&connection, "resources/read", request).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result
+                .contents
+                .into_iter()
+                .filter_map(convert::resource_contents)
+                .collect()),
+            other => Err(self.wrong_answer(&connection, "resources/read", &other)),
+        }
+    }
+
+    /// Asks the server to report changes of a resource, as
+    /// [`ServerEvent::ResourceUpdated`](crate::ServerEvent::ResourceUpdated).
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time.
+    pub async fn subscribe(&self, uri: &str) -> Result<(), McpError> {
+        let connection = self.0.connection().await?;
+        if connection.info.is_stateless() {
+            let filter = SubscriptionFilter::builder().resource_subscriptions([uri]).build();
+            let limit = self.0.options.list_timeout;
+            let subscription = connection.requests.listen(filter, limit).await?;
+            let task = tokio::spawn(forward(subscription, self.0.events.clone()));
+            connection.add_subscription(uri, task);
+            return Ok(());
+        }
+        let request = SubscribeRequest::new(SubscribeRequestParams::new(uri));
+        self.ask(&connection, "resources/subscribe", request).await.map(|_| ())
+    }
+
+    /// Ends a subscription.
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time. Cancel safe.
+    pub async fn unsubscribe(&self, uri: &str) -> Result<(), McpError> {
+        let connection = self.0.connection().await?;
+        if connection.info.is_stateless() {
+            connection.remove_subscription(uri);
+            return Ok(());
+        }
+        let request = UnsubscribeRequest::new(UnsubscribeRequestParams::new(uri));
+        self.ask(&connection, "resources/unsubscribe", request)
+            .await
+            .map(|_| ())
+    }
+
+    /// Asks for values that complete the argument of a prompt. A server without completion has none.
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time. Cancel safe.
+    pub async fn complete_prompt(&self, prompt: &str, argument: &str, start: &str) -> Result<Vec<String>, McpError> {
+        self.complete(Reference::for_prompt(prompt), argument, start).await
+    }
+
+    /// Asks for values that complete the variable of a resource template. A server without completion has none.
+    ///
+    /// # Errors
+    /// As for [`complete_prompt`](Self::complete_prompt).
+    pub async fn complete_resource(
+        &self,
+        template: &str,
+        variable: &str,
+        start: &str,
+    ) -> Result<Vec<String>, McpError> {
+        self.complete(Reference::for_resource(template), variable, start).await
+    }
+
+    async fn complete(&self, reference: Reference, argument: &str, start: &str) -> Result<Vec<String>, McpError> {
+        let connection = self.0.connection().await?;
+        if !connection.info.has_completion {
+            return Ok(Vec::new());
+        }
+        let params = CompleteRequestParams::new(reference, ArgumentInfo::new(argument, start));
+        match self
+            .ask(&connection, "completion/complete", CompleteRequest::new(params))
+            .await?
+        {
+            ServerResult::CompleteResult(result) => Ok(result.completion.values),
+            other => Err(self.wrong_answer(&connection, "completion/complete", &other)),
+        }
+    }
+
+    /// Sets the lowest severity of log messages that the server sends: `debug`, `info`, `notice`, `warning`, `error`,
+    /// `critical`, `alert` or `emergency`.
+    ///
+    /// # Errors
+    /// When the name is not one of these, the server refuses, or does not answer in time. Cancel safe.
+    pub async fn set_log_level(&self, level: &str) -> Result<(), McpError> {
+        let Ok(level) = serde_json::from_value::<LoggingLevel>(level.into()) else {
+            let message = format!(
+                "{level:?} is not a severity; use debug, info, notice, warning, error, critical, alert or \
+                                   emergency"
+            );
+            return Err(McpError::new(McpErrorKind::Config, message));
+        };
+        let connection = self.0.connection().await?;
+        let request = SetLevelRequest::new(SetLevelRequestParams::new(level));
+        self.ask(&connection, "logging/setLevel", request).await.map(|_| ())
+    }
+
+    async fn ask(
+        &self,
+        connection: &Connection,
+        what: &str,
+        request: impl Into<ClientRequest>,
+    ) -> Result<ServerResult, McpError> {
+        let limits = Limits::within(self.0.options.list_timeout);
+        connection.requests.send(what, request, limits, &mut |_| {}).await
+    }
+
+    fn wrong_answer(&self, connection: &Connection, what: &str, answer: &ServerResult) -> McpError {
+        if let ServerResult::InputRequiredResult(_) = answer {
+            let message = format!(
+                "the MCP server {:?} wants input for {what}, which this client does not give",
+                self.name()
+            );
+            return McpError::new(McpErrorKind::Unsupported, message);
+        }
+        connection.requests.unexpected(what, "the expected result")
+    }
+
+    /// Reads all pages of a list, within the limits of the client.
+    async fn all_pages<T>(
+        &self,
+        connection: &Connection,
+        what: &str,
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+        page: impl Fn(ServerResult) -> Option<Page<T>>,
+    ) -> Result<Vec<T>, McpError> {
+        let options = &self.0.options;
+        let deadline = Instant::now() + options.list_timeout;
+        let (mut entries, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
+            let limits = Limits::within(deadline.saturating_duration_since(Instant::now()));
+            let result = connection
+                .requests
+                .send(what, request(Some(params)), limits, &mut |_| {})
+                .await?;
+            let Some((list, next)) = page(result) else {
+                return Err(connection.requests.unexpected(what, "a list"));
+            };
+            entries.extend(list);
+            if entries.len() > options.max_list_entries {
+                return Err(self.list_error(&format!("more than {} entries", options.max_list_entries)));
+            }
+            match next {
+                None => return Ok(entries),
+                Some(next) if cursor.as_ref() == Some(&next) => {
+                    return Err(self.list_error("the same page again and again"));
+                }
+                Some(next) => cursor = Some(next),
+            }
+        }
+    }
+}

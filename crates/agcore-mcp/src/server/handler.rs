@@ -1,0 +1,281 @@
+//! [`Handler`]: the requests of one client.
+#![expect(
+    deprecated,
+    reason = "logging and resources/subscribe are part of the revisions up to 2025-11-25"
+)]
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+        GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        Reference, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+        Tool, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use serde_json::{Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{
+    call,
+    changes::{self, Subscribed},
+    peer::LogLevel,
+    settings::Settings,
+    source::{PromptSource, ResourceSource},
+};
+use crate::{convert, error::McpError, prompt::PromptInfo};
+
+/// The number of tools on a page.
+const PAGE: usize = 500;
+
+/// Handles the requests of one client.
+pub(crate) struct Handler {
+    settings: Settings,
+    log_level: Arc<LogLevel>,
+    subscribed: Subscribed,
+    /// Notifies the client of changes. Ends with the connection.
+    notifier: Mutex<Option<AbortOnDropHandle<()>>>,
+}
+
+impl Handler {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            settings: settings.clone(),
+            log_level: Arc::default(),
+            subscribed: Arc::default(),
+            notifier: Mutex::default(),
+        }
+    }
+
+    fn prompts(&self) -> Result<&dyn PromptSource, ErrorData> {
+        let none = || ErrorData::invalid_params("this server has no prompts", None);
+        self.settings.prompts.as_deref().ok_or_else(none)
+    }
+
+    fn resources(&self) -> Result<&dyn ResourceSource, ErrorData> {
+        let none = || ErrorData::invalid_params("this server has no resources", None);
+        self.settings.resources.as_deref().ok_or_else(none)
+    }
+
+    async fn prompt(&self, name: &str) -> Result<PromptInfo, ErrorData> {
+        let known = self.prompts()?.list().await.map_err(source_error)?;
+        let found = known.into_iter().find(|prompt| prompt.name == name);
+        found.ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt named {name:?}"), None))
+    }
+}
+
+/// Converts the error of a source.
+fn source_error(error: McpError) -> ErrorData {
+    match error.code() {
+        Some(code) => ErrorData::new(rmcp::model::ErrorCode(code), error.message().to_owned(), None),
+        None => ErrorData::internal_error(error.message().to_owned(), None),
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let settings = &self.settings;
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        if settings.prompts.is_some() {
+            capabilities.prompts = Some(rmcp::model::PromptsCapability::default());
+            capabilities.completions = Some(serde_json::Map::new());
+        }
+        if settings.resources.is_some() {
+            let mut resources = rmcp::model::ResourcesCapability::default();
+            resources.subscribe = Some(true);
+            capabilities.resources = Some(resources);
+        }
+        let config = ServerConfig::new(capabilities).with_server_info(settings.identity.implementation());
+        match &settings.instructions {
+            Some(instructions) => config.with_instructions(instructions.clone()),
+            None => config,
+        }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let task = changes::notify(self.settings.clone(), context.peer, Arc::clone(&self.subscribed));
+        let task = AbortOnDropHandle::new(tokio::spawn(task));
+        *self.notifier.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    async fn list_tools(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let snapshot = self.settings.registry.snapshot();
+        // The cursor is the last name of the page before, so that a change in between does no harm.
+        let after = params.and_then(|params| params.cursor);
+        let tools = snapshot.tools();
+        let start = after.map_or(0, |after| tools.partition_point(|tool| **tool.name() <= *after));
+        let page = &tools[start..tools.len().min(start + PAGE)];
+        let mut result = ListToolsResult::with_all_items(page.iter().map(convert::sent_tool).collect());
+        if start + page.len() < tools.len() {
+            result.next_cursor = page.last().map(|tool| tool.name().to_string());
+        }
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.settings.registry.get(name).as_ref().map(convert::sent_tool)
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        call::run(&self.settings, &self.log_level, params, context)
+            .await
+            .map(CallToolResponse::Complete)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = self.prompts()?.list().await.map_err(source_error)?;
+        Ok(ListPromptsResult::with_all_items(
+            prompts.into_iter().map(convert::sent_prompt_info).collect(),
+        ))
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let name = &params.name;
+        let info = self.prompt(name).await?;
+        let mut arguments = BTreeMap::new();
+        for (argument, value) in params.arguments.unwrap_or_default() {
+            let Value::String(value) = value else {
+                let message = format!("the argument {argument:?} of the prompt {name:?} is not a string");
+                return Err(ErrorData::invalid_params(message, None));
+            };
+            arguments.insert(argument, value);
+        }
+        let missing = info
+            .arguments
+            .iter()
+            .find(|known| known.is_required && !arguments.contains_key(&known.name));
+        if let Some(missing) = missing {
+            let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        match self.prompts()?.get(name, &arguments).await.map_err(source_error)? {
+            Some(prompt) => Ok(GetPromptResponse::Complete(convert::sent_prompt(prompt))),
+            None => Err(ErrorData::invalid_params(
+                format!("there is no prompt named {name:?}"),
+                None,
+            )),
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Reference::Prompt(prompt) = &params.r#ref else {
+            return Ok(CompleteResult::default());
+        };
+        let known = self.prompt(&prompt.name).await?;
+        let source = self.prompts()?;
+        let values = source
+            .complete(&known.name, &params.argument.name, &params.argument.value)
+            .await;
+        let mut values = values.map_err(source_error)?;
+        let total = u32::try_from(values.len()).ok();
+        values.truncate(CompletionInfo::MAX_VALUES);
+        let has_more = total.is_some_and(|total| total as usize > values.len());
+        let info = CompletionInfo::with_pagination(values, total, has_more);
+        info.map(CompleteResult::new)
+            .map_err(|error| ErrorData::internal_error(error, None))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resources = self.resources()?.list().await.map_err(source_error)?;
+        Ok(ListResourcesResult::with_all_items(
+            resources.into_iter().map(convert::sent_resource).collect(),
+        ))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = self.resources()?.templates().await.map_err(source_error)?;
+        let templates = templates.into_iter().map(convert::sent_template).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        match self.resources()?.read(&params.uri).await.map_err(source_error)? {
+            Some(contents) => {
+                let contents = contents.into_iter().map(convert::sent_contents).collect();
+                Ok(ReadResourceResponse::Complete(ReadResourceResult::new(contents)))
+            }
+            None => {
+                let data = json!({"uri": params.uri});
+                Err(ErrorData::resource_not_found("there is no such resource", Some(data)))
+            }
+        }
+    }
+
+    async fn subscribe(&self, params: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.resources()?;
+        self.subscribed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(params.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        params: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&params.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        changes::listen(&self.settings, &subscription).await;
+        Ok(())
+    }
+
+    async fn set_level(&self, params: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.log_level.set(params.level);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! [`Settings`]: the tools of a server, and everything else that it offers.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_tools::{SystemClock, ToolContext, ToolContextBuilder, ToolPolicy, ToolRegistry};
+
+use super::source::{PromptSource, ResourceSource};
+use crate::identity::Identity;
+
+/// The default timeout of a call.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The tools of a server, and everything else that it offers.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) registry: ToolRegistry,
+    pub(crate) identity: Identity,
+    pub(crate) instructions: Option<String>,
+    pub(crate) policy: ToolPolicy,
+    pub(crate) context: ToolContextBuilder,
+    pub(crate) timeout: Duration,
+    pub(crate) prompts: Option<Arc<dyn PromptSource>>,
+    pub(crate) resources: Option<Arc<dyn ResourceSource>>,
+}
+
+impl Settings {
+    pub(crate) fn new(registry: ToolRegistry) -> Self {
+        Self {
+            registry,
+            identity: Identity::default(),
+            instructions: None,
+            policy: ToolPolicy::default(),
+            context: ToolContext::builder(Arc::new(SystemClock::new())),
+            timeout: TIMEOUT,
+            prompts: None,
+            resources: None,
+        }
+    }
+}
