@@ -49,6 +49,9 @@
 //! |---|---|
 //! | `client` | `McpClient`: servers that are started as child processes, or reached through any pair of byte streams. |
 //! | `server` | `McpServer`: a registry as a server, over stdio or any pair of byte streams. |
+//! | `client-http` | `HttpTransport`: servers over Streamable HTTP, with rustls and ring. |
+//! | `server-http` | `McpServer::serve_http`: a registry over Streamable HTTP. |
+//! | `config` | `McpConfig`: the `mcpServers` form in which MCP clients name their servers. |
 //!
 //! <!-- /features -->
 
@@ -68,18 +71,26 @@ mod client;
 mod toolset;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "config")]
+mod config;
 
 #[cfg(feature = "client")]
 pub use client::{
     ClientOptions, Lifecycle, McpClient, PeerInfo, RemoteTool, Restart, ServerEvent, ServerEvents, ToolCallRequest,
 };
+#[cfg(feature = "config")]
+pub use config::{McpConfig, ServerEntry};
 pub use error::{McpError, McpErrorKind};
 pub use identity::Identity;
 pub use prompt::{Prompt, PromptArgument, PromptInfo};
 pub use resource::{ResourceBody, ResourceContents, ResourceInfo, ResourceTemplate};
+#[cfg(feature = "server-http")]
+pub use server::HttpServerOptions;
 #[cfg(feature = "server")]
 pub use server::{McpPeer, McpServer, PromptSource, ResourceSource};
 #[cfg(feature = "client")]
 pub use toolset::{McpTool, McpToolset, ToolsetOptions};
+#[cfg(feature = "client-http")]
+pub use transport::HttpTransport;
 #[cfg(feature = "client")]
 pub use transport::{McpTransport, StdioTransport};

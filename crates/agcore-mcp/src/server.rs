@@ -6,6 +6,8 @@ mod settings;
 mod call;
 mod changes;
 mod handler;
+#[cfg(feature = "server-http")]
+mod http;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -13,6 +15,8 @@ use agcore_tools::{ToolContextBuilder, ToolPolicy, ToolRegistry};
 use rmcp::{ServiceExt as _, service::QuitReason};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+#[cfg(feature = "server-http")]
+pub use self::http::HttpServerOptions;
 use self::{handler::Handler, settings::Settings};
 pub use self::{
     peer::McpPeer,

@@ -3,22 +3,31 @@
 pub(crate) mod line_guard;
 pub(crate) mod tap;
 mod stdio;
+#[cfg(feature = "client-http")]
+mod http;
 
 use std::fmt;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+#[cfg(feature = "client-http")]
+pub use self::http::HttpTransport;
+#[cfg(feature = "client-http")]
+pub(crate) use self::http::http_error;
 pub use self::stdio::StdioTransport;
 
 /// The way in which a client reaches a server.
 ///
-/// Usually made from a [`StdioTransport`]; every function that accepts a transport accepts that as well.
+/// Usually made from a [`StdioTransport`] or an `HttpTransport`; every function that accepts a transport accepts those as
+/// well.
 pub struct McpTransport(pub(crate) Kind);
 
 /// The kinds of transport.
 pub(crate) enum Kind {
     Stdio(StdioTransport),
     Streams(Streams),
+    #[cfg(feature = "client-http")]
+    Http(HttpTransport),
 }
 
 /// A pair of byte streams.
@@ -48,11 +57,20 @@ impl From<StdioTransport> for McpTransport {
     }
 }
 
+#[cfg(feature = "client-http")]
+impl From<HttpTransport> for McpTransport {
+    fn from(transport: HttpTransport) -> Self {
+        Self(Kind::Http(transport))
+    }
+}
+
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Stdio(transport) => transport.fmt(f),
             Kind::Streams(_) => f.write_str("Streams"),
+            #[cfg(feature = "client-http")]
+            Kind::Http(transport) => transport.fmt(f),
         }
     }
 }

@@ -98,6 +98,7 @@
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
 //! | `mcp` | The Model Context Protocol: tools of MCP servers, and a registry as an MCP server. |
+//! | `mcp-http` | MCP over Streamable HTTP, as a client and as a server. |
 //!
 //! <!-- /features -->
 

@@ -26,10 +26,12 @@
 //! | to | use |
 //! |---|---|
 //! | start a server as a process, and connect to it | [`McpClient::connect`] with a [`StdioTransport`] |
+//! | connect to a URL | `HttpTransport` (feature `mcp-http`) |
+//! | read the configuration of other MCP clients | [`McpConfig`] |
 //! | give its tools to an agent | [`McpClient::register_into`] |
 //! | restart it after a crash, or wait longer | [`ClientOptions`] |
 //! | read its resources and prompts | [`McpClient::read_resource`] and [`McpClient::get_prompt`] |
-//! | offer tools to other programs | [`McpServer`] |
+//! | offer tools to other programs | [`McpServer`]; over HTTP with the feature `mcp-http` |
 //!
 //! These are the public items of the crate `agcore-mcp`.
 

@@ -22,7 +22,8 @@ pub(crate) const DOORS: &[Door] = &[
     Door {
         system: "outgoing HTTP",
         libraries: &["attohttpc", "curl", "isahc", "minreq", "reqwest", "surf", "ureq"],
-        users: &["agcore-llm", BENCHES],
+        // rmcp sends the requests to MCP servers with a client that agcore-mcp makes.
+        users: &["agcore-llm", "agcore-mcp", BENCHES],
     },
     Door {
         system: "TLS",
@@ -37,7 +38,7 @@ pub(crate) const DOORS: &[Door] = &[
             "tokio-rustls",
             "webpki-roots",
         ],
-        users: &["agcore-llm", "agcore-store", "agcore-cli", BENCHES],
+        users: &["agcore-llm", "agcore-mcp", "agcore-store", "agcore-cli", BENCHES],
     },
     Door {
         system: "MCP",

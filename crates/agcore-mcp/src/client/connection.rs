@@ -24,7 +24,7 @@ use super::{
     listen::listen,
     options::{ClientOptions, Lifecycle},
     peer_info::PeerInfo,
-    request::{Requests, closed},
+    request::{Requests, closed, transport_error},
 };
 use crate::{
     error::{McpError, McpErrorKind, quote},
@@ -82,6 +82,14 @@ impl Connector<'_> {
         let limit = self.options.max_message_bytes;
         let Streams { read, write } = streams;
         let transport = AsyncRwTransport::new(LineGuard::new(read, limit), write).with_max_line_length(limit);
+        self.connect(transport, None, self.options.lifecycle).await
+    }
+
+    /// Connects to a server over HTTP.
+    #[cfg(feature = "client-http")]
+    pub(crate) async fn http(self, transport: &crate::transport::HttpTransport) -> Result<Connection, McpError> {
+        let limits = (self.options.connect_timeout, self.options.max_message_bytes);
+        let transport = transport.open(self.server, limits)?;
         self.connect(transport, None, self.options.lifecycle).await
     }
 
@@ -151,6 +159,9 @@ impl Connector<'_> {
         use ClientInitializeError as E;
         let server = self.server;
         let (kind, reason) = match &error {
+            E::TransportError { error: cause, .. } if process.is_none() => {
+                return transport_error(server, "the first request", cause);
+            }
             E::ConnectionClosed(_) | E::TransportError { .. } => {
                 return closed(server, process, "before the connection was established")
                     .await

@@ -39,6 +39,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 enum Recipe {
     Stdio(StdioTransport),
+    #[cfg(feature = "client-http")]
+    Http(crate::transport::HttpTransport),
     /// The streams are used up.
     Never,
 }
@@ -59,6 +61,8 @@ impl Shared {
         let (connection, recipe) = match transport.0 {
             Kind::Stdio(stdio) => (connector.stdio(&stdio).await?, Recipe::Stdio(stdio)),
             Kind::Streams(streams) => (connector.streams(streams).await?, Recipe::Never),
+            #[cfg(feature = "client-http")]
+            Kind::Http(http) => (connector.http(&http).await?, Recipe::Http(http)),
         };
         Ok(Self {
             name,
@@ -131,6 +135,8 @@ impl Shared {
         };
         match &self.recipe {
             Recipe::Stdio(transport) => connector.stdio(transport).await.map(Some),
+            #[cfg(feature = "client-http")]
+            Recipe::Http(transport) => connector.http(transport).await.map(Some),
             Recipe::Never => Ok(None),
         }
     }

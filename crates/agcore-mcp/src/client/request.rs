@@ -1,6 +1,6 @@
 //! [`Requests`]: requests to a server, with limits, progress and cancellation.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use agcore_chat::Progress;
 use rmcp::{
@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    error::{McpError, McpErrorKind},
+    error::{McpError, McpErrorKind, quote},
     process::Process,
     transport::tap::{Link, ProgressRoute},
 };
@@ -157,18 +157,31 @@ impl Requests {
             ServiceError::TransportClosed => self.closed(what).await,
             ServiceError::TransportSend(cause) => match &self.process {
                 Some(_) => self.closed(what).await,
-                None => McpError::new(
-                    McpErrorKind::Closed,
-                    format!("{what} cannot be sent to the MCP server {:?}", self.server),
-                ),
-            }
-            .with_source(cause),
+                None => transport_error(&self.server, what, &cause),
+            },
             other => McpError::new(
                 McpErrorKind::Protocol,
                 format!("{what} failed at the MCP server {:?}: {other}", self.server),
             ),
         }
     }
+}
+
+/// Creates the error for a request that could not be sent. The cause is not attached: it may contain a URL with keys.
+pub(crate) fn transport_error(server: &str, what: &str, cause: &(dyn Error + 'static)) -> McpError {
+    #[cfg(feature = "client-http")]
+    if let Some(error) = crate::transport::http_error(server, what, cause) {
+        return error;
+    }
+    let mut innermost = cause;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let reason = quote(&innermost.to_string());
+    McpError::new(
+        McpErrorKind::Closed,
+        format!("{what} cannot be sent to the MCP server {server:?}: {reason}"),
+    )
 }
 
 /// Creates the error for a connection that ended.

@@ -1,6 +1,11 @@
 //! [`StdioTransport`]: a server as a child process.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, io, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt, io,
+    path::PathBuf,
+};
 
 use agcore_chat::redact::{KeyRedactor, Redactor};
 use tokio::process::Command;
@@ -29,6 +34,8 @@ pub struct StdioTransport {
     command: OsString,
     args: Vec<OsString>,
     env: BTreeMap<String, String>,
+    /// The names of variables whose values are not secrets.
+    public_env: BTreeSet<String>,
     inherits_env: bool,
     directory: Option<PathBuf>,
 }
@@ -40,6 +47,7 @@ impl StdioTransport {
             command: command.into(),
             args: Vec::new(),
             env: BTreeMap::new(),
+            public_env: BTreeSet::new(),
             inherits_env: true,
             directory: None,
         }
@@ -51,9 +59,19 @@ impl StdioTransport {
         self
     }
 
-    /// Sets an environment variable.
+    /// Sets an environment variable. Its value is removed from what errors quote of stderr.
     pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.env.insert(name.into(), value.into());
+        let name = name.into();
+        self.public_env.remove(&name);
+        self.env.insert(name, value.into());
+        self
+    }
+
+    /// Sets an environment variable whose value is not a secret, such as `PATH`.
+    pub fn with_public_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        self.public_env.insert(name.clone());
+        self.env.insert(name, value.into());
         self
     }
 
@@ -83,7 +101,8 @@ impl StdioTransport {
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        let tail = OutputTail::new(server, self.env.values().cloned());
+        let secrets = self.env.iter().filter(|(name, _)| !self.public_env.contains(*name));
+        let tail = OutputTail::new(server, secrets.map(|(_, value)| value.clone()));
         Process::start(command, tail).map_err(|error| self.start_error(server, error))
     }
 

@@ -20,3 +20,7 @@ mod support;
 mod toolset;
 #[cfg(all(feature = "client", feature = "server"))]
 mod server;
+#[cfg(all(feature = "client-http", feature = "server-http"))]
+mod http;
+#[cfg(all(feature = "config", feature = "client-http"))]
+mod config;

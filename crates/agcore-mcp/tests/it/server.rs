@@ -56,7 +56,7 @@ impl agcore_tools::BaseTool for Delete {
     }
 }
 
-fn registry() -> ToolRegistry {
+pub(crate) fn registry() -> ToolRegistry {
     let tools = ToolRegistry::new();
     let add = typed("add", "Adds two numbers.", |add: Add| async move {
         Ok(json!({"sum": add.a + add.b}))
