@@ -3,6 +3,7 @@
 pub(crate) mod options;
 mod peer_info;
 mod event;
+mod answer;
 mod handler;
 mod request;
 mod remote_tool;

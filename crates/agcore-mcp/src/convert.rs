@@ -19,6 +19,6 @@ pub(crate) use self::{
 };
 #[cfg(feature = "client")]
 pub(crate) use self::{
-    content::tool_output,
+    content::{part, tool_output},
     received::{prompt, prompt_info, resource_contents, resource_info, resource_template},
 };

@@ -63,6 +63,8 @@ mod resource;
 mod process;
 #[cfg(feature = "client")]
 mod transport;
+#[cfg(feature = "client")]
+mod ask;
 #[cfg(any(feature = "client", feature = "server"))]
 mod convert;
 #[cfg(feature = "client")]
@@ -74,6 +76,8 @@ mod server;
 #[cfg(feature = "config")]
 mod config;
 
+#[cfg(feature = "client")]
+pub use ask::{Elicitation, ElicitationAnswer, Elicitor, SampleAnswer, SampleRequest, Sampler};
 #[cfg(feature = "client")]
 pub use client::{
     ClientOptions, Lifecycle, McpClient, PeerInfo, RemoteTool, Restart, ServerEvent, ServerEvents, ToolCallRequest,

@@ -129,6 +129,7 @@ impl Connector<'_> {
                 peer: service.peer().clone(),
                 link,
                 process,
+                answerer: self.handler.answerer().clone(),
             },
             info: PeerInfo::new(&info),
             connected_at: Instant::now(),

@@ -1,28 +1,48 @@
 //! [`Handler`]: answers to what a server sends on its own initiative.
-#![expect(deprecated, reason = "logging is part of the revisions up to 2025-11-25")]
+#![expect(
+    deprecated,
+    reason = "logging, sampling and roots are part of the revisions up to 2025-11-25"
+)]
+
+use std::sync::Arc;
 
 use rmcp::{
-    ClientHandler, RoleClient,
+    ClientHandler, ErrorData, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, LoggingLevel, LoggingMessageNotificationParam, ProtocolVersion,
+        ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+        ListRootsResult, LoggingLevel, LoggingMessageNotificationParam, ProtocolVersion,
         ResourceUpdatedNotificationParam,
     },
-    service::NotificationContext,
+    service::{NotificationContext, RequestContext},
 };
 
-use super::event::{EventSender, ServerEvent};
+use super::{
+    answer::Answerer,
+    event::{EventSender, ServerEvent},
+    options::ClientOptions,
+};
 use crate::identity::Identity;
 
 /// Handles the requests and notifications of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Handler {
     identity: Identity,
+    answerer: Answerer,
     events: EventSender,
 }
 
 impl Handler {
-    pub(crate) fn new(identity: Identity, events: EventSender) -> Self {
-        Self { identity, events }
+    pub(crate) fn new(server: &Arc<str>, options: &ClientOptions, events: EventSender) -> Self {
+        Self {
+            identity: options.identity.clone(),
+            answerer: Answerer::new(server, &options.answers),
+            events,
+        }
+    }
+
+    /// Returns what answers the requests of the server.
+    pub(crate) fn answerer(&self) -> &Answerer {
+        &self.answerer
     }
 
     /// Returns the sender of the client's events.
@@ -34,8 +54,28 @@ impl Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         // The newest revision of the library has no handshake, so it must not be offered in one.
-        ClientConfig::new(ClientCapabilities::default(), self.identity.implementation())
+        ClientConfig::new(self.answerer.capabilities(), self.identity.implementation())
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        self.answerer.sample(params).await
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.answerer.elicit(params).await
+    }
+
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        self.answerer.roots()
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

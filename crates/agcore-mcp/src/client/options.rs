@@ -1,8 +1,11 @@
 //! [`ClientOptions`]: the limits of a client, and what it offers to servers.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::identity::Identity;
+use crate::{
+    ask::{Answers, Elicitor, Sampler},
+    identity::Identity,
+};
 
 /// The settings of a client. Every wait has a finite limit.
 ///
@@ -38,6 +41,7 @@ pub struct ClientOptions {
     pub max_list_entries: usize,
     /// Whether and how a connection is restarted after it ended by itself; not at all by default.
     pub restart: Option<Restart>,
+    pub(crate) answers: Answers,
 }
 
 /// The revisions of the protocol that a client offers.
@@ -167,6 +171,25 @@ impl ClientOptions {
         self.restart = Some(restart);
         self
     }
+
+    /// Lets servers ask a person questions.
+    pub fn with_elicitor(mut self, elicitor: impl Elicitor + 'static) -> Self {
+        self.answers.elicitor = Some(Arc::new(elicitor));
+        self
+    }
+
+    /// Lets servers use a model.
+    pub fn with_sampler(mut self, sampler: impl Sampler + 'static) -> Self {
+        self.answers.sampler = Some(Arc::new(sampler));
+        self
+    }
+
+    /// Names the folders that servers should work in, as `file:` URIs. They are a request: nothing keeps a server from
+    /// other folders.
+    pub fn with_roots<T: Into<String>>(mut self, uris: impl IntoIterator<Item = T>) -> Self {
+        self.answers.roots = Some(uris.into_iter().map(Into::into).collect());
+        self
+    }
 }
 
 impl Default for ClientOptions {
@@ -182,6 +205,7 @@ impl Default for ClientOptions {
             max_message_bytes: 16 * 1024 * 1024,
             max_list_entries: 20_000,
             restart: None,
+            answers: Answers::default(),
         }
     }
 }

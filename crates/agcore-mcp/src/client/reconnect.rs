@@ -52,11 +52,11 @@ impl Shared {
         transport: McpTransport,
         options: ClientOptions,
     ) -> Result<Self, McpError> {
-        let (name, events) = (Arc::from(name), EventSender::new());
+        let (name, events) = (Arc::<str>::from(name), EventSender::new());
         let connector = Connector {
             server: &name,
             options: &options,
-            handler: Handler::new(options.identity.clone(), events.clone()),
+            handler: Handler::new(&name, &options, events.clone()),
         };
         let (connection, recipe) = match transport.0 {
             Kind::Stdio(stdio) => (connector.stdio(&stdio).await?, Recipe::Stdio(stdio)),
@@ -131,7 +131,7 @@ impl Shared {
         let connector = Connector {
             server: &self.name,
             options: &self.options,
-            handler: Handler::new(self.options.identity.clone(), self.events.clone()),
+            handler: Handler::new(&self.name, &self.options, self.events.clone()),
         };
         match &self.recipe {
             Recipe::Stdio(transport) => connector.stdio(transport).await.map(Some),

@@ -16,6 +16,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
+use super::answer::Answerer;
 use crate::{
     error::{McpError, McpErrorKind, quote},
     process::Process,
@@ -54,6 +55,7 @@ pub(crate) struct Requests {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) link: Arc<Link>,
     pub(crate) process: Option<Arc<Process>>,
+    pub(crate) answerer: Answerer,
 }
 
 impl Requests {
@@ -96,7 +98,13 @@ impl Requests {
                 response = &mut handle.rx => break response.ok(),
                 // What arrived before the end of the connection has been delivered.
                 () = self.link.ended().cancelled() => break handle.rx.try_recv().ok(),
-                () = sleep_until(idle_end) => return Err(self.timeout(what, limits.idle)),
+                () = sleep_until(idle_end) => {
+                    if !self.answerer.is_waiting() {
+                        return Err(self.timeout(what, limits.idle));
+                    }
+                    // The server may be waiting for the person.
+                    idle_end = Instant::now() + limits.idle;
+                }
             }
         };
         guard.disarm();

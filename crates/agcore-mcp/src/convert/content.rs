@@ -41,7 +41,7 @@ fn parts(content: Vec<ContentBlock>) -> Vec<ContentPart> {
     content.into_iter().map(part).collect()
 }
 
-pub(super) fn part(block: ContentBlock) -> ContentPart {
+pub(crate) fn part(block: ContentBlock) -> ContentPart {
     match block {
         ContentBlock::Text(text) => ContentPart::text(text.text),
         ContentBlock::Image(image) => ContentPart::image_url(data_url(&image.mime_type, &image.data)),

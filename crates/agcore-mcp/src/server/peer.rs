@@ -1,11 +1,17 @@
 //! [`McpPeer`]: the client that called a tool.
-#![expect(deprecated, reason = "logging is part of the revisions up to 2025-11-25")]
+#![expect(
+    deprecated,
+    reason = "logging and sampling are part of the revisions up to 2025-11-25"
+)]
 
 use std::{fmt, sync::Arc};
 
 use rmcp::{
     Peer, RoleServer,
-    model::{LoggingLevel, LoggingMessageNotificationParam},
+    model::{
+        CreateMessageRequestParams, LoggingLevel, LoggingMessageNotificationParam, SamplingMessage,
+        SamplingMessageContentBlock,
+    },
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -103,6 +109,36 @@ impl McpPeer {
             (ElicitationAction::Decline, _) => Err(unsupported("the person declined to answer".to_owned())),
             _ => Err(unsupported("the person cancelled the question".to_owned())),
         }
+    }
+}
+
+impl McpPeer {
+    /// Asks the model of the client, and returns its text.
+    ///
+    /// # Errors
+    /// When the client has no model, refuses, or the connection ends.
+    pub async fn sample(&self, prompt: &str, max_tokens: u32) -> Result<String, McpError> {
+        let messages = vec![SamplingMessage::user_text(prompt)];
+        let result = self
+            .peer
+            .create_message(CreateMessageRequestParams::new(messages, max_tokens))
+            .await;
+        let result = result.map_err(|error| {
+            McpError::new(
+                McpErrorKind::Unsupported,
+                format!("the model of the client cannot be asked: {error}"),
+            )
+        })?;
+        let texts = result
+            .message
+            .content
+            .into_vec()
+            .into_iter()
+            .filter_map(|block| match block {
+                SamplingMessageContentBlock::Text(text) => Some(text.text),
+                _ => None,
+            });
+        Ok(texts.collect::<Vec<_>>().join("\n"))
     }
 }
 

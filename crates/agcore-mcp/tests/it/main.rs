@@ -19,6 +19,8 @@ mod support;
 #[cfg(feature = "client")]
 mod toolset;
 #[cfg(all(feature = "client", feature = "server"))]
+mod asks;
+#[cfg(all(feature = "client", feature = "server"))]
 mod server;
 #[cfg(all(feature = "client-http", feature = "server-http"))]
 mod http;

@@ -1,0 +1,129 @@
+//! [`Elicitor`] and [`Sampler`]: answers of the application to servers that ask a person or a model.
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::Message;
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+/// Asks a person a question of a server (elicitation).
+///
+/// The server decides what is asked, so show its name, and never answer with secrets that the person did not type for
+/// it.
+///
+/// ```
+/// use agcore_mcp::{Elicitation, ElicitationAnswer, Elicitor};
+/// use async_trait::async_trait;
+///
+/// /// Declines everything; a real one asks at the terminal.
+/// struct Decline;
+///
+/// #[async_trait]
+/// impl Elicitor for Decline {
+///     async fn ask(&self, question: &Elicitation) -> ElicitationAnswer {
+///         println!("{} asks: {}", question.server, question.message);
+///         ElicitationAnswer::Decline
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Elicitor: Send + Sync {
+    /// Asks the question. While this waits, the call that caused it does not time out for want of progress.
+    async fn ask(&self, question: &Elicitation) -> ElicitationAnswer;
+}
+
+/// A question of a server to a person.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Elicitation {
+    /// The name of the server, as the application knows it.
+    pub server: String,
+    /// The question.
+    pub message: String,
+    /// The JSON Schema of the answer: an object whose members are strings, numbers, booleans or choices. It may contain
+    /// defaults.
+    pub schema: Value,
+}
+
+/// The answer to a question of a server.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ElicitationAnswer {
+    /// The person answered.
+    Accept(Map<String, Value>),
+    /// The person does not want to answer.
+    Decline,
+    /// The person closed the question.
+    Cancel,
+}
+
+/// Lets a server use a model of the application (sampling).
+///
+/// The server writes the messages and the application pays: an implementation should ask a person, or have a budget.
+#[async_trait]
+pub trait Sampler: Send + Sync {
+    /// Asks a model.
+    ///
+    /// # Errors
+    /// Why there is no answer, in a sentence for the server.
+    async fn sample(&self, request: &SampleRequest) -> Result<SampleAnswer, String>;
+}
+
+/// A request of a server to a model.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SampleRequest {
+    /// The name of the server, as the application knows it.
+    pub server: String,
+    /// The messages, each of the user or the assistant.
+    pub messages: Vec<Message>,
+    /// The system prompt that the server wants.
+    pub system_prompt: Option<String>,
+    /// The largest number of tokens of the answer.
+    pub max_tokens: u32,
+    /// The temperature that the server wants.
+    pub temperature: Option<f32>,
+    /// Texts that end the answer.
+    pub stop_sequences: Vec<String>,
+    /// Names or parts of names of models that the server prefers, the best first.
+    pub model_hints: Vec<String>,
+}
+
+/// The answer of a model to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SampleAnswer {
+    /// The text.
+    pub text: String,
+    /// The name of the model.
+    pub model: String,
+}
+
+impl SampleAnswer {
+    /// Creates an answer that the model ended by itself.
+    pub fn new(text: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            model: model.into(),
+        }
+    }
+}
+
+/// The answers of the application to servers.
+#[derive(Clone, Default)]
+pub(crate) struct Answers {
+    pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
+    pub(crate) sampler: Option<Arc<dyn Sampler>>,
+    /// The folders that servers may use, as `file:` URIs; `None` if servers cannot ask for them.
+    pub(crate) roots: Option<Vec<String>>,
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers")
+            .field("elicitor", &self.elicitor.is_some())
+            .field("sampler", &self.sampler.is_some())
+            .field("roots", &self.roots)
+            .finish()
+    }
+}

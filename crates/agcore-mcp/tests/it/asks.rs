@@ -1,0 +1,215 @@
+//! Requests of a server to its client: questions to a person, a model, folders.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use agcore_chat::Message;
+use agcore_mcp::{
+    ClientOptions, Elicitation, ElicitationAnswer, Elicitor, Lifecycle, McpClient, McpErrorKind, McpPeer, McpServer,
+    McpTransport, SampleAnswer, SampleRequest, Sampler, ToolCallRequest,
+};
+use agcore_tools::{NoArguments, ToolContext, ToolError, ToolRegistry, typed};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+/// Answers with the name Ann, or not at all.
+struct Person(bool);
+
+#[async_trait]
+impl Elicitor for Person {
+    async fn ask(&self, question: &Elicitation) -> ElicitationAnswer {
+        assert_eq!((&*question.server, &*question.message), ("local", "Your name?"));
+        assert_eq!(question.schema["properties"]["name"]["type"], "string");
+        match (self.0, json!({"name": "Ann"})) {
+            (true, Value::Object(answer)) => ElicitationAnswer::Accept(answer),
+            _ => ElicitationAnswer::Decline,
+        }
+    }
+}
+
+/// Repeats the last message.
+struct Echo;
+
+#[async_trait]
+impl Sampler for Echo {
+    async fn sample(&self, request: &SampleRequest) -> Result<SampleAnswer, String> {
+        assert_eq!((&*request.server, request.max_tokens), ("local", 50));
+        match &request.messages[..] {
+            [Message::User(_)] => Ok(SampleAnswer::new(request.messages[0].text(), "echo")),
+            _ => Err("one message only".to_owned()),
+        }
+    }
+}
+
+fn peer(context: &ToolContext) -> Arc<McpPeer> {
+    context.extension::<McpPeer>().unwrap()
+}
+
+fn registry() -> ToolRegistry {
+    let tools = ToolRegistry::new();
+    let ask = typed("ask", "Asks.", |_: NoArguments, context: ToolContext| async move {
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let answer = peer(&context).ask("Your name?", schema).await;
+        answer.map_err(|error| ToolError::failed(error.to_string()))
+    });
+    tools.register(ask).unwrap();
+    let sample = typed(
+        "sample",
+        "Samples.",
+        |_: NoArguments, context: ToolContext| async move {
+            let answer = peer(&context).sample("hello", 50).await;
+            answer.map_err(|error| ToolError::failed(error.to_string()))
+        },
+    );
+    tools.register(sample).unwrap();
+    tools
+}
+
+async fn connect(options: ClientOptions) -> McpClient {
+    let (ours, theirs) = tokio::io::duplex(4096);
+    let (read, write) = tokio::io::split(theirs);
+    tokio::spawn(async move { McpServer::new(registry()).serve(read, write).await });
+    let (read, write) = tokio::io::split(ours);
+    McpClient::connect_with("local", McpTransport::streams(read, write), options)
+        .await
+        .unwrap()
+}
+
+fn handshake() -> ClientOptions {
+    ClientOptions::new().with_lifecycle(Lifecycle::Handshake)
+}
+
+#[tokio::test]
+async fn tools_ask_people_and_models() {
+    let client = connect(handshake().with_elicitor(Person(true)).with_sampler(Echo)).await;
+    let answer = client.call_tool("ask", |_| {}).await.unwrap().unwrap();
+    assert_eq!(answer.as_value(), Some(&json!({"name": "Ann"})));
+    let answer = client.call_tool("sample", |_| {}).await.unwrap().unwrap();
+    assert_eq!(answer.as_value(), Some(&json!("hello")));
+
+    let client = connect(handshake().with_elicitor(Person(false))).await;
+    let error = client.call_tool("ask", |_| {}).await.unwrap().unwrap_err();
+    assert_eq!(error.message(), "the person declined to answer");
+}
+
+#[tokio::test]
+async fn clients_without_answers_refuse() {
+    let client = connect(handshake()).await;
+    for (tool, text) in [
+        ("ask", "the client cannot be asked"),
+        ("sample", "the model of the client cannot be asked"),
+    ] {
+        let error = client.call_tool(tool, |_| {}).await.unwrap().unwrap_err();
+        assert!(error.message().contains(text), "{error}");
+    }
+}
+
+/// Waits until it is released, which takes longer than the timeout of the call.
+struct Slow(Arc<AtomicBool>);
+
+#[async_trait]
+impl Elicitor for Slow {
+    async fn ask(&self, _: &Elicitation) -> ElicitationAnswer {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        self.0.store(true, Ordering::SeqCst);
+        ElicitationAnswer::Decline
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_do_not_time_out_while_a_person_is_asked() {
+    let asked = Arc::new(AtomicBool::new(false));
+    let options = handshake().with_elicitor(Slow(Arc::clone(&asked)));
+    let client = connect(options.with_max_call_time(Duration::from_secs(7200))).await;
+    // The server, which waits too, has a timeout of its own.
+    let call = ToolCallRequest::new("ask").with_timeout(Duration::from_secs(1));
+    let error = client.call_tool(call, |_| {}).await.unwrap().unwrap_err();
+    assert!(error.message().contains("did not finish within 60s"), "{error}");
+    assert!(!asked.load(Ordering::SeqCst));
+}
+
+/// A server of the revision 2026-07-28 that answers calls with `results`, one after the other, and records the requests.
+async fn scripted(results: Vec<Value>, options: ClientOptions) -> (McpClient, Arc<Mutex<Vec<Value>>>) {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let record = Arc::clone(&seen);
+    tokio::spawn(async move {
+        let (read, mut write) = tokio::io::split(theirs);
+        let (mut lines, mut results) = (BufReader::new(read).lines(), results.into_iter());
+        while let Ok(Some(line)) = lines.next_line().await {
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let result = match request["method"].as_str() {
+                Some("server/discover") => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}),
+                Some("tools/call") => {
+                    record.lock().unwrap().push(request["params"].clone());
+                    results.next().unwrap()
+                }
+                _ => continue,
+            };
+            let response = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+            write.write_all(format!("{response}\n").as_bytes()).await.unwrap();
+        }
+    });
+    let (read, write) = tokio::io::split(ours);
+    let options = options.with_lifecycle(Lifecycle::Stateless);
+    let client = McpClient::connect_with("local", McpTransport::streams(read, write), options)
+        .await
+        .unwrap();
+    (client, seen)
+}
+
+fn question(state: &str) -> Value {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let params = json!({"mode": "form", "message": "Your name?", "requestedSchema": schema});
+    json!({"resultType": "input_required", "requestState": state,
+        "inputRequests": {"who": {"method": "elicitation/create", "params": params}, "where": {"method": "roots/list"}}})
+}
+
+#[tokio::test]
+async fn questions_without_a_session_are_answered_with_the_request() {
+    let done = json!({"resultType": "complete", "content": [{"type": "text", "text": "hello Ann"}]});
+    let wait = json!({"resultType": "input_required", "requestState": "s2"});
+    let options = ClientOptions::new()
+        .with_elicitor(Person(true))
+        .with_roots(["file:///data"]);
+    let (client, seen) = scripted(vec![question("s1"), wait, done], options).await;
+    let output = client.call_tool("greet", |_| {}).await.unwrap().unwrap();
+    assert_eq!(output.as_value(), Some(&json!("hello Ann")));
+    let seen = seen.lock().unwrap();
+    assert!(seen[0].get("requestState").is_none());
+    assert_eq!(
+        (&seen[1]["requestState"], &seen[2]["requestState"]),
+        (&json!("s1"), &json!("s2"))
+    );
+    let who = json!({"action": "accept", "content": {"name": "Ann"}});
+    let place = json!({"roots": [{"uri": "file:///data"}]});
+    assert_eq!(seen[1]["inputResponses"], json!({"who": who, "where": place}));
+    assert!(seen[2].get("inputResponses").is_none());
+}
+
+#[tokio::test]
+async fn questions_without_an_answer_or_an_end_are_errors() {
+    let (client, _) = scripted(vec![question("s1")], ClientOptions::new()).await;
+    let error = client.call_tool("greet", |_| {}).await.unwrap_err();
+    assert_eq!(error.kind(), McpErrorKind::Unsupported);
+    assert!(error.message().contains("this client does not offer"), "{error}");
+
+    let options = ClientOptions::new()
+        .with_elicitor(Person(true))
+        .with_roots(["file:///data"]);
+    let (client, _) = scripted(vec![question("again"); 10], options).await;
+    let error = client.call_tool("greet", |_| {}).await.unwrap_err();
+    assert!(error.message().ends_with("it asked more than 10 times"), "{error}");
+
+    let nothing = json!({"resultType": "input_required"});
+    let (client, _) = scripted(vec![nothing], ClientOptions::new()).await;
+    let error = client.call_tool("greet", |_| {}).await.unwrap_err();
+    assert_eq!(error.kind(), McpErrorKind::Protocol, "{error}");
+}
