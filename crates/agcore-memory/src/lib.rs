@@ -23,6 +23,7 @@
 //! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`](session::SessionStore) |
 //! | save the state of a run after its steps | [`CheckpointStore`] |
 //! | keep the messages of a conversation | [`ConversationMemory`] |
+//! | keep pages of a wiki, also as a folder of Markdown files | [`KnowledgeStore`](knowledge::KnowledgeStore), [`knowledge::markdown`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
 //! | join parts into ids that cannot collide | [`mod@id`] |
@@ -45,6 +46,7 @@ mod in_memory;
 mod journal;
 mod checkpoint;
 pub mod session;
+pub mod knowledge;
 mod conversation;
 mod redacted;
 

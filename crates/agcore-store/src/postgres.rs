@@ -16,6 +16,7 @@ mod memory;
 mod journal;
 mod sessions;
 mod checkpoints;
+mod knowledge;
 mod vacuum;
 
 use std::sync::Arc;
@@ -29,8 +30,8 @@ use self::statements::Statements;
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore) and [`CheckpointStore`](agcore_memory::CheckpointStore) in tables of a
-/// PostgreSQL server.
+/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore) and
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) in tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///

@@ -12,6 +12,7 @@ mod memory;
 mod journal;
 mod sessions;
 mod checkpoints;
+mod knowledge;
 pub mod maintenance;
 
 use std::{path::Path, sync::Arc};
@@ -26,8 +27,8 @@ use self::{readers::Readers, writer::Writer};
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore) and [`CheckpointStore`](agcore_memory::CheckpointStore) in a SQLite
-/// file.
+/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore) and
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.

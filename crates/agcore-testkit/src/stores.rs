@@ -1,5 +1,5 @@
-//! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`] and [`CheckpointStore`] must do,
-//! checked on yours.
+//! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`] and
+//! [`KnowledgeStore`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -10,6 +10,7 @@
 //! | [`Journal`] | [`JournalSubject`] | [`journal_tests!`](crate::journal_tests) |
 //! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
+//! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -59,17 +60,21 @@ pub mod faulty;
 pub mod checkpoints;
 pub mod journal;
 pub mod journal_faults;
+pub mod knowledge;
 pub mod memory_store;
 pub mod memory_store_faults;
 pub mod sessions;
 
 pub use behavior::{
-    CHECKPOINT, JOURNAL, JOURNAL_FAULTS, MEMORY_STORE, MEMORY_STORE_FAULTS, SESSION_STORE, StoreBehavior,
+    CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS, SESSION_STORE,
+    StoreBehavior,
 };
 
 use std::sync::Arc;
 
-use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
+use agcore_memory::{
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+};
 use async_trait::async_trait;
 
 /// The part that all subjects have in common. Every store that a subject opens must be empty and share nothing with the others.
@@ -115,4 +120,11 @@ pub trait SessionStoreSubject: StoreSubject {
 pub trait CheckpointStoreSubject: StoreSubject {
     /// Opens an empty store of checkpoints, together with the store that keeps their sessions.
     async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>);
+}
+
+/// Opens the knowledge stores to check.
+#[async_trait]
+pub trait KnowledgeStoreSubject: StoreSubject {
+    /// Opens an empty store.
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore>;
 }

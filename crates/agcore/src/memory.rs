@@ -23,6 +23,7 @@
 //! | keep facts, notes and documents | [`MemoryStore`] and [`MemoryItem`] |
 //! | find them again by id, owner, time or metadata | [`MemoryFilter`] |
 //! | keep the messages of a conversation | [`ConversationMemory`] |
+//! | keep pages of a wiki, also as a folder of Markdown files | [`KnowledgeStore`](knowledge::KnowledgeStore), [`knowledge::markdown`] |
 //! | keep a log that several writers append to | [`Journal`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |

@@ -10,6 +10,7 @@
 
 mod conversation;
 mod flawed;
+mod knowledge_folder;
 mod mutants;
 mod redacted;
 
@@ -17,10 +18,12 @@ use std::sync::Arc;
 
 use agcore_memory::{
     CheckpointStore, Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore,
+    knowledge::{InMemoryKnowledgeStore, KnowledgeStore},
     session::{InMemorySessionStore, SessionStore},
 };
 use agcore_testkit::stores::{
-    CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject,
+    CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
+    StoreSubject,
 };
 use async_trait::async_trait;
 
@@ -57,6 +60,13 @@ impl CheckpointStoreSubject for InMemory {
     }
 }
 
+#[async_trait]
+impl KnowledgeStoreSubject for InMemory {
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(InMemoryKnowledgeStore::new(clock))
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::InMemory);
 }
@@ -71,6 +81,10 @@ mod session_store {
 
 mod checkpoints {
     agcore_testkit::checkpoint_tests!(super::InMemory);
+}
+
+mod knowledge_store {
+    agcore_testkit::knowledge_store_tests!(super::InMemory);
 }
 
 /// The journal of a session store is a journal like any other.

@@ -3,6 +3,7 @@
 
 mod memory_store;
 mod journal;
+mod knowledge;
 
 use std::{
     fmt::Debug,
@@ -10,15 +11,16 @@ use std::{
     sync::Arc,
 };
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore};
+use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore};
 use agcore_testkit::stores::{
-    JOURNAL, JOURNAL_FAULTS, JournalSubject, MEMORY_STORE, MEMORY_STORE_FAULTS, MemoryStoreSubject, StoreBehavior,
-    StoreSubject,
+    JOURNAL, JOURNAL_FAULTS, JournalSubject, KNOWLEDGE_STORE, KnowledgeStoreSubject, MEMORY_STORE, MEMORY_STORE_FAULTS,
+    MemoryStoreSubject, StoreBehavior, StoreSubject,
 };
 use async_trait::async_trait;
 
 use self::{
     journal::{JournalDefect, MutantJournal},
+    knowledge::{KnowledgeDefect, MutantKnowledge},
     memory_store::{MutantStore, StoreDefect},
 };
 
@@ -37,6 +39,15 @@ impl StoreSubject for JournalDefect {}
 impl JournalSubject for JournalDefect {
     async fn journal(&self) -> Arc<dyn Journal> {
         Arc::new(MutantJournal::new(*self))
+    }
+}
+
+impl StoreSubject for KnowledgeDefect {}
+
+#[async_trait]
+impl KnowledgeStoreSubject for KnowledgeDefect {
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(MutantKnowledge::new(*self, clock))
     }
 }
 
@@ -110,6 +121,41 @@ fn each_check_of_journals_can_fail() {
             ("a_deleted_stream_starts_again", D::DeletingTrims),
             ("refuses_unacceptable_names", D::RepairsNames),
             ("of_two_writers_one_wins", D::IgnoresConflicts),
+        ],
+        |defect| defect,
+    );
+}
+
+#[test]
+fn each_check_of_knowledge_stores_can_fail() {
+    use KnowledgeDefect as D;
+
+    check(
+        KNOWLEDGE_STORE,
+        &[
+            ("saves_and_replaces", D::ReplacingChangesCreation),
+            ("saves_all_or_none", D::SavesOneByOne),
+            ("adds_only_what_is_new", D::AddReplaces),
+            ("updates_only_what_exists", D::UpdateCreates),
+            ("keeps_every_member", D::LosesReferences),
+            ("keeps_tenants_apart", D::HasOneTenant),
+            ("deletes", D::KeepsDeleted),
+            ("special_characters_are_data", D::PrefixIsPattern),
+            ("refuses_unacceptable_pages", D::RepairsInput),
+            ("keeps_large_content", D::CutsContent),
+            ("erases_a_user", D::ErasesOneLine),
+            ("lists_in_a_stable_order", D::ListsById),
+            ("pages_through_a_list", D::CountsThePage),
+            ("filters_pages", D::AnyTagIsEnough),
+            ("counts_tags", D::SortsTagsByName),
+            ("follows_references", D::LinksNeedATarget),
+            ("counts_recalls", D::CountsRecallsOnce),
+            ("changes_lead_to_every_state", D::ChangesSkipOne),
+            ("changes_are_paged", D::IgnoresTheLimit),
+            ("deletions_are_changes", D::ForgetsDeletions),
+            ("unknown_positions_lead_to_everything", D::TrustsEveryPosition),
+            ("erasure_resets_the_sequence", D::ErasureIsSilent),
+            ("sixty_four_writers_leave_no_gaps", D::LosesConcurrentSaves),
         ],
         |defect| defect,
     );

@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use self::query::{count, params_of, selecting};
+pub(super) use self::query::params_of;
+
+use self::query::{count, selecting};
 use super::{
     SqliteStore,
     error::{convert, unreadable},

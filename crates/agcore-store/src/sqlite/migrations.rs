@@ -11,7 +11,10 @@ use super::error::convert;
 const APPLICATION_ID: i64 = 0x6167_636f;
 
 /// The migrations. The first one creates version 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/sqlite/0001.sql"),
+    include_str!("../../migrations/sqlite/0002.sql"),
+];
 
 /// The newest version.
 pub(super) const NEWEST: u32 = MIGRATIONS.len() as u32;

@@ -10,10 +10,15 @@ mod server;
 
 use std::sync::Arc;
 
-use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
+use agcore_memory::{
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+};
 use agcore_testkit::{
     clock::ManualClock,
-    stores::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject},
+    stores::{
+        CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
+        StoreSubject,
+    },
 };
 use async_trait::async_trait;
 
@@ -65,6 +70,13 @@ impl CheckpointStoreSubject for Postgres {
     }
 }
 
+#[async_trait]
+impl KnowledgeStoreSubject for Postgres {
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(self.0.options().open(clock).await.unwrap())
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Postgres::default());
 }
@@ -79,6 +91,10 @@ mod session_store {
 
 mod checkpoints {
     agcore_testkit::checkpoint_tests!(super::Postgres::default());
+}
+
+mod knowledge_store {
+    agcore_testkit::knowledge_store_tests!(super::Postgres::default());
 }
 
 mod memory_store_faults {

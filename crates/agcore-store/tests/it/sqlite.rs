@@ -1,5 +1,6 @@
 mod child;
 mod files;
+mod knowledge;
 mod kill;
 mod processes;
 mod tables;
@@ -7,11 +8,16 @@ mod maintenance;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_memory::{CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, session::SessionStore};
+use agcore_memory::{
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+};
 use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::{
     clock::ManualClock,
-    stores::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject},
+    stores::{
+        CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
+        StoreSubject,
+    },
 };
 use async_trait::async_trait;
 use tempfile::TempDir;
@@ -66,6 +72,13 @@ impl CheckpointStoreSubject for Sqlite {
     }
 }
 
+#[async_trait]
+impl KnowledgeStoreSubject for Sqlite {
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(self.options().open(clock).await.unwrap())
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Sqlite::default());
 }
@@ -80,6 +93,10 @@ mod session_store {
 
 mod checkpoints {
     agcore_testkit::checkpoint_tests!(super::Sqlite::default());
+}
+
+mod knowledge_store {
+    agcore_testkit::knowledge_store_tests!(super::Sqlite::default());
 }
 
 mod memory_store_faults {

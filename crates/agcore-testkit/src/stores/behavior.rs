@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin};
 
-use super::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject};
+use super::{CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject};
 
 /// The behaviors of [`memory_store`](super::memory_store).
 pub const MEMORY_STORE: &[StoreBehavior<dyn MemoryStoreSubject>] = crate::__memory_store_behaviors!(__store_behaviors);
@@ -16,6 +16,10 @@ pub const SESSION_STORE: &[StoreBehavior<dyn SessionStoreSubject>] =
 
 /// The behaviors of [`checkpoints`](super::checkpoints).
 pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__checkpoint_behaviors!(__store_behaviors);
+
+/// The behaviors of [`knowledge`](super::knowledge).
+pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =
+    crate::__knowledge_store_behaviors!(__store_behaviors);
 
 /// The behaviors of [`memory_store_faults`](super::memory_store_faults).
 pub const MEMORY_STORE_FAULTS: &[StoreBehavior<dyn MemoryStoreSubject>] =

@@ -173,6 +173,53 @@ macro_rules! __checkpoint_behaviors {
     };
 }
 
+/// Makes one test of each behavior of a [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore). The argument is an expression
+/// of a type that implements [`KnowledgeStoreSubject`](crate::stores::KnowledgeStoreSubject). Requires tokio with `macros` and
+/// `rt`.
+#[macro_export]
+macro_rules! knowledge_store_tests {
+    ($subject:expr) => {
+        $crate::__knowledge_store_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __knowledge_store_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            knowledge,
+            [
+                saves_and_replaces,
+                saves_all_or_none,
+                adds_only_what_is_new,
+                updates_only_what_exists,
+                keeps_every_member,
+                keeps_tenants_apart,
+                deletes,
+                special_characters_are_data,
+                refuses_unacceptable_pages,
+                keeps_large_content,
+                erases_a_user,
+                lists_in_a_stable_order,
+                pages_through_a_list,
+                filters_pages,
+                counts_tags,
+                follows_references,
+                counts_recalls,
+                changes_lead_to_every_state,
+                changes_are_paged,
+                deletions_are_changes,
+                unknown_positions_lead_to_everything,
+                erasure_resets_the_sequence,
+                sixty_four_writers_leave_no_gaps,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
 /// Makes one test of each behavior of a [`MemoryStore`](agcore_memory::MemoryStore) whose calls fail, lose their answers, wait or
 /// are abandoned. The argument is an expression of a type that implements
 /// [`MemoryStoreSubject`](crate::stores::MemoryStoreSubject). Requires tokio with `macros` and `rt`.

@@ -95,7 +95,7 @@ struct JsonColumn {
 const OF_SESSION: &str =
     "'a row of the session `' || coalesce((SELECT id FROM sessions WHERE session = part.session), '?') || '`'";
 
-const JSON_COLUMNS: [JsonColumn; 13] = [
+const JSON_COLUMNS: [JsonColumn; 15] = [
     JsonColumn {
         table: "memory_items",
         row: "'the item `' || id || '` of ' || tenant",
@@ -124,7 +124,18 @@ const JSON_COLUMNS: [JsonColumn; 13] = [
     of_session("approvals", "question", "approvals AS part"),
     of_session("approvals", "answer", "approvals AS part"),
     of_session("checkpoints", "data", "checkpoints AS part"),
+    of_page("tags"),
+    of_page("refs"),
 ];
+
+const fn of_page(column: &'static str) -> JsonColumn {
+    JsonColumn {
+        table: "knowledge_pages",
+        row: "'the page `' || id || '` of ' || tenant",
+        column,
+        from: "knowledge_pages",
+    }
+}
 
 const fn of_session(table: &'static str, column: &'static str, from: &'static str) -> JsonColumn {
     JsonColumn {

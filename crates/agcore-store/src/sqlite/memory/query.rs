@@ -24,7 +24,7 @@ pub(super) fn selecting(filter: &MemoryFilter) -> Conditions {
 }
 
 /// Returns the values of a condition as those of a statement.
-pub(super) fn params_of(conditions: &Conditions) -> impl Params {
+pub(in crate::sqlite) fn params_of(conditions: &Conditions) -> impl Params {
     params_from_iter(conditions.values())
 }
 

@@ -1,0 +1,47 @@
+//! Reads pages from rows.
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError,
+    knowledge::{KnowledgePage, PageSummary},
+};
+use sqlx::{Error, Row, postgres::PgRow};
+
+use crate::postgres::{error::convert, rows::time, text};
+
+/// The columns of a page, except for its content.
+macro_rules! COLUMNS {
+    () => {
+        "tenant, id, \"user\", line, title, summary, tags, refs, created_at, updated_at"
+    };
+}
+
+pub(super) use COLUMNS;
+
+/// Reads a page with its content.
+pub(super) fn page(row: &PgRow) -> Result<KnowledgePage, MemoryError> {
+    let read = row
+        .try_get("content")
+        .and_then(|content| read(row, text::decode(content)));
+    read.map_err(|error| convert("cannot read the page", error))
+}
+
+/// Reads an entry of the index.
+pub(super) fn summary(row: &PgRow) -> Result<PageSummary, MemoryError> {
+    let read = read(row, String::new());
+    read.map(PageSummary::from)
+        .map_err(|error| convert("cannot read the page", error))
+}
+
+fn read(row: &PgRow, content: String) -> Result<KnowledgePage, Error> {
+    let mut owner = Actor::new(row.try_get::<String, _>("tenant")?, row.try_get::<String, _>("user")?);
+    owner.line = row.try_get::<Option<String>, _>("line")?.map(Into::into);
+    let title = text::decode(row.try_get("title")?);
+    let mut page = KnowledgePage::new(row.try_get::<String, _>("id")?, title, content).with_owner(owner);
+    page.summary = text::decode(row.try_get("summary")?);
+    page.tags = row.try_get("tags")?;
+    page.references = row.try_get("refs")?;
+    page.created_at = time(row, "created_at")?;
+    page.updated_at = time(row, "updated_at")?;
+    Ok(page)
+}
