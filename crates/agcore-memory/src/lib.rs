@@ -24,6 +24,7 @@
 //! | save the state of a run after its steps | [`CheckpointStore`] |
 //! | keep the messages of a conversation | [`ConversationMemory`] |
 //! | keep pages of a wiki, also as a folder of Markdown files | [`KnowledgeStore`](knowledge::KnowledgeStore), [`knowledge::markdown`] |
+//! | find pages by their words or their meaning, in English and in scripts without spaces | [`search`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
 //! | join parts into ids that cannot collide | [`mod@id`] |
@@ -47,6 +48,7 @@ mod journal;
 mod checkpoint;
 pub mod session;
 pub mod knowledge;
+pub mod search;
 mod conversation;
 mod redacted;
 

@@ -26,7 +26,7 @@ pub use self::{
 
 use self::front_matter::FrontMatter;
 use super::page::KnowledgePage;
-use crate::{error::MemoryError, timestamp::Timestamp};
+use crate::error::MemoryError;
 
 /// Returns a page as the text of a Markdown file. The owner is not part of it.
 pub fn to_markdown(page: &KnowledgePage) -> String {
@@ -105,23 +105,12 @@ fn heading(content: &str) -> Option<String> {
     None
 }
 
-/// Reads a time of the front matter.
-fn time(name: &str, text: &str) -> Result<Timestamp, MemoryError> {
-    text.parse().map_err(|error| {
-        let example = "2026-01-31T12:00:00Z";
-        MemoryError::with_source(
-            crate::MemoryErrorKind::InvalidInput,
-            format!("`{name}` in the front matter is not a time such as {example}"),
-            error,
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Timestamp;
 
     fn read(text: &str) -> Result<KnowledgePage, MemoryError> {
         from_markdown("notes/tea", text, &Actor::local())

@@ -13,6 +13,7 @@ mod flawed;
 mod knowledge_folder;
 mod mutants;
 mod redacted;
+mod search;
 
 use std::sync::Arc;
 

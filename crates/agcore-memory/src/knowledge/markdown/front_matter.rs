@@ -2,9 +2,8 @@
 
 use saphyr_parser::{Event, Parser, StrInput};
 
-use super::time;
 use crate::{
-    error::MemoryError,
+    error::{MemoryError, MemoryErrorKind},
     knowledge::{page::KnowledgePage, page::normalized_tag},
     timestamp::Timestamp,
 };
@@ -99,6 +98,18 @@ fn texts(name: &str, value: Value, separator: char) -> Result<Vec<String>, Memor
             "`{name}` in the front matter is not a list of texts"
         ))),
     }
+}
+
+/// Reads a time of the front matter.
+fn time(name: &str, text: &str) -> Result<Timestamp, MemoryError> {
+    text.parse().map_err(|error| {
+        let example = "2026-01-31T12:00:00Z";
+        MemoryError::with_source(
+            MemoryErrorKind::InvalidInput,
+            format!("`{name}` in the front matter is not a time such as {example}"),
+            error,
+        )
+    })
 }
 
 /// Reads the members of the outermost mapping.

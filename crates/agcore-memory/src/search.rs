@@ -1,0 +1,46 @@
+//! Search: keywords, indexes of texts and vectors, and the retriever that combines them.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agcore_chat::SystemClock;
+//! use agcore_memory::{
+//!     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},
+//!     search::{InMemoryTextIndex, KnowledgeIndex, MemoryRetriever},
+//! };
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let clock = Arc::new(SystemClock::new());
+//! let store = Arc::new(InMemoryKnowledgeStore::new(clock.clone()));
+//! store.add(KnowledgePage::new("tomatoes", "Tomatoes", "Water them in the morning.")).await?;
+//! store.add(KnowledgePage::new("fanqie", "番茄", "早上浇水最好。")).await?;
+//!
+//! let index = Arc::new(KnowledgeIndex::new(store, Arc::new(InMemoryTextIndex::new())));
+//! let retriever = MemoryRetriever::new(index, clock);
+//! assert_eq!(retriever.retrieve("local", "When do I water tomatoes?").await?.hits[0].page.id, "tomatoes");
+//! assert_eq!(retriever.retrieve("local", "番茄什么时候浇水？").await?.hits[0].page.id, "fanqie");
+//! # Ok::<(), agcore_memory::MemoryError>(())
+//! # }).unwrap();
+//! ```
+
+mod keywords;
+mod text_index;
+mod bm25;
+mod vector_index;
+mod overlap;
+mod turns;
+mod fusion;
+mod knowledge_index;
+mod retriever;
+
+pub use self::{
+    bm25::{Bm25Settings, InMemoryTextIndex},
+    fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
+    keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS},
+    knowledge_index::KnowledgeIndex,
+    overlap::overlap,
+    retriever::{ChannelFailure, MemoryRetriever, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
+    text_index::{IndexChanges, IndexHit, MAX_QUERY_BYTES, TextDocument, TextIndex, check_query},
+    turns::{Turn, TurnIndex},
+    vector_index::{InMemoryVectorIndex, VectorIndex, check_vector},
+};

@@ -1,0 +1,289 @@
+//! [`MemoryRetriever`]: finds the pages for a query.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use agcore_chat::Clock;
+use serde::Serialize;
+
+use super::{
+    fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown, scaled},
+    knowledge_index::KnowledgeIndex,
+    overlap::overlap,
+    text_index::{IndexHit, check_query},
+};
+use crate::{
+    error::{MemoryError, MemoryErrorKind},
+    knowledge::{KnowledgePage, Position},
+    timestamp::Timestamp,
+};
+
+/// The age at which the recency of a page has fallen to e^−1.
+const RECENT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The lowest score of a page that overlaps with the query.
+const MIN_OVERLAP: f64 = 0.1;
+
+/// The way in which texts are compared with a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Scorer {
+    /// BM25, with an index: good for wikis of any size.
+    #[default]
+    Bm25,
+    /// [`overlap`], which reads every page for every query: for small wikis and misspelled words.
+    Overlap,
+}
+
+/// Options for [`MemoryRetriever`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RetrievalSettings {
+    /// The maximum number of pages: 20.
+    pub max_results: usize,
+    /// The number of pages that each channel contributes to a fusion: 100.
+    pub candidates: usize,
+    /// The way in which texts are compared.
+    pub scorer: Scorer,
+    /// The way in which channels are combined.
+    pub fusion: Fusion,
+    /// The lowest score of a page, from 0 to 1. By default .1 for [`Scorer::Overlap`] alone and for [`Fusion::Weights`], else none.
+    pub min_score: Option<f64>,
+    /// Whether the vector channel is used, if the index has vectors: true.
+    pub use_vectors: bool,
+    /// Whether the store records which pages were returned: true.
+    pub record_recalls: bool,
+}
+
+impl Default for RetrievalSettings {
+    fn default() -> Self {
+        Self {
+            max_results: 20,
+            candidates: 100,
+            scorer: Scorer::Bm25,
+            fusion: Fusion::default(),
+            min_score: None,
+            use_vectors: true,
+            record_recalls: true,
+        }
+    }
+}
+
+/// A page that was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RetrievedPage {
+    /// The page.
+    pub page: KnowledgePage,
+    /// The score, from 0 to 1; the best page of a query with one channel has 1, unless its scorer is the overlap.
+    pub score: f64,
+    /// The parts of the score.
+    pub breakdown: ScoreBreakdown,
+}
+
+/// A channel that failed while others did not.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ChannelFailure {
+    /// The channel.
+    pub channel: Channel,
+    /// The reason.
+    pub error: MemoryError,
+}
+
+/// The pages for a query.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Retrieval {
+    /// The pages, the best first.
+    pub hits: Vec<RetrievedPage>,
+    /// The channels that failed. The pages are those of the others.
+    pub failures: Vec<ChannelFailure>,
+}
+
+/// Finds the pages for a query, by several channels whose results are combined.
+///
+/// Retrievers that share a [`KnowledgeIndex`] share its store and indexes. What other programs write to the store is found, too.
+#[derive(Clone)]
+pub struct MemoryRetriever {
+    index: Arc<KnowledgeIndex>,
+    clock: Arc<dyn Clock>,
+    settings: RetrievalSettings,
+}
+
+impl fmt::Debug for MemoryRetriever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryRetriever")
+            .field("index", &self.index)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The results of a channel.
+struct Found {
+    channel: Channel,
+    hits: Vec<IndexHit>,
+}
+
+impl MemoryRetriever {
+    /// Creates a retriever with default settings.
+    pub fn new(index: Arc<KnowledgeIndex>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            index,
+            clock,
+            settings: RetrievalSettings::default(),
+        }
+    }
+
+    /// Sets the options.
+    #[must_use]
+    pub fn with_settings(mut self, settings: RetrievalSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Returns the pages of a tenant that match best, and records their recalls.
+    ///
+    /// If a channel fails and another one does not, its results are missing and the failure is part of the result.
+    ///
+    /// # Errors
+    /// - [`InvalidInput`](MemoryErrorKind::InvalidInput) if the query has more than [`MAX_QUERY_BYTES`](super::MAX_QUERY_BYTES).
+    /// - Other errors when all channels fail, or the store does.
+    pub async fn retrieve(&self, tenant: &str, query: &str) -> Result<Retrieval, MemoryError> {
+        check_query(query)?;
+        let mut retrieval = Retrieval::default();
+        let mut found = Vec::new();
+        let mut keep = |channel, hits: Result<Vec<IndexHit>, MemoryError>| match hits {
+            Ok(hits) => found.push(Found { channel, hits }),
+            Err(error) => retrieval.failures.push(ChannelFailure { channel, error }),
+        };
+        let candidates = self.settings.candidates.max(self.settings.max_results);
+        match self.settings.scorer {
+            Scorer::Bm25 => keep(Channel::Text, self.index.search(tenant, query, candidates).await),
+            Scorer::Overlap => keep(Channel::Overlap, self.overlapping(tenant, query, candidates).await),
+        }
+        if self.settings.use_vectors && self.index.has_vectors() {
+            let hits = self.index.search_vectors(tenant, query, candidates).await;
+            keep(Channel::Vector, hits);
+        }
+        if found.is_empty() {
+            let error = retrieval.failures.into_iter().next().map(|failure| failure.error);
+            return Err(error.unwrap_or_else(|| MemoryError::new(MemoryErrorKind::Retrieval, "there is no channel")));
+        }
+        retrieval.hits = self.rank(tenant, found).await?;
+        if self.settings.record_recalls && !retrieval.hits.is_empty() {
+            let recalls = retrieval.hits.iter().map(|hit| (hit.page.id.clone(), hit.score));
+            let recalls: Vec<(String, f64)> = recalls.collect();
+            self.index.store().record_recalls(tenant, &recalls).await?;
+        }
+        Ok(retrieval)
+    }
+
+    /// Compares every page of a tenant with the query.
+    async fn overlapping(&self, tenant: &str, query: &str, limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
+        let mut hits = Vec::new();
+        let mut position: Option<Position> = None;
+        loop {
+            let changes = self.index.store().changes(tenant, position, 128).await?;
+            let scores = changes
+                .saved
+                .iter()
+                .map(|page| IndexHit::new(&*page.id, overlap(query, page)));
+            // A page that changed meanwhile comes again, with its last state.
+            hits.retain(|hit: &IndexHit| !changes.is_reset && !changes.saved.iter().any(|page| page.id == hit.id));
+            hits.extend(scores.filter(|hit| hit.score > 0.0));
+            hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
+            hits.truncate(limit);
+            position = changes.position;
+            if !changes.has_more {
+                return Ok(hits);
+            }
+        }
+    }
+
+    /// Combines the results of channels.
+    async fn rank(&self, tenant: &str, found: Vec<Found>) -> Result<Vec<RetrievedPage>, MemoryError> {
+        let best: Vec<(Channel, f64)> = found
+            .iter()
+            .map(|found| (found.channel, found.hits.first().map_or(0.0, |hit| hit.score)))
+            .collect();
+        let mut breakdowns: BTreeMap<String, ScoreBreakdown> = BTreeMap::new();
+        for Found { channel, hits } in found {
+            for (rank, hit) in (1..).zip(hits) {
+                let score = hit.score;
+                let breakdown = breakdowns.entry(hit.id).or_default();
+                breakdown.channels.push(ChannelScore { channel, rank, score });
+            }
+        }
+        let ids: Vec<String> = breakdowns.keys().cloned().collect();
+        // Only weights need to know the pages before they are ranked.
+        if matches!(self.settings.fusion, Fusion::Weights { .. }) {
+            self.describe(tenant, &ids, &mut breakdowns).await?;
+        }
+        let least = self.least(&best);
+        let mut ranked: Vec<(f64, String)> = breakdowns
+            .iter()
+            .map(|(id, breakdown)| (self.score(breakdown, &best), id.clone()))
+            .filter(|(score, _)| *score >= least)
+            .collect();
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        ranked.truncate(self.settings.max_results);
+        let ids: Vec<String> = ranked.iter().map(|(_, id)| id.clone()).collect();
+        if !matches!(self.settings.fusion, Fusion::Weights { .. }) {
+            self.describe(tenant, &ids, &mut breakdowns).await?;
+        }
+        let scores: BTreeMap<String, f64> = ranked.into_iter().map(|(score, id)| (id, score)).collect();
+        // A page that was deleted meanwhile is left out.
+        let pages = self.index.store().get_many(tenant, &ids).await?;
+        let hits = pages.into_iter().map(|page| RetrievedPage {
+            score: scores.get(&page.id).copied().unwrap_or_default(),
+            breakdown: breakdowns.remove(&page.id).unwrap_or_default(),
+            page,
+        });
+        Ok(hits.collect())
+    }
+
+    /// Sets the recency and the references of pages.
+    async fn describe(
+        &self,
+        tenant: &str,
+        ids: &[String],
+        breakdowns: &mut BTreeMap<String, ScoreBreakdown>,
+    ) -> Result<(), MemoryError> {
+        let now: Timestamp = self.clock.now().into();
+        let counts = self.index.store().count_backlinks(tenant, ids).await?;
+        let most = counts.iter().copied().max().unwrap_or(0) as f64;
+        for (id, count) in ids.iter().zip(counts) {
+            if let Some(breakdown) = breakdowns.get_mut(id) {
+                breakdown.references = scaled(count as f64, most);
+            }
+        }
+        for page in self.index.store().get_many(tenant, ids).await? {
+            if let Some(breakdown) = breakdowns.get_mut(&page.id) {
+                let age = now.since(page.updated_at);
+                breakdown.recency = (-age.as_secs_f64() / RECENT.as_secs_f64()).exp();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the score of a page, from 0 to 1.
+    fn score(&self, breakdown: &ScoreBreakdown, best: &[(Channel, f64)]) -> f64 {
+        match (&self.settings.fusion, best, breakdown.channels.as_slice()) {
+            // Nothing to combine.
+            (Fusion::ReciprocalRank { .. }, [(channel, best)], [only]) => match channel {
+                Channel::Overlap | Channel::Vector => only.score.clamp(0.0, 1.0),
+                Channel::Text | Channel::Graph => scaled(only.score, *best),
+            },
+            (fusion, ..) => fusion.score(breakdown, best),
+        }
+    }
+
+    fn least(&self, best: &[(Channel, f64)]) -> f64 {
+        let default = match (&self.settings.fusion, best) {
+            (Fusion::Weights { .. }, _) | (_, [(Channel::Overlap, _)]) => MIN_OVERLAP,
+            _ => 0.0,
+        };
+        self.settings.min_score.unwrap_or(default)
+    }
+}
