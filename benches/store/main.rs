@@ -1,4 +1,5 @@
-//! Compares durable writes of the SQLite store with bare rusqlite, and measures how long a large file takes to open.
+//! Compares durable writes of the SQLite store with bare rusqlite, and measures how long a large file and a long session take to
+//! open.
 //!
 //! `cargo bench -p agcore-benches --bench store` runs everything. Rounds of the store and of the baselines alternate, so that
 //! other load on the machine affects both, and their medians are compared. See `benches/README.md`.
@@ -9,6 +10,7 @@ mod bare;
 mod group;
 mod large;
 mod measure;
+mod resume;
 mod save;
 
 use std::{error::Error, process};
@@ -30,6 +32,7 @@ fn run() -> Fallible {
     let mut limits = save::run(directory.path(), &runtime)?;
     limits.extend(group::run(directory.path(), &runtime)?);
     limits.push(large::run(directory.path(), &runtime)?);
+    limits.extend(resume::run(directory.path(), &runtime)?);
     println!("\n| limit | measured | required | |\n|---|---|---|---|");
     for limit in &limits {
         println!("{limit}");

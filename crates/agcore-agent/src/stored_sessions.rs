@@ -104,6 +104,7 @@ impl StoredSessions {
             machine: Machine::new(self.bundle.config().limits.clone()),
             tools: ToolSession::new(),
             run_state: RunState::default(),
+            has_state: false,
             end: 0,
         };
         Ok(self.session(created, empty, Arc::new(agent)))
@@ -191,6 +192,7 @@ impl StoredSessions {
             machine,
             tools: ToolSession::new(),
             run_state: RunState::default(),
+            has_state: false,
             end: 0,
         };
         let copies = rows.into_iter().enumerate().map(|(index, row)| copy_of(row, index));
@@ -286,6 +288,7 @@ impl StoredSessions {
             tools: &folded.tools,
             run_state: &folded.run_state,
             limits: &self.bundle.config().limits,
+            has_state: folded.has_state,
         };
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
         // The random end of the id is enough to distinguish the writers of a session.

@@ -57,6 +57,8 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-memory",
             "agcore-store",
             "agcore-agent",
+            "agcore-memory",
+            "agcore-store",
         ]),
     ),
     ("xtask", Place::Outside(&[])),

@@ -13,6 +13,8 @@ pub(crate) struct Folded {
     pub(crate) machine: Machine,
     pub(crate) tools: ToolSession,
     pub(crate) run_state: RunState,
+    /// Whether the records contain the state. If not, the next one must.
+    pub(crate) has_state: bool,
     /// The number of the last record.
     pub(crate) end: u64,
 }
@@ -50,6 +52,7 @@ pub(crate) fn fold(entries: Vec<Entry>, limits: &Limits) -> Result<Folded, Agent
         None => ToolSession::new(),
     };
     Ok(Folded {
+        has_state: machine.is_some(),
         machine: machine.unwrap_or_else(|| Machine::new(limits.clone())),
         tools,
         run_state: RunState::restore(run_state),

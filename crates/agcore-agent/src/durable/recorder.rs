@@ -65,6 +65,8 @@ pub(crate) struct Continued<'a> {
     pub(crate) run_state: &'a RunState,
     /// The limits that apply from now on.
     pub(crate) limits: &'a Limits,
+    /// Whether the store has the state.
+    pub(crate) has_state: bool,
 }
 
 /// A commit, and the position after it.
@@ -90,9 +92,9 @@ impl SessionRecorder {
             session: session.id.clone(),
             writer,
             tools: continued.tools.clone(),
-            needs_state: AtomicBool::new(session.end == 0),
+            needs_state: AtomicBool::new(!continued.has_state),
             next: Mutex::new(Next {
-                limits: limits.filter(|_| session.end > 0),
+                limits: limits.filter(|_| continued.has_state),
                 ..Next::default()
             }),
             position: tokio::sync::Mutex::new(Position {
