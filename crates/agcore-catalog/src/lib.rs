@@ -1,4 +1,4 @@
-//! Prices and billing for models: exact decimal amounts, tiers, versions and currencies.
+//! A catalog of vendors, keys, models and prices, and billing with exact decimal amounts.
 //!
 //! ```
 //! use std::time::SystemTime;
@@ -19,6 +19,8 @@
 //!
 //! | to | use |
 //! |---|---|
+//! | read vendors, keys, models and their prices from TOML or YAML | [`Catalog`] |
+//! | load catalogs from a place of your own | [`CatalogSource`] |
 //! | describe prices | [`PriceList`] of [`ModelPrice`]s with a [`TierTable`] of [`Rate`]s |
 //! | import the community's price file | [`import_prices`] |
 //! | compute the cost of a message | [`bill`] |
@@ -27,7 +29,19 @@
 //! | decide on the currency of a session | [`BillingPolicy`] |
 //! | limit the money that turns spend | [`PriceFn`](agcore_chat::PriceFn), which a [`PriceList`] converts into |
 //!
+//! With the feature `router`, `CatalogRouter` calls the models of a catalog.
+//!
 //! Floats are never used: an amount has 24 decimals and is rounded once, when the cost of a message is known.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `router` | Providers for the models of a catalog: routers, keys with limits and meters, replacement while calls run. |
+//!
+//! <!-- /features -->
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -35,8 +49,13 @@ struct Readme;
 
 mod problem;
 mod currency;
+mod document;
 mod price;
 mod billing;
+mod catalog;
+mod source;
+#[cfg(feature = "router")]
+mod routing;
 
 pub use billing::{
     billed_call::BilledCall,
@@ -46,7 +65,14 @@ pub use billing::{
     provider_cost::ProviderCost,
     totals::SessionTotals,
 };
+pub use catalog::{
+    Catalog,
+    error::{CatalogError, CatalogProblem},
+    kind::ModelKind,
+    spec::{Endpoint, Key, Model, Role, Vendor},
+};
 pub use currency::Currency;
+pub use document::{Format, node::Place};
 pub use price::{
     call_usage::CallUsage,
     import::{PriceImport, import_prices},
@@ -56,3 +82,6 @@ pub use price::{
     tiers::{Tier, TierTable},
 };
 pub use problem::Problem;
+#[cfg(feature = "router")]
+pub use routing::{CatalogProvider, CatalogRouter, KeyResolver, KeyUsage, RoutingOptions};
+pub use source::{CatalogDocument, CatalogSource};

@@ -14,7 +14,7 @@ mod store;
 mod trust;
 
 pub(crate) use self::{
-    catalog::{CatalogCommand, PriceArgs},
+    catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     reports::{ModelsArgs, ReportArgs},
@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// List the models that a server offers
     #[command(after_help = MODELS_HELP)]
     Models(ModelsArgs),
-    /// Compute costs from prices
+    /// Check a catalog of models, or compute costs from prices
     #[command(arg_required_else_help = true)]
     Catalog {
         #[command(subcommand)]

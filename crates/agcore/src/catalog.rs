@@ -1,4 +1,4 @@
-//! Prices of models, and what messages and sessions cost.
+//! A catalog of vendors, keys, models and their prices, and what messages and sessions cost.
 //!
 //! ```
 //! use agcore::catalog::{PriceList, import_prices};
@@ -18,6 +18,8 @@
 //!
 //! | to | use |
 //! |---|---|
+//! | read a catalog from TOML or YAML | [`Catalog`], [`CatalogDocument`] |
+//! | call its models, and replace it while calls run | [`CatalogRouter`] |
 //! | describe prices | [`PriceList`] of [`ModelPrice`]s |
 //! | import the community's price file | [`import_prices`] |
 //! | compute the cost of a message | [`bill`] |

@@ -58,7 +58,7 @@
 //! - [`tools`]: typed tools, their registry, permissions and approvals
 //! - `mcp`: tools of MCP servers, and a registry as an MCP server
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
-//! - `catalog`: prices and billing
+//! - `catalog`: vendors, keys, models and their prices, and what messages cost
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `memory`: stores of facts and notes, journals, and conversations that survive the process
 //! - `store`: the same in a database, with a feature for each
@@ -76,7 +76,7 @@
 //! | `agent` (default) | Agents and sessions. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
-//! | `catalog` | Prices and billing. |
+//! | `catalog` | A catalog of vendors, keys, models and prices, and billing. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |

@@ -99,7 +99,7 @@ impl PriceList {
         candidates.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best })
     }
 
-    fn price(&self, query: &PriceQuery<'_>) -> Option<Price> {
+    pub(crate) fn price(&self, query: &PriceQuery<'_>) -> Option<Price> {
         let currency = match query.currency {
             Some(code) => Some(Currency::parse("currency", code).ok()?),
             None => None,

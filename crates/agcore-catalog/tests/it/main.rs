@@ -1,4 +1,4 @@
-//! Integration tests for prices and billing.
+//! Integration tests for catalogs, prices and billing.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -9,7 +9,9 @@
 )]
 
 mod billing;
+mod catalog;
 mod golden;
 mod import;
 mod model;
 mod prices;
+mod routing;

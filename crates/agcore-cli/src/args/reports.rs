@@ -1,12 +1,18 @@
 //! Arguments of `models`, `config` and `doctor`.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 
 use super::settings::{ServerArgs, SettingsArgs};
 
 pub(super) const MODELS_HELP: &str = "\
+With --catalog, the models of a catalog are listed without asking a server: kind, context window, price per million tokens \
+(the first tier), and which keys are set in the environment. Keys are never printed.
+
 Examples:
   agcore models
+  agcore models --catalog models.toml
   agcore models --filter gpt
   agcore models --provider ollama --json | jq '.[].id'";
 
@@ -35,10 +41,13 @@ Examples:
 pub(crate) struct ModelsArgs {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
+    /// List the models of a catalog in TOML or YAML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
     /// Show only models whose name or owner contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
-    /// Print everything that the server reports as a JSON array
+    /// Print everything that is known as a JSON array
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,5 +1,8 @@
-//! `agcore catalog`: computes costs from prices.
+//! `agcore catalog`: checks a catalog of models, and computes costs from prices.
 
+mod check;
+mod file;
+pub(super) mod models;
 mod price;
 
 use crate::{args::CatalogCommand, exit::Failure};
@@ -7,9 +10,10 @@ use crate::{args::CatalogCommand, exit::Failure};
 /// Runs `agcore catalog`.
 ///
 /// # Errors
-/// When a file cannot be read, or the output cannot be written.
+/// When a catalog is wrong, a file cannot be read, or the output cannot be written.
 pub(crate) fn run(command: &CatalogCommand) -> Result<(), Failure> {
     match command {
+        CatalogCommand::Check(args) => check::run(args),
         CatalogCommand::Price(args) => price::run(args),
     }
 }

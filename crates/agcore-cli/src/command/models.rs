@@ -1,4 +1,4 @@
-//! `agcore models`: lists the models that a server offers.
+//! `agcore models`: lists the models that a server offers, or those of a catalog.
 
 use agcore::llm::wire::operation::ModelEntry;
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ use crate::{
 /// # Errors
 /// When the settings are invalid, the request fails, or no model matches the filter.
 pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.catalog {
+        return super::catalog::models::list(path, args.filter.as_deref(), args.json);
+    }
     let settings = SettingsArgs {
         server: args.server.clone(),
         ..SettingsArgs::default()

@@ -30,6 +30,7 @@ fn help_lists_examples_and_exit_codes() {
         &["doctor", "--help"],
         &["inspect", "case", "--help"],
         &["inspect", "stream", "--help"],
+        &["catalog", "check", "--help"],
         &["catalog", "price", "--help"],
         &["schema", "--help"],
     ] {
