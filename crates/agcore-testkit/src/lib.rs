@@ -36,6 +36,7 @@
 //! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |
 //! | `stores` | `stores`: conformance suites for the stores of sessions, memory items, journals and checkpoints, and a store whose calls go wrong. |
 //! | `profiles` | `profiles`: a conformance suite for sources of profiles. |
+//! | `catalogs` | `catalogs`: a conformance suite for sources of catalogs. |
 //! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |
 //! | `spans` | `spans`: records tracing spans for assertions. |
 //! | `gzip` | `Fault::Gzip`: compressed replies of the mock server. |
@@ -56,6 +57,8 @@ pub mod conformance;
 pub mod stores;
 #[cfg(feature = "profiles")]
 pub mod profiles;
+#[cfg(feature = "catalogs")]
+pub mod catalogs;
 
 /// Denying network access, so that a test that would make a real call fails instead.
 ///

@@ -1,9 +1,15 @@
 //! Catalogs: the samples, everything that can be wrong, and selection.
 
-use std::{fmt::Write as _, io};
+use std::{
+    fmt::Write as _,
+    io,
+    sync::{Arc, Mutex},
+};
 
 use agcore_catalog::{Catalog, CatalogDocument, CatalogError, CatalogSource, Currency, Format, ModelKind, Place};
 use agcore_chat::Actor;
+use agcore_testkit::catalogs::{CatalogSourceSubject, check_catalog_source};
+use async_trait::async_trait;
 use futures_util::FutureExt;
 use proptest::prelude::*;
 
@@ -353,6 +359,45 @@ fn a_document_is_read_again_at_each_load() {
     });
     let error = missing.load().now_or_never().unwrap().unwrap_err().to_string();
     assert!(error.starts_with("models.toml: document: entity not found"), "{error}");
+}
+
+/// Keeps a document in memory, and can forget that it changes.
+#[derive(Default)]
+struct Documents {
+    text: Arc<Mutex<String>>,
+    is_forgetful: bool,
+}
+
+#[async_trait]
+impl CatalogSourceSubject for Documents {
+    async fn store(&self, yaml: &str) {
+        let mut text = self.text.lock().unwrap();
+        if text.is_empty() || !self.is_forgetful {
+            *text = yaml.to_owned();
+        }
+    }
+
+    async fn source(&self) -> Arc<dyn CatalogSource> {
+        let text = Arc::clone(&self.text);
+        Arc::new(CatalogDocument::new("memory", Format::Yaml, move || {
+            Ok(text.lock().unwrap().clone())
+        }))
+    }
+}
+
+#[test]
+fn documents_conform() {
+    check_catalog_source(&Documents::default()).now_or_never().unwrap();
+}
+
+#[test]
+#[should_panic(expected = "the next load returns what is stored now")]
+fn a_source_that_does_not_load_again_is_found() {
+    let documents = Documents {
+        is_forgetful: true,
+        ..Documents::default()
+    };
+    check_catalog_source(&documents).now_or_never().unwrap();
 }
 
 fn cases() -> ProptestConfig {
