@@ -46,6 +46,8 @@ Not part of ci:
                             default; needs a C++ compiler
   sdk-types                 validates request bodies against the types of the vendors;
                             installs their Python packages into the target folder
+  mcp-conformance           runs the official conformance suite of MCP on our server and client;
+                            installs it from npm into the target folder
 
   help                      prints this text
 
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Soak { filter: Option<String> },
     Footprint,
     SdkTypes,
+    McpConformance,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -155,6 +158,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             return rest.at_most_one().map(|target| Command::Fuzz { target, time });
         }
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
+        "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
@@ -207,6 +211,7 @@ mod tests {
         check("limits", Command::Stage(Stage::Limits));
         check("footprint", Command::Footprint);
         check("sdk-types", Command::SdkTypes);
+        check("mcp-conformance", Command::McpConformance);
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });
         let (target, time) = (Some("sse".to_owned()), Duration::from_secs(5));

@@ -26,6 +26,7 @@ mod module_tree;
 mod public_api;
 mod lints;
 mod sdk_types;
+mod mcp_conformance;
 mod test;
 mod graph;
 mod generate;
@@ -83,6 +84,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
         Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
+        Command::McpConformance => mcp_conformance::run(&load()?),
         Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }

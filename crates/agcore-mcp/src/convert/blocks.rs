@@ -35,6 +35,11 @@ fn block(part: ContentPart) -> ContentBlock {
             let contents = ResourceContents::blob(data, format!("attachment:///{}", escape(&name)));
             ContentBlock::resource(contents.with_mime_type(mime))
         }
+        // A part that has the form of the protocol already, such as an embedded resource, is sent as it is.
+        ContentPart::Other(raw) => match serde_json::from_value::<ContentBlock>(raw.clone()) {
+            Ok(block) => block,
+            Err(_) => ContentBlock::text(raw.to_string()),
+        },
         other => ContentBlock::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }
@@ -85,6 +90,12 @@ mod tests {
         check(
             ContentPart::input_audio("AA==", "mp3"),
             json!({"type": "audio", "data": "AA==", "mimeType": "audio/mpeg"}),
+        );
+        let resource = json!({"type": "resource", "resource": {"uri": "a://b", "text": "t"}});
+        check(ContentPart::Other(resource.clone()), resource);
+        check(
+            ContentPart::Other(json!({"type": "x"})),
+            json!({"type": "text", "text": r#"{"type":"x"}"#}),
         );
         let uri = "attachment:///a%20b.pdf";
         check(

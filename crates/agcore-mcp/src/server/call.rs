@@ -5,9 +5,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Progress, ToolCall, ToolOutcome, ToolWork};
+use agcore_chat::{Progress, Text, ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
-    ExecutorBuilder, ToolError, ToolOutput,
+    ExecutorBuilder, ToolContext, ToolError, ToolOutput,
     layer::{Invoke, PreparedCall},
 };
 use rmcp::{
@@ -43,22 +43,10 @@ pub(super) async fn run(
     let only = snapshot.subset(|tool| **tool.name() == *name);
     let (report, mut reports) = mpsc::channel(WAITING_PROGRESS);
     let token = request.meta.get_progress_token();
-    let mut context = settings
-        .context
-        .clone()
-        .with_cancellation(request.ct.clone())
-        .with_state(McpPeer {
-            peer: request.peer.clone(),
-            level: Arc::clone(log_level),
-        });
-    if token.is_some() {
-        context = context.with_progress(move |_, progress| {
-            let _ = report.try_send(progress);
-        });
-    }
+    let context = context(settings, log_level, &request, report);
     let structured = Arc::new(Mutex::new(None));
     let slot = Arc::clone(&structured);
-    let executor = ExecutorBuilder::new(only, context.build())
+    let executor = ExecutorBuilder::new(only, context)
         .with_policy(settings.policy.clone())
         .with_timeout(Some(settings.timeout))
         .with_layer(move |inner| KeepValue { inner, slot })
@@ -85,6 +73,33 @@ pub(super) async fn run(
     }
     let structured = structured.lock().unwrap_or_else(PoisonError::into_inner).take();
     result(outcome, structured)
+}
+
+/// Returns the context of a call: that of the server, with progress, cancellation and the client.
+fn context(
+    settings: &Settings,
+    log_level: &Arc<LogLevel>,
+    request: &RequestContext<RoleServer>,
+    report: mpsc::Sender<Progress>,
+) -> ToolContext {
+    let version = request.protocol_version();
+    let level = match version.is_some_and(|version| !version.has_initialize()) {
+        true => Arc::new(LogLevel::of_request(request.meta.log_level())),
+        false => Arc::clone(log_level),
+    };
+    let client = McpPeer {
+        peer: request.peer.clone(),
+        level,
+    };
+    let context = settings.context.clone();
+    let context = context.with_cancellation(request.ct.clone()).with_state(client);
+    if request.meta.get_progress_token().is_none() {
+        return context.build();
+    }
+    let send = move |_: &Text, progress| {
+        let _ = report.try_send(progress);
+    };
+    context.with_progress(send).build()
 }
 
 /// Sends the progress of a call. The amounts of the protocol only grow; reports without an amount count.

@@ -50,6 +50,11 @@ impl Default for LogLevel {
 }
 
 impl LogLevel {
+    /// Creates the level of a request without a session, which has to name one to get messages.
+    pub(super) fn of_request(level: Option<LoggingLevel>) -> Self {
+        Self(watch::Sender::new(level.map_or(u8::MAX, rank)))
+    }
+
     pub(super) fn set(&self, level: LoggingLevel) {
         self.0.send_replace(rank(level));
     }
@@ -89,6 +94,7 @@ impl McpPeer {
     }
 
     /// Asks the person behind the client for input, in the form of a JSON Schema of an object with scalar members.
+    /// Only clients with a session can be asked: those of the revisions up to 2025-11-25.
     ///
     /// # Errors
     /// When the client cannot ask, the person declines, or the connection ends.
@@ -113,7 +119,7 @@ impl McpPeer {
 }
 
 impl McpPeer {
-    /// Asks the model of the client, and returns its text.
+    /// Asks the model of the client, which must have a session (a revision up to 2025-11-25), and returns its text.
     ///
     /// # Errors
     /// When the client has no model, refuses, or the connection ends.

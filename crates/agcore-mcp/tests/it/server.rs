@@ -234,6 +234,18 @@ async fn progress_and_logs_reach_the_client() {
     client.set_log_level("error").await.unwrap();
     client.call_tool("steps", |_| {}).await.unwrap().unwrap().into_content();
     client.set_log_level("debug").await.unwrap();
+    // Without a session, a request has to ask for log messages.
+    let stateless = connect(McpServer::new(registry()), Lifecycle::Stateless).await;
+    let mut silence = stateless.events();
+    for _ in 0..2 {
+        let output = stateless.call_tool("steps", |_| {}).await.unwrap().unwrap();
+        assert_eq!(output.as_value(), Some(&json!("done")));
+    }
+    tokio::select! {
+        biased;
+        Some(ServerEvent::Log { data, .. }) = silence.next() => panic!("{data} was logged"),
+        () = tokio::task::yield_now() => {}
+    }
     let error = client.set_log_level("loud").await.unwrap_err();
     assert_eq!(error.kind(), McpErrorKind::Config);
 }
