@@ -38,3 +38,5 @@ pub use self::{
     recall::RecallStatistics,
     store::KnowledgeStore,
 };
+
+pub(crate) use self::page::check_tag;

@@ -24,6 +24,7 @@
 //! | save the state of a run after its steps | [`CheckpointStore`] |
 //! | keep the messages of a conversation | [`ConversationMemory`] |
 //! | keep pages of a wiki, also as a folder of Markdown files | [`KnowledgeStore`](knowledge::KnowledgeStore), [`knowledge::markdown`] |
+//! | keep entities and the relations between them | [`KnowledgeGraph`](graph::KnowledgeGraph) |
 //! | find pages by their words or their meaning, in English and in scripts without spaces | [`search`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
@@ -49,6 +50,7 @@ mod checkpoint;
 pub mod session;
 pub mod knowledge;
 pub mod search;
+pub mod graph;
 mod conversation;
 mod redacted;
 

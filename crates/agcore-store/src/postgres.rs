@@ -17,6 +17,7 @@ mod journal;
 mod sessions;
 mod checkpoints;
 mod knowledge;
+mod graph;
 mod vacuum;
 
 use std::sync::Arc;
@@ -30,8 +31,8 @@ use self::statements::Statements;
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore) and
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) in tables of a PostgreSQL server.
+/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore),
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///

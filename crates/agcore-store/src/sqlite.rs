@@ -13,6 +13,7 @@ mod journal;
 mod sessions;
 mod checkpoints;
 mod knowledge;
+mod graph;
 pub mod maintenance;
 
 use std::{path::Path, sync::Arc};
@@ -27,8 +28,8 @@ use self::{readers::Readers, writer::Writer};
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore) and
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) in a SQLite file.
+/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore),
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.

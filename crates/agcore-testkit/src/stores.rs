@@ -1,5 +1,5 @@
-//! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`] and
-//! [`KnowledgeStore`] must do, checked on yours.
+//! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
+//! [`KnowledgeStore`] and [`KnowledgeGraph`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -11,6 +11,7 @@
 //! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
+//! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -58,6 +59,7 @@ mod behavior;
 mod reset_clock;
 pub mod faulty;
 pub mod checkpoints;
+pub mod graph;
 pub mod journal;
 pub mod journal_faults;
 pub mod knowledge;
@@ -66,14 +68,15 @@ pub mod memory_store_faults;
 pub mod sessions;
 
 pub use behavior::{
-    CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS, SESSION_STORE,
-    StoreBehavior,
+    CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
+    SESSION_STORE, StoreBehavior,
 };
 
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    session::SessionStore,
 };
 use async_trait::async_trait;
 
@@ -127,4 +130,11 @@ pub trait CheckpointStoreSubject: StoreSubject {
 pub trait KnowledgeStoreSubject: StoreSubject {
     /// Opens an empty store.
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore>;
+}
+
+/// Opens the knowledge graphs to check.
+#[async_trait]
+pub trait KnowledgeGraphSubject: StoreSubject {
+    /// Opens an empty graph.
+    async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph>;
 }

@@ -25,6 +25,7 @@
 //! | keep the messages of a conversation | [`ConversationMemory`] |
 //! | keep pages of a wiki, also as a folder of Markdown files | [`KnowledgeStore`](knowledge::KnowledgeStore), [`knowledge::markdown`] |
 //! | keep a log that several writers append to | [`Journal`] |
+//! | keep entities and the relations between them | [`KnowledgeGraph`](graph::KnowledgeGraph) |
 //! | find pages by their words or their meaning, in English and in scripts without spaces | [`search`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |

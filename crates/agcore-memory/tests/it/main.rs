@@ -19,12 +19,13 @@ use std::sync::Arc;
 
 use agcore_memory::{
     CheckpointStore, Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore,
+    graph::{InMemoryGraph, KnowledgeGraph},
     knowledge::{InMemoryKnowledgeStore, KnowledgeStore},
     session::{InMemorySessionStore, SessionStore},
 };
 use agcore_testkit::stores::{
-    CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
-    StoreSubject,
+    CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
+    SessionStoreSubject, StoreSubject,
 };
 use async_trait::async_trait;
 
@@ -68,6 +69,13 @@ impl KnowledgeStoreSubject for InMemory {
     }
 }
 
+#[async_trait]
+impl KnowledgeGraphSubject for InMemory {
+    async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph> {
+        Arc::new(InMemoryGraph::new(clock))
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::InMemory);
 }
@@ -86,6 +94,10 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::InMemory);
+}
+
+mod knowledge_graph {
+    agcore_testkit::knowledge_graph_tests!(super::InMemory);
 }
 
 /// The journal of a session store is a journal like any other.

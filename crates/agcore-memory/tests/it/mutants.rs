@@ -4,6 +4,7 @@
 mod memory_store;
 mod journal;
 mod knowledge;
+mod graph;
 
 use std::{
     fmt::Debug,
@@ -11,14 +12,15 @@ use std::{
     sync::Arc,
 };
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore};
+use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore};
 use agcore_testkit::stores::{
-    JOURNAL, JOURNAL_FAULTS, JournalSubject, KNOWLEDGE_STORE, KnowledgeStoreSubject, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    MemoryStoreSubject, StoreBehavior, StoreSubject,
+    JOURNAL, JOURNAL_FAULTS, JournalSubject, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, KnowledgeGraphSubject,
+    KnowledgeStoreSubject, MEMORY_STORE, MEMORY_STORE_FAULTS, MemoryStoreSubject, StoreBehavior, StoreSubject,
 };
 use async_trait::async_trait;
 
 use self::{
+    graph::{GraphDefect, MutantGraph},
     journal::{JournalDefect, MutantJournal},
     knowledge::{KnowledgeDefect, MutantKnowledge},
     memory_store::{MutantStore, StoreDefect},
@@ -48,6 +50,15 @@ impl StoreSubject for KnowledgeDefect {}
 impl KnowledgeStoreSubject for KnowledgeDefect {
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
         Arc::new(MutantKnowledge::new(*self, clock))
+    }
+}
+
+impl StoreSubject for GraphDefect {}
+
+#[async_trait]
+impl KnowledgeGraphSubject for GraphDefect {
+    async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph> {
+        Arc::new(MutantGraph::new(*self, clock))
     }
 }
 
@@ -156,6 +167,32 @@ fn each_check_of_knowledge_stores_can_fail() {
             ("unknown_positions_lead_to_everything", D::TrustsEveryPosition),
             ("erasure_resets_the_sequence", D::ErasureIsSilent),
             ("sixty_four_writers_leave_no_gaps", D::LosesConcurrentSaves),
+        ],
+        |defect| defect,
+    );
+}
+
+#[test]
+fn each_check_of_knowledge_graphs_can_fail() {
+    use GraphDefect as D;
+
+    check(
+        KNOWLEDGE_GRAPH,
+        &[
+            ("saves_and_replaces", D::ReplacingRemoves),
+            ("saves_all_or_none", D::SavesOneByOne),
+            ("keeps_every_member", D::LosesTheLine),
+            ("keeps_tenants_apart", D::HasOneTenant),
+            ("refuses_unacceptable_input", D::RepairsWeights),
+            ("finds_by_keywords", D::FindsAllEqually),
+            ("counts_tags", D::CountsTagsOnce),
+            ("erases_a_user", D::ErasesOneLine),
+            ("relations_need_their_entities", D::CreatesEntities),
+            ("relations_replace_their_weight", D::KeepsTheFirstWeight),
+            ("removing_an_entity_removes_its_relations", D::KeepsRelations),
+            ("scores_by_distance_and_weight", D::IgnoresWeights),
+            ("follows_directions_and_types", D::IgnoresDirections),
+            ("cycles_end", D::ReturnsToTheStart),
         ],
         |defect| defect,
     );

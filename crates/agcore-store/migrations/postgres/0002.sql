@@ -56,3 +56,50 @@ CREATE TABLE knowledge_deletions (
 ALTER TABLE knowledge_deletions ALTER id SET STATISTICS 0;
 
 CREATE INDEX knowledge_deletions_change ON knowledge_deletions (tenant, change);
+
+-- The graph of entities.
+
+CREATE TABLE graph_entities (
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    name text NOT NULL,
+    kind text NOT NULL,
+    description text NOT NULL,
+    -- The most relevant tag first.
+    tags text[] COLLATE "C" NOT NULL,
+    -- The terms by which the entity is found.
+    terms text[] COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+
+ALTER TABLE graph_entities
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER name SET STATISTICS 0,
+    ALTER description SET STATISTICS 0,
+    ALTER tags SET STATISTICS 0,
+    ALTER terms SET STATISTICS 0;
+
+CREATE INDEX graph_entities_user ON graph_entities (tenant, "user");
+CREATE INDEX graph_entities_terms ON graph_entities USING gin (terms);
+
+CREATE TABLE graph_relations (
+    tenant text COLLATE "C" NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    target text COLLATE "C" NOT NULL,
+    weight double precision NOT NULL CHECK (weight BETWEEN 0 AND 1),
+    PRIMARY KEY (tenant, source, kind, target),
+    FOREIGN KEY (tenant, source) REFERENCES graph_entities (tenant, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant, target) REFERENCES graph_entities (tenant, id) ON DELETE CASCADE
+);
+
+ALTER TABLE graph_relations
+    ALTER source SET STATISTICS 0,
+    ALTER target SET STATISTICS 0;
+
+CREATE INDEX graph_relations_target ON graph_relations (tenant, target);

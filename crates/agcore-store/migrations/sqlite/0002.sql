@@ -62,3 +62,52 @@ CREATE TABLE knowledge_deletions (
     PRIMARY KEY (tenant, id),
     UNIQUE (tenant, change)
 ) STRICT, WITHOUT ROWID;
+
+-- The graph of entities.
+
+CREATE TABLE graph_entities (
+    entity INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    description TEXT NOT NULL,
+    -- A JSON list, the most relevant tag first, whose entries are also in the table below.
+    tags TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+
+CREATE INDEX graph_entities_user ON graph_entities (tenant, user);
+
+CREATE TABLE graph_tags (
+    tenant TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, tag, entity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_tags_entity ON graph_tags (entity);
+
+-- The terms by which entities are found.
+CREATE TABLE graph_terms (
+    tenant TEXT NOT NULL,
+    term TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, term, entity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_terms_entity ON graph_terms (entity);
+
+CREATE TABLE graph_relations (
+    source INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    target INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 1),
+    PRIMARY KEY (source, kind, target)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_relations_target ON graph_relations (target);

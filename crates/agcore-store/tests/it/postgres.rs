@@ -11,13 +11,14 @@ mod server;
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    session::SessionStore,
 };
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
-        CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
-        StoreSubject,
+        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
+        SessionStoreSubject, StoreSubject,
     },
 };
 use async_trait::async_trait;
@@ -77,6 +78,13 @@ impl KnowledgeStoreSubject for Postgres {
     }
 }
 
+#[async_trait]
+impl KnowledgeGraphSubject for Postgres {
+    async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph> {
+        Arc::new(self.0.options().open(clock).await.unwrap())
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Postgres::default());
 }
@@ -95,6 +103,10 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Postgres::default());
+}
+
+mod knowledge_graph {
+    agcore_testkit::knowledge_graph_tests!(super::Postgres::default());
 }
 
 mod memory_store_faults {

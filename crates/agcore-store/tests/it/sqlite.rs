@@ -9,14 +9,15 @@ mod maintenance;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, knowledge::KnowledgeStore, session::SessionStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    session::SessionStore,
 };
 use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
-        CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
-        StoreSubject,
+        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
+        SessionStoreSubject, StoreSubject,
     },
 };
 use async_trait::async_trait;
@@ -79,6 +80,13 @@ impl KnowledgeStoreSubject for Sqlite {
     }
 }
 
+#[async_trait]
+impl KnowledgeGraphSubject for Sqlite {
+    async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph> {
+        Arc::new(self.options().open(clock).await.unwrap())
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Sqlite::default());
 }
@@ -97,6 +105,10 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Sqlite::default());
+}
+
+mod knowledge_graph {
+    agcore_testkit::knowledge_graph_tests!(super::Sqlite::default());
 }
 
 mod memory_store_faults {

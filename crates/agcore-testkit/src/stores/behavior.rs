@@ -2,7 +2,10 @@
 
 use std::{fmt, pin::Pin};
 
-use super::{CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject};
+use super::{
+    CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
+    SessionStoreSubject,
+};
 
 /// The behaviors of [`memory_store`](super::memory_store).
 pub const MEMORY_STORE: &[StoreBehavior<dyn MemoryStoreSubject>] = crate::__memory_store_behaviors!(__store_behaviors);
@@ -20,6 +23,10 @@ pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__ch
 /// The behaviors of [`knowledge`](super::knowledge).
 pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =
     crate::__knowledge_store_behaviors!(__store_behaviors);
+
+/// The behaviors of [`graph`](super::graph).
+pub const KNOWLEDGE_GRAPH: &[StoreBehavior<dyn KnowledgeGraphSubject>] =
+    crate::__knowledge_graph_behaviors!(__store_behaviors);
 
 /// The behaviors of [`memory_store_faults`](super::memory_store_faults).
 pub const MEMORY_STORE_FAULTS: &[StoreBehavior<dyn MemoryStoreSubject>] =

@@ -220,6 +220,43 @@ macro_rules! __knowledge_store_behaviors {
     };
 }
 
+/// Makes one test of each behavior of a [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph). The argument is an expression of a
+/// type that implements [`KnowledgeGraphSubject`](crate::stores::KnowledgeGraphSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! knowledge_graph_tests {
+    ($subject:expr) => {
+        $crate::__knowledge_graph_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __knowledge_graph_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            graph,
+            [
+                saves_and_replaces,
+                saves_all_or_none,
+                keeps_every_member,
+                keeps_tenants_apart,
+                refuses_unacceptable_input,
+                finds_by_keywords,
+                counts_tags,
+                erases_a_user,
+                relations_need_their_entities,
+                relations_replace_their_weight,
+                removing_an_entity_removes_its_relations,
+                scores_by_distance_and_weight,
+                follows_directions_and_types,
+                cycles_end,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
 /// Makes one test of each behavior of a [`MemoryStore`](agcore_memory::MemoryStore) whose calls fail, lose their answers, wait or
 /// are abandoned. The argument is an expression of a type that implements
 /// [`MemoryStoreSubject`](crate::stores::MemoryStoreSubject). Requires tokio with `macros` and `rt`.

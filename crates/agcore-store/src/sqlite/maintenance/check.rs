@@ -95,7 +95,7 @@ struct JsonColumn {
 const OF_SESSION: &str =
     "'a row of the session `' || coalesce((SELECT id FROM sessions WHERE session = part.session), '?') || '`'";
 
-const JSON_COLUMNS: [JsonColumn; 15] = [
+const JSON_COLUMNS: [JsonColumn; 16] = [
     JsonColumn {
         table: "memory_items",
         row: "'the item `' || id || '` of ' || tenant",
@@ -126,6 +126,12 @@ const JSON_COLUMNS: [JsonColumn; 15] = [
     of_session("checkpoints", "data", "checkpoints AS part"),
     of_page("tags"),
     of_page("refs"),
+    JsonColumn {
+        table: "graph_entities",
+        row: "'the entity `' || id || '` of ' || tenant",
+        column: "tags",
+        from: "graph_entities",
+    },
 ];
 
 const fn of_page(column: &'static str) -> JsonColumn {
