@@ -37,8 +37,8 @@ pub trait KeywordExtractor: Send + Sync + fmt::Debug {
 /// - Letters are compared without regard to case, accents on Latin letters, and forms such as full width.
 /// - English words are reduced to their stems: `watered` finds `watering`. Words with letters other than `a` to `z` are kept as
 ///   they are.
-/// - Scripts without spaces become single characters and pairs of characters. A query looks for pairs, or for a single
-///   character that has no neighbor.
+/// - Scripts without spaces become single characters and pairs of characters. A query looks for pairs, and for
+///   single Chinese characters.
 /// - Queries lose words that occur everywhere, such as `the`, unless nothing else is left.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub trait KeywordExtractor: Send + Sync + fmt::Debug {
 ///
 /// let keywords = Keywords::new();
 /// assert_eq!(keywords.keywords("How do I water the tomatoes?"), ["water", "tomato"]);
-/// assert_eq!(keywords.keywords("怎么浇番茄"), ["怎么", "么浇", "浇番", "番茄"]);
+/// assert_eq!(keywords.keywords("浇番茄"), ["浇番", "番茄", "浇", "番", "茄"]);
 /// assert_eq!(keywords.keywords("To be or not to be"), ["to", "be", "or", "not"]);
 /// ```
 pub struct Keywords {
@@ -118,7 +118,7 @@ impl KeywordExtractor for Keywords {
     }
 
     fn keywords(&self, query: &str) -> Vec<String> {
-        let (mut strong, mut weak) = (Distinct::default(), Distinct::default());
+        let (mut strong, mut weak, mut single) = (Distinct::default(), Distinct::default(), Distinct::default());
         segments(query, &mut |segment| match segment {
             Segment::Word(word) => {
                 let terms = if self.stop_words.contains(word) {
@@ -137,13 +137,24 @@ impl KeywordExtractor for Keywords {
                 terms.push(character.encode_utf8(&mut [0; 4]));
             }
             Segment::Characters(run) => {
+                // The other half of a word may be written in another way.
+                for character in run
+                    .iter()
+                    .filter(|character| is_han(**character) && !is_particle(**character))
+                {
+                    single.push(character.encode_utf8(&mut [0; 4]));
+                }
                 for characters in run.windows(2) {
-                    let is_weak = characters.iter().all(|character| is_particle(*character));
-                    let terms = if is_weak { &mut weak } else { &mut strong };
-                    terms.push(pair(characters[0], characters[1], &mut [0; 8]));
+                    let mut buffer = [0; 8];
+                    let pair = pair(characters[0], characters[1], &mut buffer);
+                    let terms = if is_ending(pair) { &mut weak } else { &mut strong };
+                    terms.push(pair);
                 }
             }
         });
+        for term in single.terms {
+            strong.push(&term);
+        }
         if strong.terms.is_empty() {
             weak.terms
         } else {
@@ -166,6 +177,18 @@ fn is_particle(character: char) -> bool {
         character,
         '\u{3041}'..='\u{309f}' | '的' | '了' | '吗' | '呢' | '吧' | '啊' | '是' | '在' | '我' | '你'
     )
+}
+
+/// Returns whether a character is a Chinese one, which has a meaning by itself.
+fn is_han(character: char) -> bool {
+    matches!(character, '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns whether a pair of characters mostly belongs to the ending of a Japanese verb, or to words such as `because`.
+fn is_ending(pair: &str) -> bool {
+    const ENDINGS: &str = "です ます まし した して てい いる いま ませ せん から まで こと する され れる られ ある ない には では \
+                           とは すか ので のに よう った って ため など";
+    ENDINGS.split_whitespace().any(|ending| ending == pair)
 }
 
 /// Terms without repetition, in order.
@@ -223,8 +246,14 @@ mod tests {
     fn scripts_without_spaces_become_pairs() {
         assert_eq!(terms("浇水"), ["浇", "浇水", "水"]);
         assert_eq!(keywords("水"), ["水"]);
-        assert_eq!(keywords("用Rust写的程序"), ["用", "rust", "写的", "的程", "程序"]);
-        assert_eq!(keywords("東京で食べました。"), ["東京", "京で", "で食", "食べ"]);
+        assert_eq!(
+            keywords("用Rust写的程序"),
+            ["用", "rust", "写的", "的程", "程序", "写", "程", "序"]
+        );
+        assert_eq!(
+            keywords("東京で食べました。"),
+            ["東京", "京で", "で食", "食べ", "べま", "東", "京", "食"]
+        );
         assert_eq!(keywords("ですか"), ["です", "すか"]);
         assert_eq!(keywords("한국어 문서"), ["한국", "국어", "문서"]);
     }

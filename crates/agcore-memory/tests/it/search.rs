@@ -1,6 +1,7 @@
 //! Indexes that follow a store, and the retriever.
 
 mod following;
+mod quality;
 mod retrieving;
 mod turns;
 mod vectors;
