@@ -12,18 +12,16 @@ use crate::workspace::Workspace;
 
 const NAME: &str = "instructions";
 
-const LIMITS: &[&str] = &[
-    "bench",
-    "--package",
-    "agcore-benches",
-    "--profile",
-    "as-users",
-    "--",
-    "limits",
-];
+const BENCHES: &str = "agcore-benches";
+
+const LIMITS: &[&str] = &["bench", "--package", BENCHES, "--profile", "as-users", "--", "limits"];
 
 /// Counts, or reports a skipped check where valgrind is missing.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
+    if workspace.member(BENCHES).is_none() {
+        report.add(&Check::skipped(NAME, format!("{BENCHES} does not exist yet")));
+        return;
+    }
     let valgrind = process::capture(Command::new("valgrind").arg("--version"));
     if !valgrind.is_ok_and(|output| output.status.success()) {
         report.add(&Check::skipped(NAME, "valgrind is not installed"));
