@@ -310,7 +310,8 @@ impl AgentSession {
     /// Abandons a suspended turn without answering its questions. The calls that wait are not run, and the history
     /// records that. Returns whether there was one. Waits for the running turn.
     ///
-    /// A new [`turn`](Self::turn) does the same before it starts.
+    /// A new [`turn`](Self::turn) does the same before it starts. A [stored](crate::StoredSessions) session stores this with its
+    /// next turn.
     ///
     /// # Errors
     /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if the state of the turn is damaged.
