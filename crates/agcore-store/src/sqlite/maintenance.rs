@@ -95,7 +95,7 @@ pub async fn check(options: &SqliteOptions) -> Result<CheckReport, MemoryError> 
 /// # Errors
 /// [`AlreadyExists`](MemoryErrorKind::AlreadyExists) if the target exists and may not be replaced,
 /// [`InvalidInput`](MemoryErrorKind::InvalidInput) if the target is the database itself or in use as a database, and otherwise
-/// like [`check`].
+/// like [`check()`].
 pub async fn backup(options: &SqliteOptions, target: impl Into<PathBuf>, replace: bool) -> Result<u64, MemoryError> {
     let target = target.into();
     run(options, move |options| {
@@ -108,7 +108,7 @@ pub async fn backup(options: &SqliteOptions, target: impl Into<PathBuf>, replace
 /// Rewrites the database without unused pages, and empties its write-ahead log. Needs free space for a second copy.
 ///
 /// # Errors
-/// Like [`check`]. If another process reads or writes, the error is [`Unavailable`](MemoryErrorKind::Unavailable).
+/// Like [`check()`]. If another process reads or writes, the error is [`Unavailable`](MemoryErrorKind::Unavailable).
 pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, MemoryError> {
     run(options, |options| {
         let (connection, _) = open_existing(options)?;
@@ -136,7 +136,7 @@ pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, MemoryError> {
 /// Rebuilds the indexes. The tables stay as they are: messages and events of sessions are not rebuilt from their records.
 ///
 /// # Errors
-/// Like [`check`].
+/// Like [`check()`].
 pub async fn rebuild(options: &SqliteOptions) -> Result<Rebuilt, MemoryError> {
     run(options, |options| {
         let (connection, _) = open_existing(options)?;
