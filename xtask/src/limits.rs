@@ -14,7 +14,17 @@ const NAME: &str = "instructions";
 
 const BENCHES: &str = "agcore-benches";
 
-const LIMITS: &[&str] = &["bench", "--package", BENCHES, "--profile", "as-users", "--", "limits"];
+const LIMITS: &[&str] = &[
+    "bench",
+    "--package",
+    BENCHES,
+    "--bench",
+    "llm",
+    "--profile",
+    "as-users",
+    "--",
+    "limits",
+];
 
 /// Counts, or reports a skipped check where valgrind is missing.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {

@@ -15,6 +15,12 @@ use crate::workspace::Workspace;
 /// The packages, at the versions whose results are known.
 const PACKAGES: &[&str] = &["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.3"];
 
+/// The examples that the suite tests. They need its arguments.
+pub(crate) const PROGRAMS: [&str; 2] = [CLIENT, SERVER];
+
+const CLIENT: &str = "conformance_client";
+const SERVER: &str = "conformance_server";
+
 /// The arguments that build our programs.
 const BUILD: &[&str] = &["build", "--package", "agcore-mcp", "--all-features", "--examples"];
 
@@ -89,7 +95,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let (_server, url) = start(&workspace.target)?;
-    let client = example(&workspace.target, "conformance_client");
+    let client = example(&workspace.target, CLIENT);
     let mut is_as_known = true;
     for list in LISTS {
         let mut command = Command::new(node(&folder));
@@ -150,7 +156,7 @@ fn example(target: &Path, name: &str) -> PathBuf {
 
 /// Starts the server on a free port and returns its URL.
 fn start(target: &Path) -> anyhow::Result<(Server, String)> {
-    let binary = example(target, "conformance_server");
+    let binary = example(target, SERVER);
     let mut command = Command::new(&binary);
     let child = command.arg("127.0.0.1:0").stdout(Stdio::piped()).spawn();
     let mut server = Server(child.with_context(|| format!("cannot start {}", binary.display()))?);

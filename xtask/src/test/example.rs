@@ -15,6 +15,7 @@ use super::model_server::ModelServer;
 use super::program::{self, Ended};
 use crate::check::Check;
 use crate::finding::Finding;
+use crate::mcp_conformance;
 use crate::process;
 use crate::report::Report;
 use crate::workspace::Workspace;
@@ -94,6 +95,9 @@ impl Built {
             return;
         };
         let target = artifact.target;
+        if mcp_conformance::PROGRAMS.contains(&&*target.name) {
+            return;
+        }
         if target.kind.contains(&TargetKind::Example) {
             let can_use_model = target.src_path.as_std_path().parent() == Some(folder);
             let expected = can_use_model.then(|| folder.join("output").join(format!("{}.txt", target.name)));
