@@ -8,10 +8,7 @@ use std::sync::{
 use agcore_agent::{AgentBuilder, AgentSession, AgentSpec, RuntimeBundle};
 use agcore_chat::{ChatRequest, EventKind, Message, TextEvent, ToolCall, ToolResult};
 use agcore_cycle::{Hook, HookContext, RequestVerdict, ResultVerdict, ToolVerdict, TurnOutcome};
-use agcore_llm::{
-    Call, Capabilities, LlmProvider, ProviderConfig, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream,
-    transport::http::HttpClient,
-};
+use agcore_llm::{Call, Capabilities, LlmProvider, ProviderConfig, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream};
 use agcore_tools::ToolRegistry;
 use async_trait::async_trait;
 
@@ -31,23 +28,8 @@ pub fn provider(url: &str) -> Fallible<Arc<dyn LlmProvider>> {
     provider_of(Api::Chat, url)
 }
 
-/// Creates the Chat Completions provider of a client of a job: one whose name ends with `-hyper` sends its requests with hyper
-/// instead of reqwest.
-pub fn named_provider(client: &str, url: &str) -> Fallible<Arc<dyn LlmProvider>> {
-    let config = config(Api::Chat, url)?;
-    let config = match client.ends_with("-hyper") {
-        true => config.with_http_client(HttpClient::Hyper),
-        false => config,
-    };
-    Ok(config.build()?)
-}
-
 /// Creates a provider of an API for the server at a URL.
 pub fn provider_of(api: Api, url: &str) -> Fallible<Arc<dyn LlmProvider>> {
-    Ok(config(api, url)?.build()?)
-}
-
-fn config(api: Api, url: &str) -> Fallible<ProviderConfig> {
     let config = ProviderConfig::parse(match api {
         Api::Chat => "openai:gpt-4.1",
         Api::Anthropic => "anthropic:claude-sonnet-4-5",
@@ -56,7 +38,7 @@ fn config(api: Api, url: &str) -> Fallible<ProviderConfig> {
     .with_base_url(url)
     .with_api_key("sk-test")
     .with_context_window(CONTEXT_WINDOW);
-    Ok(config)
+    Ok(config.build()?)
 }
 
 /// Creates a provider that answers at once, without encoding, I/O and decoding.

@@ -23,15 +23,7 @@ pub const JOB: Job = Job {
     name: "loop",
     title: "A loop of two requests and three parallel tools",
     unit: "loop",
-    clients: &[
-        "H",
-        "R",
-        "session-new",
-        "session-hyper",
-        "session-kept",
-        "hook",
-        "events",
-    ],
+    clients: &["H", "R", "session-new", "session-kept", "hook", "events"],
     pinned: true,
     repetitions: 15,
     rounds: Some(ROUNDS),
@@ -54,8 +46,8 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
     let (runtime, url) = (runtime()?, format!("{}/loop", task.url));
     let (tools, agent) = (tools::registry(canned::TOOLS)?, ours::agent());
     match task.client {
-        "session-new" | "session-hyper" => {
-            let bundle = ours::bundle(ours::named_provider(task.client, &url)?, tools)?;
+        "session-new" => {
+            let bundle = ours::bundle(ours::provider(&url)?, tools)?;
             task.measure(&runtime, &ROUNDS, async || {
                 converse(&ours::session(&bundle, &agent)).await
             })

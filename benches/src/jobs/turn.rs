@@ -18,17 +18,7 @@ pub const JOB: Job = Job {
     name: "turn",
     title: "One whole turn",
     unit: "turn",
-    clients: &[
-        "H",
-        "R",
-        "chat",
-        "chat-hyper",
-        "session-new",
-        "session-hyper",
-        "session-kept",
-        "hook",
-        "events",
-    ],
+    clients: &["H", "R", "chat", "session-new", "session-kept", "hook", "events"],
     pinned: true,
     repetitions: 15,
     rounds: Some(ROUNDS),
@@ -48,15 +38,15 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
     let (runtime, url) = (runtime()?, format!("{}/turn", task.url));
     let (no_tools, agent) = (ToolRegistry::new, ours::agent());
     match task.client {
-        "chat" | "chat-hyper" => {
-            let (provider, request) = (ours::named_provider(task.client, &url)?, ours::request());
+        "chat" => {
+            let (provider, request) = (ours::provider(&url)?, ours::request());
             task.measure(&runtime, &ROUNDS, async || {
                 let response = provider.chat_call(Call::new(Arc::clone(&request))).await?;
                 expect(&*response.text(), canned::ANSWER)
             })
         }
-        "session-new" | "session-hyper" => {
-            let bundle = ours::bundle(ours::named_provider(task.client, &url)?, no_tools())?;
+        "session-new" => {
+            let bundle = ours::bundle(ours::provider(&url)?, no_tools())?;
             task.measure(&runtime, &ROUNDS, async || {
                 let outcome = ours::session(&bundle, &agent).turn("Hello!").await?;
                 expect(&*outcome.text(), canned::ANSWER)

@@ -42,8 +42,8 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
-//! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
-//! | `http-hyper` | The same transport, built directly on hyper: fewer instructions, less memory and fewer crates; used if `http` is off or it is selected. |
+//! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
+//! | `http-reqwest` | The same transport, built on reqwest: used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
 //! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies (o200k, cl100k, Qwen). |

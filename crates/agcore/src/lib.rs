@@ -84,8 +84,8 @@
 //! | `postgres` | Memory stores, journals and sessions in a PostgreSQL server. Needs Rust 1.94. |
 //! | `redis` | Memory stores and journals in a Redis server. |
 //! | `store-tls` | Encrypted connections to PostgreSQL and Redis, with the root certificates of the system. |
-//! | `http` (default) | The HTTP transport, built on reqwest with rustls and ring. |
-//! | `http-hyper` | The same transport, built directly on hyper: fewer instructions, less memory and fewer crates; used if `http` is off or it is selected. |
+//! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
+//! | `http-reqwest` | The same transport, built on reqwest: used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
 //! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies. |

@@ -55,7 +55,7 @@ const ABSENCES: &[Absence] = &[
     },
     Absence {
         package: "agcore-llm",
-        unless: Some("http"),
+        unless: Some("http-reqwest"),
         target: None,
         banned: &["hyper-rustls", "reqwest", "tower", "tower-http"],
     },

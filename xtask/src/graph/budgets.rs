@@ -63,12 +63,12 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         package: "agcore-llm",
-        features: Some(&["openai-chat", "http"]),
+        features: Some(&["openai-chat", "http-reqwest"]),
         limit: 116,
     },
     Budget {
         package: "agcore-llm",
-        features: Some(&["openai-chat", "http-hyper"]),
+        features: Some(&["openai-chat", "http"]),
         limit: 103,
     },
 ];

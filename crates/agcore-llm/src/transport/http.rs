@@ -9,8 +9,8 @@
 //! # Ok::<(), agcore_llm::LlmError>(())
 //! ```
 //!
-//! Requests are sent with reqwest (feature `http`) or directly with hyper (feature `http-hyper`), which is the same with
-//! fewer instructions and less memory; see [`HttpClient`].
+//! Requests are sent directly with hyper (feature `http`) or with reqwest (feature `http-reqwest`), which does the same with
+//! more instructions and memory; see [`HttpClient`].
 //!
 //! Connections are kept alive and reused. Redirects are not followed, so a credential only reaches the configured host.
 //! Proxies of the environment are ignored unless [`Proxy::Environment`] is set.

@@ -1,6 +1,6 @@
 //! The HTTP transport and a provider on top of it, against servers that control every byte.
 //!
-//! The program `http_hyper` runs these tests with the client on hyper.
+//! The program `http_reqwest` runs these tests with the client on reqwest.
 
 mod body;
 mod connect;

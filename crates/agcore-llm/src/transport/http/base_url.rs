@@ -24,7 +24,7 @@ pub(super) struct BaseUrl {
 struct Joined {
     path: String,
     uri: Uri,
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-reqwest")]
     url: Url,
 }
 
@@ -95,7 +95,7 @@ impl BaseUrl {
     }
 
     /// Converts a URL that was joined, and perhaps changed afterwards.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-reqwest")]
     pub(super) fn to_url(&self, uri: &Uri) -> Result<Url, url::ParseError> {
         match self.cached.get() {
             Some(cached) if cached.uri == *uri => Ok(cached.url.clone()),
@@ -122,7 +122,7 @@ impl BaseUrl {
         Ok(Joined {
             path: path.to_owned(),
             uri,
-            #[cfg(feature = "http")]
+            #[cfg(feature = "http-reqwest")]
             url,
         })
     }

@@ -2,9 +2,9 @@
 //!
 //! Everything else of the transport is the same for both.
 
-#[cfg(feature = "http-hyper")]
-mod hyper_client;
 #[cfg(feature = "http")]
+mod hyper_client;
+#[cfg(feature = "http-reqwest")]
 mod reqwest_client;
 mod settings;
 
@@ -25,9 +25,9 @@ use super::{base_url::BaseUrl, failure::Failure, http_client::HttpClient};
 
 /// A client with its connection pool.
 pub(super) enum Client {
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-reqwest")]
     Reqwest(reqwest_client::ReqwestClient),
-    #[cfg(feature = "http-hyper")]
+    #[cfg(feature = "http")]
     Hyper(Box<hyper_client::HyperClient>),
 }
 
@@ -35,9 +35,9 @@ impl Client {
     /// Creates a client. Does not connect yet.
     pub(super) fn new(settings: ClientSettings<'_>) -> Result<Self, LlmError> {
         match settings.options.client {
-            #[cfg(feature = "http")]
+            #[cfg(feature = "http-reqwest")]
             HttpClient::Reqwest => reqwest_client::ReqwestClient::new(settings).map(Self::Reqwest),
-            #[cfg(feature = "http-hyper")]
+            #[cfg(feature = "http")]
             HttpClient::Hyper => hyper_client::HyperClient::new(settings).map(|client| Self::Hyper(Box::new(client))),
         }
     }
@@ -45,7 +45,7 @@ impl Client {
     /// Starts to send a request to the server of this base URL. The future resolves to the head of the reply.
     ///
     /// Not an `async fn`, because its future would contain the request until the end.
-    #[cfg(all(feature = "http", feature = "http-hyper"))]
+    #[cfg(all(feature = "http", feature = "http-reqwest"))]
     pub(super) fn send(
         &self,
         request: Request<Bytes>,
@@ -60,7 +60,7 @@ impl Client {
     }
 
     /// Starts to send a request to the server of this base URL. The future resolves to the head of the reply.
-    #[cfg(not(feature = "http-hyper"))]
+    #[cfg(not(feature = "http"))]
     pub(super) fn send(
         &self,
         request: Request<Bytes>,
@@ -71,7 +71,7 @@ impl Client {
     }
 
     /// Starts to send a request to the server of this base URL. The future resolves to the head of the reply.
-    #[cfg(not(feature = "http"))]
+    #[cfg(not(feature = "http-reqwest"))]
     pub(super) fn send(
         &self,
         request: Request<Bytes>,
@@ -102,9 +102,9 @@ pub(super) struct Response {
 
 /// The chunks of a body. Dropping it before its end closes the connection.
 pub(super) enum Chunks {
-    #[cfg(feature = "http")]
+    #[cfg(feature = "http-reqwest")]
     Reqwest(reqwest_client::ReqwestChunks),
-    #[cfg(feature = "http-hyper")]
+    #[cfg(feature = "http")]
     Hyper(hyper_client::HyperChunks),
 }
 
@@ -112,9 +112,9 @@ impl Chunks {
     /// Returns the next chunk, or `None` at the end of the body.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
         match self {
-            #[cfg(feature = "http")]
+            #[cfg(feature = "http-reqwest")]
             Self::Reqwest(chunks) => chunks.poll_next(cx),
-            #[cfg(feature = "http-hyper")]
+            #[cfg(feature = "http")]
             Self::Hyper(chunks) => chunks.poll_next(cx),
         }
     }

@@ -1,4 +1,4 @@
-//! The tests of the HTTP transport, with the client on hyper.
+//! The tests of the HTTP transport, with the client on reqwest.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,5 +13,5 @@ use agcore_llm::transport::http::HttpClient;
 
 /// The client that these tests use.
 fn http_client() -> HttpClient {
-    HttpClient::Hyper
+    HttpClient::Reqwest
 }
