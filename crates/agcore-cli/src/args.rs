@@ -11,6 +11,10 @@ mod inspect;
 mod prompt;
 #[cfg(feature = "sqlite")]
 mod store;
+#[cfg(feature = "sqlite")]
+mod knowledge;
+#[cfg(feature = "sqlite")]
+mod memory;
 mod trust;
 
 pub(crate) use self::{
@@ -24,7 +28,13 @@ pub(crate) use self::{
 };
 
 #[cfg(feature = "sqlite")]
-pub(crate) use self::store::{BackupArgs, FileArgs, StoreCommand};
+pub(crate) use self::{
+    knowledge::{
+        AddArgs, DeleteArgs, ExportArgs, ImportArgs, KnowledgeCommand, ListArgs, PageArgs, SearchArgs, ShowArgs,
+    },
+    memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
+    store::{BackupArgs, FileArgs, StoreCommand},
+};
 
 use std::{env, ffi::OsString};
 
@@ -133,6 +143,20 @@ pub(crate) enum Command {
     Inspect {
         #[command(subcommand)]
         command: InspectCommand,
+    },
+    /// Keep pages of a wiki and search them
+    #[cfg(feature = "sqlite")]
+    #[command(arg_required_else_help = true)]
+    Knowledge {
+        #[command(subcommand)]
+        command: KnowledgeCommand,
+    },
+    /// List or delete what was remembered
+    #[cfg(feature = "sqlite")]
+    #[command(arg_required_else_help = true)]
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
     },
     /// Create, check, copy or compact a database of sessions and memory
     #[cfg(feature = "sqlite")]

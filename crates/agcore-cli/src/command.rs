@@ -2,10 +2,16 @@
 
 pub(crate) mod catalog;
 pub(crate) mod chat;
+#[cfg(feature = "sqlite")]
+mod database;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
+#[cfg(feature = "sqlite")]
+pub(crate) mod knowledge;
+#[cfg(feature = "sqlite")]
+pub(crate) mod memory;
 pub(crate) mod models;
 #[cfg(feature = "sqlite")]
 pub(crate) mod store;

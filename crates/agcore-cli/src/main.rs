@@ -204,6 +204,10 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
         #[cfg(feature = "sqlite")]
+        Command::Knowledge { command } => command::knowledge::run(&command).await,
+        #[cfg(feature = "sqlite")]
+        Command::Memory { command } => command::memory::run(&command).await,
+        #[cfg(feature = "sqlite")]
         Command::Store { command } => command::store::run(&command).await,
         Command::Schema => print(&output::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),

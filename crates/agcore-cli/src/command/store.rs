@@ -1,18 +1,12 @@
 //! `agcore store`: creates, checks, copies and compacts a database.
 
-use std::path::Path;
-
-use agcore::store::sqlite::{
-    SqliteOptions,
-    maintenance::{self, CheckReport, NEWEST_VERSION},
-};
+use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
 use serde_json::{Value, json};
 
+use super::database::{Database, shown};
 use crate::{
     args::{BackupArgs, FileArgs, StoreCommand},
     exit::Failure,
-    places,
-    process::print,
     render::sanitized_line,
 };
 
@@ -30,43 +24,9 @@ pub(crate) async fn run(command: &StoreCommand) -> Result<(), Failure> {
     }
 }
 
-/// A database that was named, or the default one.
-struct Database {
-    options: SqliteOptions,
-    /// The path, as shown to people and programs.
-    name: String,
-    as_json: bool,
-}
-
-impl Database {
-    fn of(args: &FileArgs) -> Result<Self, Failure> {
-        let path = args.file.clone().or_else(places::database).ok_or_else(|| {
-            Failure::usage("there is no directory for the database, because HOME is not set; name a file with --file")
-        })?;
-        Ok(Self {
-            name: shown(&path),
-            options: SqliteOptions::new(path),
-            as_json: args.json,
-        })
-    }
-
-    /// Prints the result: JSON with the name of the file, or a line of text.
-    fn print(&self, mut result: Value, text: &str) -> Result<(), Failure> {
-        if self.as_json {
-            result["file"] = Value::from(self.name.as_str());
-            return print(&format!("{result:#}\n"));
-        }
-        print(&format!("{text}\n"))
-    }
-}
-
 async fn migrate(args: &FileArgs) -> Result<(), Failure> {
     let database = Database::of(args)?;
-    if args.file.is_none() {
-        let directory = places::database().and_then(|path| path.parent().map(Path::to_owned));
-        let created = directory.map_or(Ok(()), |directory| places::create_private_directory(&directory));
-        created.map_err(|error| Failure::task(format!("cannot create the directory of {}: {error}", database.name)))?;
-    }
+    database.create_directory()?;
     let migrated = maintenance::migrate(&database.options).await?;
     let (name, from, to) = (&database.name, migrated.from, migrated.to);
     let text = match from {
@@ -133,8 +93,4 @@ async fn rebuild(args: &FileArgs) -> Result<(), Failure> {
     let rebuilt = maintenance::rebuild(&database.options).await?;
     let text = format!("{} indexes of {} were rebuilt.", rebuilt.indexes, database.name);
     database.print(json!({ "indexes": rebuilt.indexes }), &text)
-}
-
-fn shown(path: &Path) -> String {
-    sanitized_line(&path.display().to_string())
 }

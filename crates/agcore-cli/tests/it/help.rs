@@ -17,7 +17,14 @@ fn shows_help_without_arguments() {
 
 #[test]
 fn help_lists_examples_and_exit_codes() {
-    for page in [
+    #[cfg(feature = "sqlite")]
+    let stored = ["add", "search", "list", "show", "delete", "import", "export"]
+        .map(|command| vec!["knowledge", command, "--help"])
+        .into_iter()
+        .chain(["list", "forget"].map(|command| vec!["memory", command, "--help"]));
+    #[cfg(not(feature = "sqlite"))]
+    let stored = std::iter::empty::<Vec<&str>>();
+    let pages = [
         &["--help"][..],
         &["demo", "--help"],
         &["chat", "--help"],
@@ -33,8 +40,9 @@ fn help_lists_examples_and_exit_codes() {
         &["catalog", "check", "--help"],
         &["catalog", "price", "--help"],
         &["schema", "--help"],
-    ] {
-        let ran = Agcore::new().run(page);
+    ];
+    for page in pages.map(<[&str]>::to_vec).into_iter().chain(stored) {
+        let ran = Agcore::new().run(&page);
         let help = ran.assert_success();
         assert!(
             help.contains("Example") && help.contains("\n  agcore "),

@@ -26,6 +26,10 @@ mod help;
 mod input;
 mod log;
 mod inspect;
+#[cfg(feature = "sqlite")]
+mod knowledge;
+#[cfg(feature = "sqlite")]
+mod memory;
 mod models;
 mod output;
 mod permissions;

@@ -1,0 +1,184 @@
+//! Arguments of `knowledge`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use super::store::FileArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KnowledgeCommand {
+    /// Save files, or all files of a folder, as pages
+    #[command(after_help = ADD_HELP)]
+    Add(AddArgs),
+    /// Find the pages that match a question best
+    #[command(after_help = SEARCH_HELP)]
+    Search(SearchArgs),
+    /// List pages
+    #[command(after_help = LIST_HELP)]
+    List(ListArgs),
+    /// Print a page as Markdown
+    #[command(after_help = SHOW_HELP)]
+    Show(ShowArgs),
+    /// Delete pages
+    #[command(after_help = DELETE_HELP)]
+    Delete(DeleteArgs),
+    /// Save the pages of a folder, as `export` writes it
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportArgs),
+    /// Write pages to a folder of Markdown files
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportArgs),
+}
+
+const ADD_HELP: &str = "\
+A file becomes a page; its id is the name of the file without its extension, unless the front matter or --id sets another. \
+A page with the same id is replaced. Of a folder, all files that end with .md or .markdown become pages, with their paths as \
+their ids. If a file cannot be read as a page, nothing is saved and the exit code is 2. The database is created if it does \
+not exist.
+
+Examples:
+  agcore knowledge add notes/tomatoes.md
+  agcore knowledge add notes --tag garden
+  echo 'Water them in the morning.' | agcore knowledge add - --id garden/tomatoes --title Tomatoes";
+
+const SEARCH_HELP: &str = "\
+English words are found in all their forms; Chinese, Japanese and Korean ones by pairs of characters. The question is plain \
+text without operators. Each result has its score, from 0 to 1, the id, the title, and the line that matches best.
+
+Examples:
+  agcore knowledge search 'When do I water tomatoes?'
+  agcore knowledge search 番茄什么时候浇水 --limit 3
+  agcore knowledge search tomatoes --json | jq -r '.[].page.id'";
+
+const LIST_HELP: &str = "\
+Examples:
+  agcore knowledge list
+  agcore knowledge list --prefix garden/ --tag food
+  agcore knowledge list --json | jq -r '.[].id'";
+
+const SHOW_HELP: &str = "\
+Examples:
+  agcore knowledge show garden/tomatoes
+  agcore knowledge show garden/tomatoes --json";
+
+const DELETE_HELP: &str = "\
+References of other pages to a deleted page are kept. If one of the ids does not exist, nothing is deleted.
+
+Example:
+  agcore knowledge delete garden/tomatoes garden/roses";
+
+const IMPORT_HELP: &str = "\
+Pages with the same ids are replaced, unless they are the same. With --delete-others, the pages become those of the folder: \
+all others are deleted. If a file cannot be read as a page, nothing is changed and the exit code is 2.
+
+Examples:
+  agcore knowledge import wiki
+  agcore knowledge import wiki --delete-others";
+
+const EXPORT_HELP: &str = "\
+The files can be edited and imported again. Files of the same names are replaced, and other files are left alone.
+
+Examples:
+  agcore knowledge export wiki
+  agcore knowledge export garden --tag garden";
+
+/// Arguments of `knowledge add`.
+#[derive(Debug, Parser)]
+pub(crate) struct AddArgs {
+    /// Files and folders; `-` is standard input
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Id of the page, for a single file or standard input
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Title of the page, for a single file or standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Tag to add to each page; can be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Which pages.
+#[derive(Debug, Parser)]
+pub(crate) struct PageArgs {
+    /// Only pages whose ids begin with TEXT
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+    /// Only pages with this tag; can be repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+}
+
+/// Arguments of `knowledge search`.
+#[derive(Debug, Parser)]
+pub(crate) struct SearchArgs {
+    /// Question or words
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) query: Vec<String>,
+    /// Maximum number of results
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge list`.
+#[derive(Debug, Parser)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
+    /// Maximum number of pages; by default all
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge show`.
+#[derive(Debug, Parser)]
+pub(crate) struct ShowArgs {
+    /// Id of the page
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge delete`.
+#[derive(Debug, Parser)]
+pub(crate) struct DeleteArgs {
+    /// Ids of the pages
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge import`.
+#[derive(Debug, Parser)]
+pub(crate) struct ImportArgs {
+    /// Folder of Markdown files
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Delete all pages that are not in the folder
+    #[arg(long)]
+    pub(crate) delete_others: bool,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `knowledge export`.
+#[derive(Debug, Parser)]
+pub(crate) struct ExportArgs {
+    /// Folder to write to; it is created if it does not exist
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) pages: PageArgs,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}

@@ -1,0 +1,55 @@
+//! Arguments of `memory`.
+
+use clap::{Parser, Subcommand};
+
+use super::store::FileArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// List what was remembered
+    #[command(after_help = LIST_HELP)]
+    List(MemoryListArgs),
+    /// Delete what was remembered
+    #[command(after_help = FORGET_HELP)]
+    Forget(ForgetArgs),
+}
+
+const LIST_HELP: &str = "\
+Examples:
+  agcore memory list
+  agcore memory list --prefix notes/ --limit 20
+  agcore memory list --json | jq -r '.[].content'";
+
+const FORGET_HELP: &str = "\
+If one of the ids does not exist, nothing is deleted. --prefix deletes all items whose ids begin with a text; `agcore memory \
+list --prefix` shows them first.
+
+Examples:
+  agcore memory forget notes/tea
+  agcore memory forget --prefix notes/";
+
+/// Arguments of `memory list`.
+#[derive(Debug, Parser)]
+pub(crate) struct MemoryListArgs {
+    /// Only items whose ids begin with TEXT
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+    /// Maximum number of items, the newest first; by default all
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// Arguments of `memory forget`.
+#[derive(Debug, Parser)]
+pub(crate) struct ForgetArgs {
+    /// Ids of the items
+    #[arg(value_name = "ID", required_unless_present = "prefix", conflicts_with = "prefix")]
+    pub(crate) ids: Vec<String>,
+    /// Delete all items whose ids begin with TEXT
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) prefix: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}

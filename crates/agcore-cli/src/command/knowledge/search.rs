@@ -1,0 +1,86 @@
+//! `agcore knowledge search`.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use agcore::{
+    chat::SystemClock,
+    memory::{
+        knowledge::KnowledgePage,
+        search::{
+            InMemoryTextIndex, KeywordExtractor, Keywords, KnowledgeIndex, MemoryRetriever, RetrievalSettings,
+            RetrievedPage,
+        },
+    },
+};
+use serde_json::json;
+
+use super::{open, tenant};
+use crate::{
+    args::SearchArgs,
+    exit::Failure,
+    process::print,
+    render::{sanitized_line, truncated},
+    trust_dialog::print_notices,
+};
+
+/// The maximum width of the line of a page that is shown.
+const EXCERPT: usize = 100;
+
+/// Finds the pages that match best, and prints them.
+///
+/// # Errors
+/// When the query is too long, or the database cannot be read.
+pub(super) async fn search(args: &SearchArgs) -> Result<(), Failure> {
+    let (database, store) = open(&args.database).await?;
+    let index = KnowledgeIndex::new(Arc::new(store), Arc::new(InMemoryTextIndex::new()));
+    let mut settings = RetrievalSettings::default();
+    settings.max_results = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    // Recalls are counted for agents, not for people who look around.
+    settings.record_recalls = false;
+    let retriever = MemoryRetriever::new(Arc::new(index), Arc::new(SystemClock::new())).with_settings(settings);
+    let query = args.query.join(" ");
+    let found = retriever.retrieve(&tenant(), &query).await?;
+    if database.as_json {
+        return print(&format!("{:#}\n", json!(found.hits)));
+    }
+    if found.hits.is_empty() {
+        return print_notices(&["No page matches.".to_owned()]);
+    }
+    let keywords: BTreeSet<String> = Keywords::new().keywords(&query).into_iter().collect();
+    let lines = found.hits.iter().map(|hit| line(hit, &keywords));
+    print(&lines.collect::<String>())
+}
+
+/// Formats a result: the score, the id and the title, and below them the line that matches best.
+fn line(hit: &RetrievedPage, keywords: &BTreeSet<String>) -> String {
+    let (id, title) = (sanitized_line(&hit.page.id), sanitized_line(&hit.page.title));
+    let excerpt = excerpt(&hit.page, keywords);
+    let excerpt = match excerpt.is_empty() {
+        true => String::new(),
+        false => format!("      {}\n", truncated(excerpt, EXCERPT)),
+    };
+    format!("{:.2}  {id}  {title}\n{excerpt}", hit.score)
+}
+
+/// Returns the line of the summary or the content with most of the keywords, and of equal ones the first.
+fn excerpt<'p>(page: &'p KnowledgePage, keywords: &BTreeSet<String>) -> &'p str {
+    let extractor = Keywords::new();
+    let matches = |line: &str| {
+        let mut found = BTreeSet::new();
+        extractor.terms(line, &mut |term| {
+            if let Some(keyword) = keywords.get(term) {
+                found.insert(keyword);
+            }
+        });
+        found.len()
+    };
+    let lines = page.summary.lines().chain(page.content.lines()).map(str::trim);
+    let mut best = (0, "");
+    for line in lines.filter(|line| !line.is_empty()) {
+        let number = matches(line);
+        if best.1.is_empty() || number > best.0 {
+            best = (number, line);
+        }
+    }
+    best.1
+}

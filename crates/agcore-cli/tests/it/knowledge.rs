@@ -1,0 +1,227 @@
+//! `knowledge`: pages of a wiki.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Agcore;
+
+/// A home with three pages, two of them from a folder.
+fn wiki() -> Agcore {
+    let agcore = Agcore::new().at_home().with_file(
+        "tomatoes.md",
+        "---\nid: garden/tomatoes\ntitle: Growing tomatoes\ntags: [garden]\n---\n\nBuy seeds.\nWater them in the morning.\n",
+    );
+    let folder = agcore.directory.path().join("notes");
+    fs::create_dir_all(folder.join("园艺")).unwrap();
+    fs::write(folder.join("园艺").join("番茄.md"), "# 种番茄\n\n早上浇水最好。\n").unwrap();
+    fs::write(folder.join("roses.md"), "# Roses\n\nCut them in spring.\n").unwrap();
+    let ran = agcore.run(["knowledge", "add", "tomatoes.md", "notes"]);
+    assert_eq!(ran.assert_success(), "3 pages were added, 0 replaced, 0 unchanged.\n");
+    agcore
+}
+
+fn json(agcore: &Agcore, arguments: &[&str]) -> Value {
+    let ran = agcore.run(arguments);
+    serde_json::from_str(ran.assert_success()).unwrap()
+}
+
+#[test]
+fn files_become_pages_and_are_found() {
+    let agcore = wiki();
+    let ran = agcore.run(["knowledge", "search", "When", "do I water tomatoes?"]);
+    let found = ran.assert_success();
+    assert!(
+        found.starts_with("1.00  garden/tomatoes  Growing tomatoes\n      Water them in the morning.\n"),
+        "{found}"
+    );
+    let found = json(
+        &agcore,
+        &["knowledge", "search", "番茄什么时候浇水？", "--limit", "1", "--json"],
+    );
+    assert_eq!(found[0]["page"]["id"], "园艺/番茄");
+    assert_eq!(found[0]["breakdown"]["channels"][0]["channel"], "text");
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    let ran = agcore.run(["knowledge", "search", "zeppelin"]);
+    assert_eq!((ran.assert_success(), ran.stderr.as_str()), ("", "No page matches.\n"));
+
+    let ran = agcore.run(["knowledge", "list", "--tag", "Garden"]);
+    let listed = ran.assert_success();
+    assert!(
+        listed.starts_with("garden/tomatoes  Growing tomatoes  garden  20"),
+        "{listed}"
+    );
+    let listed = json(&agcore, &["knowledge", "list", "--prefix", "园", "--json"]);
+    assert_eq!(
+        (&listed[0]["title"], listed.as_array().unwrap().len()),
+        (&"种番茄".into(), 1)
+    );
+    let ran = agcore.run(["knowledge", "show", "roses"]);
+    assert!(
+        ran.assert_success()
+            .ends_with("---\n\n# Roses\n\nCut them in spring.\n")
+    );
+    assert_eq!(
+        json(&agcore, &["knowledge", "show", "roses", "--json"])["title"],
+        "Roses"
+    );
+}
+
+#[test]
+fn pages_come_from_standard_input_and_options() {
+    let agcore = Agcore::new().at_home().with_file("a.txt", "Text");
+    let arguments = [
+        "knowledge",
+        "add",
+        "-",
+        "--id",
+        "茶",
+        "--title",
+        "绿茶",
+        "--tag",
+        "Food ",
+    ];
+    agcore.run_with(arguments, "水温八十度。".as_bytes()).assert_success();
+    let page = json(&agcore, &["knowledge", "show", "茶", "--json"]);
+    assert_eq!((&page["title"], &page["tags"][0]), (&"绿茶".into(), &"food".into()));
+    agcore
+        .run(["knowledge", "add", "a.txt", "--title", "A"])
+        .assert_success();
+    assert_eq!(json(&agcore, &["knowledge", "show", "a", "--json"])["title"], "A");
+    let check = |arguments: &[&str], texts: &[&str]| agcore.run(arguments).assert_failed(2, texts);
+    check(&["knowledge", "add", "-"], &["needs an id; pass --id"]);
+    check(&["knowledge", "add", "a.txt", "-", "--id", "x"], &["several are given"]);
+    check(
+        &["knowledge", "add", ".", "--id", "x"],
+        &["--id and --title are for a single file, but . is a folder"],
+    );
+    check(
+        &["knowledge", "add", "a.txt", "./a.txt"],
+        &["two of the files are the page `a`"],
+    );
+    check(
+        &["knowledge", "add", "a.txt", "--tag", "\u{7}"],
+        &["a tag contains a control character"],
+    );
+}
+
+#[test]
+fn a_folder_is_exported_edited_and_imported_again() {
+    let agcore = wiki();
+    let ran = agcore.run(["knowledge", "export", "out"]);
+    assert_eq!(ran.assert_success(), "3 pages were written to out.\n");
+    let out = agcore.directory.path().join("out");
+    let ran = agcore.run(["knowledge", "import", "out"]);
+    assert_eq!(ran.assert_success(), "0 pages were added, 0 replaced, 3 unchanged.\n");
+
+    let edited = fs::read_to_string(out.join("garden/tomatoes.md")).unwrap() + "Zeppelins too.\n";
+    fs::write(out.join("garden/tomatoes.md"), edited).unwrap();
+    fs::remove_file(out.join("roses.md")).unwrap();
+    let result = json(&agcore, &["knowledge", "import", "out", "--json"]);
+    assert_eq!(
+        (&result["replaced"][0], &result["unchanged"]),
+        (&"garden/tomatoes".into(), &1.into())
+    );
+    assert_eq!(result.get("deleted"), None);
+    assert!(
+        agcore
+            .run(["knowledge", "search", "zeppelin"])
+            .assert_success()
+            .contains("Zeppelins too.")
+    );
+    let result = json(&agcore, &["knowledge", "import", "out", "--delete-others", "--json"]);
+    assert_eq!(result["deleted"], serde_json::json!(["roses"]));
+    assert_eq!(
+        json(&agcore, &["knowledge", "list", "--json"])
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+
+    // One file that cannot be read, and nothing changes.
+    fs::write(out.join("broken.md"), "---\ntitle: [a\n---\n").unwrap();
+    fs::remove_file(out.join("garden/tomatoes.md")).unwrap();
+    let ran = agcore.run(["knowledge", "import", "out", "--delete-others"]);
+    ran.assert_failed(2, &["broken.md", "the front matter is not YAML"]);
+    assert_eq!(
+        json(&agcore, &["knowledge", "list", "--json"])
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    fs::create_dir(agcore.directory.path().join("empty")).unwrap();
+    agcore
+        .run(["knowledge", "import", "empty", "--delete-others"])
+        .assert_failed(2, &["empty contains no pages; nothing was deleted"]);
+    agcore
+        .run(["knowledge", "import", "no"])
+        .assert_failed(2, &["cannot read the folder no"]);
+    agcore
+        .run(["knowledge", "export", "x", "--tag", "no"])
+        .assert_failed(2, &["there are no such pages; nothing was written"]);
+    assert!(!agcore.directory.path().join("x").exists());
+}
+
+#[test]
+fn pages_are_deleted_all_or_none() {
+    let agcore = wiki();
+    agcore
+        .run(["knowledge", "delete", "roses", "garden/tomatos"])
+        .assert_failed(
+            2,
+            &["there is no page `garden/tomatos`; did you mean `garden/tomatoes`?"],
+        );
+    let ran = agcore.run(["knowledge", "delete", "roses", "roses", "garden/tomatoes"]);
+    assert_eq!(ran.assert_success(), "2 pages were deleted.\n");
+    agcore
+        .run(["knowledge", "show", "roses"])
+        .assert_failed(2, &["there is no page `roses`", "`agcore knowledge list`"]);
+    assert_eq!(
+        json(&agcore, &["knowledge", "list", "--json"])
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_missing_database_is_explained_and_not_created() {
+    let agcore = Agcore::new().at_home();
+    for arguments in [
+        &["knowledge", "list"][..],
+        &["knowledge", "search", "tea"],
+        &["knowledge", "show", "tea"],
+        &["knowledge", "export", "out", "--file", "no.db"],
+    ] {
+        let texts = ["there is no database", "`agcore knowledge add` creates it"];
+        agcore.run(arguments).assert_failed(2, &texts);
+    }
+    agcore
+        .run(["knowledge", "add", "no.md"])
+        .assert_failed(2, &["cannot read no.md"]);
+    assert!(agcore.files().is_empty() && !agcore.state("agcore.db").exists());
+    let agcore = Agcore::new();
+    agcore
+        .run(["knowledge", "list"])
+        .assert_failed(2, &["HOME is not set", "--file"]);
+}
+
+#[test]
+fn hostile_pages_do_not_reach_the_terminal() {
+    let agcore = Agcore::new().at_home();
+    let text = "---\ntitle: \"a\\e[2Jb\"\n---\n\nevil \u{1b}]0;x\u{7} text\n";
+    agcore
+        .run_with(["knowledge", "add", "-", "--id", "a"], text.as_bytes())
+        .assert_success();
+    for arguments in [
+        &["knowledge", "list"][..],
+        &["knowledge", "search", "evil"],
+        &["knowledge", "show", "a"],
+    ] {
+        // Fails if there is an escape code.
+        assert!(agcore.run(arguments).assert_success().contains("b"));
+    }
+}
